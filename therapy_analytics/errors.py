@@ -1,0 +1,88 @@
+"""What can go wrong, said so that a clinician can act on it.
+
+Every error carries its data as attributes (``args``), survives pickling, and never
+quotes what somebody said in a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class TherapyAnalyticsError(Exception):
+    """Base of all errors that this package raises on purpose."""
+
+
+class UnreadableFileError(TherapyAnalyticsError):
+    """A transcript could not be read.
+
+    Parameters
+    ----------
+    path : str
+        The file, as the user named it.
+    line : int or None
+        Where in the file (line or row, from 1), when that is known.
+    problem : str
+        What is wrong, without a word of the transcript.
+    remedy : str
+        What would be right.
+    """
+
+    def __init__(self, path: str, line: int | None, problem: str, remedy: str) -> None:
+        super().__init__(path, line, problem, remedy)
+        self.path, self.line, self.problem, self.remedy = path, line, problem, remedy
+
+    def __str__(self) -> str:
+        place = f"{self.path}, line {self.line}" if self.line else self.path
+        return f"{place}: {self.problem}. {self.remedy}."
+
+
+class NothingToReadError(TherapyAnalyticsError):
+    """The paths hold no transcript at all."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class UnknownNameError(TherapyAnalyticsError, LookupError):
+    """A name that is not registered; the known ones are listed."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(sorted(known))
+        super().__init__(kind, name, self.known)
+
+    def __str__(self) -> str:
+        return f"There is no {self.kind} named {self.name!r}. Known: {', '.join(self.known) or 'none'}."
+
+
+class DuplicateNameError(TherapyAnalyticsError):
+    """Two things of one kind claim one name; both places are named."""
+
+    def __init__(self, kind: str, name: str, first: str, second: str) -> None:
+        super().__init__(kind, name, first, second)
+        self.kind, self.name, self.first, self.second = kind, name, first, second
+
+    def __str__(self) -> str:
+        return f"The {self.kind} {self.name!r} is defined twice: in {self.first} and in {self.second}."
+
+
+class BadDataFileError(TherapyAnalyticsError):
+    """A lexicon, codebook, weights or metadata file that does not have the form it must have."""
+
+    def __init__(self, path: str, problem: str, remedy: str) -> None:
+        super().__init__(path, problem, remedy)
+        self.path, self.problem, self.remedy = path, problem, remedy
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}. {self.remedy}."
+
+
+class BadOptionError(TherapyAnalyticsError, ValueError):
+    """An option that cannot be used as it was given."""
+
+    def __init__(self, option: str, problem: str, remedy: str) -> None:
+        super().__init__(option, problem, remedy)
+        self.option, self.problem, self.remedy = option, problem, remedy
+
+    def __str__(self) -> str:
+        return f"{self.option}: {self.problem}. {self.remedy}."

@@ -1,0 +1,20 @@
+"""Language: every text is read once, and everything after works on arrays.
+
+`annotate` turns sessions into a `Batch`: token ids, turn offsets, roles, and for each
+turn how often each lexicon category occurs. A lexicon is a data file (TOML, or LIWC's
+``.dic``); to add one to the package, put it into ``lexicons/`` at the root of the
+repository; a user adds one with ``--lexicon FILE`` or ``ta.analyze(..., lexicons=[...])``.
+"""
+
+from therapy_analytics.language.annotate import AnnotatedSession, Batch, TurnArrays, annotate
+from therapy_analytics.language.lexicons import Lexicon, builtin_lexicons, load_lexicon
+
+__all__ = [
+    "AnnotatedSession",
+    "Batch",
+    "Lexicon",
+    "TurnArrays",
+    "annotate",
+    "builtin_lexicons",
+    "load_lexicon",
+]

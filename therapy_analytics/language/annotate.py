@@ -1,0 +1,253 @@
+"""Sessions as arrays: what all measures and the tagger work on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.language.lexicons import Matcher, category_columns
+from therapy_analytics.language.tokens import Tokens, tokenize
+from therapy_analytics.session import ROLES, Role, Session
+
+
+@dataclass(frozen=True, slots=True)
+class TurnArrays:
+    """A run of turns as arrays; ``n`` is the number of turns.
+
+    Attributes
+    ----------
+    tokens : Tokens
+        The tokens of the batch that the turns belong to; turn ``i`` owns
+        ``tokens.ids[offsets[i]:offsets[i + 1]]``.
+    offsets : int64 array (n + 1,)
+        Where each turn's tokens begin.
+    roles : int8 array (n,)
+        Positions in `therapy_analytics.session.ROLES`.
+    n_words, n_sentences : int64 array (n,)
+        Words and sentences of each turn (a turn with words has at least one sentence).
+    categories : mapping of str to int
+        Lexicon category to column of the three tables below.
+    counts : int32 array (n, n_categories)
+        How often each category occurs; a phrase counts once, and not its words again.
+    covered : int32 array (n, n_categories)
+        How many words each category accounts for.
+    opens : bool array (n, n_categories)
+        Whether the turn begins with a word or phrase of the category.
+    """
+
+    tokens: Tokens
+    offsets: NDArray[np.int64]
+    roles: NDArray[np.int8]
+    n_words: NDArray[np.int64]
+    n_sentences: NDArray[np.int64]
+    categories: Mapping[str, int]
+    counts: NDArray[np.int32]
+    covered: NDArray[np.int32]
+    opens: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.roles)
+
+    def between(self, start: int, stop: int) -> TurnArrays:
+        """Return turns ``start:stop`` as views."""
+        part = slice(start, stop)
+        return replace(
+            self,
+            offsets=self.offsets[start : stop + 1],
+            roles=self.roles[part],
+            n_words=self.n_words[part],
+            n_sentences=self.n_sentences[part],
+            counts=self.counts[part],
+            covered=self.covered[part],
+            opens=self.opens[part],
+        )
+
+    def column(self, category: str) -> int:
+        """Return the column of a lexicon category, or say which ones there are."""
+        if category not in self.categories:
+            raise UnknownNameError("lexicon category", category, self.categories)
+        return self.categories[category]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedSession:
+    """One session with its arrays, and with the codes of its turns once it is tagged.
+
+    Attributes
+    ----------
+    session : Session
+        As read.
+    turns : TurnArrays
+        The same turns as arrays.
+    probabilities, decisions : mapping of str to array (n_turns,)
+        For each code (``bolt_planning``, ``mi_question``, ...): its probability (nan where
+        the turn is of another role), and whether the turn has it. Empty before tagging.
+    """
+
+    session: Session
+    turns: TurnArrays
+    probabilities: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+    def of(self, role: Role) -> NDArray[np.bool_]:
+        """Return which turns are of a role, bool (n_turns,)."""
+        return self.turns.roles == ROLES.index(role)
+
+    @property
+    def n_words(self) -> NDArray[np.int64]:
+        """Words of each turn, (n_turns,)."""
+        return self.turns.n_words
+
+    def count(self, category: str) -> NDArray[np.int32]:
+        """Return how often a lexicon category occurs in each turn, (n_turns,)."""
+        return self.turns.counts[:, self.turns.column(category)]
+
+    def opens_with(self, category: str) -> NDArray[np.bool_]:
+        """Return which turns begin with a word or phrase of a lexicon category, (n_turns,)."""
+        return self.turns.opens[:, self.turns.column(category)]
+
+    def consists_of(self, category: str) -> NDArray[np.bool_]:
+        """Return which turns have words, and only words of a lexicon category, (n_turns,)."""
+        covered = self.turns.covered[:, self.turns.column(category)]
+        return (self.n_words > 0) & (covered >= self.n_words)
+
+    def decided(self, code: str) -> NDArray[np.bool_]:
+        """Return which turns have a code, bool (n_turns,)."""
+        if code not in self.decisions:
+            raise UnknownNameError("code", code, self.decisions)
+        return self.decisions[code]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Several sessions, their turns in one set of arrays.
+
+    Attributes
+    ----------
+    sessions : tuple of Session
+        As read.
+    turns : TurnArrays
+        All their turns, session after session.
+    starts : int64 array (n_sessions + 1,)
+        Session ``i`` owns turns ``starts[i]:starts[i + 1]``.
+    """
+
+    sessions: tuple[Session, ...]
+    turns: TurnArrays
+    starts: NDArray[np.int64]
+
+    def __iter__(self) -> Iterator[AnnotatedSession]:
+        for i, session in enumerate(self.sessions):
+            yield AnnotatedSession(session, self.turns.between(int(self.starts[i]), int(self.starts[i + 1])))
+
+
+def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
+    """Tokenise each turn of the sessions once and count the lexicon categories.
+
+    Parameters
+    ----------
+    sessions : sequence of Session
+        As read; may be empty, and may hold sessions without turns.
+    matcher : Matcher
+        The compiled lexicons.
+
+    Returns
+    -------
+    Batch
+        What it holds for a session does not depend on the other sessions.
+    """
+    turns = [turn for session in sessions for turn in session.turns]
+    tokens = tokenize([turn.text for turn in turns])
+    starts = np.zeros(len(sessions) + 1, dtype=np.int64)
+    np.cumsum([len(session.turns) for session in sessions], out=starts[1:])
+    begins, covers = _find(tokens, matcher)
+    first = _first_word(tokens)
+    opens = begins[np.minimum(first, max(len(begins) - 1, 0))] if len(begins) else np.zeros((len(turns), begins.shape[1]), np.bool_)
+    opens[first >= tokens.offsets[1:]] = False
+    n_words = _per_turn(tokens.word_start, tokens.offsets)
+    arrays = TurnArrays(
+        tokens=tokens,
+        offsets=tokens.offsets,
+        roles=np.array([ROLES.index(turn.role) for turn in turns], dtype=np.int8),
+        n_words=n_words.astype(np.int64),
+        n_sentences=_sentences(tokens, n_words),
+        categories=category_columns(matcher.categories),
+        counts=_per_turn(begins, tokens.offsets),
+        covered=_per_turn(covers & tokens.word_start[:, None], tokens.offsets),
+        opens=opens,
+    )
+    return Batch(tuple(sessions), arrays, starts)
+
+
+def _find(tokens: Tokens, matcher: Matcher) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Where each category begins and which tokens it covers: two bool (n_tokens, n_categories)."""
+    table = np.zeros((len(tokens.norm), len(matcher.categories)), dtype=np.bool_)
+    for row, word in enumerate(tokens.norm):
+        table[row, list(matcher.columns_of(word))] = True
+    begins = table[tokens.ids]
+    covers = begins.copy()
+    norms, stream = np.unique(np.array(tokens.norm, dtype=object), return_inverse=True)
+    ids = stream.astype(np.int32)[tokens.ids] if len(norms) else tokens.ids
+    index = {word: i for i, word in enumerate(norms.tolist())}
+    turn_of = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
+    for phrase, column in matcher.phrases:
+        at = _places(phrase, ids, index, turn_of)
+        for step in range(len(phrase)):
+            begins[at + step, column] = False
+            covers[at + step, column] = True
+        begins[at, column] = True
+    return begins, covers
+
+
+def _places(
+    phrase: tuple[str, ...], ids: NDArray[np.int32], index: Mapping[str, int], turn_of: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """First tokens of a phrase's occurrences, none of them across turns."""
+    *head, last = phrase
+    if any(word not in index for word in head):
+        return np.zeros(0, dtype=np.int64)
+    reach = len(head)
+    at = np.flatnonzero(ids[: len(ids) - reach] == index[head[0]])
+    for step, word in enumerate(head[1:], start=1):
+        at = at[ids[at + step] == index[word]]
+    if last.endswith("*"):
+        wanted = [i for word, i in index.items() if word.startswith(last[:-1])]
+        at = at[np.isin(ids[at + reach], wanted)]
+    else:
+        at = at[ids[at + reach] == index.get(last, -1)]
+    return at[turn_of[at] == turn_of[at + reach]]
+
+
+def _first_word(tokens: Tokens) -> NDArray[np.int64]:
+    """Index of each turn's first word token; the turn's end or beyond when it has no word."""
+    words = np.append(np.flatnonzero(tokens.word_start), len(tokens.ids))
+    return words[np.searchsorted(words[:-1], tokens.offsets[:-1])]
+
+
+def _sentences(tokens: Tokens, n_words: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Sentences with at least one word."""
+    n_tokens = len(tokens.ids)
+    begins = np.zeros(n_tokens, dtype=np.bool_)
+    starts = tokens.offsets[:-1]
+    begins[starts[starts < n_tokens]] = True
+    begins[1:] |= tokens.sentence_end[:-1]
+    sentence = np.cumsum(begins)
+    with_words = np.zeros(n_tokens, dtype=np.bool_)
+    words = np.flatnonzero(tokens.word_start)
+    _, first = np.unique(sentence[words], return_index=True)
+    with_words[words[first]] = True
+    return np.where(n_words > 0, _per_turn(with_words, tokens.offsets), 0).astype(np.int64)
+
+
+def _per_turn(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Count marks of tokens in each turn: (n_turns, ...)."""
+    total = np.zeros((len(marks) + 1, *marks.shape[1:]), dtype=np.int32)
+    np.cumsum(marks, axis=0, out=total[1:])
+    return total[offsets[1:]] - total[offsets[:-1]]

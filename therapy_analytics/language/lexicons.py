@@ -1,0 +1,227 @@
+"""Word lists as data, compiled to tables over token types."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from therapy_analytics.errors import BadDataFileError, DuplicateNameError
+
+MAX_PHRASE = 4
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One word class of a lexicon.
+
+    Attributes
+    ----------
+    name : str
+        ``lexicon.category``, as in ``function_words.articles``.
+    definition : str
+        What belongs to it.
+    words : tuple of str
+        Lower-case entries: a word, a phrase of up to four words, and ``*`` at the end for
+        any continuation.
+    """
+
+    name: str
+    definition: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """A named set of word classes with its source, licence and the hash of its file."""
+
+    name: str
+    definition: str
+    source: str
+    licence: str
+    categories: tuple[Category, ...]
+    sha256: str
+    builtin: bool = False
+
+
+def load_lexicon(path: str | Path) -> Lexicon:
+    """Read a lexicon file: TOML as in ``lexicons/``, or a LIWC dictionary (``.dic``).
+
+    Raises
+    ------
+    BadDataFileError
+        The file does not have the form of a lexicon.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise BadDataFileError(str(path), "the lexicon cannot be opened", str(error.strerror)) from None
+    except UnicodeDecodeError:
+        raise BadDataFileError(str(path), "the lexicon is not UTF-8 text", "Save it as UTF-8") from None
+    parse = _parse_dic if path.suffix.lower() == ".dic" else _parse_toml
+    return parse(text, path, hashlib.sha256(data).hexdigest())
+
+
+@functools.cache
+def builtin_lexicons() -> tuple[Lexicon, ...]:
+    """Return the lexicons that come with the package, by name."""
+    found = [load_lexicon(path) for path in sorted(lexicon_folder().glob("*.toml"))]
+    return tuple(
+        Lexicon(one.name, one.definition, one.source, one.licence, one.categories, one.sha256, builtin=True)
+        for one in found
+    )
+
+
+def lexicon_folder() -> Path:
+    """Return where the shipped lexicons are: in the installed package, or the checkout's root."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "lexicons"
+    return installed if installed.is_dir() else package.parent / "lexicons"
+
+
+def _parse_toml(text: str, path: Path, sha256: str) -> Lexicon:
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadDataFileError(str(path), f"not valid TOML ({error})", "See docs/lexicons.md") from None
+    name = _name(data.get("name"), path)
+    categories = data.get("categories")
+    if not isinstance(categories, dict) or not categories:
+        raise BadDataFileError(
+            str(path), "the lexicon has no categories", "Give at least one [categories.NAME] with words = [...]"
+        )
+    return Lexicon(
+        name=name,
+        definition=str(data.get("definition", "")),
+        source=str(data.get("source", "")),
+        licence=str(data.get("licence", "")),
+        categories=tuple(_toml_category(name, key, table, path) for key, table in categories.items()),
+        sha256=sha256,
+    )
+
+
+def _toml_category(lexicon: str, key: str, table: Any, path: Path) -> Category:
+    words = table.get("words") if isinstance(table, dict) else None
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BadDataFileError(str(path), f"category {key!r} has no words", "Give words = [...]")
+    name = f"{lexicon}.{_name(key, path)}"
+    return Category(name, str(table.get("definition", "")), _entries(words, path))
+
+
+def _parse_dic(text: str, path: Path, sha256: str) -> Lexicon:
+    parts = re.split(r"^%.*$", text, maxsplit=2, flags=re.MULTILINE)
+    if len(parts) != 3:
+        raise BadDataFileError(
+            str(path), "not a LIWC dictionary", "It must list its categories between two lines that hold only %"
+        )
+    labels: dict[str, str] = {}
+    for line in filter(str.strip, parts[1].splitlines()):
+        number, _, label = line.strip().partition("\t" if "\t" in line.strip() else " ")
+        labels[number] = _slug(label.split("(")[0])
+    words: dict[str, list[str]] = {number: [] for number in labels}
+    for line in filter(str.strip, parts[2].splitlines()):
+        entry, *numbers = line.strip().split("\t") if "\t" in line.strip() else line.split()
+        for number in " ".join(numbers).split():
+            if number not in labels:
+                raise BadDataFileError(str(path), f"an entry uses the unknown category {number}", "List it above")
+            words[number].append(entry)
+    name = _slug(path.stem)
+    return Lexicon(
+        name=name,
+        definition=f"User's dictionary {path.name}",
+        source=path.name,
+        licence="the user's own",
+        categories=tuple(
+            Category(f"{name}.{label}", label, _entries(words[number], path)) for number, label in labels.items()
+        ),
+        sha256=sha256,
+    )
+
+
+def _entries(words: Iterable[str], path: Path) -> tuple[str, ...]:
+    cleaned = tuple(dict.fromkeys(" ".join(word.lower().split()) for word in words))
+    for position, word in enumerate(cleaned, start=1):
+        if not word.strip("*") or "*" in word[:-1] or len(word.split()) > MAX_PHRASE:
+            raise BadDataFileError(
+                str(path),
+                f"entry {position} of a category is empty, too long or has * inside",
+                f"An entry is up to {MAX_PHRASE} words, with * only at its end",
+            )
+    return cleaned
+
+
+def _slug(label: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_") or "unnamed"
+
+
+def _name(value: Any, path: Path) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise BadDataFileError(
+            str(path), "a name is missing or not snake_case", "Use lower-case letters, digits and _"
+        )
+    return value
+
+
+class Matcher:
+    """Lexicons compiled for look-up: which categories a token type belongs to, and the phrases.
+
+    Parameters
+    ----------
+    lexicons : sequence of Lexicon
+        Their names must differ.
+
+    Attributes
+    ----------
+    categories : tuple of Category
+        All categories, in order; positions are the columns of the tables.
+    phrases : tuple of (tuple of str, int)
+        Word tuples with the column each counts for, shortest first.
+    """
+
+    def __init__(self, lexicons: Sequence[Lexicon]) -> None:
+        _refuse_twins(lexicons)
+        self.categories = tuple(category for lexicon in lexicons for category in lexicon.categories)
+        self._exact: dict[str, list[int]] = {}
+        self._prefix: dict[str, list[int]] = {}
+        phrases: list[tuple[tuple[str, ...], int]] = []
+        for column, category in enumerate(self.categories):
+            for word in category.words:
+                if " " in word:
+                    phrases.append((tuple(word.split()), column))
+                else:
+                    table = self._prefix if word.endswith("*") else self._exact
+                    table.setdefault(word.rstrip("*"), []).append(column)
+        self.phrases = tuple(sorted(phrases, key=lambda phrase: len(phrase[0])))
+        self._lengths = sorted({len(prefix) for prefix in self._prefix})
+        self._memo: dict[str, tuple[int, ...]] = {}
+
+    def columns_of(self, word: str) -> tuple[int, ...]:
+        """Return the columns of the categories that hold a (normalised) word."""
+        known = self._memo.get(word)
+        if known is None:
+            found = set(self._exact.get(word, ()))
+            for length in self._lengths:
+                found.update(self._prefix.get(word[:length], ()))
+            known = self._memo[word] = tuple(sorted(found))
+        return known
+
+
+def _refuse_twins(lexicons: Sequence[Lexicon]) -> None:
+    seen: dict[str, Lexicon] = {}
+    for lexicon in lexicons:
+        if lexicon.name in seen:
+            raise DuplicateNameError("lexicon", lexicon.name, seen[lexicon.name].source, lexicon.source)
+        seen[lexicon.name] = lexicon
+
+
+def category_columns(categories: Sequence[Category]) -> Mapping[str, int]:
+    """Return the column of each category by its name."""
+    return {category.name: column for column, category in enumerate(categories)}

@@ -1,0 +1,111 @@
+"""Tokens of many turns as arrays, by spaCy's English tokeniser, once."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'"})
+_ENDS_SENTENCE = re.compile(r"[.!?]*[!?]|\.|\u3002")
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a list of texts.
+
+    Attributes
+    ----------
+    lower, norm : tuple of str
+        The token types of this list: lower-cased form, and spaCy's normal form (in which
+        "n't" is "not" and "'ll" is "will").
+    ids : int32 array (n_tokens,)
+        Position of each token's type in `lower` and `norm`.
+    offsets : int64 array (n_texts + 1,)
+        Text ``i`` owns tokens ``offsets[i]:offsets[i + 1]``.
+    word_start : bool array (n_tokens,)
+        Where a word begins. Pieces of a contraction (do|n't, can|not) are one word;
+        punctuation is none; a hyphen or slash separates words.
+    sentence_end : bool array (n_tokens,)
+        The token that closes a sentence; dots that trail off ("...") do not.
+    """
+
+    lower: tuple[str, ...]
+    norm: tuple[str, ...]
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    word_start: NDArray[np.bool_]
+    sentence_end: NDArray[np.bool_]
+
+
+def tokenize(texts: Sequence[str]) -> Tokens:
+    """Tokenise texts.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        One text a turn; typographic apostrophes are read as straight ones.
+
+    Returns
+    -------
+    Tokens
+        Types are numbered in the order of their text, so the result does not depend on
+        what was tokenised before.
+    """
+    from spacy.attrs import LOWER, NORM, SPACY  # noqa: PLC0415 (spaCy is slow to import)
+
+    make_doc = _tokenizer()
+    tables = [make_doc(text.translate(_STRAIGHT)).to_array([LOWER, NORM, SPACY]) for text in texts]
+    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum([len(table) for table in tables], out=offsets[1:])
+    if not offsets[-1]:
+        return _no_tokens(offsets)
+    table = np.concatenate(tables).astype(np.uint64, copy=False)
+    lower, norm, ids = _types(table[:, 0], table[:, 1])
+    is_word = np.array([any(map(str.isalnum, word)) for word in lower])[ids]
+    ends = np.array([bool(_ENDS_SENTENCE.fullmatch(word)) for word in lower])[ids]
+    return Tokens(lower, norm, ids, offsets, _word_starts(is_word, table[:, 2] != 0, offsets), ends)
+
+
+@functools.cache
+def _tokenizer() -> Any:
+    import spacy  # noqa: PLC0415
+
+    return spacy.blank("en").tokenizer
+
+
+def _types(
+    lower: NDArray[np.uint64], norm: NDArray[np.uint64]
+) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.int32]]:
+    strings = _tokenizer().vocab.strings
+    key = lower ^ (norm * _MIX)
+    _, first, ids = np.unique(key, return_index=True, return_inverse=True)
+    pairs = [(strings[low], strings[nor]) for low, nor in zip(lower[first].tolist(), norm[first].tolist(), strict=True)]
+    order = sorted(range(len(pairs)), key=pairs.__getitem__)
+    rank = np.empty(len(pairs), dtype=np.int32)
+    rank[order] = np.arange(len(pairs), dtype=np.int32)
+    return (
+        tuple(pairs[i][0] for i in order),
+        tuple(pairs[i][1].lower().translate(_STRAIGHT) for i in order),
+        rank[ids],
+    )
+
+
+def _word_starts(
+    is_word: NDArray[np.bool_], space_after: NDArray[np.bool_], offsets: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    glued = np.zeros_like(is_word)
+    glued[1:] = is_word[:-1] & ~space_after[:-1]
+    glued[offsets[:-1][offsets[:-1] < len(is_word)]] = False
+    return is_word & ~glued
+
+
+def _no_tokens(offsets: NDArray[np.int64]) -> Tokens:
+    none = np.zeros(0, dtype=np.bool_)
+    return Tokens((), (), np.zeros(0, dtype=np.int32), offsets, none, none)
