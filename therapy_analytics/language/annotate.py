@@ -193,12 +193,9 @@ def _find(tokens: Tokens, matcher: Matcher) -> tuple[NDArray[np.bool_], NDArray[
         table[row, list(matcher.columns_of(word))] = True
     begins = table[tokens.ids]
     covers = begins.copy()
-    norms, stream = np.unique(np.array(tokens.norm, dtype=object), return_inverse=True)
-    ids = stream.astype(np.int32)[tokens.ids] if len(norms) else tokens.ids
-    index = {word: i for i, word in enumerate(norms.tolist())}
-    turn_of = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
+    stream = _Stream.of(tokens)
     for phrase, column in matcher.phrases:
-        at = _places(phrase, ids, index, turn_of)
+        at = stream.places(phrase)
         for step in range(len(phrase)):
             begins[at + step, column] = False
             covers[at + step, column] = True
@@ -206,23 +203,44 @@ def _find(tokens: Tokens, matcher: Matcher) -> tuple[NDArray[np.bool_], NDArray[
     return begins, covers
 
 
-def _places(
-    phrase: tuple[str, ...], ids: NDArray[np.int32], index: Mapping[str, int], turn_of: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """First tokens of a phrase's occurrences, none of them across turns."""
-    *head, last = phrase
-    if any(word not in index for word in head):
-        return np.zeros(0, dtype=np.int64)
-    reach = len(head)
-    at = np.flatnonzero(ids[: len(ids) - reach] == index[head[0]])
-    for step, word in enumerate(head[1:], start=1):
-        at = at[ids[at + step] == index[word]]
-    if last.endswith("*"):
-        wanted = [i for word, i in index.items() if word.startswith(last[:-1])]
-        at = at[np.isin(ids[at + reach], wanted)]
-    else:
-        at = at[ids[at + reach] == index.get(last, -1)]
-    return at[turn_of[at] == turn_of[at + reach]]
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """Normal forms as one stream of ids, with the places of each id, to look phrases up in."""
+
+    index: Mapping[str, int]
+    ids: NDArray[np.int64]
+    turn_of: NDArray[np.int64]
+    order: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tokens: Tokens) -> _Stream:
+        index = {word: i for i, word in enumerate(dict.fromkeys(tokens.norm))}
+        of_type = np.array([index[word] for word in tokens.norm], dtype=np.int64)
+        ids = of_type[tokens.ids] if len(of_type) else np.zeros(0, dtype=np.int64)
+        order = np.argsort(ids, kind="stable")
+        bounds = np.searchsorted(ids[order], np.arange(len(index) + 1))
+        turn_of = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
+        return cls(index, ids, turn_of, order, bounds)
+
+    def places(self, phrase: tuple[str, ...]) -> NDArray[np.int64]:
+        """First tokens of a phrase's occurrences, none of them across turns."""
+        *head, last = phrase
+        if any(word not in self.index for word in head):
+            return np.zeros(0, dtype=np.int64)
+        reach = len(head)
+        first = self.index[head[0]]
+        at = self.order[self.bounds[first] : self.bounds[first + 1]]
+        at = at[at + reach < len(self.ids)]
+        for step, word in enumerate(head[1:], start=1):
+            at = at[self.ids[at + step] == self.index[word]]
+        at = at[np.isin(self.ids[at + reach], self._matching(last))] if len(at) else at
+        return at[self.turn_of[at] == self.turn_of[at + reach]]
+
+    def _matching(self, word: str) -> list[int]:
+        if word.endswith("*"):
+            return [i for known, i in self.index.items() if known.startswith(word[:-1])]
+        return [self.index[word]] if word in self.index else []
 
 
 def _first_word(tokens: Tokens) -> NDArray[np.int64]:

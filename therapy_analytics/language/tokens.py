@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'"})
+_STRAIGHT = str.maketrans(
+    {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u2014": " ", "\u2013": " "}
+)
+_DASH = re.compile(r"-{2,}|(?<!\w)-|-(?!\w)|(?<=\w)-(?=\w+')")
+_DOTS = re.compile(r"\.{3,}")
+_NORMS = {"'ve": "have"}
 _ENDS_SENTENCE = re.compile(r"[.!?]*[!?]|\.|\u3002")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -61,7 +66,7 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     from spacy.attrs import LOWER, NORM, SPACY  # noqa: PLC0415 (spaCy is slow to import)
 
     make_doc = _tokenizer()
-    tables = [make_doc(text.translate(_STRAIGHT)).to_array([LOWER, NORM, SPACY]) for text in texts]
+    tables = [make_doc(plain(text)).to_array([LOWER, NORM, SPACY]) for text in texts]
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum([len(table) for table in tables], out=offsets[1:])
     if not offsets[-1]:
@@ -71,6 +76,26 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     is_word = np.array([any(map(str.isalnum, word)) for word in lower])[ids]
     ends = np.array([bool(_ENDS_SENTENCE.fullmatch(word)) for word in lower])[ids]
     return Tokens(lower, norm, ids, offsets, _word_starts(is_word, table[:, 2] != 0, offsets), ends)
+
+
+def plain(text: str) -> str:
+    """Return a text in the form that is tokenised, character for character as long.
+
+    Lower case, straight apostrophes, and space for the dashes and dots that transcribers
+    put between words: behind them spaCy would leave "i'm" whole.
+
+    Examples
+    --------
+    >>> plain("I know...I\u2019m so--so tired")
+    "i know … i'm so  so tired"
+    """
+    text = text.translate(_STRAIGHT)
+    if "-" in text:
+        text = _DASH.sub(lambda dash: " " * len(dash[0]), text)
+    if "..." in text:
+        text = _DOTS.sub(lambda dots: "\u2026".center(len(dots[0])), text)
+    lower = text.lower()
+    return lower if len(lower) == len(text) else text
 
 
 @functools.cache
@@ -92,7 +117,7 @@ def _types(
     rank[order] = np.arange(len(pairs), dtype=np.int32)
     return (
         tuple(pairs[i][0] for i in order),
-        tuple(pairs[i][1].lower().translate(_STRAIGHT) for i in order),
+        tuple(_NORMS.get(pairs[i][1], pairs[i][1]).lower() for i in order),
         rank[ids],
     )
 

@@ -1,0 +1,201 @@
+"""Features of turns that were thought of by hand: forms of questions, echoes, lengths, small word sets.
+
+The sets are closed and few on purpose, and are no lexicon: the measures of the package
+count words by the files in ``lexicons/``, which users may change; a model may not change with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.language import TurnArrays
+
+CUES: dict[str, str] = {
+    "wh": "what how why who when where which",
+    "aux": "do does did are is was were have has had can could would will should might am",
+    "you": "you your yours yourself u",
+    "i": "i my me mine myself",
+    "we": "we our us let",
+    "feeling": "feel feels feeling feelings felt sad angry anger upset scared afraid fear anxious anxiety worried "
+    "worry lonely hurt hurts guilty guilt ashamed shame frustrated frustrating frustration overwhelmed "
+    "overwhelming depressed stressed stress stressful hopeless nervous tired disappointed painful pain",
+    "positive": "happy glad proud excited relieved relief hopeful calm joy enjoy enjoyed good great better",
+    "need": "need needs needed want wants wanted wish wishing hope hoping longing looking like",
+    "value": "important importance value values matter matters care cares caring mean means family believe "
+    "meaningful priority love health faith honest",
+    "consequence": "if then because leads lead result consequence consequences happens happen causes cause causing "
+    "affect affects affecting impact effect end ends so",
+    "conflict": "but torn hand hands yet although though however while same part conflicted ambivalent both "
+    "either between other",
+    "strength": "strong strength strengths able capable courage brave managed succeeded success achieved "
+    "confident confidence skills hard resourceful determined motivated worked working able job",
+    "advise": "should could try maybe might recommend suggest suggestion advice consider idea option options ought "
+    "encourage helpful help",
+    "plan": "plan plans planning goal goals step steps week weeks tomorrow tonight today next schedule write "
+    "start starting set ready agree homework practice daily monday tuesday wednesday thursday friday",
+    "normal": "normal common many everyone everybody lots people others natural understandable alone usual "
+    "okay typical sense unusual",
+    "teach": "research studies study brain body called known evidence cognitive thoughts behavior behaviors "
+    "disorder symptoms cycle response system associated tend tends tends increases reduces risk",
+    "now": "now right here moment present just",
+    "perspective": "if think imagine would else differently different another perspective friend suppose wonder "
+    "miracle scale number",
+    "insight": "realize realized realizing understand understood learned notice noticed see aware realise makes sense",
+    "change": "stop stopped quit quitting change changing changed cut less reduce started trying try tried going "
+    "decided will gonna promise",
+    "sustain": "not can never no still keep always hard difficult impossible problem fine enjoy relax anyway",
+    "event": "yesterday last week month year ago happened went got told said lost died moved broke mother father "
+    "mom dad wife husband son daughter boyfriend girlfriend friend boss job school",
+    "backchannel": "ok okay mm mhm hmm hm uh huh um yeah yes right sure alright good great wow oh ah exactly",
+    "summary": "sounds sound seems seem hearing hear saying said wondering guess sense looks feels mentioned",
+    "social": "thank thanks welcome bye hello hi nice meet goodbye appreciate",
+}
+_SETS = [frozenset(words.split()) for words in CUES.values()]
+_STOP = frozenset(
+    """a about after again all am an and any are as at be because been before being but by can could did do does
+    doing down for from get go going got had has have having he her here him his how i if in into is it its just
+    know let like me more most my no not now of off oh ok okay on one only or other our out over really right she
+    should so some such than that the their them then there these they thing things think this those to too um uh
+    up us very was we well were what when where which while who why will with would yeah yes you your mm hmm
+    kind of sort lot mean would 's 're 've 'm 'd 'll gonna want""".split()
+)
+_FORMS = (
+    "words", "sentences", "empty", "one_word", "two_words", "to_five_words", "to_ten_words", "over_60_words",
+    "asks", "n_asks", "ends_asking", "wh_opens", "aux_opens", "wh_opens_sentence", "aux_you_opens_sentence",
+    "aux_you", "wh_aux", "n_aux_you", "n_wh_aux", "first_turn", "early", "late", "last_turn", "position",
+    "words_before", "words_after", "asks_before", "echo_share", "echo", "echo_next_share",
+)  # fmt: skip
+HAND: tuple[str, ...] = (
+    *_FORMS,
+    *(f"has_{name}" for name in CUES),
+    *(f"rate_{name}" for name in CUES),
+    "plain",
+    *(f"plain_{name}" for name in _FORMS),
+)
+"""Names of the features; ``plain...`` are zero except in sessions without punctuation."""
+_Column = NDArray[np.float64]
+
+
+def hand_features(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the features `HAND` of turns, about 0 to 1 each: float64 (n_turns, len(HAND))."""
+    cues = np.array([[word in cue for cue in _SETS] for word in stream.norm], dtype=np.bool_)
+    cues = cues.reshape(len(stream.norm), len(_SETS))
+    counts = np.stack([stream.per_turn(column) for column in cues[stream.ids].T], axis=1)
+    plain = _plain(turns, stream, starts)[:, None]
+    forms = _lengths(turns) | _questions(turns, stream, cues) | _places(turns, starts)
+    forms |= _neighbourhood(forms, stream)
+    table = np.stack([forms[name] for name in _FORMS], axis=1)
+    rates = np.minimum(counts / np.maximum(turns.n_words, 1)[:, None] * 4, 1.0)
+    return np.hstack([table, counts > 0, rates, plain, plain * table]).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The tokens of some turns: their types, which of them and whose they are, and the turns' neighbours."""
+
+    norm: list[str]
+    ids: NDArray[np.int64]
+    marks: NDArray[np.bool_]
+    turn_of: NDArray[np.int64]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+    def per_turn(self, marks: NDArray[Any]) -> _Column:
+        """Add up marks of tokens in each turn."""
+        return np.bincount(self.turn_of, marks, minlength=len(self.before)).astype(np.float64)
+
+
+def _lengths(turns: TurnArrays) -> dict[str, _Column]:
+    n = turns.n_words
+    bounds = {"empty": (0, 0), "one_word": (1, 1), "two_words": (2, 2), "to_five_words": (3, 5), "to_ten_words": (6, 10)}
+    found = {name: ((n >= low) & (n <= high)).astype(np.float64) for name, (low, high) in bounds.items()}
+    return found | {
+        "words": np.minimum(np.log1p(n) / 5, 1.5),
+        "sentences": np.minimum(np.log1p(turns.n_sentences) / 3, 1.5),
+        "over_60_words": (n > 60).astype(np.float64),
+    }
+
+
+def _questions(turns: TurnArrays, stream: Stream, cues: NDArray[np.bool_]) -> dict[str, _Column]:
+    """Forms of questions, with and without their mark."""
+    mark = np.array(["?" in word for word in stream.norm], dtype=np.bool_)[stream.ids]
+    wh, aux, you = (cues[stream.ids, list(CUES).index(name)] for name in ("wh", "aux", "you"))
+    follows = np.append(stream.turn_of[1:] == stream.turn_of[:-1], np.zeros(min(len(mark), 1), np.bool_))
+    aux_you = aux & follows & np.roll(you, -1)
+    wh_aux = wh & follows & np.roll(aux, -1)
+    opens = np.diff(stream.turn_of, prepend=-1) > 0
+    sentence = opens | (np.roll(stream.marks, 1) & ~opens)
+    n_asks = stream.per_turn(mark)
+    forms = {
+        "ends_asking": stream.per_turn(mark & ~follows),
+        "wh_opens": stream.per_turn(wh & opens),
+        "aux_opens": stream.per_turn(aux & opens),
+        "wh_opens_sentence": np.minimum(stream.per_turn(wh & sentence), 1),
+        "aux_you_opens_sentence": np.minimum(stream.per_turn(aux_you & sentence), 1),
+    }
+    for name, count in (("asks", n_asks), ("aux_you", stream.per_turn(aux_you)), ("wh_aux", stream.per_turn(wh_aux))):
+        forms[name] = np.minimum(count, 1)
+        forms[f"n_{name}"] = np.minimum(np.log1p(count) / 2, 1.5)
+    return forms
+
+
+def _places(turns: TurnArrays, starts: NDArray[np.int64]) -> dict[str, _Column]:
+    """Where in its session a turn stands."""
+    sizes = np.diff(starts)
+    size = np.repeat(sizes, sizes)
+    index = np.arange(len(turns)) - np.repeat(starts[:-1], sizes)
+    left = size - 1 - index
+    return {
+        "first_turn": (index < 2).astype(np.float64),
+        "early": np.exp(-index / 6),
+        "late": np.exp(-left / 6),
+        "last_turn": (left < 2).astype(np.float64),
+        "position": index / np.maximum(size - 1, 1),
+    }
+
+
+def _neighbourhood(forms: dict[str, _Column], stream: Stream) -> dict[str, _Column]:
+    """What the turns before and after are like, and how much of the turn before is said again."""
+    before, after = stream.before, stream.after
+    n_echoed, share = _echo(stream)
+    return {
+        "words_before": _of(forms["words"], before),
+        "words_after": _of(forms["words"], after),
+        "asks_before": _of(forms["asks"], before),
+        "echo": np.minimum(np.log1p(n_echoed) / 2, 1.5),
+        "echo_share": share,
+        "echo_next_share": _of(share, after),
+    }
+
+
+def _of(values: _Column, index: NDArray[np.int64]) -> _Column:
+    return np.where(index >= 0, values[index], 0.0) if len(values) else values
+
+
+def _echo(stream: Stream) -> tuple[_Column, _Column]:
+    """How many content stems of a turn stand in the turn before it, and which share of its own."""
+    content = np.array([word.isalpha() and len(word) > 2 and word not in _STOP for word in stream.norm], np.bool_)
+    stems, stem = np.unique(np.array([word[:5] for word in stream.norm], dtype=np.str_), return_inverse=True)
+    keep = content[stream.ids]
+    n_stems = max(len(stems), 1)
+    cells = np.unique(stream.turn_of[keep] * n_stems + stem[stream.ids[keep]])
+    turn = cells // n_stems
+    origin = stream.before[turn]
+    echoed = (origin >= 0) & np.isin(origin * n_stems + cells % n_stems, cells)
+    n = np.bincount(turn, minlength=len(stream.before))
+    n_echoed = np.bincount(turn, echoed, minlength=len(stream.before))
+    return n_echoed, n_echoed / np.maximum(n, 1)
+
+
+def _plain(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which turns belong to a session without punctuation, as speech recognisers write."""
+    sizes = np.diff(starts)
+    session = np.repeat(np.arange(len(sizes)), sizes)
+    n_marks = np.bincount(session, stream.per_turn(stream.marks), minlength=len(sizes))
+    n_words = np.bincount(session, turns.n_words, minlength=len(sizes))
+    plain: NDArray[np.bool_] = (n_marks * 100 < n_words)[session]
+    return plain

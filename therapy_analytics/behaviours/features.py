@@ -1,0 +1,191 @@
+"""Turns as numbers for the tagger: hashed words, pieces of words, word pairs, and counts by hand.
+
+Nothing here knows a vocabulary: a word is known by the bucket that its hash falls into, so
+weights over these buckets cannot be read back as words. All of it is a sum over token types,
+which are few: `Features.project` multiplies types by weights once and then adds up turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from therapy_analytics.behaviours.cues import Stream, hand_features
+from therapy_analytics.language import TurnArrays
+
+BITS = 16
+N_BUCKETS = 1 << BITS
+CHAR_WEIGHT = 0.7
+"""How much the pieces of a word count, together, beside the word itself."""
+DAMPING = 0.6
+"""0: a turn's buckets add up as they are; 1: each turn has length one, however long it is."""
+_LONGEST = 40
+_P = np.uint64(0x100000001B3)
+_Matrix = Any  # scipy's sparse arrays have no usable type without its stubs
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Features of a run of turns, in factors: ``buckets = words @ types + grams``.
+
+    Attributes
+    ----------
+    words : CSR (n_turns, n_types)
+        How often each token type occurs, damped.
+    types : CSR (n_types, N_BUCKETS)
+        Buckets of each type: of the word, and of its pieces of two to five letters.
+    grams : CSR (n_turns, N_BUCKETS)
+        Buckets of pairs and triples of words, and of the words a turn begins and ends with.
+    hand : CSR (n_turns, len(HAND))
+        The features of `therapy_analytics.behaviours.cues`.
+    before, after : int64 array (n_turns,)
+        The neighbouring turn in the same session, or -1.
+    """
+
+    words: _Matrix
+    types: _Matrix
+    grams: _Matrix
+    hand: _Matrix
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+    def project(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Multiply buckets by weights (N_BUCKETS, n): an array (n_turns, n)."""
+        result: NDArray[Any] = self.words @ (self.types @ weights) + self.grams @ weights
+        return result
+
+    def gather(self, own: NDArray[Any], previous: NDArray[Any], following: NDArray[Any]) -> NDArray[Any]:
+        """Add what a turn says to what its neighbours say of it, (n_turns, n)."""
+        return own + neighbour(previous, self.before) + neighbour(following, self.after)
+
+
+def neighbour(values: NDArray[Any], index: NDArray[np.int64]) -> NDArray[Any]:
+    """Return each turn's neighbour's values, and 0 where there is no such turn."""
+    return np.where((index >= 0)[:, None], values[index], values.dtype.type(0))
+
+
+def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> Features:
+    """Compute the features of turns from their token ids.
+
+    Parameters
+    ----------
+    turns : TurnArrays
+        The turns of a batch, or of one session of it.
+    starts : int array (n_sessions + 1,)
+        Session ``i`` owns turns ``starts[i]:starts[i + 1]``.
+
+    Returns
+    -------
+    Features
+        What it holds for a session does not depend on the other sessions.
+    """
+    begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
+    starts = np.asarray(starts, dtype=np.int64)
+    used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
+    lower, norm = ([words[i] for i in used.tolist()] for words in (turns.tokens.lower, turns.tokens.norm))
+    turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    stream = Stream(
+        norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns))
+    )
+    hashes = _string_hashes(norm)
+    spoken = np.array([any(map(str.isalnum, word)) for word in norm], dtype=np.bool_)[ids]
+    return Features(
+        words=_count(turn_of, ids, (len(turns), len(used))),
+        types=_type_buckets(lower, hashes),
+        grams=_grams(hashes[ids[spoken]], turn_of[spoken], len(turns)),
+        hand=sparse.csr_array(hand_features(turns, stream, starts)),
+        before=stream.before,
+        after=stream.after,
+    )
+
+
+def _neighbours(starts: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    before, after = np.arange(-1, n - 1), np.arange(1, n + 1)
+    begins, ends = starts[:-1], starts[1:]
+    filled = begins < ends
+    before[begins[filled]] = -1
+    after[ends[filled] - 1] = -1
+    return before, after
+
+
+def _count(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]) -> _Matrix:
+    """Count pairs, dampen the counts, and weaken long rows."""
+    cells, n = np.unique(rows * shape[1] + columns, return_counts=True)
+    values = 1.0 + np.log(n)
+    row = cells // max(shape[1], 1)
+    length = np.sqrt(np.bincount(row, values**2, minlength=shape[0]))
+    values /= length[row] ** DAMPING
+    return sparse.csr_array((values, (row, cells % max(shape[1], 1))), shape=shape)
+
+
+def _grams(words: NDArray[np.uint64], turn_of: NDArray[np.int64], n_turns: int) -> _Matrix:
+    """Buckets of pairs, triples, and the first and last words of each turn."""
+    first = np.flatnonzero(np.diff(turn_of, prepend=-1))
+    last = np.flatnonzero(np.diff(turn_of, append=n_turns))
+    rows, keys = [turn_of[first], turn_of[last]], [words[first] ^ np.uint64(11), words[last] ^ np.uint64(12)]
+    gram = words
+    for n in (2, 3):
+        gram = _mix(gram[:-1] * _P + words[n - 1 :]) if len(gram) else gram
+        whole = turn_of[: len(gram)] == turn_of[n - 1 :]
+        rows.append(turn_of[: len(gram)][whole])
+        keys.append(gram[whole])
+        opening = first[first < len(gram)]
+        opening = opening[whole[opening]]
+        rows.append(turn_of[opening])
+        keys.append(gram[opening] ^ np.uint64(10 + n))
+    return _count(np.concatenate(rows), _bucket(np.concatenate(keys)), (n_turns, N_BUCKETS))
+
+
+def _type_buckets(lower: list[str], hashes: NDArray[np.uint64]) -> _Matrix:
+    """Buckets of each type: the word, and its pieces with marks at both ends."""
+    letters, owner = _letters([f"<{word[:_LONGEST]}>" for word in lower])
+    rows, columns = [], []
+    gram = letters
+    for n in range(2, 6):
+        gram = gram[:-1] * _P + letters[n - 1 :] if len(gram) else gram
+        whole = owner[: len(gram)] == owner[n - 1 :]
+        rows.append(owner[: len(gram)][whole])
+        columns.append(_bucket(gram[whole] + np.uint64(n)))
+    row = np.concatenate(rows)
+    n_pieces = np.maximum(np.bincount(row, minlength=len(lower)), 1)
+    row = np.concatenate([np.arange(len(lower)), row])
+    value = np.concatenate([np.ones(len(lower)), (CHAR_WEIGHT / np.sqrt(n_pieces))[row[len(lower) :]]])
+    column = np.concatenate([_bucket(hashes), *columns])
+    return sparse.csr_array((value, (row, column)), shape=(len(lower), N_BUCKETS))
+
+
+def _letters(words: list[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    data = "".join(words).encode("utf-32-le", "surrogatepass")
+    letters = np.frombuffer(data, dtype="<u4").astype(np.uint64)
+    return letters, np.repeat(np.arange(len(words)), [len(word) for word in words])
+
+
+def _string_hashes(words: list[str]) -> NDArray[np.uint64]:
+    """Hash each word, the same on every machine and in every process."""
+    words = [f"<{word[:_LONGEST]}>" for word in words]
+    letters, owner = _letters(words)
+    lengths = np.array([len(word) for word in words], dtype=np.int64)
+    begins = np.cumsum(lengths) - lengths
+    powers = np.cumprod(np.full(_LONGEST + 2, _P, dtype=np.uint64))
+    if not words:
+        return np.zeros(0, dtype=np.uint64)
+    return _mix(np.add.reduceat(letters * powers[np.arange(len(letters)) - begins[owner]], begins))
+
+
+def _mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread keys over 64 bits (the finaliser of splitmix64)."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+def _bucket(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return (_mix(keys) >> np.uint64(64 - BITS)).astype(np.int64)

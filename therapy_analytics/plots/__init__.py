@@ -1,0 +1,114 @@
+"""Plots: each takes a table of the package and draws it on one Axes.
+
+>>> from therapy_analytics import plots
+>>> plots.timeline.needs
+('session_id', 'turn', 'role', 'n_words')
+
+How to add a plot:
+
+1. Make a new file in this folder. Give it another name than the plot has, as
+   ``session_timeline.py`` holds ``timeline``: one name cannot be both.
+2. In it write ``f(table, *, ax=None) -> Axes`` under ``@plot(needs=("column", ...))``, the
+   columns it cannot do without. Check the table first, then say ``ax = axes_or_new(ax)``, and
+   draw on that alone. A table without rows must give a picture that says so (`say_instead`).
+3. Run ``pytest tests/plots``: it looks at every plot there is. ``plots.f(table)`` works at once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, cast
+
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.registry import Registry
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+FIGSIZE = (11.0, 5.0)
+MARGINS_IN = {"left": 1.55, "right": 0.15, "bottom": 0.5, "top": 0.6}
+"""Inches around the axes. Fixed, because fitting them to the text costs a second drawing."""
+
+
+class Plot(Protocol):
+    """A registered plot."""
+
+    __name__: str
+    needs: tuple[str, ...]
+
+    def __call__(self, table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+        """Draw the table on `ax`, or on a new pyplot figure, and return the Axes."""
+        ...
+
+
+PLOTS: Registry[Plot] = Registry("plot", package="therapy_analytics.plots")
+
+
+def plot(*, needs: tuple[str, ...]) -> Callable[[Callable[..., Axes]], Plot]:
+    """Register a plot under its function's name.
+
+    Parameters
+    ----------
+    needs : tuple of str
+        Columns that the table must have; a call without them is a `BadOptionError`.
+    """
+
+    def register(draw: Callable[..., Axes]) -> Plot:
+        @functools.wraps(draw)
+        def checked(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+            require_columns(table, needs, name)
+            return draw(table, ax=ax)
+
+        name = draw.__name__
+        found = cast(Plot, checked)
+        found.needs = needs
+        PLOTS.add(name, found, module=draw.__module__)
+        return found
+
+    return register
+
+
+def require_columns(table: DataFrame, needs: tuple[str, ...], name: str) -> None:
+    """Raise a `BadOptionError` that names the columns which `table` does not have."""
+    missing = [column for column in needs if column not in table.columns]
+    if missing:
+        problem = f"the table for plot {name!r} has no column {', '.join(missing)}"
+        raise BadOptionError("table", problem, f"It needs {', '.join(needs)}")
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """Return `ax`, or the Axes of a new pyplot figure, which a notebook shows by itself."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt  # noqa: PLC0415  # slow, and only a notebook needs it
+
+    return plt.figure(figsize=FIGSIZE).add_axes(inner_box(*FIGSIZE))
+
+
+def inner_box(width: float, height: float) -> tuple[float, float, float, float]:
+    """Return left, bottom, width, height of the axes, as shares of a figure measured in inches."""
+    margin = MARGINS_IN
+    inner_width = max(width - margin["left"] - margin["right"], width / 4)
+    inner_height = max(height - margin["bottom"] - margin["top"], height / 4)
+    return margin["left"] / width, margin["bottom"] / height, inner_width / width, inner_height / height
+
+
+def say_instead(ax: Axes, message: str) -> Axes:
+    """Leave `ax` empty but for a sentence that says why."""
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, message, transform=ax.transAxes, ha="center", va="center", color="0.35", fontsize=10)
+    return ax
+
+
+def __getattr__(name: str) -> Plot:
+    # Only names that a plot can have: inspect, doctest and the like ask for many others.
+    if name.startswith("_") or name not in PLOTS.names():
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return PLOTS[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PLOTS.names()})

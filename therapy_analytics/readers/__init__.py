@@ -1,0 +1,32 @@
+"""Readers: a file in, its sessions out.
+
+How to add a format:
+
+1. Write one file here. Its function takes a `Source` and yields a `RawSession` for each
+   session: rows of who said what, in the order of the file, with the place of each row.
+2. Decorate it with ``@reader(name, suffixes=..., sniff=...)``. ``sniff`` says from the head
+   of a file how sure the reader is that the file is its own: 1 certain (a magic word), about
+   0.5 plausible (the shape), 0 no. The surest reader gets the file, a known suffix breaks a
+   tie, and a tie that remains is an error that names both. No reader knows another.
+3. Put a sample that you wrote yourself into ``sample_transcripts/``. The contract tests find
+   the reader and the sample by themselves.
+
+Merging rows into turns, roles, ids and metadata are common to all formats: a reader does
+none of that.
+"""
+
+from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row, Source, reader
+from therapy_analytics.readers._files import FileReading, find_files, read, read_files
+
+__all__ = [
+    "FileReading",
+    "RawSession",
+    "ReadOptions",
+    "Reader",
+    "Row",
+    "Source",
+    "find_files",
+    "read",
+    "read_files",
+    "reader",
+]

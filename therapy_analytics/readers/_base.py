@@ -1,0 +1,174 @@
+"""What a reader is, and what it is given."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.registry import Registry
+from therapy_analytics.session import Role
+
+HEAD = 65_536
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_BINARY = (
+    (b"PK\x03\x04", "a Word, Excel or zip file"),
+    (b"\xd0\xcf\x11\xe0", "an old Word or Excel file"),
+    (b"%PDF", "a PDF"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"RIFF", "a sound or video file"),
+    (b"ID3", "a sound file"),
+)
+_AS_TEXT = "Save the transcript as plain text, CSV, JSON or WebVTT (UTF-8)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """What the user says about the files.
+
+    Attributes
+    ----------
+    columns : mapping of str to str
+        For tables: our name (``speaker``, ``text``, ``session``, ``start``, ``end``,
+        ``utterance``, ``annotator``) to the name in the file.
+    therapist, client : str or None
+        The label of the therapist, of the client, as written in the files.
+    metadata : Path or None
+        A table about the sessions, besides any ``sessions.csv`` beside the files.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    therapist: str | None = None
+    client: str | None = None
+    metadata: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row, message, line or cue: who, what, where in the file (from 1), when in seconds."""
+
+    speaker: str
+    text: str = field(repr=False)
+    place: int
+    start_s: float | None = None
+    end_s: float | None = None
+    role: Role | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawSession:
+    """The rows of one session as they stand in a file; an empty name means the file's own."""
+
+    name: str
+    rows: list[Row]
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file's name and its decoded text, with the options of the run."""
+
+    path: Path
+    text: str = field(repr=False)
+    options: ReadOptions = field(default_factory=ReadOptions)
+
+    @property
+    def head(self) -> str:
+        """The beginning of the text, enough to tell a format."""
+        return self.text[:HEAD]
+
+    def error(self, problem: str, remedy: str, *, line: int | None = None) -> UnreadableFileError:
+        """Return an error about this file, to be raised by the reader."""
+        return UnreadableFileError(str(self.path), line, problem, remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A registered format."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[Source], float]
+    read: Callable[[Source], Iterable[RawSession]]
+    description: str
+
+
+READERS: Registry[Reader] = Registry("reader", package="therapy_analytics.readers")
+ReadFunction = Callable[[Source], Iterable[RawSession]]
+
+
+def reader(
+    name: str, *, suffixes: tuple[str, ...], sniff: Callable[[Source], float]
+) -> Callable[[ReadFunction], ReadFunction]:
+    """Register a function as the reader of a format.
+
+    Parameters
+    ----------
+    name : str
+        Unique, snake_case.
+    suffixes : tuple of str
+        File name endings of the format, as in ``(".vtt",)``.
+    sniff : function
+        From a `Source` to a certainty between 0 and 1.
+    """
+
+    def register(read: ReadFunction) -> ReadFunction:
+        description = (read.__doc__ or "").strip().split("\n", maxsplit=1)[0]
+        READERS.add(name, Reader(name, suffixes, sniff, read, description), module=read.__module__)
+        return read
+
+    return register
+
+
+def load_source(path: Path, options: ReadOptions) -> Source:
+    """Read and decode a file.
+
+    Raises
+    ------
+    UnreadableFileError
+        It cannot be opened, is empty, or is not text.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableFileError(
+            str(path), None, f"the file cannot be opened ({error.strerror})", "Check that it exists and may be read"
+        ) from None
+    text = _decode(data, path)
+    if not text.strip():
+        raise UnreadableFileError(str(path), None, "the file is empty", "It should hold a transcript")
+    return Source(path, text, options)
+
+
+def _decode(data: bytes, path: Path) -> str:
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return data.decode(encoding, errors="replace")
+    for magic, what in _BINARY:
+        if data.startswith(magic):
+            raise UnreadableFileError(str(path), None, f"this is {what}, which this version does not read", _AS_TEXT)
+    if b"\0" in data[:HEAD]:
+        raise UnreadableFileError(str(path), None, "this is not a text file", _AS_TEXT)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _guess(data, path)
+
+
+def _guess(data: bytes, path: Path) -> str:
+    import charset_normalizer  # noqa: PLC0415 (only the odd file needs it)
+
+    best = charset_normalizer.from_bytes(data).best()
+    if best is None:
+        raise UnreadableFileError(str(path), None, "the letters of the file could not be decoded", _AS_TEXT)
+    return str(best)

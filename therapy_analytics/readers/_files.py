@@ -1,0 +1,196 @@
+"""From paths to sessions: which files, which reader, which ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from therapy_analytics.errors import BadDataFileError, NothingToReadError, UnreadableFileError
+from therapy_analytics.readers._base import READERS, RawSession, Reader, ReadOptions, Source, load_source
+from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
+from therapy_analytics.readers._metadata import Table, is_metadata, tables_for
+from therapy_analytics.session import Session
+
+_NO_TRANSCRIPT = frozenset(
+    ".png .jpg .jpeg .gif .svg .webp .wav .mp3 .m4a .ogg .flac .mp4 .mov .avi .mkv .webm .py .ipynb .toml .yaml .yml".split()
+)
+_ABOUT = ("readme", "license", "licence", "changelog")
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """What became of one file: its sessions, or why it could not be read."""
+
+    path: Path
+    sessions: tuple[Session, ...] = ()
+    problem: UnreadableFileError | None = None
+    reader: str = ""
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """What files of one run share: the ids taken and the tables about sessions."""
+
+    ids: set[str] = field(default_factory=set)
+    tables: dict[Path, Table] = field(default_factory=dict)
+
+
+def read(path: str | Path, *, options: ReadOptions | None = None) -> list[Session]:
+    """Read the sessions of a transcript file, or of all transcripts below a folder.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file or a folder.
+    options : ReadOptions, optional
+        Columns, labels, metadata.
+
+    Returns
+    -------
+    list of Session
+        In the order of the file names, then of the file.
+
+    Raises
+    ------
+    UnreadableFileError
+        The first file that cannot be read. `read_files` goes on instead.
+    NothingToReadError
+        There is no transcript.
+    """
+    sessions: list[Session] = []
+    for reading in read_files([path], options=options):
+        if reading.problem is not None:
+            raise reading.problem
+        sessions.extend(reading.sessions)
+    return sessions
+
+
+def read_files(
+    paths: Iterable[str | Path], *, options: ReadOptions | None = None, leave_out: Path | None = None
+) -> Iterator[FileReading]:
+    """Read file after file; one that cannot be read is reported and stops nothing.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders.
+    options : ReadOptions, optional
+        Columns, labels, metadata.
+    leave_out : Path, optional
+        A folder that is not looked into, such as the one that results go to.
+
+    Yields
+    ------
+    FileReading
+        One for each file, in order.
+
+    Raises
+    ------
+    NothingToReadError
+        There is no file to read.
+    """
+    options = options or ReadOptions()
+    shelf = _Shelf()
+    for path in find_files(paths, leave_out=leave_out):
+        yield _read_file(path, options, shelf)
+
+
+def find_files(paths: Iterable[str | Path], *, leave_out: Path | None = None) -> list[Path]:
+    """List the transcript files: those named, and those below folders, sorted, each once.
+
+    Raises
+    ------
+    NothingToReadError
+        There is none.
+    """
+    named = [Path(path) for path in paths]
+    found: dict[Path, None] = {}
+    for path in named:
+        inside = _below(path, leave_out) if path.is_dir() else [path]
+        found.update(dict.fromkeys(inside))
+    if not found:
+        places = ", ".join(map(str, named)) or "no path"
+        raise NothingToReadError(
+            f"No transcript was found in {places}. Give files or a folder with transcripts as text with speaker labels, "
+            "CSV or TSV, JSON or JSON Lines, or WebVTT."
+        )
+    return list(found)
+
+
+def _below(folder: Path, leave_out: Path | None) -> list[Path]:
+    """Files below a folder; hidden ones, media, notes about the folder and earlier results are passed over."""
+    inside: list[Path] = []
+    forbidden = leave_out.resolve() if leave_out is not None else None
+    for path in sorted(folder.iterdir(), key=lambda one: one.name):
+        if path.name.startswith((".", "~$")) or path.is_symlink() and path.is_dir():
+            continue
+        if path.is_dir():
+            if path.resolve() != forbidden and not _is_result(path):
+                inside.extend(_below(path, leave_out))
+        elif not _passed_over(path):
+            inside.append(path)
+    return inside
+
+
+def _is_result(folder: Path) -> bool:
+    return (folder / "run.json").is_file() and (folder / "codebook.csv").is_file()
+
+
+def _passed_over(path: Path) -> bool:
+    return path.suffix.lower() in _NO_TRANSCRIPT or path.stem.lower().startswith(_ABOUT) or is_metadata(path)
+
+
+def _read_file(path: Path, options: ReadOptions, shelf: _Shelf) -> FileReading:
+    try:
+        source = load_source(path, options)
+        chosen = choose_reader(source)
+        tables = list(tables_for(path, options, shelf.tables))
+        sessions = tuple(_build(raw, source, tables, shelf) for raw in chosen.read(source))
+    except UnreadableFileError as problem:
+        return FileReading(path, problem=problem)
+    except BadDataFileError as error:
+        return FileReading(path, problem=UnreadableFileError(str(path), None, str(error).rstrip("."), error.remedy))
+    except Exception as error:  # noqa: BLE001 (whatever a file does to a reader, the run goes on)
+        kind = type(error).__name__
+        problem = source.error(f"the file could not be understood ({kind})", "Check it, or save it in another form")
+        return FileReading(path, problem=problem)
+    empty = [session.id for session in sessions if not session.turns]
+    if len(empty) == len(sessions):
+        problem = source.error("the file holds no spoken words", "It should hold a transcript")
+        return FileReading(path, problem=problem)
+    return FileReading(path, sessions, reader=chosen.name)
+
+
+def _build(raw: RawSession, source: Source, tables: list[Table], shelf: _Shelf) -> Session:
+    stem = safe_id(source.path.stem)
+    wanted = safe_id(raw.name) if raw.name.strip() else stem
+    about = dict(raw.metadata)
+    for table in tables:
+        about.update(table.get(wanted.casefold()) or table.get(stem.casefold()) or {})
+    place = Place(str(source.path), unique_id(wanted, stem, shelf.ids))
+    return build_session(raw, place, about, source.options)
+
+
+def choose_reader(source: Source) -> Reader:
+    """Return the reader that is surest of a file; a known suffix breaks a tie.
+
+    Raises
+    ------
+    UnreadableFileError
+        None is sure at all, or two are equally sure and the suffix does not decide.
+    """
+    suffix = source.path.suffix.lower()
+    bids = sorted(((one.sniff(source), suffix in one.suffixes, one.name, one) for one in READERS), reverse=True)
+    (best, by_suffix, _, chosen), *others = bids
+    if best <= 0:
+        raise source.error(
+            "no way to read this file was found",
+            "Give text with a label before each turn (Therapist: ...), a table with columns speaker and text, "
+            "JSON messages, or WebVTT",
+        )
+    rivals = [name for sure, known, name, _ in others if (sure, known) == (best, by_suffix)]
+    if rivals:
+        names = " and ".join(sorted([chosen.name, *rivals]))
+        raise source.error(f"the file could be read in two ways ({names})", "Rename it with the suffix of its format")
+    return chosen

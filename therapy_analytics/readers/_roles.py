@@ -1,0 +1,180 @@
+"""Who is the therapist: by option, label, metadata, elimination, or pronouns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from therapy_analytics.session import Role
+
+THIN_MARGIN = 4.0
+"""You-minus-I words per 100 words below which the pronoun rule is called unsure."""
+
+_THERAPIST = """
+t th ther therapist psychotherapist counselor counsellor couns clinician practitioner provider doctor doc
+psychologist psychiatrist nurse coach interviewer helper supporter listener facilitator mentor advisor
+adviser professional worker caseworker agent assistant bot chatbot ai model gpt chatgpt claude gemini llm
+system_therapist k psy dr terapeut terapeuta therapeut therapeutin thérapeute berater beraterin
+"""
+_CLIENT = """
+c cl client clt patient p pt pat user human seeker helpseeker help_seeker supportseeker caller participant
+interviewee visitor customer member subject student child adolescent veteran consumer klient klientin
+patientin paciente cliente klijent
+"""
+_OTHER = """
+system tool function developer narrator observer unknown other operator supervisor transcriber
+"""
+_KNOWN: dict[str, Role] = {
+    **dict.fromkeys(_THERAPIST.split(), "therapist"),
+    **dict.fromkeys(_CLIENT.split(), "client"),
+    **dict.fromkeys(_OTHER.split(), "other"),
+}
+_MAIN: tuple[Role, Role] = ("therapist", "client")
+_YOU = re.compile(r"\b(?:you|your|yours|yourself|youre|youve|youd|youll)\b", re.IGNORECASE)
+_I = re.compile(r"\b(?:i|me|my|mine|myself|im|ive)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+
+
+class Assignment(NamedTuple):
+    """The role of each label, how it was found, the pronoun margin, and what to tell the user."""
+
+    roles: Mapping[str, Role]
+    method: str
+    margin: float
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What is known beside the labels: the user's options and the session's metadata."""
+
+    therapist: str | None = None
+    client: str | None = None
+    counselor_name: str = ""
+    client_name: str = ""
+
+
+def role_of_label(label: str) -> Role | None:
+    """Return the role that a label names by itself, or None.
+
+    Examples
+    --------
+    >>> role_of_label("Counselor 1"), role_of_label("**P01**"), role_of_label("Therapist (Dr. Lee)")
+    ('therapist', 'client', 'therapist')
+    >>> role_of_label("Dana") is None
+    True
+    """
+    words = re.sub(r"\(.*?\)|\[.*?\]|[\W\d_]+", " ", label.lower()).split()
+    if not words:
+        return None
+    whole, first, last = "_".join(words), words[0], words[-1]
+    if whole in _KNOWN:
+        return _KNOWN[whole]
+    if first in {"dr", "doctor"}:
+        return "therapist"
+    ends = {_KNOWN[word] for word in (first, last) if word in _KNOWN and len(word) > 1} - {"other"}
+    return ends.pop() if len(ends) == 1 and len(words) <= 3 else None
+
+
+def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
+    """Find the role of every speaker of a session.
+
+    Parameters
+    ----------
+    said : mapping of str to sequence of str
+        Label to the texts of its turns.
+    hints : Hints
+        The user's word and the metadata.
+
+    Returns
+    -------
+    Assignment
+        The first way that settles the therapist wins: the user's option, the labels, names in
+        the metadata, elimination, and last the pronoun rule.
+    """
+    by_option = _named(said, hints.therapist, hints.client)
+    if by_option:
+        return _complete(said, by_option, "option")
+    by_label = {label: role for label in said if (role := role_of_label(label))}
+    if {"therapist", "client"} <= set(by_label.values()):
+        return _complete(said, by_label, "labels")
+    by_name = _named(said, hints.counselor_name or None, hints.client_name or None)
+    if by_name:
+        return _complete(said, {**by_label, **by_name}, "metadata")
+    if {"therapist", "client"} & set(by_label.values()):
+        return _complete(said, by_label, "labels" if len(by_label) == len(said) else "elimination")
+    return _by_pronouns({label: texts for label, texts in said.items() if label not in by_label}, by_label)
+
+
+def _named(said: Mapping[str, Sequence[str]], therapist: str | None, client: str | None) -> dict[str, Role]:
+    """Labels that equal, or are a part of, the names given."""
+    roles: dict[str, Role] = {}
+    for label in said:
+        if client and _same_name(label, client):
+            roles[label] = "client"
+        if therapist and _same_name(label, therapist):
+            roles[label] = "therapist"
+    return roles
+
+
+def _same_name(label: str, name: str) -> bool:
+    parts, whole = set(_WORD.findall(label.casefold())), set(_WORD.findall(name.casefold()))
+    return bool(parts) and (parts <= whole or whole <= parts)
+
+
+def _complete(said: Mapping[str, Sequence[str]], roles: Mapping[str, Role], method: str) -> Assignment:
+    """Give the speakers that are left the role that is missing; where none is, they are others."""
+    missing = next((role for role in _MAIN if role not in roles.values()), "other")
+    left = [label for label in said if label not in roles]
+    full = {**roles, **dict.fromkeys(left, missing)}
+    return Assignment(full, method, float("nan"), _missing_role_note(full))
+
+
+def _missing_role_note(roles: Mapping[str, Role]) -> tuple[str, ...]:
+    present = set(roles.values())
+    return tuple(
+        f"No {role} speaks in this session; measures of the {role} are undefined."
+        for role in _MAIN
+        if role not in present
+    )
+
+
+def _by_pronouns(said: Mapping[str, Sequence[str]], known: Mapping[str, Role]) -> Assignment:
+    """Call the speaker with the higher you-minus-I rate the therapist."""
+    if len(said) < 2:
+        roles: dict[str, Role] = {**known, **dict.fromkeys(said, "other")}
+        note = "Nobody could be told to be the therapist or the client. Say who is, with --therapist LABEL."
+        return Assignment(roles, "none", float("nan"), (note,))
+    rates = sorted(((you_minus_i(texts), label) for label, texts in said.items()), reverse=True)
+    (best, therapist), (second, _) = rates[0], rates[1]
+    margin = best - second
+    roles = {**known, **dict.fromkeys(said, "client"), therapist: "therapist"}
+    notes: tuple[str, ...] = ()
+    if len(said) > 2:
+        notes = (f"{len(said)} speakers without a role in their label: one was taken as therapist, the rest as clients.",)
+    if margin >= THIN_MARGIN:
+        return Assignment(roles, "pronouns", margin, notes)
+    unsure = (
+        f"Who is the therapist was guessed from pronouns with a thin margin ({margin:.1f}; "
+        f"under {THIN_MARGIN:.0f} is unsure). Check it, and settle it with --therapist LABEL."
+    )
+    return Assignment(roles, "pronouns_unsure", margin, (*notes, unsure))
+
+
+def you_minus_i(texts: Sequence[str]) -> float:
+    """Return second-person minus first-person-singular pronouns per 100 words.
+
+    Examples
+    --------
+    >>> you_minus_i(["How do you feel?", "I see."])
+    0.0
+    >>> round(you_minus_i(["What brings you here today"]), 1)
+    20.0
+    """
+    text = " ".join(texts)
+    n_words = len(_WORD.findall(text))
+    if not n_words:
+        return 0.0
+    return 100.0 * (len(_YOU.findall(text)) - len(_I.findall(text))) / n_words
