@@ -1,0 +1,73 @@
+"""Measures of counseling sessions, of people and of language models, on your own machine.
+
+>>> import therapy_analytics as ta
+>>> sessions = ta.read("transcripts/")  # doctest: +SKIP
+>>> analysis = ta.analyze(sessions)  # doctest: +SKIP
+>>> ta.plots.timeline(analysis.turns.query("session_id == 'dana_1'"))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from therapy_analytics import errors, plots
+    from therapy_analytics.language import Lexicon, load_lexicon
+    from therapy_analytics.measures import Column, measure
+    from therapy_analytics.pipeline import Analysis, Settings, analyze, run
+    from therapy_analytics.readers import ReadOptions, read, read_files, reader
+    from therapy_analytics.session import Session, Turn
+
+# Public names and where they live; loaded on first use, so that `tanalyze --help` imports nothing heavy.
+_HOMES = {
+    "Analysis": "pipeline",
+    "Column": "measures",
+    "Lexicon": "language",
+    "ReadOptions": "readers",
+    "Session": "session",
+    "Settings": "pipeline",
+    "Turn": "session",
+    "analyze": "pipeline",
+    "errors": "",
+    "load_lexicon": "language",
+    "measure": "measures",
+    "plots": "",
+    "read": "readers",
+    "read_files": "readers",
+    "reader": "readers",
+    "run": "pipeline",
+}
+
+__all__ = [
+    "Analysis",
+    "Column",
+    "Lexicon",
+    "ReadOptions",
+    "Session",
+    "Settings",
+    "Turn",
+    "analyze",
+    "errors",
+    "load_lexicon",
+    "measure",
+    "plots",
+    "read",
+    "read_files",
+    "reader",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    home = _HOMES[name]
+    value = getattr(importlib.import_module(f"{__name__}.{home}"), name) if home else importlib.import_module(f"{__name__}.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -37,6 +38,8 @@ class TurnArrays:
         How many words each category accounts for.
     opens : bool array (n, n_categories)
         Whether the turn begins with a word or phrase of the category.
+    user_categories : tuple of str
+        The categories of lexicons that the user added.
     """
 
     tokens: Tokens
@@ -48,6 +51,7 @@ class TurnArrays:
     counts: NDArray[np.int32]
     covered: NDArray[np.int32]
     opens: NDArray[np.bool_]
+    user_categories: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.roles)
@@ -86,12 +90,15 @@ class AnnotatedSession:
     probabilities, decisions : mapping of str to array (n_turns,)
         For each code (``bolt_planning``, ``mi_question``, ...): its probability (nan where
         the turn is of another role), and whether the turn has it. Empty before tagging.
+    seed : int
+        Of the run, see `generator`.
     """
 
     session: Session
     turns: TurnArrays
     probabilities: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    seed: int = 0
 
     def __len__(self) -> int:
         return len(self.turns)
@@ -117,6 +124,13 @@ class AnnotatedSession:
         """Return which turns have words, and only words of a lexicon category, (n_turns,)."""
         covered = self.turns.covered[:, self.turns.column(category)]
         return (self.n_words > 0) & (covered >= self.n_words)
+
+    def generator(self) -> np.random.Generator:
+        """Return random numbers that depend on the run's seed and the session's words alone.
+
+        A session's shuffles are the same whatever it is called and whatever it is analysed with.
+        """
+        return np.random.default_rng([self.seed, zlib.crc32(self.n_words.tobytes())])
 
     def decided(self, code: str) -> NDArray[np.bool_]:
         """Return which turns have a code, bool (n_turns,)."""
@@ -169,8 +183,9 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
     np.cumsum([len(session.turns) for session in sessions], out=starts[1:])
     begins, covers = _find(tokens, matcher)
     first = _first_word(tokens)
-    opens = begins[np.minimum(first, max(len(begins) - 1, 0))] if len(begins) else np.zeros((len(turns), begins.shape[1]), np.bool_)
-    opens[first >= tokens.offsets[1:]] = False
+    opens = np.zeros((len(turns), begins.shape[1]), dtype=np.bool_)
+    has_word = first < tokens.offsets[1:]
+    opens[has_word] = begins[first[has_word]]
     n_words = _per_turn(tokens.word_start, tokens.offsets)
     arrays = TurnArrays(
         tokens=tokens,
@@ -182,6 +197,7 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
         counts=_per_turn(begins, tokens.offsets),
         covered=_per_turn(covers & tokens.word_start[:, None], tokens.offsets),
         opens=opens,
+        user_categories=matcher.user_categories,
     )
     return Batch(tuple(sessions), arrays, starts)
 

@@ -184,11 +184,14 @@ class Matcher:
         All categories, in order; positions are the columns of the tables.
     phrases : tuple of (tuple of str, int)
         Word tuples with the column each counts for, shortest first.
+    user_categories : tuple of str
+        Names of the categories that are not the package's own.
     """
 
     def __init__(self, lexicons: Sequence[Lexicon]) -> None:
         _refuse_twins(lexicons)
         self.categories = tuple(category for lexicon in lexicons for category in lexicon.categories)
+        self.user_categories = tuple(one.name for lexicon in lexicons if not lexicon.builtin for one in lexicon.categories)
         self._exact: dict[str, list[int]] = {}
         self._prefix: dict[str, list[int]] = {}
         phrases: list[tuple[tuple[str, ...], int]] = []

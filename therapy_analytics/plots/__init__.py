@@ -17,13 +17,14 @@ How to add a plot:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, cast
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.registry import Registry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
@@ -75,7 +76,8 @@ def require_columns(table: DataFrame, needs: tuple[str, ...], name: str) -> None
     missing = [column for column in needs if column not in table.columns]
     if missing:
         problem = f"the table for plot {name!r} has no column {', '.join(missing)}"
-        raise BadOptionError("table", problem, f"It needs {', '.join(needs)}")
+        option = "table"
+        raise BadOptionError(option, problem, f"It needs {', '.join(needs)}")
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
@@ -98,7 +100,7 @@ def inner_box(width: float, height: float) -> tuple[float, float, float, float]:
 def say_instead(ax: Axes, message: str) -> Axes:
     """Leave `ax` empty but for a sentence that says why."""
     ax.set_axis_off()
-    ax.text(0.5, 0.5, message, transform=ax.transAxes, ha="center", va="center", color="0.35", fontsize=10)
+    ax.text(0.5, 0.5, message, transform=ax.transAxes, ha="center", va="center", alpha=0.75, fontsize=10)
     return ax
 
 

@@ -50,5 +50,7 @@ def save(
         FigureCanvasAgg(figure)
         plot(table, ax=figure.add_axes(inner_box(*figsize)))
         # "Software" would hold matplotlib's version; low compression is twice as fast, 10% larger.
-        figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+        figure.savefig(
+            path, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 3}
+        )
     return Path(path)

@@ -2,112 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+from matplotlib import rcParams
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import axes_or_new, plot, say_instead
+from therapy_analytics.plots._page import Page, close_page, open_page, shorten, write_count, write_section
+from therapy_analytics.plots._turns import LANES, Lane, Marks, marks, numbers, place_turns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
+    from pandas import DataFrame
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
+    from therapy_analytics.plots._turns import Bools, Floats
 
-# Okabe and Ito's palette; blue and orange also differ as greys.
+# Okabe and Ito's palette; blue and orange also differ as greys. Other colours are the text's or half
+# transparent, so that a notebook may be dark.
 COLOURS = {"therapist": "#0072B2", "client": "#E69F00", "other": "#999999"}
+POSITIVE, NEGATIVE = "#009E73", "#D55E00"
 BAND = {"therapist": (0.05, 1.4), "client": (-1.4, -0.05), "other": (-0.35, 0.35)}
-FEELINGS = {"positive feeling (up)": "#009E73", "negative feeling (down)": "#D55E00"}
 TOP, LSM_HEIGHT, WINDOW = 1.6, 3.4, 7
-OVERLAP_S = 2.0
-"""People talk into each other's turns: a start so far before the last one is no broken clock."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """A group of codes of one role.
-
-    Attributes
-    ----------
-    label, role : str
-        What the lane is called and whose turns it shows.
-    columns : tuple of str
-        Column patterns, parted by spaces. The first entry of which the table has a column is
-        taken: the code that means the group itself before those that are parts of it.
-    below : tuple of str
-        The same for an opposite code, whose marks point down while the others point up.
-    """
-
-    label: str
-    role: str
-    columns: tuple[str, ...]
-    below: tuple[str, ...] = ()
-
-
-LANES = (
-    Lane("question", "therapist", ("mi_question", "bolt_questions_on_*")),
-    Lane("reflection", "therapist", ("mi_reflection", "bolt_reflections_on_*")),
-    Lane("advice, input", "therapist", ("mi_input", "bolt_problem_solving bolt_planning")),
-    Lane("normalizing", "therapist", ("bolt_normalizing",)),
-    Lane("psychoeducation", "therapist", ("bolt_psychoeducation",)),
-    Lane("change", "client", ("mi_change", "bolt_changing")),
-    Lane("sustain", "client", ("mi_sustain", "bolt_sustaining")),
-    Lane("feeling + / −", "client", ("bolt_positive_feeling",), below=("bolt_negative_feeling",)),
-    Lane("insight", "client", ("bolt_gained_insight",)),
-    Lane("event", "client", ("bolt_life_event",)),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spans:
-    """Where each turn lies on the x-axis, and what that axis is."""
-
-    start: Floats
-    end: Floats
-    label: str
-
-    @property
-    def middle(self) -> Floats:
-        """Return where the marks of each turn go."""
-        return (self.start + self.end) / 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """The axes in the units of the drawing.
-
-    Attributes
-    ----------
-    left, right : float
-        Where the session begins and ends on the x-axis.
-    floor : float
-        Where the lowest thing stands on the y-axis; one unit is the height of a lane.
-    point : float
-        What one point (1/72 inch) is on the x-axis.
-    font : float
-        Size of the text in points, small enough for a lane.
-    spacing : float
-        Points of width there are for a turn.
-    """
-
-    left: float
-    right: float
-    floor: float
-    point: float
-    font: float
-    spacing: float
 
 
 @plot(needs=("session_id", "turn", "role", "n_words"))
-def timeline(turns: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw one session: who speaks how long, which codes fall where, and style matching.
 
     Parameters
@@ -134,87 +56,146 @@ def timeline(turns: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     that role for which the code is given. Style matching is no quality score: it grows with
     the length of turns.
     """
-    if turns["session_id"].nunique() > 1:
-        problem = f"a timeline shows one session, and the table holds {turns['session_id'].nunique()}"
-        raise BadOptionError("table", problem, "Select one, as in turns[turns.session_id == '...']")
+    n_sessions = turns["session_id"].nunique()
+    if n_sessions > 1:
+        problem = f"a timeline shows one session and the table holds {n_sessions}"
+        option = "table"
+        raise BadOptionError(option, problem, "Select one: turns[turns.session_id == '...']")
     ax = axes_or_new(ax)
     if turns.empty:
-        return say_instead(ax, "no turns: there is nothing to draw for this session")
+        return say_instead(ax, "no turns: the table holds no row for this session")
     turns = turns.sort_values("turn", kind="stable")
-    spans, lanes = place_turns(turns), [lane for lane in LANES if _has(turns, lane)]
-    levels = _levels(lanes)
-    page = _page(ax, spans, floor=levels[-1] - 0.6 - (LSM_HEIGHT + 1.5) * ("lsm_turn" in turns))
-    ticks = _speaking(ax, page, spans, turns)
-    for lane, level in zip(lanes, levels[1:], strict=True):
-        ticks |= _lane(ax, page, spans, turns, (lane, level))
+    found = [(lane, these) for lane in LANES if (these := marks(turns, lane)) is not None]
+    levels = _levels([lane for lane, _ in found])
+    floor = levels[-1] - 0.6
+    page = open_page(
+        ax, place_turns(turns), top=TOP, floor=floor - (LSM_HEIGHT + 1.6) * ("lsm_turn" in turns)
+    )
+    rows = _speaking(page, turns)
+    for (lane, these), level in zip(found, levels[1:], strict=True):
+        rows[level] = _lane(page, lane, these, level)
+    _sections(page, [lane.role for lane, _ in found], levels)
     if "lsm_turn" in turns:
-        ticks |= _matching(ax, page, spans.middle, _numbers(turns, "lsm_turn"))
-    _sections(ax, page, lanes, levels)
-    _frame(ax, page, spans.label, ticks)
-    _head(ax, page, turns, lanes)
+        rows |= _matching(page, numbers(turns, "lsm_turn"), floor - LSM_HEIGHT - 1.3)
+    close_page(page, rows)
+    _head(page, turns, feelings=any(lane.below for lane, _ in found))
     return ax
 
 
-def place_turns(turns: pd.DataFrame) -> Spans:
-    """Return the span of each turn, in minutes where the times can be used, else in words."""
-    start = _numbers(turns, "start_s")
-    problem = _clock_problem(start, turns["turn"].to_numpy())
-    if problem is None:
-        return Spans(start=start / 60, end=_ends(start, _numbers(turns, "end_s")) / 60, label="minutes")
-    words = np.nan_to_num(_numbers(turns, "n_words"))
-    if not words.any():
-        words, label = np.ones(len(turns)), "turns"
-    else:
-        label = "words spoken so far"
-    end = np.cumsum(words)
-    return Spans(start=end - words, end=end, label=label + problem)
-
-
-def _clock_problem(start: Floats, turn: NDArray[np.generic]) -> str | None:
-    """Return why the times cannot be used; "" when there are none, None when all is well."""
-    missing = int(np.isnan(start).sum())
-    if missing == len(start):
-        return ""
-    if missing:
-        return f" (no time for {missing} of {len(start)} turns)"
-    back = np.flatnonzero(np.diff(start) < -OVERLAP_S)
-    if back.size:
-        return f" (times run backwards at turn {turn[back[0] + 1]})"
-    return " (all times are the same)" if start.max() == start.min() else None
-
-
-def _ends(start: Floats, end: Floats) -> Floats:
-    """Return the ends, where need be the next start; for the last turn what is usual."""
-    until_next = np.append(start[1:], np.nan)
-    with np.errstate(invalid="ignore"):
-        found = np.where(end >= start, end, until_next)
-    if np.isnan(found[-1]):
-        found[-1] = start[-1] + np.median(np.maximum(found[:-1] - start[:-1], 0))
-    return np.maximum(found, start)
-
-
-def _numbers(turns: pd.DataFrame, name: str) -> Floats:
-    if name not in turns:
-        return np.full(len(turns), np.nan)
-    return pd.to_numeric(turns[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-
-
-def _columns(turns: pd.DataFrame, entries: tuple[str, ...]) -> list[str]:
-    for entry in entries:
-        found = [name for name in turns.columns if any(fnmatchcase(name, part) for part in entry.split())]
-        if found:
-            return found
-    return []
-
-
-def _has(turns: pd.DataFrame, lane: Lane) -> bool:
-    return bool(_columns(turns, lane.columns) or _columns(turns, lane.below))
-
-
 def _levels(lanes: list[Lane]) -> list[float]:
-    """Return the foot of the band of turns, then the middle of each lane, top down."""
-    levels, role = [-1.4], ""
+    """Return the foot of the band of turns, then the middle of each lane, from the top down."""
+    levels, role = [-1.1], ""
     for lane in lanes:
-        levels.append(levels[-1] - 1 - 0.45 * (lane.role != role))
+        levels.append(levels[-1] - 1 - 0.5 * (lane.role != role))
         role = lane.role
     return levels
+
+
+def _speaking(page: Page, turns: DataFrame) -> dict[float, str]:
+    """Draw the turns as bars, the therapist's above the client's, and who spoke how much."""
+    # A turn of a single word in an hour would else be thinner than any pixel.
+    start = page.spans.start
+    end = np.maximum(page.spans.end, start + 0.5 * page.point)
+    words, rows = np.nan_to_num(numbers(turns, "n_words")), {}
+    for role, (low, high) in BAND.items():
+        own = (turns["role"] == role).to_numpy(dtype=bool)
+        _bars(page, start[own], end[own], role)
+        if role != "other":
+            rows[(low + high) / 2] = role
+            share = f"{words[own].sum() / words.sum():.0%} of words" if words.any() else "no words"
+            write_count(page, (low + high) / 2, share)
+    return rows
+
+
+def _bars(page: Page, start: Floats, end: Floats, role: str) -> None:
+    low, high = BAND[role]
+    corners = [(start, low), (start, high), (end, high), (end, low)]
+    bars = np.stack([np.column_stack([x, np.full(len(x), y)]) for x, y in corners], axis=1)
+    drawn = PolyCollection(list(bars), fc=COLOURS[role], lw=0, gid=f"turns {role}")
+    page.ax.add_collection(drawn, autolim=False)
+
+
+def _lane(page: Page, lane: Lane, these: Marks, level: float) -> str:
+    """Draw the marks of one lane and its count, and return its label."""
+    count = f"{these.hit.sum()} of {these.n}"
+    if not lane.below:
+        _ticks(page, these.hit, (level - 0.34, level + 0.34), COLOURS[lane.role], lane.label)
+    else:
+        _ticks(page, these.hit, (level, level + 0.42), POSITIVE, f"{lane.label} up")
+        _ticks(page, these.below, (level - 0.42, level), NEGATIVE, f"{lane.label} down")
+        count = f"+{these.hit.sum()} -{these.below.sum()} of {these.n}"
+    write_count(page, level, count)
+    return lane.label
+
+
+def _ticks(page: Page, which: Bools, reach: tuple[float, float], colour: str, name: str) -> None:
+    x = page.spans.middle[which]
+    lines = np.stack([np.column_stack([x, np.full(len(x), y)]) for y in reach], axis=1)
+    drawn = LineCollection(list(lines), colors=colour, lw=page.mark, capstyle="butt", gid=f"code {name}")
+    page.ax.add_collection(drawn, autolim=False)
+
+
+def _sections(page: Page, roles: list[str], levels: list[float]) -> None:
+    """Write left of the rows what they are about."""
+    write_section(page, 0, "who speaks")
+    for role in dict.fromkeys(roles):
+        own = [level for level, whose in zip(levels[1:], roles, strict=True) if whose == role]
+        write_section(page, float(np.mean(own)), f"{role}\ncodes")
+
+
+def _matching(page: Page, lsm: Floats, foot: float) -> dict[float, str]:
+    """Draw style matching turn by turn with its running median."""
+    defined = ~np.isnan(lsm)
+    x, y = page.spans.middle[defined], foot + LSM_HEIGHT * lsm[defined]
+    size = 0.24 * page.font + page.mark / 2
+    page.ax.plot(x, y, "o", ms=size, mfc="0.55", mec="none", alpha=0.6, gid="lsm turns")
+    line = f"no line for fewer than {WINDOW}"
+    if len(y) >= WINDOW:
+        running = np.median(np.lib.stride_tricks.sliding_window_view(y, WINDOW), axis=1)
+        inner = x[WINDOW // 2 : -(WINDOW // 2)]
+        page.ax.plot(inner, running, color=rcParams["text.color"], lw=0.16 * page.font, gid="lsm running")
+        line = f"line: running median of {WINDOW}"
+    _note(
+        page, foot + LSM_HEIGHT + 0.55, f"dots: a turn with the one before it; {line}. Not a quality score."
+    )
+    write_section(page, foot + LSM_HEIGHT / 2, "style matching\n(LSM)")
+    middle = f"median {np.median(lsm[defined]):.2f}\n" if defined.any() else ""
+    write_count(page, foot + LSM_HEIGHT / 2, f"{middle}{defined.sum()} of {len(lsm)} turns")
+    return {foot: "0", foot + LSM_HEIGHT / 2: "0.5", foot + LSM_HEIGHT: "1"}
+
+
+def _note(page: Page, level: float, text: str) -> None:
+    page.ax.text(page.left, level, text, fontsize=page.font - 0.5, va="center", style="italic", alpha=0.75)
+
+
+def _head(page: Page, turns: DataFrame, *, feelings: bool) -> None:
+    """Write the session's name and size, and what the colours mean."""
+    ax, size = page.ax, page.font + 2
+    name = shorten(str(turns["session_id"].iloc[0]), size, ax)
+    # A $ in a file name is not a formula.
+    title = {"fontsize": size, "fontweight": "bold"}
+    ax.set_title(name, title, loc="left", y=1, pad=2.2 * page.font, parse_math=False)
+    n_words = int(np.nansum(numbers(turns, "n_words")))
+    text = f"{len(turns):,} turns, {n_words:,} words"
+    ax.annotate(
+        text, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=page.font
+    )
+    shown = {role: COLOURS[role] for role in COLOURS if role != "other" or (turns["role"] == role).any()}
+    if feelings:
+        shown |= {"positive feeling (up)": POSITIVE, "negative feeling (down)": NEGATIVE}
+    _legend(page, [Patch(fc=colour, label=label) for label, colour in shown.items()])
+
+
+def _legend(page: Page, handles: list[Patch]) -> None:
+    """Put the legend above the axes, at the right end, on one line."""
+    page.ax.legend(
+        handles=handles,
+        ncols=len(handles),
+        loc="lower right",
+        bbox_to_anchor=(1, 1),
+        frameon=False,
+        fontsize=page.font,
+        borderaxespad=0.1,
+        handlelength=1,
+        columnspacing=1.2,
+    )

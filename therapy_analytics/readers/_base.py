@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,6 +82,7 @@ class Source:
     path: Path
     text: str = field(repr=False)
     options: ReadOptions = field(default_factory=ReadOptions)
+    sha256: str = ""
 
     @property
     def head(self) -> str:
@@ -147,7 +149,7 @@ def load_source(path: Path, options: ReadOptions) -> Source:
     text = _decode(data, path)
     if not text.strip():
         raise UnreadableFileError(str(path), None, "the file is empty", "It should hold a transcript")
-    return Source(path, text, options)
+    return Source(path, text, options, hashlib.sha256(data).hexdigest())
 
 
 def _decode(data: bytes, path: Path) -> str:

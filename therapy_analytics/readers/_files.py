@@ -26,6 +26,7 @@ class FileReading:
     sessions: tuple[Session, ...] = ()
     problem: UnreadableFileError | None = None
     reader: str = ""
+    sha256: str = ""
 
 
 @dataclass(slots=True)
@@ -159,7 +160,7 @@ def _read_file(path: Path, options: ReadOptions, shelf: _Shelf) -> FileReading:
     if len(empty) == len(sessions):
         problem = source.error("the file holds no spoken words", "It should hold a transcript")
         return FileReading(path, problem=problem)
-    return FileReading(path, sessions, reader=chosen.name)
+    return FileReading(path, sessions, reader=chosen.name, sha256=source.sha256)
 
 
 def _build(raw: RawSession, source: Source, tables: list[Table], shelf: _Shelf) -> Session:

@@ -1,0 +1,356 @@
+"""What every plot must do, and what the timeline shows."""
+
+import itertools
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from therapy_analytics import plots
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.plots import PLOTS, inner_box
+from therapy_analytics.plots._save import save
+
+THERAPIST_CODES = ("mi_question", "mi_reflection", "mi_input", "bolt_normalizing", "bolt_psychoeducation")
+CLIENT_CODES = (
+    "mi_change",
+    "mi_sustain",
+    "bolt_positive_feeling",
+    "bolt_negative_feeling",
+    "bolt_gained_insight",
+    "bolt_life_event",
+)
+
+
+def turns_table(n, *, times=True, session_id="session_017"):
+    """Make a turns table of n turns, without using any word of a real one."""
+    rng = np.random.default_rng(n)
+    role = np.where(np.arange(n) % 2 == 0, "therapist", "client").astype(object)
+    words = rng.integers(1, 60, n)
+    start = np.cumsum(words) / 2.5 - words / 2.5 if times else np.full(n, np.nan)
+    table = {
+        "session_id": [session_id] * n,
+        "turn": np.arange(n),
+        "role": role,
+        "start_s": start,
+        "end_s": start + words / 3,
+        "n_words": words,
+        "lsm_turn": np.where(np.arange(n) > 0, rng.uniform(0.3, 1, n), np.nan),
+    }
+    for whose, codes in (("therapist", THERAPIST_CODES), ("client", CLIENT_CODES)):
+        for code in codes:
+            table[code] = np.where(role == whose, rng.random(n) < 0.25, np.nan)
+    return pd.DataFrame(table)
+
+
+def new_axes(width=11, height=5):
+    figure = Figure(figsize=(width, height), dpi=110)
+    FigureCanvasAgg(figure)
+    return figure.add_axes(inner_box(width, height))
+
+
+def texts(ax):
+    return [text.get_text() for text in shown(ax)]
+
+
+def shown(ax):
+    return [text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+
+
+def marks(ax, name):
+    """Return where the marks of a lane are on the x-axis."""
+    (lane,) = [c for c in ax.collections if c.get_gid() == f"code {name}"]
+    assert isinstance(lane, LineCollection)
+    return [segment[0, 0] for segment in lane.get_segments()]
+
+
+def bars(ax, role):
+    (drawn,) = [c for c in ax.collections if c.get_gid() == f"turns {role}"]
+    assert isinstance(drawn, PolyCollection)
+    return [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in drawn.get_paths()]
+
+
+@pytest.fixture(params=PLOTS.names())
+def any_plot(request):
+    return PLOTS[request.param]
+
+
+@pytest.fixture
+def table(any_plot):
+    made = turns_table(12)
+    if not set(any_plot.needs) <= set(made.columns):
+        pytest.skip("this plot takes another table")
+    return made
+
+
+# Every plot
+
+
+def test_returns_the_axes_it_was_given_and_draws_there(any_plot, table):
+    ax = new_axes()
+    assert any_plot(table, ax=ax) is ax
+    assert ax.has_data() or ax.texts
+
+
+def test_opens_no_pyplot_figure_when_given_axes(any_plot, table):
+    before = plt.get_fignums()
+    any_plot(table, ax=new_axes())
+    assert plt.get_fignums() == before
+
+
+def test_opens_a_pyplot_figure_when_given_none(any_plot, table):
+    with plt.rc_context({"backend": "agg"}):
+        ax = any_plot(table)
+    assert plt.fignum_exists(ax.figure.number)
+    plt.close(ax.figure)
+
+
+def test_leaves_the_table_unchanged(any_plot, table):
+    before = table.copy(deep=True)
+    any_plot(table, ax=new_axes())
+    pd.testing.assert_frame_equal(table, before)
+
+
+def test_an_empty_table_gives_a_picture_that_says_so(any_plot):
+    ax = new_axes()
+    assert any_plot(pd.DataFrame(columns=list(any_plot.needs)), ax=ax) is ax
+    assert ax.texts
+
+
+def test_missing_columns_are_named(any_plot):
+    with pytest.raises(BadOptionError) as caught:
+        any_plot(pd.DataFrame({"unrelated": [1]}), ax=new_axes())
+    assert all(column in str(caught.value) for column in any_plot.needs)
+
+
+def test_writes_the_same_bytes_twice_whatever_the_style(any_plot, table, tmp_path):
+    first = save(any_plot, table, tmp_path / "a.png").read_bytes()
+    with mpl.rc_context({"font.size": 20, "axes.facecolor": "black"}):
+        second = save(any_plot, table, tmp_path / "b.png").read_bytes()
+    assert first == second
+    assert b"Software" not in first
+
+
+def test_is_an_attribute_of_the_package(any_plot):
+    assert getattr(plots, any_plot.__name__) is any_plot
+    assert any_plot.__name__ in dir(plots)
+
+
+def test_neither_the_package_nor_saving_imports_pyplot():
+    code = (
+        "import sys; from therapy_analytics import plots; assert 'matplotlib' not in sys.modules;"
+        "plots.timeline; from therapy_analytics.plots import _save, session_timeline;"
+        "assert plots.timeline is session_timeline.timeline; assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_unknown_plot_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_plot"):
+        plots.no_such_plot  # noqa: B018
+
+
+# The timeline, by hand
+
+
+def three_turns():
+    return pd.DataFrame(
+        {
+            "session_id": "s1",
+            "turn": [0, 1, 2],
+            "role": ["therapist", "client", "therapist"],
+            "start_s": [0.0, 60.0, 120.0],
+            "end_s": [48.0, 120.0, 180.0],
+            "n_words": [10, 30, 20],
+            "mi_question": [1, None, 1],
+            "mi_reflection": [0, None, 1],
+            "bolt_planning": [0, None, 0],
+            "bolt_problem_solving": [1, None, 0],
+            "mi_change": [None, 1, None],
+            "bolt_positive_feeling": [None, 0, None],
+            "bolt_negative_feeling": [None, 1, None],
+            "lsm_turn": [None, 0.5, 0.75],
+        }
+    )
+
+
+def test_bars_span_the_turns_in_minutes():
+    ax = plots.timeline(three_turns(), ax=new_axes())
+    assert bars(ax, "therapist") == [(0, 0.8), (2, 3)]
+    assert bars(ax, "client") == [(1, 2)]
+    assert ax.get_xlabel() == "minutes"
+
+
+def test_bars_span_the_words_where_there_are_no_times():
+    ax = plots.timeline(three_turns().drop(columns=["start_s", "end_s"]), ax=new_axes())
+    assert bars(ax, "therapist") == [(0, 10), (40, 60)]
+    assert bars(ax, "client") == [(10, 40)]
+    assert ax.get_xlabel() == "words spoken so far"
+
+
+def test_marks_stand_in_the_middle_of_the_turns_that_have_the_code():
+    ax = plots.timeline(three_turns(), ax=new_axes())
+    assert marks(ax, "question") == [0.4, 2.5]
+    assert marks(ax, "reflection") == [2.5]
+    assert marks(ax, "advice, input") == [0.4]
+    assert marks(ax, "change") == [1.5]
+    assert marks(ax, "feeling +/- up") == []
+    assert marks(ax, "feeling +/- down") == [1.5]
+
+
+def test_lanes_are_those_whose_columns_there_are():
+    labels = [text.get_text() for text in plots.timeline(three_turns(), ax=new_axes()).get_yticklabels()]
+    lanes = ["question", "reflection", "advice, input", "change", "feeling +/-"]
+    assert labels == ["therapist", "client", *lanes, "0", "0.5", "1"]
+
+
+def test_counts_are_of_the_turns_of_that_role():
+    found = texts(plots.timeline(three_turns(), ax=new_axes()))
+    assert {"2 of 2", "1 of 2", "1 of 1", "+0 -1 of 1", "50% of words"} <= set(found)
+    assert "median 0.62\n2 of 3 turns" in found
+
+
+def test_a_code_of_the_group_itself_goes_before_its_parts():
+    table = three_turns().assign(bolt_questions_on_emotions=[1, None, 0])
+    assert len(marks(plots.timeline(table, ax=new_axes()), "question")) == 2
+    parts = table.drop(columns="mi_question")
+    assert len(marks(plots.timeline(parts, ax=new_axes()), "question")) == 1
+
+
+def test_a_code_on_a_turn_of_the_other_role_is_not_drawn():
+    table = three_turns().assign(mi_question=[1, 1, 1])
+    ax = plots.timeline(table, ax=new_axes())
+    assert marks(ax, "question") == [0.4, 2.5]
+    assert "2 of 2" in texts(ax)
+
+
+def test_style_matching_is_drawn_where_it_is_defined():
+    ax = plots.timeline(three_turns(), ax=new_axes())
+    (dots,) = ax.lines
+    ticks = dict(zip(["0", "0.5", "1"], ax.get_yticks()[-3:], strict=True))
+    assert dots.get_xdata().tolist() == [1.5, 2.5]
+    assert dots.get_ydata()[0] == pytest.approx(ticks["0.5"])
+    assert dots.get_ydata()[1] == pytest.approx((ticks["0.5"] + ticks["1"]) / 2)
+
+
+def test_the_line_is_the_median_of_seven_turns():
+    table = turns_table(8).assign(lsm_turn=[None, 0.1, 0.9, 0.2, 0.5, 0.8, 0.3, 0.7])
+    ax = plots.timeline(table, ax=new_axes())
+    dots, line = ax.lines
+    zero, _, one = ax.get_yticks()[-3:]
+    assert line.get_xdata() == dots.get_xdata()[3]
+    assert (line.get_ydata()[0] - zero) / (one - zero) == pytest.approx(0.5)
+
+
+def test_what_a_reader_must_know_is_written():
+    ax = plots.timeline(turns_table(50), ax=new_axes())
+    found = "\n".join(texts(ax))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "therapist",
+        "client",
+        "positive feeling (up)",
+        "negative feeling (down)",
+    ]
+    for needed in (
+        "session_017",
+        "50 turns, ",
+        " words",
+        "minutes",
+        "style matching\n(LSM)",
+        "Not a quality score",
+    ):
+        assert needed in found
+
+
+# The timeline, in trouble
+
+
+def test_rows_may_come_in_any_order():
+    mixed = three_turns().iloc[[2, 0, 1]]
+    assert bars(plots.timeline(mixed, ax=new_axes()), "therapist") == [(0, 0.8), (2, 3)]
+
+
+def test_without_ends_a_turn_ends_where_the_next_begins():
+    ax = plots.timeline(three_turns().assign(end_s=np.nan), ax=new_axes())
+    assert bars(ax, "therapist") == [(0, 1), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ([0, 60, 10], "(times run backwards at turn 2)"),
+        ([0, None, 60], "(no time for 1 of 3 turns)"),
+        ([5, 5, 5], "(all turns start at one time)"),
+    ],
+)
+def test_times_that_cannot_be_used_give_words_and_a_reason(start, said):
+    ax = plots.timeline(three_turns().assign(start_s=start, end_s=None), ax=new_axes())
+    assert ax.get_xlabel() == f"words spoken so far {said}"
+
+
+def test_talking_into_a_turn_is_no_broken_clock():
+    ax = plots.timeline(three_turns().assign(start_s=[0, 60, 59]), ax=new_axes())
+    assert ax.get_xlabel() == "minutes"
+
+
+def test_sessions_without_a_word_go_by_turns():
+    ax = plots.timeline(three_turns().drop(columns="start_s").assign(n_words=0), ax=new_axes())
+    assert bars(ax, "client") == [(1, 2)]
+    assert ax.get_xlabel() == "turns"
+    assert "no words" in texts(ax)
+
+
+def test_more_than_one_session_is_an_error_that_quotes_none():
+    two = pd.concat([three_turns(), three_turns().assign(session_id="s2")])
+    with pytest.raises(BadOptionError, match="one session and the table holds 2"):
+        plots.timeline(two, ax=new_axes())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.head(1),
+        lambda t: t[t["role"] == "client"],
+        lambda t: t.assign(role="other"),
+        lambda t: t.assign(lsm_turn=np.nan),
+        lambda t: t[["session_id", "turn", "role", "n_words"]],
+        lambda t: t.astype({"n_words": "Int64", "role": "category", "mi_question": "Float64"}),
+        lambda t: t.assign(mi_question=t["mi_question"].astype(object).where(t["role"] == "therapist", "")),
+        lambda t: t.assign(session_id="$\\no_formula{$ " + "long " * 40),
+    ],
+)
+def test_odd_sessions_are_drawn_without_overlaps(change):
+    ax = plots.timeline(change(turns_table(30)), ax=new_axes())
+    assert_no_overlaps(ax)
+
+
+@pytest.mark.parametrize("size", [(11, 5), (8, 4), (16, 9)])
+@pytest.mark.parametrize("times", [True, False])
+@pytest.mark.parametrize("n", [5, 50, 500])
+def test_no_text_lies_on_another_or_leaves_the_figure(n, times, size):
+    ax = plots.timeline(turns_table(n, times=times, session_id="x" * 80), ax=new_axes(*size))
+    assert_no_overlaps(ax)
+
+
+def assert_no_overlaps(ax):
+    ax.figure.draw_without_rendering()
+    boxes = {text.get_text() + str(i): text.get_window_extent() for i, text in enumerate(shown(ax))}
+    page = ax.figure.bbox
+    for name, box in boxes.items():
+        assert page.x0 <= box.x0 and box.x1 <= page.x1, name  # noqa: PT018
+        assert page.y0 <= box.y0 and box.y1 <= page.y1, name  # noqa: PT018
+    for (name, box), (other, another) in itertools.combinations(boxes.items(), 2):
+        # Half a pixel: a box holds the descenders that a word may not have.
+        apart = (
+            min(box.x1, another.x1) - max(box.x0, another.x0),
+            min(box.y1, another.y1) - max(box.y0, another.y0),
+        )
+        assert min(apart) <= 0.5, (name, other)

@@ -1,0 +1,252 @@
+"""The command: parse, call, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from therapy_analytics.pipeline import RunResult
+    from therapy_analytics.readers import FileReading
+
+app = typer.Typer(
+    name="tanalyze",
+    help="Measure counseling sessions, of people and of language models, on this machine alone.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+SOME_FILES_FAILED = 1
+NOTHING_DONE = 2
+INTERRUPTED = 130
+_SHOWN = 20
+
+
+def main() -> None:
+    """Run the command; whatever happens, end with a sentence and a status, never a traceback."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        _fail("Stopped. What was being written is not complete; start the same command again.", INTERRUPTED)
+    except BrokenPipeError:
+        os._exit(NOTHING_DONE)
+    except OSError as error:
+        _fail(f"{error.filename or 'The disk'}: {error.strerror or type(error).__name__}.", NOTHING_DONE)
+    except MemoryError:
+        _fail("There is not enough memory. Give fewer files at once, or --processes 1.", NOTHING_DONE)
+    except Exception as error:  # noqa: BLE001 (a traceback could hold what somebody said)
+        _fail(_unexpected(error), NOTHING_DONE)
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    """Measure counseling sessions, of people and of language models, on this machine alone."""
+    if version:
+        from importlib import metadata  # noqa: PLC0415
+
+        typer.echo(f"tanalyze {metadata.version('therapy-analytics')}")
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    paths: Annotated[list[Path], typer.Argument(help="Transcripts, and folders of transcripts.", show_default=False)],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the results; an earlier run's are replaced.")] = Path("results"),
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Which columns of a table hold what, where their names do not say: speaker=Who,text=Said,session=Case. "
+            "Also start, end, utterance, annotator.",
+            show_default=False,
+        ),
+    ] = "",
+    therapist: Annotated[
+        str | None, typer.Option(help="The therapist's label in the transcripts.", show_default=False)
+    ] = None,
+    client: Annotated[
+        str | None, typer.Option(help="The client's label in the transcripts.", show_default=False)
+    ] = None,
+    metadata: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV about the sessions (session_id or file, then counselor, client, source, date, ...). "
+            "A sessions.csv beside the transcripts is found by itself.",
+            show_default=False,
+        ),
+    ] = None,
+    lexicon: Annotated[
+        list[Path] | None,
+        typer.Option(help="A word list to count as well: TOML, or LIWC .dic. May be repeated.", show_default=False),
+    ] = None,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw each session's timeline.")] = True,
+    quotes: Annotated[
+        bool, typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written.")
+    ] = False,
+    processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
+) -> None:
+    """Read transcripts, tag what each turn does, measure each session, write tables and figures."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.language import load_lexicon  # noqa: PLC0415
+    from therapy_analytics.pipeline import Settings, Writing  # noqa: PLC0415
+    from therapy_analytics.pipeline import run as run_pipeline  # noqa: PLC0415
+    from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
+
+    os.umask(0o077)
+    progress = _Progress()
+    try:
+        result = run_pipeline(
+            paths,
+            out,
+            settings=Settings(lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes),
+            read_options=ReadOptions(
+                columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata
+            ),
+            writing=Writing(
+                plots=plots, processes=processes, on_file=progress.file, on_sessions=progress.sessions
+            ),
+        )
+    except TherapyAnalyticsError as error:
+        progress.close()
+        _fail(str(error), NOTHING_DONE)
+    progress.close()
+    _summary(result, plots=plots)
+    raise typer.Exit(SOME_FILES_FAILED if result.problems else 0)
+
+
+@app.command()
+def codebook() -> None:
+    """Print what every column of the tables means, as CSV."""
+    from therapy_analytics.pipeline import analyze  # noqa: PLC0415
+
+    sys.stdout.write(analyze([]).codebook.to_csv(index=False, lineterminator="\n"))
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Parse ``speaker=Who,text=Said``."""
+    known = ("speaker", "text", "session", "start", "end", "utterance", "annotator")
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    wrong = [key.strip() for key, equals, value in pairs if key.strip() not in known or not equals or not value.strip()]
+    if wrong:
+        message = f"{wrong[0]!r} is not understood. Write pairs such as speaker=Who,text=Said; known: {', '.join(known)}."
+        raise typer.BadParameter(message, param_hint="--columns")
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _fail(sentence: str, status: int) -> None:
+    typer.echo(f"tanalyze: {sentence}", err=True)
+    raise SystemExit(status)
+
+
+def _unexpected(error: Exception) -> str:
+    """Say where a defect of ours is without its message, which could quote a transcript."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    place = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "unknown place"
+    return f"A defect of this program stopped it ({type(error).__name__} in {place}). Please report this line."
+
+
+class _Progress:
+    """A bar on a terminal, plain lines otherwise; problems at once."""
+
+    def __init__(self) -> None:
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+        self._console = Console(stderr=True)
+        self._read = self._written = 0
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total} sessions"),
+            TimeElapsedColumn(), console=self._console, transient=True,
+        ) if self._console.is_terminal else None  # fmt: skip
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("Analysing", total=0)
+
+    def file(self, reading: FileReading) -> None:
+        """Tell of a file that was read or could not be."""
+        if reading.problem is not None:
+            self._say(f"Not read: {reading.problem}")
+        elif self._bar is None:
+            self._say(f"Read {reading.path}: {_count(len(reading.sessions), 'session')} ({reading.reader})")
+        self._read += len(reading.sessions)
+        if self._bar is not None:
+            self._bar.update(self._task, total=self._read)
+
+    def sessions(self, n: int) -> None:
+        """Tell of sessions that were written."""
+        self._written += n
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._written)
+
+    def close(self) -> None:
+        """Leave the terminal clean."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _say(self, line: str) -> None:
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _summary(result: RunResult, *, plots: bool) -> None:
+    """Print what was found and where it stands."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    table = Table(title=f"{_count(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
+    shown = {
+        "talks": "therapist_talk_share",
+        "asks": "therapist_question_rate",
+        "reflects": "therapist_reflection_rate",
+        "advises": "therapist_input_rate",
+    }
+    for heading in ("session", "counselor", "turns", *shown):
+        table.add_column(heading, justify="left" if heading in {"session", "counselor"} else "right")
+    for row in frame.head(_SHOWN).to_dict("records"):
+        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for name in shown.values()]  # noqa: PLR0124 (nan)
+        table.add_row(str(row["session_id"]), str(row["counselor"]), f"{row['n_turns']:.0f}", *rates)
+    table.caption = "The therapist's share of the words; therapist turns that ask, reflect, advise or inform."
+    if len(frame) > _SHOWN:
+        table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
+    console.print(table)
+    for line in _pointers(result, plots=plots):
+        console.print(line, markup=False, highlight=False)
+
+
+def _pointers(result: RunResult, *, plots: bool) -> list[str]:
+    unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
+    unknown = int((result.sessions["role_method"] == "none").sum())
+    noted = int((result.sessions["notes"] != "").sum())
+    figures = " and timeline.png" if plots else ""
+    lines = [
+        f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
+        f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: turns.csv{figures}",
+        f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
+    ]
+    if unsure:
+        lines.append(f"Check {_count(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin).")
+    if unknown:
+        lines.append(f"In {_count(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL.")
+    if noted:
+        lines.append(f"{_count(noted, 'session')} carry notes: see the column notes.")
+    if result.problems:
+        n = len(result.problems)
+        lines.append(f"{_count(n, 'file')} could not be read: {result.out / 'problems.csv'} says why and what would be right.")
+    return lines

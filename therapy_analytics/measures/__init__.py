@@ -1,0 +1,27 @@
+"""Measures: columns of ``sessions.csv`` and ``turns.csv``, computed from arrays.
+
+How to add a measure:
+
+1. Write one file in ``process/``, ``synchrony/`` or ``alliance/``; the folder is its family.
+   It holds one function that takes an `AnnotatedSession` and returns a value for each of
+   its columns: a float for a session column, an array (n_turns,) for a turn column.
+2. Decorate it with ``@measure(columns=[Column(...), ...])``. A column says its unit, range,
+   direction, formula, when it misleads and its source; a rate brings its count and interval
+   (`rate_columns`, `rate`).
+3. Give the formula as a doctest on a few turns. Undefined is ``nan``, never 0.
+
+The contract tests find the measure by themselves. No file but the new one is edited.
+"""
+
+from therapy_analytics.measures._base import (
+    MEASURES,
+    Column,
+    Measure,
+    mean_column,
+    measure,
+    rate,
+    rate_columns,
+    values_of,
+)
+
+__all__ = ["MEASURES", "Column", "Measure", "mean_column", "measure", "rate", "rate_columns", "values_of"]

@@ -1,0 +1,203 @@
+"""What a measure and its columns are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.errors import DuplicateNameError
+from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.measures._intervals import wilson
+from therapy_analytics.registry import Registry
+
+Value = float | NDArray[np.float64]
+Compute = Callable[[AnnotatedSession], Mapping[str, Value]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What a column of a table means; it becomes a row of ``codebook.csv``.
+
+    Attributes
+    ----------
+    name : str
+        snake_case, unique over all measures.
+    meaning : str
+        One line that a clinician understands.
+    unit : str
+        ``proportion``, ``words``, ``turns``, ``seconds``, ``ratio``, ``per 100 words``, ...
+    low, high : float
+        The range of possible values; infinite where there is no bound.
+    direction : str
+        What a high value means.
+    formula : str
+        How it is computed.
+    misleads : str
+        When not to trust it.
+    source : str
+        The publication, or "This package's own".
+    level : {"session", "turn"}
+        The table that it stands in.
+    """
+
+    name: str
+    meaning: str
+    unit: str
+    low: float
+    high: float
+    direction: str
+    formula: str
+    misleads: str
+    source: str
+    level: Literal["session", "turn"] = "session"
+
+
+Columns = Sequence[Column] | Callable[[Sequence[Lexicon]], Sequence[Column]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A registered measure: its name, family (the folder of its file), columns and function."""
+
+    name: str
+    family: str
+    columns: Columns
+    compute: Compute
+
+    def columns_for(self, lexicons: Sequence[Lexicon]) -> Sequence[Column]:
+        """Return its columns, given the lexicons of the run (few measures depend on them)."""
+        return self.columns(lexicons) if callable(self.columns) else self.columns
+
+
+_FAMILY_ORDER = {"process": 0, "synchrony": 1, "alliance": 2}
+MEASURES: Registry[Measure] = Registry("measure", package="therapy_analytics.measures")
+
+
+def measure(*, columns: Columns) -> Callable[[Compute], Compute]:
+    """Register a function as the measure that makes these columns."""
+
+    def register(compute: Compute) -> Compute:
+        name = getattr(compute, "__name__", "measure")
+        family = compute.__module__.split(".")[-2] if "." in compute.__module__ else "user"
+        MEASURES.add(name, Measure(name, family, columns, compute), module=compute.__module__)
+        return compute
+
+    return register
+
+
+def all_columns(lexicons: Sequence[Lexicon]) -> list[tuple[Measure, Column]]:
+    """Return every column of every measure, by family (talk and behaviour first), measure, and place in its file.
+
+    Raises
+    ------
+    DuplicateNameError
+        Two measures claim one column.
+    """
+    owners: dict[str, str] = {}
+    found = []
+    for one in sorted(MEASURES, key=lambda one: (_FAMILY_ORDER.get(one.family, 9), one.family, one.name)):
+        for column in one.columns_for(lexicons):
+            if owners.setdefault(column.name, one.name) != one.name:
+                raise DuplicateNameError("column", column.name, owners[column.name], one.name)
+            found.append((one, column))
+    return found
+
+
+def values_of(session: AnnotatedSession) -> dict[str, Value]:
+    """Compute all measures of a session: column name to value.
+
+    Values that a session cannot have are nan.
+    """
+    values: dict[str, Value] = {}
+    for one in MEASURES:
+        values.update(one.compute(session))
+    return values
+
+
+def rate(name: str, hits: NDArray[np.bool_], of: NDArray[np.bool_], *, per: float = 1.0) -> dict[str, float]:
+    """Return a rate with its count, base and 95% Wilson interval.
+
+    Parameters
+    ----------
+    name : str
+        Column of the rate; the others are ``name_lo``, ``name_hi`` and `count_name`.
+    hits, of : bool array (n_turns,)
+        Turns that have it, among turns that could.
+    per : float
+        1 for a proportion.
+    """
+    return counted_rate(name, float(np.count_nonzero(hits & of)), float(np.count_nonzero(of)), per=per)
+
+
+def counted_rate(name: str, k: float, n: float, *, per: float = 1.0) -> dict[str, float]:
+    """Return ``k`` of ``n`` as `rate` does, from the counts themselves."""
+    low, high = wilson(k, n)
+    value = k / n if n else float("nan")
+    return {
+        name: per * value,
+        f"{name}_lo": per * low,
+        f"{name}_hi": per * high,
+        count_name(name): k if n else float("nan"),
+    }
+
+
+def count_name(rate_name: str) -> str:
+    """Return the column of a rate's count.
+
+    Examples
+    --------
+    >>> count_name("therapist_question_rate"), count_name("client_we_per_100_words")
+    ('n_therapist_question', 'n_client_we')
+    """
+    return f"n_{rate_name.removesuffix('_rate').removesuffix('_per_100_words')}"
+
+
+def rate_columns(column: Column, *, counted: str) -> list[Column]:
+    """Return the column of a rate with those of its interval and count.
+
+    Parameters
+    ----------
+    column : Column
+        The rate itself.
+    counted : str
+        What is counted, for the meaning of ``n_...``.
+    """
+    interval = "95% Wilson score interval of the rate; sampling error only, not the tagger's own"
+    bound = {"unit": column.unit, "low": column.low, "high": column.high, "source": "Wilson (1927)"}
+    shared = {"misleads": column.misleads, "level": column.level}
+    return [
+        column,
+        *(
+            Column(
+                name=f"{column.name}_{end}",
+                meaning=f"{word} end of the 95% interval of {column.name}",
+                direction="as the rate",
+                formula=interval,
+                **bound,
+                **shared,
+            )  # type: ignore[arg-type]  # the dictionaries hold fields of Column
+            for end, word in (("lo", "Lower"), ("hi", "Upper"))
+        ),
+        Column(
+            name=count_name(column.name),
+            meaning=f"{counted} (what {column.name} counts)",
+            unit="count",
+            low=0,
+            high=np.inf,
+            direction="as the rate",
+            formula="count",
+            source=column.source,
+            **shared,
+        ),  # type: ignore[arg-type]
+    ]
+
+
+def mean_column(values: NDArray[np.float64] | NDArray[np.int64]) -> float:
+    """Return the mean of the values that are defined, or nan when none is."""
+    defined = np.asarray(values, dtype=np.float64)
+    defined = defined[~np.isnan(defined)]
+    return float(defined.mean()) if len(defined) else float("nan")

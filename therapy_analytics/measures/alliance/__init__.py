@@ -1,0 +1,1 @@
+"""Alliance proxies: plain counts that may go with the working relationship; not a rating of it."""

@@ -1,0 +1,1 @@
+"""Process: what therapist and client do over the whole session."""

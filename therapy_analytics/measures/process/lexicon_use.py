@@ -1,0 +1,63 @@
+"""How often each speaker uses the categories of the user's own lexicons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.session import Role
+
+_ROLES: tuple[Role, Role] = ("therapist", "client")
+
+
+def _name(role: str, category: str) -> str:
+    return f"{role}_{category.replace('.', '_')}_per_100_words"
+
+
+def _columns(lexicons: Sequence[Lexicon]) -> list[Column]:
+    return [
+        column
+        for lexicon in lexicons
+        if not lexicon.builtin
+        for category in lexicon.categories
+        for role in _ROLES
+        for column in rate_columns(
+            Column(
+                name=_name(role, category.name),
+                meaning=f"How often the {role} uses {category.name} ({category.definition})",
+                unit="per 100 words",
+                low=0,
+                high=100,
+                direction="more words of the category",
+                formula="100 x words or phrases of the category / words of the role",
+                misleads="Counts words without their sense: negation, irony and second meanings are not seen",
+                source=lexicon.source,
+            ),
+            counted=f"Words or phrases of {category.name}",
+        )
+    ]
+
+
+@measure(columns=_columns)
+def lexicon_use(session: AnnotatedSession) -> dict[str, float]:
+    """Count words and phrases of each category that the user added, for 100 words of the role.
+
+    High means frequent use. Lexicons that come with the package are not repeated here: the
+    measures that need them say so.
+
+    References
+    ----------
+    The lexicon's own.
+    """
+    values: dict[str, float] = {}
+    for category in session.turns.user_categories:
+        counts = session.count(category)
+        for role in _ROLES:
+            of = session.of(role)
+            k, n = float(np.sum(counts[of])), float(np.sum(session.n_words[of]))
+            values.update(counted_rate(_name(role, category), k, n, per=100))
+    return values

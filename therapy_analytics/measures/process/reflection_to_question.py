@@ -1,0 +1,70 @@
+"""How many reflections for each question."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures._intervals import ratio
+
+_NAME = "reflection_to_question_ratio"
+_MISLEADS = (
+    "Unstable in one session: with 24 therapist turns and a true ratio of 1, 95% of sampled ratios lie between 0.3 and "
+    "3.5; rates beat ratios. MITI bands (fair 1, good 2) are printed only where the interval lies on one side"
+)
+_SOURCE = "Moyers, T. B., et al. (2016). The Motivational Interviewing Treatment Integrity code (MITI 4). JSAT 65"
+
+
+def _column(name: str, meaning: str, formula: str) -> Column:
+    return Column(
+        name=name,
+        meaning=meaning,
+        unit="ratio",
+        low=0,
+        high=inf,
+        direction="more reflecting than asking",
+        formula=formula,
+        misleads=_MISLEADS,
+        source=_SOURCE,
+    )
+
+
+@measure(
+    columns=[
+        _column(
+            _NAME,
+            "Therapist turns with a reflection for each turn with a question (R:Q)",
+            "n_therapist_reflection / n_therapist_question; undefined without a question",
+        ),
+        _column(f"{_NAME}_lo", f"Lower end of the 95% interval of {_NAME}", "odds of the Wilson interval"),
+        _column(f"{_NAME}_hi", f"Upper end of the 95% interval of {_NAME}", "odds of the Wilson interval"),
+    ]
+)
+def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
+    """Divide the turns that reflect by the turns that ask (R:Q, unit: the volley).
+
+    High means more reflecting than asking. Four turns that reflect and two that ask:
+
+    >>> from therapy_analytics.measures._intervals import ratio
+    >>> [round(value, 2) for value in ratio(4, 2)]
+    [2.0, 0.43, 9.26]
+
+    Notes
+    -----
+    A turn that does both counts on both sides. Over zero questions the ratio is undefined, not
+    infinite. The interval treats the turns as a sample of what the two would go on to do.
+
+    References
+    ----------
+    Moyers, T. B., Rowell, L. N., Manuel, J. K., Ernst, D., & Houck, J. M. (2016). The
+    Motivational Interviewing Treatment Integrity code (MITI 4). Journal of Substance Abuse
+    Treatment, 65, 36-42.
+    """
+    value, low, high = ratio(
+        float(np.count_nonzero(session.decided("mi_reflection"))),
+        float(np.count_nonzero(session.decided("mi_question"))),
+    )
+    return {_NAME: value, f"{_NAME}_lo": low, f"{_NAME}_hi": high}

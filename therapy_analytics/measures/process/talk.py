@@ -1,0 +1,126 @@
+"""How much is said, by whom."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, mean_column, measure
+from therapy_analytics.session import Role
+
+_OWN = "This package's own count"
+
+
+def _counts(role: str) -> list[Column]:
+    who = {"therapist": "therapist", "client": "client"}[role]
+    return [
+        Column(
+            name=f"n_turns_{role}",
+            meaning=f"Turns of the {who}",
+            unit="turns",
+            low=0,
+            high=inf,
+            direction="more turns",
+            formula="count of turns of the role",
+            misleads="Captions and chats cut turns differently; backchannels split the other's turn",
+            source=_OWN,
+        ),
+        Column(
+            name=f"n_words_{role}",
+            meaning=f"Words of the {who}",
+            unit="words",
+            low=0,
+            high=inf,
+            direction="more words",
+            formula="count of words; a contraction is one word, hyphens and slashes separate words",
+            misleads="Depends on how fully the transcript writes hesitations and repeats",
+            source=_OWN,
+        ),
+        Column(
+            name=f"{role}_words_per_turn",
+            meaning=f"Mean words in a turn of the {who}",
+            unit="words per turn",
+            low=0,
+            high=inf,
+            direction="longer turns",
+            formula=f"n_words_{role} / n_turns_{role}",
+            misleads="A few very long turns pull the mean up",
+            source=_OWN,
+        ),
+    ]
+
+
+@measure(
+    columns=[
+        Column(
+            name="n_turns",
+            meaning="Turns of all speakers",
+            unit="turns",
+            low=0,
+            high=inf,
+            direction="more turns",
+            formula="count of turns",
+            misleads="As n_turns_therapist",
+            source=_OWN,
+        ),
+        *_counts("therapist"),
+        *_counts("client"),
+        Column(
+            name="therapist_talk_share",
+            meaning="Share of the words of therapist and client that the therapist says",
+            unit="proportion",
+            low=0,
+            high=1,
+            direction="the therapist talks more",
+            formula="n_words_therapist / (n_words_therapist + n_words_client)",
+            misleads="Says nothing of what is said; teaching parts of structured therapies raise it rightly",
+            source=_OWN,
+        ),
+        Column(
+            name="duration_s",
+            meaning="From the first time in the transcript to the last",
+            unit="seconds",
+            low=0,
+            high=inf,
+            direction="longer session",
+            formula="latest start or end time minus earliest start time",
+            misleads="Where only starts are given, the last turn's own length is missing",
+            source=_OWN,
+        ),
+    ]
+)
+def talk(session: AnnotatedSession) -> dict[str, float]:
+    """Count turns and words, and say how the talk divides.
+
+    Notes
+    -----
+    A session without any turn of a role has 0 turns and words of it, which is a finding, and
+    undefined (nan) words per turn.
+
+    References
+    ----------
+    This package's own.
+    """
+    words = {role: session.n_words[session.of(role)] for role in _ROLES}
+    both = int(words["therapist"].sum() + words["client"].sum())
+    values = {
+        "n_turns": float(len(session)),
+        "therapist_talk_share": float(words["therapist"].sum()) / both if both else nan,
+        "duration_s": _duration(session),
+    }
+    for role in _ROLES:
+        values[f"n_turns_{role}"] = float(len(words[role]))
+        values[f"n_words_{role}"] = float(words[role].sum())
+        values[f"{role}_words_per_turn"] = mean_column(words[role])
+    return values
+
+
+_ROLES: tuple[Role, Role] = ("therapist", "client")
+
+
+def _duration(session: AnnotatedSession) -> float:
+    starts = [turn.start_s for turn in session.session.turns if turn.start_s is not None]
+    ends = [turn.end_s for turn in session.session.turns if turn.end_s is not None]
+    return float(np.max(starts + ends) - np.min(starts)) if starts else nan

@@ -1,0 +1,1 @@
+"""Synchrony: how much the two speak alike; never a quality score."""

@@ -1,0 +1,373 @@
+"""The order of things: paths, sessions, arrays, codes, measures, tables, files."""
+
+from __future__ import annotations
+
+import functools
+import json
+import platform
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from therapy_analytics import tables
+from therapy_analytics.behaviours import builtin_codebooks, load_tagger
+from therapy_analytics.engine import in_order
+from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
+from therapy_analytics.language import Lexicon, annotate, builtin_lexicons
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures import values_of
+from therapy_analytics.measures._base import all_columns
+from therapy_analytics.readers import FileReading, ReadOptions, read_files
+
+if TYPE_CHECKING:
+    from therapy_analytics.session import Session
+
+TURNS_PER_BATCH = 2_000
+_WRITTEN = ("sessions", "sessions.csv", "codebook.csv", "problems.csv", "run.json")
+_PACKAGES = ("numpy", "scipy", "pandas", "spacy", "matplotlib")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What an analysis depends on besides the sessions.
+
+    Attributes
+    ----------
+    lexicons : tuple of Lexicon
+        The user's own; those of the package are always there.
+    seed : int
+        Of all shuffles.
+    quotes : bool
+        Whether tables may hold what was said.
+    """
+
+    lexicons: tuple[Lexicon, ...] = ()
+    seed: int = 0
+    quotes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What `analyze` returns.
+
+    Attributes
+    ----------
+    sessions : DataFrame
+        A row a session: metadata and session measures.
+    turns : DataFrame
+        A row a turn: place, role, times, words, codes, turn measures.
+    codebook : DataFrame
+        A row for each column of the two: meaning, unit, range, formula, source.
+    """
+
+    sessions: pd.DataFrame = field(repr=False)
+    turns: pd.DataFrame = field(repr=False)
+    codebook: pd.DataFrame = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"Analysis({len(self.sessions)} sessions, {len(self.turns)} turns)"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did and where it wrote.
+
+    Attributes
+    ----------
+    out : Path
+        The folder.
+    sessions : DataFrame
+        As ``sessions.csv``.
+    problems : tuple of UnreadableFileError
+        As ``problems.csv``.
+    """
+
+    out: Path
+    sessions: pd.DataFrame = field(repr=False)
+    problems: tuple[UnreadableFileError, ...]
+
+
+def analyze(
+    sessions: Iterable[Session], *, lexicons: Sequence[Lexicon] = (), seed: int = 0, quotes: bool = False
+) -> Analysis:
+    """Tag and measure sessions.
+
+    Parameters
+    ----------
+    sessions : iterable of Session
+        As `read` returns them.
+    lexicons : sequence of Lexicon, optional
+        More word lists, see `load_lexicon`.
+    seed : int, optional
+        Of all shuffles.
+    quotes : bool, optional
+        Whether the turns table gets a column ``text``.
+
+    Returns
+    -------
+    Analysis
+        DataFrames; the same for every order and grouping of the sessions but for their order.
+    """
+    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes)
+    parts = [_frames(batch, settings) for batch in _batches(sessions)] or [_frames((), settings)]
+    by_session = _stacked([part[0] for part in parts])
+    return Analysis(
+        sessions=by_session,
+        turns=pd.concat([part[1] for part in parts], ignore_index=True),
+        codebook=tables.codebook_table(_lexicons(settings), builtin_codebooks(), by_session),
+    )
+
+
+def run(
+    paths: Sequence[str | Path],
+    out: str | Path,
+    *,
+    settings: Settings | None = None,
+    read_options: ReadOptions | None = None,
+    writing: Writing | None = None,
+) -> RunResult:
+    """Read, analyse and write: what ``tanalyze run`` does.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        Transcripts and folders of them.
+    out : str or Path
+        Folder for the results, made if need be (private, 0700). Results of an earlier run in
+        it are replaced.
+    settings, read_options, writing : optional
+        What is measured, how files are read, what is written.
+
+    Returns
+    -------
+    RunResult
+        The sessions table, and the files that could not be read.
+
+    Raises
+    ------
+    NothingToReadError
+        There is no transcript, or none that can be read (``problems.csv`` then says why).
+    BadOptionError
+        The folder holds something that is not a result of this program.
+    """
+    settings, writing = settings or Settings(), writing or Writing()
+    out = Path(out)
+    reading = _Reading(paths, read_options or ReadOptions(), out, writing.on_file)
+    work = functools.partial(_analyze_and_write, settings=settings, out=out, plots=writing.plots)
+    first = next(iter_batches := iter(reading.batches()), None)
+    _prepare(out)
+    parts = []
+    for part in in_order(work, _chain(first, iter_batches), processes=writing.processes):
+        writing.on_sessions(len(part))
+        parts.append(part)
+    _write_csv(_problems_table(reading.problems), out / "problems.csv")
+    if not parts:
+        raise NothingToReadError(_nothing_readable(reading, out))
+    by_session = _stacked(parts)
+    _write_csv(by_session, out / "sessions.csv")
+    _write_csv(tables.codebook_table(_lexicons(settings), builtin_codebooks(), by_session), out / "codebook.csv")
+    recipe = _recipe(reading, settings)
+    (out / "run.json").write_text(json.dumps(recipe, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return RunResult(out, by_session, tuple(reading.problems))
+
+
+def _ignore(_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    """How a run goes about it.
+
+    Attributes
+    ----------
+    plots : bool
+        Whether each session gets its figures.
+    processes : int
+        How many processes share the work; the results do not depend on it.
+    on_file : callable
+        Told of each file as it is read.
+    on_sessions : callable
+        Told how many sessions were just written.
+    """
+
+    plots: bool = True
+    processes: int = 1
+    on_file: Callable[[FileReading], None] = _ignore
+    on_sessions: Callable[[int], None] = _ignore
+
+
+class _Reading:
+    """Files read one after the other into batches, with what is to be remembered of them."""
+
+    def __init__(
+        self, paths: Sequence[str | Path], options: ReadOptions, out: Path, on_file: Callable[[FileReading], None]
+    ) -> None:
+        self.options = options
+        self.problems: list[UnreadableFileError] = []
+        self.inputs: list[dict[str, Any]] = []
+        self._files = read_files(paths, options=options, leave_out=out)
+        self._on_file = on_file
+
+    def batches(self) -> Iterator[tuple[Session, ...]]:
+        return _batches(self._sessions())
+
+    def _sessions(self) -> Iterator[Session]:
+        for reading in self._files:
+            self._on_file(reading)
+            if reading.problem is not None:
+                self.problems.append(reading.problem)
+            self.inputs.append(
+                {
+                    "file": str(reading.path),
+                    "sha256": reading.sha256,
+                    "reader": reading.reader,
+                    "sessions": len(reading.sessions),
+                }
+            )
+            yield from reading.sessions
+
+
+def _batches(sessions: Iterable[Session]) -> Iterator[tuple[Session, ...]]:
+    """Group sessions, in order, so that each group has about `TURNS_PER_BATCH` turns."""
+    batch: list[Session] = []
+    n_turns = 0
+    for session in sessions:
+        batch.append(session)
+        n_turns += len(session.turns)
+        if n_turns >= TURNS_PER_BATCH:
+            yield tuple(batch)
+            batch, n_turns = [], 0
+    if batch:
+        yield tuple(batch)
+
+
+def _chain(first: tuple[Session, ...] | None, rest: Iterator[tuple[Session, ...]]) -> Iterator[tuple[Session, ...]]:
+    if first is not None:
+        yield first
+        yield from rest
+
+
+def _lexicons(settings: Settings) -> tuple[Lexicon, ...]:
+    return (*builtin_lexicons(), *settings.lexicons)
+
+
+@functools.lru_cache(maxsize=2)
+def _matcher(lexicons: tuple[Lexicon, ...]) -> Matcher:
+    return Matcher(lexicons)
+
+
+def _frames(batch: Sequence[Session], settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One batch from sessions to tables."""
+    lexicons = _lexicons(settings)
+    arrays = annotate(batch, _matcher(lexicons))
+    codes = load_tagger().predict(arrays)
+    measured = []
+    for position, session in enumerate(arrays):
+        span = slice(int(arrays.starts[position]), int(arrays.starts[position + 1]))
+        tagged = replace(
+            session,
+            probabilities={name: codes.probability[span, i] for i, name in enumerate(codes.names)},
+            decisions={name: codes.decision[span, i] for i, name in enumerate(codes.names)},
+            seed=settings.seed,
+        )
+        measured.append(tables.Measured(tagged, values_of(tagged)))
+    columns = [column for _, column in all_columns(lexicons)]
+    all_codes = [code for book in builtin_codebooks() for code in book.codes]
+    return (
+        tables.sessions_table(measured, columns),
+        tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
+    )
+
+
+def _stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Put session tables under each other; metadata that a part lacks is empty, measures stay last."""
+    measures = {column.name for _, column in all_columns(())}
+    whole = pd.concat(parts, ignore_index=True)
+    about = [name for name in whole if name not in measures]
+    rest = [name for name in whole if name in measures]
+    texts = {name: "" for name in about if name != "role_margin"}
+    return whole[[*about, *rest]].fillna(texts)
+
+
+def _analyze_and_write(batch: tuple[Session, ...], *, settings: Settings, out: Path, plots: bool) -> pd.DataFrame:
+    by_session, by_turn = _frames(batch, settings)
+    starts = np.cumsum([0, *(len(session.turns) for session in batch)])
+    for position, session in enumerate(batch):
+        folder = out / "sessions" / session.id
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        turns = by_turn.iloc[starts[position] : starts[position + 1]]
+        _write_csv(turns, folder / "turns.csv")
+        if plots:
+            _draw(turns, folder)
+    return by_session
+
+
+def _draw(turns: pd.DataFrame, folder: Path) -> None:
+    from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
+    from therapy_analytics.plots._save import save  # noqa: PLC0415
+
+    save(PLOTS["timeline"], turns, folder / "timeline.png")
+
+
+def _write_csv(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_csv(path, index=False, float_format=tables.DIGITS, lineterminator="\n", encoding="utf-8")
+
+
+def _problems_table(problems: Sequence[UnreadableFileError]) -> pd.DataFrame:
+    rows = [(one.path, one.line, one.problem, one.remedy) for one in problems]
+    frame = pd.DataFrame(rows, columns=["file", "line", "problem", "what_would_be_right"])
+    return frame.astype({"line": "Int64"})
+
+
+def _nothing_readable(reading: _Reading, out: Path) -> str:
+    return (
+        f"None of the {len(reading.inputs)} files could be read as a transcript. "
+        f"{out / 'problems.csv'} says what is wrong with each and what would be right."
+    )
+
+
+def _prepare(out: Path) -> None:
+    """Make the folder private and empty of an earlier run's results; touch nothing else."""
+    if out.exists() and not out.is_dir():
+        raise BadOptionError("--out", f"{out} is a file", "Name a folder")
+    strangers = sorted(path.name for path in out.iterdir() if path.name not in _WRITTEN) if out.is_dir() else []
+    if strangers:
+        raise BadOptionError(
+            "--out", f"{out} holds other things than results ({strangers[0]}, ...)", "Name a new or an empty folder"
+        )
+    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    out.chmod(0o700)
+    shutil.rmtree(out / "sessions", ignore_errors=True)
+    for name in _WRITTEN[1:]:
+        (out / name).unlink(missing_ok=True)
+    (out / "sessions").mkdir(mode=0o700)
+
+
+def _recipe(reading: _Reading, settings: Settings) -> dict[str, Any]:
+    """Return all that is needed to repeat the run."""
+    tagger = load_tagger()
+    options = reading.options
+    return {
+        "therapy_analytics": metadata.version("therapy-analytics"),
+        "python": platform.python_version(),
+        "packages": {name: metadata.version(name) for name in _PACKAGES},
+        "options": {
+            "columns": dict(options.columns),
+            "therapist": options.therapist,
+            "client": options.client,
+            "metadata": str(options.metadata) if options.metadata else None,
+            "quotes": settings.quotes,
+            "seed": settings.seed,
+        },
+        "inputs": reading.inputs,
+        "lexicons": [{"name": one.name, "sha256": one.sha256} for one in _lexicons(settings)],
+        "codebooks": [{"name": one.id, "sha256": one.sha256} for one in builtin_codebooks()],
+        "tagger": {"name": tagger.name, "sha256": tagger.sha256},
+    }

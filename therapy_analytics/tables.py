@@ -1,0 +1,214 @@
+"""Tables: what was computed, as DataFrames with a codebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isinf
+
+import numpy as np
+import pandas as pd
+
+from therapy_analytics.behaviours import Code, Codebook
+from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.measures import Column
+from therapy_analytics.measures._base import Value, all_columns
+from therapy_analytics.session import ROLES, Session
+
+DIGITS = "%.6g"
+CODEBOOK_COLUMNS = ("column", "table", "family", "meaning", "unit", "range", "direction", "formula", "misleads", "source")
+_FROM_FILE = "Read from the transcript"
+
+
+def _fixed(name: str, meaning: str, unit: str = "text", low: float = -inf, high: float = inf) -> Column:
+    return Column(
+        name=name,
+        meaning=meaning,
+        unit=unit,
+        low=low,
+        high=high,
+        direction="",
+        formula="as found",
+        misleads="",
+        source=_FROM_FILE,
+    )
+
+
+SESSION_COLUMNS = (
+    _fixed("session_id", "The session; its folder below sessions/ has this name"),
+    _fixed("source_file", "The transcript's file"),
+    _fixed("counselor", "Who the therapist is, from the transcript or a table about the sessions"),
+    _fixed("client", "Who the client is, from the transcript or a table about the sessions"),
+    _fixed("source", "human or llm: what kind of therapist speaks"),
+    _fixed("role_method", "How it was found who the therapist is: option, labels, metadata, elimination, pronouns, none"),
+    _fixed(
+        "role_margin",
+        "For the pronoun rule: distance of the two speakers in you-minus-I words; under 4 is unsure",
+        "per 100 words",
+        0,
+        200,
+    ),
+    _fixed("notes", "What to know before using the session's numbers"),
+)
+TURN_COLUMNS = (
+    _fixed("session_id", "The session"),
+    _fixed("turn", "Position in the session, from 0", "count", 0),
+    _fixed("role", "therapist, client or other"),
+    _fixed("speaker", "The label as the transcript writes it"),
+    _fixed("first_row", "Where the turn begins: data row of a table, message of a chat, line of a text", "count", 1),
+    _fixed("start_s", "When the turn begins", "seconds", 0),
+    _fixed("end_s", "When the turn ends", "seconds", 0),
+    _fixed("n_words", "Words of the turn; a contraction is one word", "words", 0),
+    _fixed("n_sentences", "Sentences of the turn; text without punctuation counts as one", "sentences", 0),
+)
+QUOTE_COLUMN = _fixed("text", "What was said (only with --quotes)")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One session, tagged, with the values of all measures."""
+
+    session: AnnotatedSession
+    values: Mapping[str, Value]
+
+
+def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
+    """Return a row a session: the fixed columns, the metadata, then each session measure."""
+    rows = [_session_row(one.session.session) for one in measured]
+    fixed = [column.name for column in SESSION_COLUMNS]
+    frame = pd.DataFrame(rows, columns=_with_metadata(rows, fixed, columns))
+    values = {
+        column.name: [float(one.values[column.name]) for one in measured]
+        for column in columns
+        if column.level == "session"
+    }
+    return pd.concat([frame, pd.DataFrame(values, dtype=np.float64)], axis=1)
+
+
+def _session_row(session: Session) -> dict[str, object]:
+    about = {f"meta_{key}" if key in _RESERVED else key: value for key, value in session.metadata.items()}
+    return {
+        **about,
+        "session_id": session.id,
+        "source_file": session.source_file,
+        "counselor": session.metadata.get("counselor", ""),
+        "client": session.metadata.get("client", ""),
+        "source": session.metadata.get("source", ""),
+        "role_method": session.role_method,
+        "role_margin": session.role_margin,
+        "notes": " ".join(session.notes),
+    }
+
+
+_RESERVED = frozenset({"session_id", "source_file", "role_method", "role_margin", "notes"})
+
+
+def _with_metadata(rows: Sequence[Mapping[str, object]], fixed: list[str], columns: Sequence[Column]) -> list[str]:
+    measures = {column.name for column in columns}
+    extra = dict.fromkeys(key for row in rows for key in row if key not in fixed and key not in measures)
+    return [*fixed, *extra]
+
+
+def turns_table(
+    measured: Sequence[Measured], columns: Sequence[Column], codes: Sequence[Code], *, quotes: bool = False
+) -> pd.DataFrame:
+    """Return a row a turn: place, role, times, words, then codes and turn measures.
+
+    Codes of the other role are empty (missing), not 0.
+    """
+    turns = [turn for one in measured for turn in one.session.session.turns]
+    data: dict[str, object] = {
+        "session_id": [one.session.session.id for one in measured for _ in one.session.session.turns],
+        "turn": np.array([turn.index for turn in turns], dtype=np.int64),
+        "role": pd.Categorical([turn.role for turn in turns], categories=list(ROLES)),
+        "speaker": [turn.speaker for turn in turns],
+        "first_row": np.array([turn.first_row for turn in turns], dtype=np.int64),
+        "start_s": np.array([turn.start_s for turn in turns], dtype=np.float64),
+        "end_s": np.array([turn.end_s for turn in turns], dtype=np.float64),
+        "n_words": _joined([one.session.n_words for one in measured], np.int64),
+        "n_sentences": _joined([one.session.turns.n_sentences for one in measured], np.int64),
+    }
+    if quotes:
+        data["text"] = [turn.text for turn in turns]
+    for code in codes:
+        data |= _code_columns(measured, code)
+    for column in columns:
+        if column.level == "turn":
+            data[column.name] = _joined([np.asarray(one.values[column.name]) for one in measured], np.float64)
+    return pd.DataFrame(data)
+
+
+def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:  # type: ignore[type-arg]
+    return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype=dtype)
+
+
+def _code_columns(measured: Sequence[Measured], code: Code) -> dict[str, object]:
+    probability = _joined([one.session.probabilities[code.column] for one in measured], np.float64)
+    decision = _joined([one.session.decisions[code.column] for one in measured], np.bool_)
+    masked = pd.arrays.IntegerArray(decision.astype(np.int8), np.isnan(probability))
+    return {f"p_{code.column}": probability, code.column: masked}
+
+
+def codebook_table(lexicons: Sequence[Lexicon], codebooks: Sequence[Codebook], sessions: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for every column of the sessions and turns tables, saying what it means."""
+    measures = all_columns(lexicons)
+    named = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in measures}
+    rows = [_codebook_row(column, "sessions", "fixed") for column in SESSION_COLUMNS]
+    rows += [_codebook_row(_metadata_column(name), "sessions", "metadata") for name in sessions if name not in named]
+    rows += [_codebook_row(column, "sessions", one.family) for one, column in measures if column.level == "session"]
+    rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, QUOTE_COLUMN)]
+    rows += [row for book in codebooks for code in book.codes for row in _code_rows(code, book)]
+    rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
+    return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
+
+
+def _metadata_column(name: object) -> Column:
+    return _fixed(str(name), "From the transcript's file or a table about the sessions")
+
+
+def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
+    return {
+        "column": column.name,
+        "table": table,
+        "family": family,
+        "meaning": column.meaning,
+        "unit": column.unit,
+        "range": _range(column),
+        "direction": column.direction,
+        "formula": column.formula,
+        "misleads": column.misleads,
+        "source": column.source,
+    }
+
+
+def _range(column: Column) -> str:
+    low, high = column.low, column.high
+    if isinf(low) and isinf(high):
+        return "any"
+    return f"{low:g} or more" if isinf(high) else f"{low:g} to {high:g}"
+
+
+def _code_rows(code: Code, book: Codebook) -> list[dict[str, str]]:
+    shared = {
+        "table": "turns",
+        "family": f"codes, {book.name}",
+        "direction": "",
+        "misleads": "A prediction, see docs/tagger.md; empty for turns of the other role",
+        "source": book.source,
+    }
+    meaning = f"{code.name}: {code.definition}"
+    decision = {
+        "column": code.column,
+        "meaning": meaning,
+        "unit": "0 or 1",
+        "range": "0 to 1",
+        "formula": f"p_{code.column} at or over the code's threshold",
+    }
+    probability = {
+        "column": f"p_{code.column}",
+        "meaning": f"Probability of {code.column}",
+        "unit": "probability",
+        "range": "0 to 1",
+        "formula": "calibrated output of the tagger",
+    }
+    return [{**shared, **probability}, {**shared, **decision}]
