@@ -64,7 +64,11 @@ def __getattr__(name: str) -> Any:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
     home = _HOMES[name]
-    value = getattr(importlib.import_module(f"{__name__}.{home}"), name) if home else importlib.import_module(f"{__name__}.{name}")
+    value = (
+        getattr(importlib.import_module(f"{__name__}.{home}"), name)
+        if home
+        else importlib.import_module(f"{__name__}.{name}")
+    )
     globals()[name] = value
     return value
 

@@ -46,9 +46,7 @@ def main() -> None:
 @app.callback()
 def root(
     *,
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
 ) -> None:
     """Measure counseling sessions, of people and of language models, on this machine alone."""
     if version:
@@ -60,7 +58,7 @@ def root(
 
 @app.command()
 def run(
-    paths: Annotated[list[Path], typer.Argument(help="Transcripts, and folders of transcripts.", show_default=False)],
+    paths: Annotated[list[Path], typer.Argument(help="Transcripts, and folders of them.", show_default=False)],
     *,
     out: Annotated[Path, typer.Option(help="Folder for the results; an earlier run's are replaced.")] = Path("results"),
     columns: Annotated[
@@ -91,7 +89,8 @@ def run(
     ] = None,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw each session's timeline.")] = True,
     quotes: Annotated[
-        bool, typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written.")
+        bool,
+        typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written."),
     ] = False,
     processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
@@ -110,12 +109,8 @@ def run(
             paths,
             out,
             settings=Settings(lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes),
-            read_options=ReadOptions(
-                columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata
-            ),
-            writing=Writing(
-                plots=plots, processes=processes, on_file=progress.file, on_sessions=progress.sessions
-            ),
+            read_options=ReadOptions(columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata),
+            writing=Writing(plots=plots, processes=processes, on_file=progress.file, on_sessions=progress.sessions),
         )
     except TherapyAnalyticsError as error:
         progress.close()
@@ -139,7 +134,9 @@ def _pairs(text: str) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     wrong = [key.strip() for key, equals, value in pairs if key.strip() not in known or not equals or not value.strip()]
     if wrong:
-        message = f"{wrong[0]!r} is not understood. Write pairs such as speaker=Who,text=Said; known: {', '.join(known)}."
+        message = (
+            f"{wrong[0]!r} is not understood. Write pairs such as speaker=Who,text=Said; known: {', '.join(known)}."
+        )
         raise typer.BadParameter(message, param_hint="--columns")
     return {key.strip(): value.strip() for key, _, value in pairs}
 
@@ -209,6 +206,7 @@ def _summary(result: RunResult, *, plots: bool) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
+    frame = result.sessions
     console = Console(width=None if sys.stdout.isatty() else 100)
     table = Table(title=f"{_count(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
     shown = {
@@ -220,7 +218,7 @@ def _summary(result: RunResult, *, plots: bool) -> None:
     for heading in ("session", "counselor", "turns", *shown):
         table.add_column(heading, justify="left" if heading in {"session", "counselor"} else "right")
     for row in frame.head(_SHOWN).to_dict("records"):
-        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for name in shown.values()]  # noqa: PLR0124 (nan)
+        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for name in shown.values()]
         table.add_row(str(row["session_id"]), str(row["counselor"]), f"{row['n_turns']:.0f}", *rates)
     table.caption = "The therapist's share of the words; therapist turns that ask, reflect, advise or inform."
     if len(frame) > _SHOWN:
@@ -241,12 +239,18 @@ def _pointers(result: RunResult, *, plots: bool) -> list[str]:
         f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
     ]
     if unsure:
-        lines.append(f"Check {_count(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin).")
+        lines.append(
+            f"Check {_count(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin)."
+        )
     if unknown:
-        lines.append(f"In {_count(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL.")
+        lines.append(
+            f"In {_count(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL."
+        )
     if noted:
         lines.append(f"{_count(noted, 'session')} carry notes: see the column notes.")
     if result.problems:
         n = len(result.problems)
-        lines.append(f"{_count(n, 'file')} could not be read: {result.out / 'problems.csv'} says why and what would be right.")
+        lines.append(
+            f"{_count(n, 'file')} could not be read: {result.out / 'problems.csv'} says why and what would be right."
+        )
     return lines

@@ -207,7 +207,11 @@ class _Reading:
     """Files read one after the other into batches, with what is to be remembered of them."""
 
     def __init__(
-        self, paths: Sequence[str | Path], options: ReadOptions, out: Path, on_file: Callable[[FileReading], None]
+        self,
+        paths: Sequence[str | Path],
+        options: ReadOptions,
+        out: Path,
+        on_file: Callable[[FileReading], None],
     ) -> None:
         self.options = options
         self.problems: list[UnreadableFileError] = []
@@ -340,7 +344,9 @@ def _prepare(out: Path) -> None:
     strangers = sorted(path.name for path in out.iterdir() if path.name not in _WRITTEN) if out.is_dir() else []
     if strangers:
         raise BadOptionError(
-            "--out", f"{out} holds other things than results ({strangers[0]}, ...)", "Name a new or an empty folder"
+            "--out",
+            f"{out} holds other things than results ({strangers[0]}, ...)",
+            "Name a new or an empty folder",
         )
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
     out.chmod(0o700)

@@ -67,8 +67,8 @@ class Registry(Generic[T]):
     def _walk(self) -> None:
         if self._walked:
             return
-        self._walked = True
         package = importlib.import_module(self.package)
         for module in pkgutil.walk_packages(package.__path__, prefix=f"{self.package}."):
             if not module.name.rpartition(".")[2].startswith("_"):
                 importlib.import_module(module.name)
+        self._walked = True

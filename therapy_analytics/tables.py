@@ -16,7 +16,18 @@ from therapy_analytics.measures._base import Value, all_columns
 from therapy_analytics.session import ROLES, Session
 
 DIGITS = "%.6g"
-CODEBOOK_COLUMNS = ("column", "table", "family", "meaning", "unit", "range", "direction", "formula", "misleads", "source")
+CODEBOOK_COLUMNS = (
+    "column",
+    "table",
+    "family",
+    "meaning",
+    "unit",
+    "range",
+    "direction",
+    "formula",
+    "misleads",
+    "source",
+)
 _FROM_FILE = "Read from the transcript"
 
 
@@ -40,7 +51,10 @@ SESSION_COLUMNS = (
     _fixed("counselor", "Who the therapist is, from the transcript or a table about the sessions"),
     _fixed("client", "Who the client is, from the transcript or a table about the sessions"),
     _fixed("source", "human or llm: what kind of therapist speaks"),
-    _fixed("role_method", "How it was found who the therapist is: option, labels, metadata, elimination, pronouns, none"),
+    _fixed(
+        "role_method",
+        "How it was found who the therapist is: option, labels, metadata, elimination, pronouns, none",
+    ),
     _fixed(
         "role_margin",
         "For the pronoun rule: distance of the two speakers in you-minus-I words; under 4 is unsure",
@@ -55,7 +69,12 @@ TURN_COLUMNS = (
     _fixed("turn", "Position in the session, from 0", "count", 0),
     _fixed("role", "therapist, client or other"),
     _fixed("speaker", "The label as the transcript writes it"),
-    _fixed("first_row", "Where the turn begins: data row of a table, message of a chat, line of a text", "count", 1),
+    _fixed(
+        "first_row",
+        "Where the turn begins: data row of a table, message of a chat, line of a text",
+        "count",
+        1,
+    ),
     _fixed("start_s", "When the turn begins", "seconds", 0),
     _fixed("end_s", "When the turn ends", "seconds", 0),
     _fixed("n_words", "Words of the turn; a contraction is one word", "words", 0),
@@ -138,7 +157,7 @@ def turns_table(
     return pd.DataFrame(data)
 
 
-def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:  # type: ignore[type-arg]
+def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype=dtype)
 
 

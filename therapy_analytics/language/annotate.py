@@ -105,7 +105,7 @@ class AnnotatedSession:
 
     def of(self, role: Role) -> NDArray[np.bool_]:
         """Return which turns are of a role, bool (n_turns,)."""
-        return self.turns.roles == ROLES.index(role)
+        return np.equal(self.turns.roles, ROLES.index(role))
 
     @property
     def n_words(self) -> NDArray[np.int64]:
@@ -250,8 +250,8 @@ class _Stream:
         at = at[at + reach < len(self.ids)]
         for step, word in enumerate(head[1:], start=1):
             at = at[self.ids[at + step] == self.index[word]]
-        at = at[np.isin(self.ids[at + reach], self._matching(last))] if len(at) else at
-        return at[self.turn_of[at] == self.turn_of[at + reach]]
+        within = np.isin(self.ids[at + reach], self._matching(last)) & (self.turn_of[at] == self.turn_of[at + reach])
+        return np.asarray(at[within])
 
     def _matching(self, word: str) -> list[int]:
         if word.endswith("*"):

@@ -96,7 +96,9 @@ def _parse_toml(text: str, path: Path, sha256: str) -> Lexicon:
     categories = data.get("categories")
     if not isinstance(categories, dict) or not categories:
         raise BadDataFileError(
-            str(path), "the lexicon has no categories", "Give at least one [categories.NAME] with words = [...]"
+            str(path),
+            "the lexicon has no categories",
+            "Give at least one [categories.NAME] with words = [...]",
         )
     return Lexicon(
         name=name,
@@ -120,7 +122,9 @@ def _parse_dic(text: str, path: Path, sha256: str) -> Lexicon:
     parts = re.split(r"^%.*$", text, maxsplit=2, flags=re.MULTILINE)
     if len(parts) != 3:
         raise BadDataFileError(
-            str(path), "not a LIWC dictionary", "It must list its categories between two lines that hold only %"
+            str(path),
+            "not a LIWC dictionary",
+            "It must list its categories between two lines that hold only %",
         )
     labels: dict[str, str] = {}
     for line in filter(str.strip, parts[1].splitlines()):
@@ -164,9 +168,7 @@ def _slug(label: str) -> str:
 
 def _name(value: Any, path: Path) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise BadDataFileError(
-            str(path), "a name is missing or not snake_case", "Use lower-case letters, digits and _"
-        )
+        raise BadDataFileError(str(path), "a name is missing or not snake_case", "Use lower-case letters, digits and _")
     return value
 
 
@@ -191,7 +193,9 @@ class Matcher:
     def __init__(self, lexicons: Sequence[Lexicon]) -> None:
         _refuse_twins(lexicons)
         self.categories = tuple(category for lexicon in lexicons for category in lexicon.categories)
-        self.user_categories = tuple(one.name for lexicon in lexicons if not lexicon.builtin for one in lexicon.categories)
+        self.user_categories = tuple(
+            one.name for lexicon in lexicons if not lexicon.builtin for one in lexicon.categories
+        )
         self._exact: dict[str, list[int]] = {}
         self._prefix: dict[str, list[int]] = {}
         phrases: list[tuple[tuple[str, ...], int]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -90,7 +90,7 @@ def measure(*, columns: Columns) -> Callable[[Compute], Compute]:
 
 
 def all_columns(lexicons: Sequence[Lexicon]) -> list[tuple[Measure, Column]]:
-    """Return every column of every measure, by family (talk and behaviour first), measure, and place in its file.
+    """Return every column of every measure: by family, talk and behaviour first, then by measure.
 
     Raises
     ------
@@ -167,33 +167,28 @@ def rate_columns(column: Column, *, counted: str) -> list[Column]:
         What is counted, for the meaning of ``n_...``.
     """
     interval = "95% Wilson score interval of the rate; sampling error only, not the tagger's own"
-    bound = {"unit": column.unit, "low": column.low, "high": column.high, "source": "Wilson (1927)"}
-    shared = {"misleads": column.misleads, "level": column.level}
-    return [
-        column,
-        *(
-            Column(
-                name=f"{column.name}_{end}",
-                meaning=f"{word} end of the 95% interval of {column.name}",
-                direction="as the rate",
-                formula=interval,
-                **bound,
-                **shared,
-            )  # type: ignore[arg-type]  # the dictionaries hold fields of Column
-            for end, word in (("lo", "Lower"), ("hi", "Upper"))
-        ),
-        Column(
-            name=count_name(column.name),
-            meaning=f"{counted} (what {column.name} counts)",
-            unit="count",
-            low=0,
-            high=np.inf,
+    low, high = (
+        replace(
+            column,
+            name=f"{column.name}_{end}",
+            meaning=f"{word} end of the 95% interval of {column.name}",
             direction="as the rate",
-            formula="count",
-            source=column.source,
-            **shared,
-        ),  # type: ignore[arg-type]
-    ]
+            formula=interval,
+            source="Wilson (1927)",
+        )
+        for end, word in (("lo", "Lower"), ("hi", "Upper"))
+    )
+    count = replace(
+        column,
+        name=count_name(column.name),
+        meaning=f"{counted} (what {column.name} counts)",
+        unit="count",
+        low=0,
+        high=np.inf,
+        direction="as the rate",
+        formula="count",
+    )
+    return [column, low, high, count]
 
 
 def mean_column(values: NDArray[np.float64] | NDArray[np.int64]) -> float:

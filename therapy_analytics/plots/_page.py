@@ -102,9 +102,7 @@ def _label(page: Page) -> None:
     ax = page.ax
     ax.set_xlabel(page.spans.label, fontsize=page.font + 0.5)
     below = -2.1 * page.font * ax.figure.dpi / 72 / ax.bbox.height
-    ax.xaxis.set_label_coords(
-        (page.right - page.left) / page.point / ax.bbox.width * ax.figure.dpi / 144, below
-    )
+    ax.xaxis.set_label_coords((page.right - page.left) / page.point / ax.bbox.width * ax.figure.dpi / 144, below)
     ax.yaxis.set_label_coords(0, 0.5)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,14 +44,14 @@ def save(
     pathlib.Path
         The file.
     """
-    with mpl.rc_context():
+    with mpl.rc_context(), warnings.catch_warnings():
+        # Ids in scripts that the font lacks are drawn as boxes; a warning for each letter helps nobody.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         # A matplotlibrc or a style of the notebook must not change what a report shows.
         mpl.rcdefaults()
         figure = Figure(figsize=figsize, dpi=dpi)
         FigureCanvasAgg(figure)
         plot(table, ax=figure.add_axes(inner_box(*figsize)))
         # "Software" would hold matplotlib's version; low compression is twice as fast, 10% larger.
-        figure.savefig(
-            path, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 3}
-        )
+        figure.savefig(path, format="png", dpi=dpi, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
     return Path(path)

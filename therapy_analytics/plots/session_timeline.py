@@ -68,9 +68,7 @@ def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     found = [(lane, these) for lane in LANES if (these := marks(turns, lane)) is not None]
     levels = _levels([lane for lane, _ in found])
     floor = levels[-1] - 0.6
-    page = open_page(
-        ax, place_turns(turns), top=TOP, floor=floor - (LSM_HEIGHT + 1.6) * ("lsm_turn" in turns)
-    )
+    page = open_page(ax, place_turns(turns), top=TOP, floor=floor - (LSM_HEIGHT + 1.6) * ("lsm_turn" in turns))
     rows = _speaking(page, turns)
     for (lane, these), level in zip(found, levels[1:], strict=True):
         rows[level] = _lane(page, lane, these, level)
@@ -155,9 +153,7 @@ def _matching(page: Page, lsm: Floats, foot: float) -> dict[float, str]:
         inner = x[WINDOW // 2 : -(WINDOW // 2)]
         page.ax.plot(inner, running, color=rcParams["text.color"], lw=0.16 * page.font, gid="lsm running")
         line = f"line: running median of {WINDOW}"
-    _note(
-        page, foot + LSM_HEIGHT + 0.55, f"dots: a turn with the one before it; {line}. Not a quality score."
-    )
+    _note(page, foot + LSM_HEIGHT + 0.55, f"dots: a turn with the one before it; {line}. Not a quality score.")
     write_section(page, foot + LSM_HEIGHT / 2, "style matching\n(LSM)")
     middle = f"median {np.median(lsm[defined]):.2f}\n" if defined.any() else ""
     write_count(page, foot + LSM_HEIGHT / 2, f"{middle}{defined.sum()} of {len(lsm)} turns")
@@ -177,9 +173,7 @@ def _head(page: Page, turns: DataFrame, *, feelings: bool) -> None:
     ax.set_title(name, title, loc="left", y=1, pad=2.2 * page.font, parse_math=False)
     n_words = int(np.nansum(numbers(turns, "n_words")))
     text = f"{len(turns):,} turns, {n_words:,} words"
-    ax.annotate(
-        text, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=page.font
-    )
+    ax.annotate(text, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=page.font)
     shown = {role: COLOURS[role] for role in COLOURS if role != "other" or (turns["role"] == role).any()}
     if feelings:
         shown |= {"positive feeling (up)": POSITIVE, "negative feeling (down)": NEGATIVE}

@@ -144,7 +144,10 @@ def load_source(path: Path, options: ReadOptions) -> Source:
         data = path.read_bytes()
     except OSError as error:
         raise UnreadableFileError(
-            str(path), None, f"the file cannot be opened ({error.strerror})", "Check that it exists and may be read"
+            str(path),
+            None,
+            f"the file cannot be opened ({error.strerror})",
+            "Check that it exists and may be read",
         ) from None
     text = _decode(data, path)
     if not text.strip():

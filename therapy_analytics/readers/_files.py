@@ -12,9 +12,8 @@ from therapy_analytics.readers._build import Place, build_session, safe_id, uniq
 from therapy_analytics.readers._metadata import Table, is_metadata, tables_for
 from therapy_analytics.session import Session
 
-_NO_TRANSCRIPT = frozenset(
-    ".png .jpg .jpeg .gif .svg .webp .wav .mp3 .m4a .ogg .flac .mp4 .mov .avi .mkv .webm .py .ipynb .toml .yaml .yml".split()
-)
+_MEDIA = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".wav", ".mp3", ".m4a", ".ogg", ".flac", ".mp4", ".mov"}
+_NO_TRANSCRIPT = frozenset(_MEDIA | {".avi", ".mkv", ".webm", ".py", ".ipynb", ".toml", ".yaml", ".yml"})
 _ABOUT = ("readme", "license", "licence", "changelog")
 
 
@@ -113,8 +112,8 @@ def find_files(paths: Iterable[str | Path], *, leave_out: Path | None = None) ->
     if not found:
         places = ", ".join(map(str, named)) or "no path"
         raise NothingToReadError(
-            f"No transcript was found in {places}. Give files or a folder with transcripts as text with speaker labels, "
-            "CSV or TSV, JSON or JSON Lines, or WebVTT."
+            f"No transcript was found in {places}. Give files or a folder with transcripts as text with speaker "
+            "labels, CSV or TSV, JSON or JSON Lines, or WebVTT."
         )
     return list(found)
 
@@ -124,7 +123,7 @@ def _below(folder: Path, leave_out: Path | None) -> list[Path]:
     inside: list[Path] = []
     forbidden = leave_out.resolve() if leave_out is not None else None
     for path in sorted(folder.iterdir(), key=lambda one: one.name):
-        if path.name.startswith((".", "~$")) or path.is_symlink() and path.is_dir():
+        if path.name.startswith((".", "~$")) or (path.is_symlink() and path.is_dir()):
             continue
         if path.is_dir():
             if path.resolve() != forbidden and not _is_result(path):
@@ -144,23 +143,23 @@ def _passed_over(path: Path) -> bool:
 
 def _read_file(path: Path, options: ReadOptions, shelf: _Shelf) -> FileReading:
     try:
-        source = load_source(path, options)
-        chosen = choose_reader(source)
-        tables = list(tables_for(path, options, shelf.tables))
-        sessions = tuple(_build(raw, source, tables, shelf) for raw in chosen.read(source))
+        return _sessions_of(load_source(path, options), shelf)
     except UnreadableFileError as problem:
         return FileReading(path, problem=problem)
     except BadDataFileError as error:
-        return FileReading(path, problem=UnreadableFileError(str(path), None, str(error).rstrip("."), error.remedy))
+        return FileReading(path, problem=UnreadableFileError(error.path, None, error.problem, error.remedy))
     except Exception as error:  # noqa: BLE001 (whatever a file does to a reader, the run goes on)
-        kind = type(error).__name__
-        problem = source.error(f"the file could not be understood ({kind})", "Check it, or save it in another form")
-        return FileReading(path, problem=problem)
-    empty = [session.id for session in sessions if not session.turns]
-    if len(empty) == len(sessions):
-        problem = source.error("the file holds no spoken words", "It should hold a transcript")
-        return FileReading(path, problem=problem)
-    return FileReading(path, sessions, reader=chosen.name, sha256=source.sha256)
+        what = f"the file could not be understood ({type(error).__name__})"
+        return FileReading(path, problem=UnreadableFileError(str(path), None, what, "Save it again in its format"))
+
+
+def _sessions_of(source: Source, shelf: _Shelf) -> FileReading:
+    chosen = choose_reader(source)
+    tables = list(tables_for(source.path, source.options, shelf.tables))
+    sessions = tuple(_build(raw, source, tables, shelf) for raw in chosen.read(source))
+    if not any(session.turns for session in sessions):
+        raise source.error("the file holds no spoken words", "It should hold a transcript")
+    return FileReading(source.path, sessions, reader=chosen.name, sha256=source.sha256)
 
 
 def _build(raw: RawSession, source: Source, tables: list[Table], shelf: _Shelf) -> Session:

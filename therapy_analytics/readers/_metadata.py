@@ -78,8 +78,14 @@ def _rows(path: Path) -> list[dict[str, str]]:
         text = load_source(path, ReadOptions()).text
         reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff"), newline=""))
         return [
-            {re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_"): value.strip() for name, value in row.items() if name and value}
+            {
+                re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_"): value.strip()
+                for name, value in row.items()
+                if name and value
+            }
             for row in reader
         ]
     except (UnreadableFileError, csv.Error) as error:
-        raise BadDataFileError(str(path), f"the table about sessions cannot be read ({error})", "Save it as CSV") from None
+        raise BadDataFileError(
+            str(path), f"the table about sessions cannot be read ({error})", "Save it as CSV"
+        ) from None

@@ -126,9 +126,9 @@ def _same_name(label: str, name: str) -> bool:
 
 def _complete(said: Mapping[str, Sequence[str]], roles: Mapping[str, Role], method: str) -> Assignment:
     """Give the speakers that are left the role that is missing; where none is, they are others."""
-    missing = next((role for role in _MAIN if role not in roles.values()), "other")
+    missing: Role = next((role for role in _MAIN if role not in roles.values()), "other")
     left = [label for label in said if label not in roles]
-    full = {**roles, **dict.fromkeys(left, missing)}
+    full: dict[str, Role] = {**roles, **dict.fromkeys(left, missing)}
     return Assignment(full, method, float("nan"), _missing_role_note(full))
 
 
@@ -153,7 +153,9 @@ def _by_pronouns(said: Mapping[str, Sequence[str]], known: Mapping[str, Role]) -
     roles = {**known, **dict.fromkeys(said, "client"), therapist: "therapist"}
     notes: tuple[str, ...] = ()
     if len(said) > 2:
-        notes = (f"{len(said)} speakers without a role in their label: one was taken as therapist, the rest as clients.",)
+        notes = (
+            f"{len(said)} speakers without a role in their label: one was taken as therapist, the rest as clients.",
+        )
     if margin >= THIN_MARGIN:
         return Assignment(roles, "pronouns", margin, notes)
     unsure = (

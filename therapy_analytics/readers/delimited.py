@@ -131,7 +131,7 @@ def _columns(source: Source, header: Sequence[str]) -> Columns:
 
 
 def _records(source: Source, delimiter: str, width: int) -> list[tuple[int, list[str]]]:
-    """Data rows with their number from 1, each as wide as the header."""
+    """Return the data rows with their number from 1, each as wide as the header."""
     text = source.text.lstrip("\ufeff").replace("\0", "")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     next(rows, None)
@@ -151,7 +151,10 @@ def _records(source: Source, delimiter: str, width: int) -> list[tuple[int, list
 
 
 def _session(
-    name: str, records: list[tuple[int, list[str]]], columns: Columns, metadata: Mapping[str, str] | None = None
+    name: str,
+    records: list[tuple[int, list[str]]],
+    columns: Columns,
+    metadata: Mapping[str, str] | None = None,
 ) -> RawSession:
     kept = _once(records, columns)
     repeats = len(records) - len(kept)
@@ -176,7 +179,7 @@ def _once(records: list[tuple[int, list[str]]], columns: Columns) -> list[tuple[
     kept: list[tuple[int, list[str]]] = []
     first_coder: dict[tuple[str, ...], str] = {}
     for place, record in records:
-        key = (record[columns.speaker], record[columns.text])
+        key: tuple[str, ...] = (record[columns.speaker], record[columns.text])
         if columns.utterance is not None:
             key = (*key, record[columns.utterance])
         elif kept and key != (kept[-1][1][columns.speaker], kept[-1][1][columns.text]):

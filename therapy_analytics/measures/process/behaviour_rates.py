@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,21 +55,24 @@ _BEHAVIOURS = (
 
 def _columns(behaviour: _Behaviour) -> list[Column]:
     either = " or ".join(behaviour.codes)
-    shared = {"unit": "proportion", "low": 0.0, "high": 1.0, "misleads": _MISLEADS, "source": behaviour.source}
     main = Column(
         name=behaviour.column,
         meaning=f"Share of {behaviour.role} turns that {behaviour.doing}",
+        unit="proportion",
+        low=0,
+        high=1,
         direction=f"more {behaviour.role} turns that {behaviour.doing}",
         formula=f"{behaviour.role} turns with {either} / {behaviour.role} turns",
-        **shared,
-    )  # type: ignore[arg-type]  # the dictionary holds fields of Column
-    expected = Column(
+        misleads=_MISLEADS,
+        source=behaviour.source,
+    )
+    expected = replace(
+        main,
         name=f"{behaviour.column}_expected",
         meaning=f"{behaviour.column} as the tagger's probabilities imply it: the gap shows its own error",
         direction="as the rate",
         formula=f"mean over {behaviour.role} turns of the probability of {either} (the larger one)",
-        **shared,
-    )  # type: ignore[arg-type]
+    )
     return [*rate_columns(main, counted=f"{behaviour.role.title()} turns that {behaviour.doing}"), expected]
 
 

@@ -54,7 +54,9 @@ def _column(name: str, meaning: str, formula: str, **change: object) -> Column:
             "mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent of words",
         ),
         _column(
-            "lsm_turn_mean", "Mean style matching of neighbouring turns of therapist and client", "mean of lsm_turn"
+            "lsm_turn_mean",
+            "Mean style matching of neighbouring turns of therapist and client",
+            "mean of lsm_turn",
         ),
         _column(
             "lsm_turn_mean_null",
@@ -146,11 +148,10 @@ def _whole_session(session: AnnotatedSession) -> float:
 
 
 def _pairs(session: AnnotatedSession) -> NDArray[np.int64]:
-    """Turns with words that follow a turn with words of the other of the two."""
+    """Return the turns with words that follow a turn with words of the other of the two."""
     roles, words = session.turns.roles, session.n_words > 0
     spoken = words & ((roles == THERAPIST) | (roles == CLIENT))
-    second = np.flatnonzero(spoken[1:] & spoken[:-1] & (roles[1:] != roles[:-1])) + 1
-    return second
+    return np.flatnonzero(spoken[1:] & spoken[:-1] & (roles[1:] != roles[:-1])) + 1
 
 
 def _against_chance(

@@ -1,0 +1,31 @@
+"""What many tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Return the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """Return the folder of sample transcripts."""
+    return ROOT / "sample_transcripts"
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """Return the folder of research corpora, which only developers have."""
+    shared = Path(os.environ.get("THERAPY_ANALYTICS_SHARED", ROOT.parent / "shared"))
+    if not (shared / "data").is_dir():
+        pytest.skip("the research corpora are not beside the checkout (../shared/data)")
+    return shared / "data"
