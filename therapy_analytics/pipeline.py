@@ -267,10 +267,9 @@ def _matcher(lexicons: tuple[Lexicon, ...]) -> Matcher:
     return Matcher(lexicons)
 
 
-def _frames(batch: Sequence[Session], settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """One batch from sessions to tables."""
-    lexicons = _lexicons(settings)
-    arrays = annotate(batch, _matcher(lexicons))
+def measure_sessions(batch: Sequence[Session], settings: Settings) -> list[tables.Measured]:
+    """Take one batch from sessions to values: arrays, codes, measures."""
+    arrays = annotate(batch, _matcher(_lexicons(settings)))
     codes = load_tagger().predict(arrays)
     measured = []
     for position, session in enumerate(arrays):
@@ -282,7 +281,13 @@ def _frames(batch: Sequence[Session], settings: Settings) -> tuple[pd.DataFrame,
             seed=settings.seed,
         )
         measured.append(tables.Measured(tagged, values_of(tagged)))
-    columns = [column for _, column in all_columns(lexicons)]
+    return measured
+
+
+def _frames(batch: Sequence[Session], settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Take one batch from sessions to tables."""
+    measured = measure_sessions(batch, settings)
+    columns = [column for _, column in all_columns(_lexicons(settings))]
     all_codes = [code for book in builtin_codebooks() for code in book.codes]
     return (
         tables.sessions_table(measured, columns),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ _DASH = re.compile(r"-{2,}|(?<!\w)-|-(?!\w)|(?<=\w)-(?=\w+')")
 _DOTS = re.compile(r"\.{3,}")
 _NORMS = {"'ve": "have"}
 _ENDS_SENTENCE = re.compile(r"[.!?]*[!?]|\.|\u3002")
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc"})
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -71,9 +72,31 @@ def tokenize(texts: Sequence[str]) -> Tokens:
         return _no_tokens(offsets)
     table = np.concatenate(tables).astype(np.uint64, copy=False)
     lower, norm, ids = _types(table[:, 0], table[:, 1])
-    is_word = np.array([any(map(str.isalnum, word)) for word in lower])[ids]
-    ends = np.array([bool(_ENDS_SENTENCE.fullmatch(word)) for word in lower])[ids]
-    return Tokens(lower, norm, ids, offsets, _word_starts(is_word, table[:, 2] != 0, offsets), ends)
+    starts = _word_starts(_flags(_is_word, lower)[ids], table[:, 2] != 0, offsets)
+    ends = _flags(_ENDS_SENTENCE.fullmatch, lower)[ids]
+    ends[1:] &= ~_flags(_TITLES.__contains__, lower)[ids[:-1]]
+    return _without_space(Tokens(lower, norm, ids, offsets, starts, ends))
+
+
+def _is_word(word: str) -> bool:
+    return any(map(str.isalnum, word))
+
+
+def _flags(test: Callable[[str], object], types: tuple[str, ...]) -> NDArray[np.bool_]:
+    return np.array([bool(test(word)) for word in types], dtype=np.bool_)
+
+
+def _without_space(tokens: Tokens) -> Tokens:
+    """Drop the tokens that spaCy makes of line ends and double spaces."""
+    keep = ~_flags(str.isspace, tokens.lower)[tokens.ids]
+    kept_before = np.concatenate([[0], np.cumsum(keep)])
+    return replace(
+        tokens,
+        ids=tokens.ids[keep],
+        offsets=kept_before[tokens.offsets],
+        word_start=tokens.word_start[keep],
+        sentence_end=tokens.sentence_end[keep],
+    )
 
 
 def plain(text: str) -> str:

@@ -29,7 +29,9 @@ def wilson(k: float, n: float) -> tuple[float, float]:
     share = k / n
     spread = Z95 * math.sqrt(share * (1 - share) / n + Z95**2 / (4 * n**2))
     centre, scale = share + Z95**2 / (2 * n), 1 + Z95**2 / n
-    return max((centre - spread) / scale, 0.0), min((centre + spread) / scale, 1.0)
+    low = (centre - spread) / scale if k > 0 else 0.0
+    high = (centre + spread) / scale if k < n else 1.0
+    return low, high
 
 
 def ratio(a: float, b: float) -> tuple[float, float, float]:

@@ -1,0 +1,156 @@
+"""The house itself: imports go one way, names are kept, errors travel."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from therapy_analytics import errors
+from therapy_analytics.errors import DuplicateNameError, UnknownNameError
+from therapy_analytics.measures import MEASURES
+from therapy_analytics.plots import PLOTS
+from therapy_analytics.readers._base import READERS
+from therapy_analytics.registry import Registry
+
+ROOMS = (
+    ("errors",),
+    ("registry", "session"),
+    ("readers",),
+    ("language",),
+    ("behaviours",),
+    ("measures",),
+    ("tables",),
+    ("plots",),
+    ("engine",),
+    ("pipeline",),
+    ("cli",),
+)
+PLACE = {room: place for place, rooms in enumerate(ROOMS) for room in rooms}
+PACKAGE = Path(__file__).resolve().parents[2] / "therapy_analytics"
+
+
+def _imports(path: Path) -> list[str]:
+    """Rooms of the package that a module imports, anywhere in it."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        found += [name.split(".")[1] for name in names if name.startswith("therapy_analytics.")]
+    return found
+
+
+@pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
+def test_imports_go_one_way() -> None:
+    modules = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+    assert len(modules) > 20
+    for path in modules:
+        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for room in _imports(path):
+            assert PLACE[room] <= PLACE[own], f"{path.name} ({own}) imports {room}, which is to its right"
+            assert room == own or PLACE[room] < PLACE[own], f"{own} and {room} stand side by side"
+
+
+@pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
+def test_only_the_command_prints() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        printed = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == "print"]
+        assert not printed or path.name == "cli.py"
+
+
+def test_registered_names_are_what_they_were() -> None:
+    assert READERS.names() == ["chat_json", "delimited", "labelled_text", "webvtt"]
+    assert MEASURES.names() == [
+        "behaviour_rates",
+        "lexicon_use",
+        "reflection_to_question",
+        "style_matching",
+        "talk",
+        "togetherness",
+    ]
+    assert PLOTS.names() == ["timeline"]
+
+
+def test_two_things_of_one_name_name_both_files() -> None:
+    registry: Registry[int] = Registry("thing", package="therapy_analytics.engine")
+    registry.add("one", 1, module="here")
+    registry.add("one", 2, module="here")  # the same file again, as a notebook does
+    with pytest.raises(DuplicateNameError, match=r"'one' is defined twice: in here and in there"):
+        registry.add("one", 3, module="there")
+    assert registry["one"] == 2
+
+
+def test_an_unknown_name_lists_the_known() -> None:
+    with pytest.raises(UnknownNameError, match=r"no reader named 'pdf'. Known: chat_json, delimited"):
+        READERS["pdf"]
+
+
+EXAMPLES: dict[str, tuple[object, ...]] = {
+    "UnreadableFileError": ("a.csv", 3, "it breaks off", "Save it again"),
+    "NothingToReadError": ("nothing",),
+    "UnknownNameError": ("reader", "x", ["b", "a"]),
+    "DuplicateNameError": ("reader", "x", "here", "there"),
+    "BadDataFileError": ("a.toml", "no name", "Give one"),
+    "BadOptionError": ("--out", "a file", "Name a folder"),
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [one for _, one in inspect.getmembers(errors, inspect.isclass) if one.__module__ == errors.__name__],
+    ids=lambda kind: kind.__name__,
+)
+def test_errors_survive_pickling_and_read_as_sentences(kind: type[Exception]) -> None:
+    if kind is errors.TherapyAnalyticsError:
+        return
+    error = kind(*EXAMPLES[kind.__name__])
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert str(again) == str(error)
+    assert vars(again) == vars(error)
+    assert str(error).strip()
+    assert ".." not in str(error)
+
+
+def _loaded_by(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+HEAVY = {"numpy", "pandas", "scipy", "spacy", "matplotlib", "sklearn", "rich.progress"}
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "from typer.testing import CliRunner\nfrom therapy_analytics.cli import app\n"
+    code += "assert CliRunner().invoke(app, ['--help']).exit_code == 0"
+    assert not HEAVY & _loaded_by(code)
+
+
+def test_importing_the_package_does_no_work() -> None:
+    loaded = _loaded_by("import therapy_analytics")
+    assert not HEAVY & loaded
+    assert not {name for name in loaded if name.startswith("therapy_analytics.")}
+
+
+def test_an_analysis_loads_no_trainer_and_no_network() -> None:
+    loaded = _loaded_by("import therapy_analytics as ta\nta.analyze([])")
+    assert not {"sklearn", "torch", "matplotlib.pyplot", "requests"} & loaded
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    import therapy_analytics as ta
+
+    assert sorted(ta.__all__) == ta.__all__ or set(ta.__all__) == set(ta._HOMES)
+    for name in ta.__all__:
+        assert inspect.getdoc(getattr(ta, name))
+        assert name in dir(ta)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ta.nothing

@@ -1,0 +1,61 @@
+"""Sessions made by hand, with codes set by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.language import AnnotatedSession, Lexicon, annotate, builtin_lexicons
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.session import ROLES, Role, Session, Turn
+
+_ROLE: Mapping[str, Role] = {"T": "therapist", "C": "client", "O": "other"}
+Make = Callable[..., AnnotatedSession]
+
+
+def _session(said: Sequence[tuple[str, str]], times: Sequence[tuple[float, float]] = ()) -> Session:
+    turns = tuple(
+        Turn(
+            index=i,
+            speaker=who,
+            role=_ROLE[who],
+            text=text,
+            first_row=i + 1,
+            start_s=times[i][0] if times else None,
+            end_s=times[i][1] if times else None,
+        )
+        for i, (who, text) in enumerate(said)
+    )
+    return Session(id="by_hand", source_file="by_hand.txt", turns=turns)
+
+
+def _coded(session: AnnotatedSession, codes: Mapping[str, Sequence[int]]) -> AnnotatedSession:
+    probabilities, decisions = {}, {}
+    for book in builtin_codebooks():
+        for code in book.codes:
+            own = session.turns.roles == ROLES.index(code.role)
+            given = np.array(codes.get(code.column, [0] * len(session)), dtype=bool) & own
+            decisions[code.column] = given
+            probabilities[code.column] = np.where(own, np.where(given, 0.9, 0.1), np.nan)
+    return replace(session, probabilities=probabilities, decisions=decisions)
+
+
+@pytest.fixture(scope="session")
+def make() -> Make:
+    """Return a function: [("T", words), ...] and codes {column: 0/1 a turn} to an annotated session."""
+
+    def build(
+        said: Sequence[tuple[str, str]],
+        codes: Mapping[str, Sequence[int]] | None = None,
+        *,
+        times: Sequence[tuple[float, float]] = (),
+        lexicons: Sequence[Lexicon] = (),
+    ) -> AnnotatedSession:
+        batch = annotate([_session(said, times)], Matcher((*builtin_lexicons(), *lexicons)))
+        return _coded(next(iter(batch)), codes or {})
+
+    return build

@@ -1,0 +1,57 @@
+"""Rates of codes, and reflections to questions."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from therapy_analytics.measures._intervals import wilson
+from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
+from therapy_analytics.measures.process.reflection_to_question import reflection_to_question
+
+# T C T C T C T C: four therapist turns.
+SAID = [("T", "One"), ("C", "two"), ("T", "three"), ("C", "four"), ("T", "five"), ("C", "six"), ("T", "a"), ("C", "b")]
+CODES = {
+    "mi_question": [1, 0, 1, 0, 0, 0, 0, 0],  # 2 of 4
+    "mi_reflection": [0, 0, 1, 0, 1, 0, 1, 0],  # 3 of 4
+    "bolt_problem_solving": [0, 0, 1, 0, 0, 0, 0, 0],
+    "bolt_planning": [0, 0, 1, 0, 0, 0, 1, 0],  # either: turns 2 and 6
+    "mi_change": [0, 1, 0, 0, 0, 0, 0, 0],  # 1 of 4
+}
+
+
+def test_rates_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
+    values = behaviour_rates(make(SAID, CODES))
+    assert values["therapist_question_rate"] == 0.5
+    assert values["n_therapist_question"] == 2
+    assert values["therapist_reflection_rate"] == 0.75
+    assert values["therapist_advice_rate"] == 0.5
+    assert values["client_change_rate"] == 0.25
+    assert values["client_sustain_rate"] == 0
+    bounds = values["therapist_question_rate_lo"], values["therapist_question_rate_hi"]
+    assert bounds == pytest.approx(wilson(2, 4))
+
+
+def test_the_expected_rate_is_the_mean_probability(make) -> None:  # type: ignore[no-untyped-def]
+    values = behaviour_rates(make(SAID, CODES))
+    assert values["therapist_question_rate_expected"] == pytest.approx((0.9 + 0.9 + 0.1 + 0.1) / 4)
+
+
+def test_without_turns_of_the_role_a_rate_is_undefined(make) -> None:  # type: ignore[no-untyped-def]
+    values = behaviour_rates(make([("T", "Hello")], {"mi_question": [1]}))
+    assert values["therapist_question_rate"] == 1
+    assert math.isnan(values["client_change_rate"])
+    assert math.isnan(values["n_client_change"])
+    assert math.isnan(values["client_change_rate_expected"])
+
+
+def test_reflections_to_questions(make) -> None:  # type: ignore[no-untyped-def]
+    values = reflection_to_question(make(SAID, CODES))
+    assert values["reflection_to_question_ratio"] == 1.5
+    assert values["reflection_to_question_ratio_lo"] < 1 < 2 < values["reflection_to_question_ratio_hi"]
+
+
+def test_without_questions_the_ratio_is_undefined(make) -> None:  # type: ignore[no-untyped-def]
+    values = reflection_to_question(make(SAID, {"mi_reflection": [1, 0, 1, 0, 0, 0, 0, 0]}))
+    assert all(map(math.isnan, values.values()))
