@@ -167,13 +167,13 @@ def run(
         writing.on_sessions(len(part))
         parts.append(part)
     _write_csv(_problems_table(reading.problems), out / "problems.csv")
+    recipe = json.dumps(_recipe(reading, settings), indent=2, ensure_ascii=False)
+    (out / "run.json").write_text(recipe + "\n", encoding="utf-8")
     if not parts:
         raise NothingToReadError(_nothing_readable(reading, out))
     by_session = _stacked(parts)
     _write_csv(by_session, out / "sessions.csv")
     _write_csv(tables.codebook_table(_lexicons(settings), builtin_codebooks(), by_session), out / "codebook.csv")
-    recipe = _recipe(reading, settings)
-    (out / "run.json").write_text(json.dumps(recipe, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return RunResult(out, by_session, tuple(reading.problems))
 
 

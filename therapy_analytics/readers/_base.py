@@ -29,6 +29,7 @@ _BINARY = (
     (b"RIFF", "a sound or video file"),
     (b"ID3", "a sound file"),
 )
+_WESTERN = 0.05
 _AS_TEXT = "Save the transcript as plain text, CSV, JSON or WebVTT (UTF-8)"
 
 
@@ -89,6 +90,11 @@ class Source:
         """The beginning of the text, enough to tell a format."""
         return self.text[:HEAD]
 
+    @property
+    def lines(self) -> list[str]:
+        """The lines as an editor counts them: `str.splitlines` breaks at rarer marks as well."""
+        return self.text.split("\n")
+
     def error(self, problem: str, remedy: str, *, line: int | None = None) -> UnreadableFileError:
         """Return an error about this file, to be raised by the reader."""
         return UnreadableFileError(str(self.path), line, problem, remedy)
@@ -133,7 +139,7 @@ def reader(
 
 
 def load_source(path: Path, options: ReadOptions) -> Source:
-    """Read and decode a file.
+    """Read and decode a file; every line of its text ends in a line feed, whatever it ended in.
 
     Raises
     ------
@@ -149,8 +155,8 @@ def load_source(path: Path, options: ReadOptions) -> Source:
             f"the file cannot be opened ({error.strerror})",
             "Check that it exists and may be read",
         ) from None
-    text = _decode(data, path)
-    if not text.strip():
+    text = _decode(data, path).replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip("\ufeff\0 \t\n"):
         raise UnreadableFileError(str(path), None, "the file is empty", "It should hold a transcript")
     return Source(path, text, options, hashlib.sha256(data).hexdigest())
 
@@ -162,15 +168,20 @@ def _decode(data: bytes, path: Path) -> str:
     for magic, what in _BINARY:
         if data.startswith(magic):
             raise UnreadableFileError(str(path), None, f"this is {what}, which this version does not read", _AS_TEXT)
-    if b"\0" in data[:HEAD]:
+    if b"\0" in data[:HEAD] and data.strip(b"\0 \t\r\n"):
         raise UnreadableFileError(str(path), None, "this is not a text file", _AS_TEXT)
     try:
         return data.decode("utf-8")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":
+            return data[: error.start].decode("utf-8")
         return _guess(data, path)
 
 
 def _guess(data: bytes, path: Path) -> str:
+    """Decode what is not UTF-8. Few odd letters are Windows-1252, which the guesser takes for Korean or Baltic."""
+    if len(data.translate(None, bytes(range(128)))) < _WESTERN * len(data):
+        return data.decode("cp1252", errors="replace")
     import charset_normalizer  # noqa: PLC0415 (only the odd file needs it)
 
     best = charset_normalizer.from_bytes(data).best()

@@ -107,6 +107,8 @@ def find_files(paths: Iterable[str | Path], *, leave_out: Path | None = None) ->
     named = [Path(path) for path in paths]
     found: dict[Path, None] = {}
     for path in named:
+        if path.is_dir() and _is_result(path):
+            raise NothingToReadError(f"{path} holds the results of an earlier run, not transcripts.")
         inside = _below(path, leave_out) if path.is_dir() else [path]
         found.update(dict.fromkeys(inside))
     if not found:
@@ -134,7 +136,7 @@ def _below(folder: Path, leave_out: Path | None) -> list[Path]:
 
 
 def _is_result(folder: Path) -> bool:
-    return (folder / "run.json").is_file() and (folder / "codebook.csv").is_file()
+    return (folder / "run.json").is_file() and (folder / "problems.csv").is_file()
 
 
 def _passed_over(path: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{1,2}(?:[.,]\d+)?)")
@@ -24,7 +23,7 @@ def seconds(value: object) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return _usable(float(value))
+        return _usable(value)
     text = str(value).strip().strip("[]()")
     match = _CLOCK.fullmatch(text)
     if match:
@@ -36,6 +35,6 @@ def seconds(value: object) -> float | None:
         return None
 
 
-def _usable(value: float) -> float | None:
-    """Keep what can be a time in a session: finite, not negative, and not a calendar stamp."""
-    return value if math.isfinite(value) and 0 <= value < 1e6 else None
+def _usable(value: float) -> float | None:  # a whole number may be too large for a float
+    """Keep what can be a time in a session: not negative, not a calendar stamp, not nan."""
+    return float(value) if 0 <= value < 1e6 else None

@@ -1,0 +1,150 @@
+"""The command as a person meets it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from therapy_analytics import cli
+
+
+def tanalyze(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, warnings as errors."""
+    code = "from therapy_analytics.cli import main; main()"
+    env = {**os.environ, "PYTHONWARNINGS": "error", "COLUMNS": "200", "TERM": "dumb"}
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, input=stdin, env=env, check=False
+    )
+
+
+def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_path: Path) -> None:
+    done = tanalyze("run", str(samples), "--out", str(tmp_path / "r"), "--no-plots")
+    assert done.returncode == 0, done.stderr
+    assert "15 sessions, 730 turns" in done.stdout
+    assert "sessions.csv" in done.stdout
+    assert "lindqvist_dana_1" in done.stdout
+    assert "Ruth Lindqvist" in done.stdout
+    assert f"Read {samples / 'nair_yuki.txt'}: 1 session (labelled_text)" in done.stderr
+    assert not (tmp_path / "r" / "sessions" / "aria_ben" / "timeline.png").exists()
+
+
+def test_some_bad_files_give_status_one(samples: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("{")
+    done = tanalyze(
+        "run", str(samples / "aria_ben.json"), str(tmp_path / "bad.json"), "--out", str(tmp_path / "r"), "--no-plots"
+    )
+    assert done.returncode == 1
+    assert "Not read:" in done.stderr
+    assert "bad.json" in done.stderr
+    assert "1 file could not be read" in done.stdout
+    assert len(pd.read_csv(tmp_path / "r" / "sessions.csv")) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("run", "nowhere/at/all.txt"), "cannot be opened"),
+        (("run", "EMPTY"), "No transcript was found"),
+        (("run",), "Missing argument"),
+        (("run", "SAMPLE", "--columns", "speaker"), "is not understood"),
+        (("run", "SAMPLE", "--columns", "speker=Who"), "known: speaker, text"),
+        (("run", "SAMPLE", "--processes", "0"), "--processes"),
+        (("run", "SAMPLE", "--lexicon", "none.toml"), "none.toml: the lexicon cannot be opened"),
+        (("run", "SAMPLE", "--out", "FULL"), "holds other things than results"),
+        (("rum", "SAMPLE"), "No such command"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value[:1] + value[2:]),
+)
+def test_misuse_gives_status_two_and_a_sentence(
+    words: tuple[str, ...], says: str, samples: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("x")
+    places = {"EMPTY": tmp_path / "empty", "SAMPLE": samples / "aria_ben.json", "FULL": tmp_path / "full"}
+    given = [str(places.get(word, word)) for word in words]
+    if "--out" not in given and "run" in given:
+        given += ["--out", str(tmp_path / "r")]
+    done = tanalyze(*given)
+    assert done.returncode == 2, done.stderr
+    assert says in " ".join(done.stderr.replace("\u2502", " ").split())
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x00" * 100, b"\xff\xfe", b"{", b"[[[[", b"WEBVTT", b"a,b\n1", b"T:", b"\x80T: x"]
+)
+def test_no_traceback_for_any_input(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes(data)
+    done = tanalyze("run", str(tmp_path / "x.txt"), "--out", str(tmp_path / "r"))
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "defect" not in done.stderr
+
+
+def test_a_defect_of_ours_is_told_without_the_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        message = "what the client said"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    said = capsys.readouterr().err
+    assert caught.value.code == 2
+    assert "RuntimeError in test_cli.py, line" in said
+    assert "client said" not in said
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (KeyboardInterrupt(), 130, "start the same command again"),
+        (OSError(28, "No space left on device", "results/x.csv"), 2, "results/x.csv: No space left on device"),
+        (MemoryError(), 2, "not enough memory"),
+    ],
+)
+def test_what_the_machine_does_to_us_is_a_sentence(
+    error: BaseException, status: int, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == status
+    assert says in capsys.readouterr().err
+
+
+def test_columns_and_a_lexicon_of_the_users_own(tmp_path: Path) -> None:
+    rows = "Who;Said;Nr\nAnna;How do you sleep?;1\nBo;I lie awake, I think of my work.;1\n"
+    (tmp_path / "a.csv").write_text(rows * 1)
+    (tmp_path / "sleep.dic").write_text("%\n1\ttrouble\n%\nawake\t1\n")
+    done = tanalyze(
+        *("run", str(tmp_path / "a.csv"), "--columns", "speaker=Who,text=Said,session=Nr", "--therapist", "Anna"),
+        *("--lexicon", str(tmp_path / "sleep.dic"), "--out", str(tmp_path / "r"), "--no-plots"),
+    )
+    assert done.returncode == 0, done.stderr
+    row = pd.read_csv(tmp_path / "r" / "sessions.csv").iloc[0]
+    assert row["role_method"] == "option"
+    assert row["n_client_sleep_trouble"] == 1
+
+
+def test_the_codebook_can_be_printed() -> None:
+    done = tanalyze("codebook")
+    assert done.returncode == 0
+    assert done.stdout.startswith("column,table,family,meaning,unit,range")
+    assert "therapist_reflection_rate_lo" in done.stdout
+
+
+def test_version() -> None:
+    done = tanalyze("--version")
+    assert done.stdout.startswith("tanalyze ")

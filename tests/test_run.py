@@ -1,0 +1,211 @@
+"""The run: what it writes, that it repeats, that nothing said gets out, that bad files stop nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import therapy_analytics as ta
+from therapy_analytics.errors import BadOptionError, NothingToReadError
+from therapy_analytics.pipeline import Writing, _batches
+from therapy_analytics.readers import ReadOptions
+
+FIXED_SESSIONS = ["session_id", "source_file", "counselor", "client", "source"]
+FIXED_TURNS = ["session_id", "turn", "role", "speaker", "first_row", "start_s", "end_s", "n_words"]
+BOLT = """
+reflections_on_needs reflections_on_emotions reflections_on_values reflections_on_consequences reflections_on_conflicts
+reflections_on_strengths questions_on_experiences questions_on_perspectives questions_on_emotions problem_solving
+planning normalizing psychoeducation changing sustaining negative_feeling positive_feeling gained_insight life_event
+""".split()
+MI = ["question", "reflection", "input", "change", "sustain"]
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def out(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run") / "results"
+    ta.run([samples], folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sessions(out: Path) -> pd.DataFrame:
+    return pd.read_csv(out / "sessions.csv")
+
+
+def test_every_sample_is_there(sessions: pd.DataFrame, samples: Path) -> None:
+    about = pd.read_csv(samples / "sessions.csv")
+    assert sorted(sessions["session_id"]) == sorted(about["session_id"])
+    assert len(sessions) == 15
+    joined = sessions.merge(about, on="session_id", suffixes=("", "_told"))
+    assert (joined["counselor"] == joined["counselor_told"]).all()
+    assert set(joined["source"]) == {"human", "llm"}
+    assert sessions["n_turns"].between(30, 80).all()
+
+
+def test_the_columns_that_others_rely_on(out: Path, sessions: pd.DataFrame) -> None:
+    assert list(sessions.columns[:5]) == FIXED_SESSIONS
+    turns = pd.read_csv(out / "sessions" / "lindqvist_dana_1" / "turns.csv")
+    assert list(turns.columns[:8]) == FIXED_TURNS
+    for code in [f"bolt_{one}" for one in BOLT] + [f"mi_{one}" for one in MI]:
+        assert turns[f"p_{code}"].dropna().between(0, 1).all()
+        assert set(turns[code].dropna()) <= {0, 1}
+        assert (turns[code].isna() == turns[f"p_{code}"].isna()).all()
+    therapist = turns["role"] == "therapist"
+    assert turns.loc[therapist, "mi_question"].notna().all()
+    assert turns.loc[~therapist, "mi_question"].isna().all()
+    assert turns.loc[therapist, "mi_change"].isna().all()
+    assert turns["turn"].tolist() == list(range(len(turns)))
+
+
+def test_every_column_is_in_the_codebook(out: Path, sessions: pd.DataFrame) -> None:
+    codebook = pd.read_csv(out / "codebook.csv")
+    turns = pd.read_csv(out / "sessions" / "aria_ben" / "turns.csv")
+    assert list(sessions) == codebook.query("table == 'sessions'")["column"].tolist()
+    assert set(turns) | {"text"} == set(codebook.query("table == 'turns'")["column"])
+    for needed in ("meaning", "unit", "range", "formula", "source"):
+        assert codebook[needed].notna().all(), needed
+    assert not codebook.duplicated(["table", "column"]).any()
+
+
+def test_turns_add_up_to_the_session(out: Path, sessions: pd.DataFrame) -> None:
+    for row in sessions.to_dict("records"):
+        turns = pd.read_csv(out / "sessions" / str(row["session_id"]) / "turns.csv")
+        asks = turns.loc[turns["role"] == "therapist", "mi_question"]
+        assert row["n_turns"] == len(turns)
+        assert row["n_therapist_question"] == asks.sum()
+        assert row["therapist_question_rate"] == pytest.approx(asks.mean(), abs=1e-5)
+        assert row["lsm_turn_mean"] == pytest.approx(turns["lsm_turn"].mean(), abs=1e-5)
+
+
+def test_the_same_again_and_with_two_processes(out: Path, samples: Path, tmp_path: Path) -> None:
+    first = _files(out)
+    assert len(first) == 4 + 2 * 15
+    ta.run([samples], tmp_path / "again")
+    ta.run([samples], tmp_path / "two", writing=Writing(processes=2))
+    assert _files(tmp_path / "again") == first
+    assert _files(tmp_path / "two") == first
+
+
+def test_batches_are_split_and_change_nothing(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ta.run([samples], tmp_path / "one", writing=Writing(plots=False))
+    monkeypatch.setattr("therapy_analytics.pipeline.TURNS_PER_BATCH", 60)
+    assert len(list(_batches(ta.read(samples)))) > 5
+    ta.run([samples], tmp_path / "many", writing=Writing(plots=False))
+    assert _files(tmp_path / "one") == _files(tmp_path / "many")
+
+
+def test_nothing_that_was_said_is_written(out: Path, samples: Path) -> None:
+    written = b"\n".join(data for name, data in _files(out).items() if not name.endswith(".png")).decode().lower()
+    allowed = " ".join(re.findall(r"\w+", (out / "codebook.csv").read_text().lower()))
+    runs = 0
+    for session in ta.read(samples):
+        for turn in session.turns:
+            words = re.findall(r"[^\W_]+", turn.text.lower())
+            for i in range(len(words) - 3):
+                run = " ".join(words[i : i + 4])
+                runs += 1
+                assert run not in written or run in allowed, (session.id, turn.index)
+    assert runs > 5000
+
+
+def test_quotes_are_written_when_asked_for(samples: Path, tmp_path: Path) -> None:
+    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=ta.Settings(quotes=True), writing=Writing(plots=False))
+    turns = pd.read_csv(tmp_path / "r" / "sessions" / "nair_yuki" / "turns.csv")
+    (session,) = ta.read(samples / "nair_yuki.txt")
+    assert turns["text"].tolist() == [turn.text for turn in session.turns]
+
+
+def test_the_folder_is_private(out: Path) -> None:
+    folders = [out, out / "sessions", out / "sessions" / "aria_ben"]
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700] * 3
+
+
+def test_the_recipe_repeats_the_run(out: Path, samples: Path) -> None:
+    recipe = json.loads((out / "run.json").read_text())
+    assert recipe["options"]["seed"] == 0
+    assert {one["name"] for one in recipe["lexicons"]} >= {"function_words", "emotions"}
+    assert [one["name"] for one in recipe["codebooks"]] == ["bolt", "mi"]
+    assert len(recipe["tagger"]["sha256"]) == 64
+    assert {Path(one["file"]).name for one in recipe["inputs"]} == {
+        path.name for path in samples.iterdir() if path.name != "sessions.csv"
+    }
+    assert all(len(one["sha256"]) == 64 for one in recipe["inputs"])
+
+
+def test_bad_files_are_named_and_the_rest_is_analysed(samples: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "good.txt").write_bytes((samples / "nair_yuki.txt").read_bytes())
+    (folder / "broken.json").write_text('[{"speaker": "T", "text": "private words"')
+    (folder / "empty.csv").write_text("")
+    (folder / "picture.txt").write_bytes(b"\x89PNG\r\n\x00\x00")
+    result = ta.run([folder], tmp_path / "out", writing=Writing(plots=False))
+    problems = pd.read_csv(tmp_path / "out" / "problems.csv")
+    assert [Path(name).name for name in problems["file"]] == ["broken.json", "empty.csv", "picture.txt"]
+    assert problems["line"].fillna(0).tolist()[0] == 1
+    assert problems[["problem", "what_would_be_right"]].notna().all(axis=None)
+    assert "private" not in (tmp_path / "out" / "problems.csv").read_text()
+    assert result.sessions["session_id"].tolist() == ["good"]
+    assert len(result.problems) == 3
+
+
+def test_nothing_readable_says_where_to_look(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("no labels here\n")
+    with pytest.raises(NothingToReadError, match=r"None of the 1 files .* problems.csv"):
+        ta.run([tmp_path / "a.txt"], tmp_path / "out")
+    assert len(pd.read_csv(tmp_path / "out" / "problems.csv")) == 1
+    with pytest.raises(NothingToReadError, match="holds the results of an earlier run"):
+        ta.run([tmp_path / "out"], tmp_path / "other")
+
+
+def test_a_folder_of_something_else_is_not_touched(samples: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.docx").write_text("dear to me")
+    with pytest.raises(BadOptionError, match=r"thesis.docx"):
+        ta.run([samples / "nair_yuki.txt"], tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadOptionError, match="is a file"):
+        ta.run([samples / "nair_yuki.txt"], tmp_path / "file")
+    assert (tmp_path / "thesis.docx").read_text() == "dear to me"
+
+
+def test_results_of_an_earlier_run_are_replaced(samples: Path, tmp_path: Path) -> None:
+    quick = Writing(plots=False)
+    ta.run([samples / "nair_yuki.txt", samples / "aria_ben.json"], tmp_path / "r", writing=quick)
+    ta.run([samples / "aria_ben.json"], tmp_path / "r", writing=quick)
+    assert [path.name for path in (tmp_path / "r" / "sessions").iterdir()] == ["aria_ben"]
+
+
+def test_results_inside_the_input_folder_are_not_input(samples: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes((samples / "nair_yuki.txt").read_bytes())
+    for _ in range(2):
+        result = ta.run([tmp_path], tmp_path / "results", writing=Writing(plots=False))
+        assert len(result.sessions) == 1
+        assert not result.problems
+
+
+def test_who_the_therapist_is_by_pronouns_option_and_note(tmp_path: Path) -> None:
+    lines = [
+        "A: What brings you to me today, and how do you feel?",
+        "B: I am tired. I think my job is too much for me.",
+    ]
+    (tmp_path / "a.txt").write_text("\n".join(lines * 4))
+    guessed = ta.run([tmp_path / "a.txt"], tmp_path / "r", writing=Writing(plots=False)).sessions.iloc[0]
+    assert guessed["role_method"] == "pronouns"
+    assert guessed["role_margin"] > 4
+    told = ta.run(
+        [tmp_path / "a.txt"],
+        tmp_path / "r",
+        read_options=ReadOptions(therapist="b"),
+        writing=Writing(plots=False),
+    ).sessions.iloc[0]
+    assert told["role_method"] == "option"
+    assert told["n_words_therapist"] == guessed["n_words_client"]

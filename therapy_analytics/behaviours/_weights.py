@@ -1,0 +1,130 @@
+"""The files of a trained tagger: ``model.json`` says what ``weights.npz`` means."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.behaviours.cues import HAND
+from therapy_analytics.behaviours.features import N_BUCKETS
+from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.session import ROLES, Role
+
+FORMAT = 1
+"""Raised whenever features change: weights fit the features that they were trained on, and no others."""
+_REMEDY = "Install the package again, or rebuild the weights with tools/train_tagger.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """How a code comes about.
+
+    Attributes
+    ----------
+    column : str
+        ``mi_question``, ``bolt_planning``, ...
+    role : {"therapist", "client"}
+        Whose turns can have it.
+    heads : list of int
+        The heads whose probabilities are multiplied: P(group), P(kind given the group).
+    threshold : float
+        A turn has the code when its probability is at least this.
+    """
+
+    column: str
+    role: Role
+    heads: list[int]
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """The arrays of a linear model with two layers of heads.
+
+    Attributes
+    ----------
+    n_context : int
+        Heads of the first layer: they read the turns before and after, too.
+    buckets : float64 array (N_BUCKETS, 3 * n_context + n_others)
+        First layer's weights for the turn, the turn before, the turn after; then the second layer's.
+    hand : float64 array (len(HAND), n_context + n_others)
+        Weights of the features by hand.
+    lift : float64 array (n_context, n_others)
+        What the second layer takes from the scores of the first.
+    bias : float64 array (n_context + n_others,)
+        Added to the scores.
+    """
+
+    n_context: int
+    buckets: NDArray[np.float64]
+    hand: NDArray[np.float64]
+    lift: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+
+def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weights]:
+    """Read a folder of weights: name, version, hash, codes, arrays.
+
+    Raises
+    ------
+    BadDataFileError
+        A file is missing or broken, or the two do not fit each other or this version.
+    """
+    digest = hashlib.sha256()
+    raw = [_read(folder / name, digest) for name in ("model.json", "weights.npz")]
+    try:
+        model = json.loads(raw[0])
+        if model["format"] != FORMAT:
+            problem = f"format {model['format']!r} is not {FORMAT}, the one of this version"
+            raise BadDataFileError(str(folder / "model.json"), problem, _REMEDY)
+        heads = [*model["context_heads"], *model["heads"]]
+        codes = tuple(_coded(entry, heads) for entry in model["codes"])
+        name, version, n_context = str(model["name"]), str(model["version"]), len(model["context_heads"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"not the description of a tagger ({type(error).__name__})"
+        raise BadDataFileError(str(folder / "model.json"), problem, _REMEDY) from None
+    return name, version, digest.hexdigest(), codes, _arrays(folder / "weights.npz", raw[1], n_context, len(heads))
+
+
+def _read(path: Path, digest: Any) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadDataFileError(str(path), "the weights of the tagger cannot be opened", str(error.strerror)) from None
+    digest.update(data)
+    return data
+
+
+def _coded(entry: dict[str, Any], heads: list[str]) -> Coded:
+    role, threshold = entry["role"], float(entry["threshold"])
+    if role not in ROLES or not 0 < threshold < 1:
+        raise ValueError
+    return Coded(str(entry["column"]), role, [heads.index(head) for head in entry["heads"]], threshold)
+
+
+def _arrays(path: Path, data: bytes, n_context: int, n_heads: int) -> Weights:
+    n_others = n_heads - n_context
+    shapes = {
+        "buckets": (N_BUCKETS, 3 * n_context + n_others),
+        "hand": (len(HAND), n_heads),
+        "lift": (n_context, n_others),
+        "bias": (n_heads,),
+    }
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name].astype(np.float64) for name in shapes}
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise BadDataFileError(str(path), f"not an archive of weights ({type(error).__name__})", _REMEDY) from None
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
+            problem = f"the array {name!r} does not have finite numbers of shape {shape}"
+            raise BadDataFileError(str(path), problem, _REMEDY)
+    return Weights(n_context=n_context, **arrays)

@@ -1,0 +1,139 @@
+"""The tagger: which behaviours a turn holds, as calibrated probabilities and decisions.
+
+A folder of weights holds ``model.json`` (what the codes are made of) and ``weights.npz``
+(arrays, read without pickle). `load_tagger` checks both; another model comes in another folder.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.behaviours.features import Features, featurize, neighbour
+from therapy_analytics.behaviours._weights import Coded, Weights, load_weights
+from therapy_analytics.language import Batch
+from therapy_analytics.session import ROLES
+
+_STEEPEST = 30.0
+"""Scores are cut here, so that no probability rounds to exactly 0 or 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codes:
+    """The codes of the turns of a batch.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns: ``mi_question``, ``bolt_planning``, ...
+    probability : float64 array (n_turns, n_codes)
+        Calibrated; nan where the turn's role cannot have the code.
+    decision : bool array (n_turns, n_codes)
+        Whether the probability reaches the code's threshold; False for other roles.
+    """
+
+    names: tuple[str, ...]
+    probability: NDArray[np.float64]
+    decision: NDArray[np.bool_]
+
+    def probabilities(self, start: int, stop: int) -> Mapping[str, NDArray[np.float64]]:
+        """Return the probabilities of turns ``start:stop`` by code (views)."""
+        return {name: self.probability[start:stop, i] for i, name in enumerate(self.names)}
+
+    def decisions(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
+        """Return the decisions on turns ``start:stop`` by code (views)."""
+        return {name: self.decision[start:stop, i] for i, name in enumerate(self.names)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagger:
+    """A trained tagger.
+
+    Attributes
+    ----------
+    name, version : str
+        Of the model.
+    sha256 : str
+        Of its two files together: says exactly which weights made a result.
+    codes : tuple of Coded
+        What each code is made of, and its threshold.
+    weights : Weights
+        The arrays.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    codes: tuple[Coded, ...]
+    weights: Weights = field(repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the codes."""
+        return tuple(code.column for code in self.codes)
+
+    def predict(self, batch: Batch) -> Codes:
+        """Predict the codes of all turns of a batch at once.
+
+        Parameters
+        ----------
+        batch : Batch
+            Annotated sessions, with any lexicons or none.
+
+        Returns
+        -------
+        Codes
+            What it holds for a session does not depend on the other sessions.
+        """
+        heads = 1.0 / (1.0 + np.exp(-_scores(self.weights, featurize(batch.turns, batch.starts))))
+        probability = np.empty((len(heads), len(self.codes)))
+        for column, code in enumerate(self.codes):
+            probability[:, column] = heads[:, code.heads].prod(axis=1)
+            probability[batch.turns.roles != ROLES.index(code.role), column] = np.nan
+        decision = probability >= np.array([code.threshold for code in self.codes])
+        return Codes(self.names, probability, decision)
+
+
+def load_tagger(folder: Path | None = None) -> Tagger:
+    """Load a tagger; the one of the package when no folder is named.
+
+    Raises
+    ------
+    BadDataFileError
+        The folder does not hold the weights of a tagger, or they do not fit this version.
+    """
+    return _default() if folder is None else Tagger(*load_weights(Path(folder)))
+
+
+@functools.cache
+def _default() -> Tagger:
+    return Tagger(*load_weights(Path(__file__).parent / "weights"))
+
+
+def _scores(weights: Weights, features: Features) -> NDArray[np.float64]:
+    """Scores of all heads: first those that read the neighbouring turns, then those that build on them."""
+    n = weights.n_context
+    buckets = features.project(weights.buckets)
+    hand = features.hand @ weights.hand + weights.bias
+    context = neighbour(buckets[:, n : 2 * n], features.before) + neighbour(buckets[:, 2 * n : 3 * n], features.after)
+    first = _cut(buckets[:, :n] + context + hand[:, :n])
+    return np.hstack([first, _cut(buckets[:, 3 * n :] + hand[:, n:] + _lifted(first, weights.lift))])
+
+
+def _lifted(first: NDArray[np.float64], lift: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up head by head: a matrix product may round differently in batches of another size."""
+    result = np.zeros((len(first), lift.shape[1]))
+    for head in range(first.shape[1]):
+        result += first[:, head : head + 1] * lift[head]
+    return result
+
+
+def _cut(scores: NDArray[Any]) -> NDArray[np.float64]:
+    clipped: NDArray[np.float64] = np.clip(scores.astype(np.float64), -_STEEPEST, _STEEPEST)
+    return clipped
