@@ -17,11 +17,27 @@ from therapy_analytics.readers import ReadOptions
 
 FIXED_SESSIONS = ["session_id", "source_file", "counselor", "client", "source"]
 FIXED_TURNS = ["session_id", "turn", "role", "speaker", "first_row", "start_s", "end_s", "n_words"]
-BOLT = """
-reflections_on_needs reflections_on_emotions reflections_on_values reflections_on_consequences reflections_on_conflicts
-reflections_on_strengths questions_on_experiences questions_on_perspectives questions_on_emotions problem_solving
-planning normalizing psychoeducation changing sustaining negative_feeling positive_feeling gained_insight life_event
-""".split()
+BOLT = [
+    "reflections_on_needs",
+    "reflections_on_emotions",
+    "reflections_on_values",
+    "reflections_on_consequences",
+    "reflections_on_conflicts",
+    "reflections_on_strengths",
+    "questions_on_experiences",
+    "questions_on_perspectives",
+    "questions_on_emotions",
+    "problem_solving",
+    "planning",
+    "normalizing",
+    "psychoeducation",
+    "changing",
+    "sustaining",
+    "negative_feeling",
+    "positive_feeling",
+    "gained_insight",
+    "life_event",
+]
 MI = ["question", "reflection", "input", "change", "sustain"]
 
 

@@ -113,8 +113,7 @@ def test_batches_and_order_change_nothing(sessions: list[Session]) -> None:
         row = single.sessions.set_index("session_id")
         numbers = row.select_dtypes("number").columns
         pd.testing.assert_frame_equal(row[numbers], by_id.loc[row.index, numbers], rtol=1e-9)
-        name = row.index[0]
-        turns = together.turns.query("session_id == @name").reset_index(drop=True)
+        turns = together.turns[together.turns["session_id"] == row.index[0]].reset_index(drop=True)
         pd.testing.assert_frame_equal(single.turns, turns, rtol=1e-9)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.features import Features, featurize, neighbour
 from therapy_analytics.behaviours._weights import Coded, Weights, load_weights
+from therapy_analytics.behaviours.features import Features, featurize, neighbour
 from therapy_analytics.language import Batch
 from therapy_analytics.session import ROLES
 

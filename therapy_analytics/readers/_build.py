@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
 from therapy_analytics.session import Role, Session, Turn
 
@@ -47,7 +48,10 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
     rows = [row for row in raw.rows if row.text.strip()]
     notes = list(raw.notes)
     if len(rows) < len(raw.rows):
-        notes.append(f"{len(raw.rows) - len(rows)} rows without words were left out.")
+        notes.append(f"{counted(len(raw.rows) - len(rows), 'row')} without words left out.")
+    unnamed = sum(not row.speaker.strip() for row in rows)
+    if unnamed:
+        notes.append(f"{counted(unnamed, 'row')} without a speaker's name.")
     spoken = [list(group) for _, group in groupby(rows, key=lambda row: (_key(row.speaker), row.role))]
     found = _roles(spoken, metadata, options)
     turns = tuple(_turn(index, group, _role(group[0], found)) for index, group in enumerate(spoken))
@@ -82,8 +86,7 @@ def safe_id(name: str) -> str:
 
 def unique_id(wanted: str, stem: str, taken: set[str]) -> str:
     """Return an id that no other session of the run has, upper and lower case aside, and take it."""
-    names: Iterable[str] = (wanted, safe_id(f"{stem}-{wanted}"))
-    for name in names:
+    for name in (wanted, safe_id(f"{stem}-{wanted}") if wanted != stem else wanted):
         if name.casefold() not in taken:
             taken.add(name.casefold())
             return name
@@ -113,12 +116,17 @@ def _role(row: Row, found: Assignment) -> Role:
     return found.roles.get(_key(row.speaker)) or role_of_label(row.speaker) or "other"
 
 
+def _whole(text: str) -> str:
+    """Replace halves of a letter, which JSON can hold and no file can: they would stop the run when written."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _turn(index: int, rows: list[Row], role: Role) -> Turn:
     return Turn(
         index=index,
-        speaker=" ".join(rows[0].speaker.split()),
+        speaker=_whole(" ".join(rows[0].speaker.split())),
         role=role,
-        text="\n".join(row.text.strip() for row in rows),
+        text=_whole("\n".join(row.text.strip() for row in rows)),
         first_row=rows[0].place,
         start_s=rows[0].start_s,
         end_s=rows[-1].end_s,

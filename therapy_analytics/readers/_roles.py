@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ _THERAPIST = """
 t th ther therapist psychotherapist counselor counsellor couns clinician practitioner provider doctor doc
 psychologist psychiatrist nurse coach interviewer helper supporter listener facilitator mentor advisor
 adviser professional worker caseworker agent assistant bot chatbot ai model gpt chatgpt claude gemini llm
-system_therapist k psy dr terapeut terapeuta therapeut therapeutin thérapeute berater beraterin
+system_therapist psy dr terapeut terapeuta therapeut therapeutin thérapeute berater beraterin
 """
 _CLIENT = """
 c cl client clt patient p pt pat user human seeker helpseeker help_seeker supportseeker caller participant
@@ -94,10 +94,11 @@ def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
         The first way that settles the therapist wins: the user's option, the labels, names in
         the metadata, elimination, and last the pronoun rule.
     """
+    by_label = _by_label(said)
     by_option = _named(said, hints.therapist, hints.client)
     if by_option:
-        return _complete(said, by_option, "option")
-    by_label = {label: role for label in said if (role := role_of_label(label))}
+        others = {label: role for label, role in by_label.items() if role == "other"}
+        return _complete(said, {**others, **by_option}, "option")
     if {"therapist", "client"} <= set(by_label.values()):
         return _complete(said, by_label, "labels")
     by_name = _named(said, hints.counselor_name or None, hints.client_name or None)
@@ -106,6 +107,15 @@ def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
     if {"therapist", "client"} & set(by_label.values()):
         return _complete(said, by_label, "labels" if len(by_label) == len(said) else "elimination")
     return _by_pronouns({label: texts for label, texts in said.items() if label not in by_label}, by_label)
+
+
+def _by_label(said: Iterable[str]) -> dict[str, Role]:
+    """Roles that the labels name. Beside a P for patient, a C is the counselor or clinician."""
+    roles = {label: role for label in said if (role := role_of_label(label))}
+    letters = {label.strip(" .*").lower(): label for label in roles}
+    if "therapist" not in roles.values() and {"c", "p"} <= set(letters):
+        roles[letters["c"]] = "therapist"
+    return roles
 
 
 def _named(said: Mapping[str, Sequence[str]], therapist: str | None, client: str | None) -> dict[str, Role]:

@@ -20,8 +20,8 @@ from therapy_analytics.readers._times import seconds
 _TIMES = re.compile(r"\s*([\d:.,]+)\s*-->\s*([\d:.,]+)")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]*)>")
 _TAG = re.compile(r"</?(?:[a-zA-Z][^<>]*|\d[\d:.]*)?>")
-_LABEL = re.compile(r"(?:>>|-)?\s*([^\W\d_][\w.'-]*(?: [\w.'()-]+){0,2}):\s+(?=\S)")
-_SKIPPED_BLOCKS = ("NOTE", "STYLE", "REGION")
+_LABEL = re.compile(r"(?:>>|-)?\s*([^\W\d_][\w.'-]*(?: [\w.'()-]+){0,4}):\s+(?=\S)")
+_SKIPPED_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 
 Piece = tuple[str, str, int]
 """Speaker, words, and the line of the cue on which they begin, from 0."""
@@ -64,7 +64,7 @@ def read_webvtt(source: Source) -> Iterator[RawSession]:
 def _cues(lines: list[str]) -> Iterator[Cue]:
     at = 0
     while at < len(lines):
-        if lines[at].split(maxsplit=1)[:1] and lines[at].split(maxsplit=1)[0] in _SKIPPED_BLOCKS:
+        if _SKIPPED_BLOCK.match(lines[at]):
             at = _block_end(lines, at)
             continue
         times = _TIMES.match(lines[at])

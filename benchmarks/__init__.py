@@ -1,0 +1,1 @@
+"""Benchmarks: figures to quote, never tests."""
