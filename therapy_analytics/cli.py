@@ -64,8 +64,8 @@ def run(
     columns: Annotated[
         str,
         typer.Option(
-            help="Which columns of a table hold what, where their names do not say: speaker=Who,text=Said,session=Case. "
-            "Also start, end, utterance, annotator.",
+            help="Which columns of a table hold what, where their names do not say: "
+            "speaker=Who,text=Said,session=Case. Also start, end, utterance, annotator.",
             show_default=False,
         ),
     ] = "",

@@ -273,11 +273,11 @@ def measure_sessions(batch: Sequence[Session], settings: Settings) -> list[table
     codes = load_tagger().predict(arrays)
     measured = []
     for position, session in enumerate(arrays):
-        span = slice(int(arrays.starts[position]), int(arrays.starts[position + 1]))
+        start, stop = int(arrays.starts[position]), int(arrays.starts[position + 1])
         tagged = replace(
             session,
-            probabilities={name: codes.probability[span, i] for i, name in enumerate(codes.names)},
-            decisions={name: codes.decision[span, i] for i, name in enumerate(codes.names)},
+            probabilities=codes.probabilities(start, stop),
+            decisions=codes.decisions(start, stop),
             seed=settings.seed,
         )
         measured.append(tables.Measured(tagged, values_of(tagged)))
@@ -380,5 +380,5 @@ def _recipe(reading: _Reading, settings: Settings) -> dict[str, Any]:
         "inputs": reading.inputs,
         "lexicons": [{"name": one.name, "sha256": one.sha256} for one in _lexicons(settings)],
         "codebooks": [{"name": one.id, "sha256": one.sha256} for one in builtin_codebooks()],
-        "tagger": {"name": tagger.name, "sha256": tagger.sha256},
+        "tagger": {"name": tagger.name, "version": tagger.version, "sha256": tagger.sha256},
     }

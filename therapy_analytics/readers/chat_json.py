@@ -20,6 +20,7 @@ _TEXT = ("content", "text", "value", "message", "utterance", "utterance_text", "
 _START = ("start", "start_s", "start_time", "timestamp", "begin", "time")
 _END = ("end", "end_s", "end_time")
 _NAME = ("session_id", "id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "name", "title")
+_SESSION = tuple(key for key in _NAME if key not in {"id", "name", "title"})
 _NOT_SPOKEN: Mapping[str, Role] = dict.fromkeys(("system", "tool", "function", "developer"), "other")
 _BEGINS = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 _DEEPEST = 6
@@ -34,20 +35,13 @@ def sniff(source: Source) -> float:
 @reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson"), sniff=sniff)
 def read_chat_json(source: Source) -> Iterator[RawSession]:
     """JSON or JSON Lines of messages that say who speaks and what."""
-    found = False
-    for place, document in enumerate(_documents(source), start=1):
-        for session in _sessions(document, "", _DEEPEST):
-            found = True
-            yield session if session.name else RawSession(f"{place}" if place > 1 else "", *_rest(session))
-    if not found:
+    sessions = [session for document in _documents(source) for session in _sessions(document, "", _DEEPEST)]
+    yield from sessions
+    if not sessions:
         raise source.error(
             "no list of messages was found",
             'A session is a list of messages such as {"speaker": ..., "text": ...} or {"role": ..., "content": ...}',
         )
-
-
-def _rest(session: RawSession) -> tuple[list[Row], Mapping[str, str], tuple[str, ...]]:
-    return session.rows, session.metadata, session.notes
 
 
 def _documents(source: Source) -> list[Any]:
@@ -59,11 +53,11 @@ def _documents(source: Source) -> list[Any]:
         raise source.error("the JSON is nested too deep", "A session is a flat list of messages") from None
     except ValueError as error:
         first_error = error
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(source.lines, start=1) if line.strip("\ufeff \t")]
     values: list[Any] = []
     for number, line in lines:
         try:
-            values.append(json.loads(line))
+            values.append(json.loads(line.lstrip("\ufeff")))
         except (ValueError, RecursionError):
             place = number if values else getattr(first_error, "lineno", 1)
             raise source.error("the JSON is broken or breaks off here", "Export the file again", line=place) from None
@@ -76,12 +70,22 @@ def _sessions(value: Any, name: str, depth: int) -> Iterator[RawSession]:
         return
     if isinstance(value, list):
         if value and sum(map(_is_message, value)) * 2 > len(value):
-            yield RawSession(name, _rows(value))
+            yield from _by_session(value, name)
         else:
             for item in value:
                 yield from _sessions(item, name, depth - 1)
     elif isinstance(value, dict):
         yield from _in_dict(value, name, depth)
+
+
+def _by_session(messages: list[Any], name: str) -> Iterator[RawSession]:
+    """Part messages that each say which session they are of."""
+    parts: dict[str, list[tuple[int, Any]]] = {}
+    for place, message in enumerate(messages, start=1):
+        own = _first(message, _SESSION) if isinstance(message, dict) else None
+        parts.setdefault(name if own is None else str(own), []).append((place, message))
+    for label, part in parts.items():
+        yield RawSession(label, _rows(part))
 
 
 def _in_dict(value: Mapping[str, Any], name: str, depth: int) -> Iterator[RawSession]:
@@ -111,9 +115,11 @@ def _first(message: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def _is_message(value: Any) -> bool:
-    if not isinstance(value, dict):
+    """Return whether a value says who speaks and what; what may be null, as where a model calls a tool."""
+    if not isinstance(value, dict) or not any(key in value for key in _TEXT):
         return False
-    return isinstance(_speaker(value), str) and isinstance(_first(value, _TEXT), str | list)
+    words = _first(value, _TEXT)
+    return isinstance(_speaker(value), str | int) and (words is None or isinstance(words, str | list | int | float))
 
 
 def _speaker(message: Mapping[str, Any]) -> Any:
@@ -121,11 +127,11 @@ def _speaker(message: Mapping[str, Any]) -> Any:
     return _first(who, ("role", "name")) if isinstance(who, dict) else who
 
 
-def _rows(messages: list[Any]) -> list[Row]:
+def _rows(messages: list[tuple[int, Any]]) -> list[Row]:
     rows = []
-    for place, message in enumerate(messages, start=1):
+    for place, message in messages:
         if _is_message(message):
-            speaker = _speaker(message)
+            speaker = str(_speaker(message))
             rows.append(
                 Row(
                     speaker,
@@ -139,9 +145,9 @@ def _rows(messages: list[Any]) -> list[Row]:
     return rows
 
 
-def _text(content: str | list[Any]) -> str:
+def _text(content: str | list[Any] | float | None) -> str:
     """Return the words of a message; of content parts, those of the text parts."""
-    if isinstance(content, str):
-        return content
+    if not isinstance(content, list):
+        return "" if content is None else str(content)
     parts = (part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict))
     return "\n".join(part for part in parts if isinstance(part, str))

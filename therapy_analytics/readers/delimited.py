@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._times import seconds
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -32,6 +33,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 _DELIMITERS = ",\t;|"
 _LONGEST_METADATA = 40
+_END = "end of the table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,11 @@ def read_delimited(source: Source) -> Iterator[RawSession]:
     delimiter = _delimiter(source.head)
     header = _header(source.text, delimiter)
     columns = _columns(source, header)
-    records = _records(source, delimiter, len(header))
+    records, notes = _whole_records(source, columns, delimiter, len(header))
     if not records:
         raise source.error("the table has a header and no rows", "It should hold a row for each utterance")
     if columns.session is None:
-        yield _session("", records, columns)
+        yield _session("", records, columns, notes=notes)
         return
     sessions: dict[str, list[tuple[int, list[str]]]] = {}
     for place, record in records:
@@ -74,7 +76,7 @@ def read_delimited(source: Source) -> Iterator[RawSession]:
     about = _constant_columns(sessions, header, columns)
     for name, rows in sessions.items():
         metadata = {key: rows[0][1][at].strip() for key, at in about.items()}
-        yield _session(name, rows, columns, metadata)
+        yield _session(name, rows, columns, metadata, notes)
 
 
 def _delimiter(text: str) -> str:
@@ -115,6 +117,13 @@ def _find(header: Sequence[str], wanted: Mapping[str, str]) -> dict[str, int | N
 
 def _columns(source: Source, header: Sequence[str]) -> Columns:
     found = _find(header, source.options.columns)
+    for kind in source.options.columns:
+        if found.get(kind) is None:
+            raise source.error(
+                f"the column named by --columns {kind}=... is not in the table (it has {len(header)} columns)",
+                "Check its spelling against the first line of the file",
+                line=1,
+            )
     for kind in ("text", "speaker"):
         if found[kind] is None:
             known = ", ".join(NAMES[kind][:6])
@@ -124,30 +133,47 @@ def _columns(source: Source, header: Sequence[str]) -> Columns:
                 f"Name it {known} ..., or say which it is with --columns {kind}=NAME",
                 line=1,
             )
-    for kind in source.options.columns:
-        if found.get(kind) is None and kind in {"session", "start", "end", "utterance", "annotator"}:
-            raise source.error(f"the column named by --columns {kind}=... is not in the table", "Check its spelling")
     return Columns(**found)  # type: ignore[arg-type]  # text and speaker were just checked
 
 
-def _records(source: Source, delimiter: str, width: int) -> list[tuple[int, list[str]]]:
-    """Return the data rows with their number from 1, each as wide as the header."""
-    text = source.text.lstrip("\ufeff").replace("\0", "")
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    next(rows, None)
-    records = []
-    place = 0
-    try:
-        for record in rows:
-            if not record:
-                continue
-            place += 1
-            records.append((place, record + [""] * (width - len(record))))
-    except csv.Error:
-        raise source.error(
-            "the table breaks off or is quoted wrongly", "Save it again as CSV (UTF-8)", line=rows.line_num
-        ) from None
-    return records
+def _whole_records(
+    source: Source, columns: Columns, delimiter: str, width: int
+) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
+    """Return the data rows with their number from 1, each as wide as the header, and what to know of them.
+
+    Cells beyond the header are delimiters in words that nobody quoted, where the words stand last.
+    """
+    records: list[tuple[int, list[str]]] = []
+    too_long = 0
+    for place, record in enumerate(_records(source, delimiter), start=1):
+        extra = any(cell.strip() for cell in record[width:])
+        too_long += extra
+        if extra and columns.text == width - 1:
+            record[width - 1 :] = [delimiter.join(record[width - 1 :])]
+        records.append((place, record[:width] + [""] * (width - len(record))))
+    what = "are taken as words" if columns.text == width - 1 else "were left out"
+    note = f"{counted(too_long, 'row')} of the file with more cells than the header; those {what}."
+    return records, (note,) if too_long else ()
+
+
+def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
+    """Yield the rows after the header; a line put after the last one shows whether a quotation is left open."""
+    text = source.text.lstrip("\ufeff").replace("\0", "").rstrip("\n")
+    rows = csv.reader(io.StringIO(f"{text}\n{_END}", newline=""), delimiter=delimiter)
+    begin = 1
+    for number, record in enumerate(rows):
+        if record == [_END]:
+            return
+        if record and record[-1].endswith(f"\n{_END}"):
+            break
+        if record and number:
+            yield record
+        begin = rows.line_num + 1
+    raise source.error(
+        "a quotation mark that opens a cell in this row is never closed, or the file breaks off",
+        "Close it, or save the table again as CSV (UTF-8)",
+        line=begin,
+    )
 
 
 def _session(
@@ -155,10 +181,12 @@ def _session(
     records: list[tuple[int, list[str]]],
     columns: Columns,
     metadata: Mapping[str, str] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> RawSession:
     kept = _once(records, columns)
     repeats = len(records) - len(kept)
-    notes = (f"{repeats} rows that repeat an utterance for another coder were read once.",) if repeats else ()
+    if repeats:
+        notes = (*notes, f"{counted(repeats, 'row')} that repeat an utterance for another coder left out.")
     return RawSession(name, [_row(place, record, columns) for place, record in kept], metadata or {}, notes)
 
 

@@ -16,49 +16,10 @@ _STAMP = r"[\[(]?\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?[\])]?"
 _BEGIN = rf"^[ \t>#*_]*(?:(?P<before>{_STAMP})[ \t*_-]*)?(?P<label>[^\W\d_][^:\uff1a\n]{{0,39}}?)[ \t*_]*"
 _WITH_COLON = re.compile(rf"{_BEGIN}(?:(?P<after>{_STAMP})[ \t*_]*)?[:\uff1a][*_]*(?P<words>.*)$")
 _ALONE = re.compile(rf"{_BEGIN}(?P<after>{_STAMP})?[ \t*_]*(?P<words>)$")
-_HEADINGS = frozenset(
-    [
-        "action",
-        "answer",
-        "date",
-        "developer",
-        "example",
-        "exercise",
-        "function",
-        "goal",
-        "homework",
-        "important",
-        "key",
-        "keyword",
-        "idea",
-        "note",
-        "notes",
-        "option",
-        "other",
-        "plan",
-        "point",
-        "practice",
-        "prompt",
-        "ps",
-        "question",
-        "remember",
-        "reminder",
-        "result",
-        "sentence",
-        "step",
-        "subject",
-        "summary",
-        "takeaway",
-        "technique",
-        "thought",
-        "tip",
-        "title",
-        "tool",
-        "topic",
-        "warning",
-    ]
+_HEADINGS = tuple(
+    ["action", "answer", "date", "developer", "example", "exercise", "function", "goal", "homework", "idea", "important", "key", "keyword", "note", "notes", "option", "other", "plan", "point", "practice", "prompt", "ps", "question", "remember", "reminder", "result", "sentence", "step", "subject", "summary", "takeaway", "technique", "thought", "tip", "title", "tool", "topic", "warning"]
 )
-"""First words that end in a colon again and again inside the turns of a language model."""
+"""First words of lines with a colon inside a model's turns: no speakers, unless they name a role and come back."""
 _TRUST = 3
 """Role labels are the speakers unless other labels are more than this many times as frequent."""
 
@@ -130,9 +91,7 @@ def _labels(counts: Counter[str]) -> frozenset[str]:
     Labels that name a role are speakers. Where those do not cover both roles, or stand only
     in a heading, so are labels of at most three words that come back and make up a tenth of all.
     """
-    for label in list(counts):
-        if _HEADINGS & set(re.findall(r"[^\W\d_]+", label)[:1]):
-            del counts[label]
+    counts = Counter({label: n for label, n in counts.items() if not _is_heading(label, n)})
     known = _known(counts)
     least = max(2, counts.total() / 10)
     names = {label for label, n in counts.items() if n >= least and len(label.split()) <= 3}
@@ -143,6 +102,11 @@ def _labels(counts: Counter[str]) -> frozenset[str]:
     main = {label for label, role in known.items() if role != "other"} if trusted else set()
     spoken = main | names
     return frozenset(spoken | set(known) if spoken and trusted else spoken)
+
+
+def _is_heading(label: str, n: int) -> bool:
+    first, *_ = re.split(r"[\W\d_]+", label)
+    return first in _HEADINGS and (n == 1 or role_of_label(label) is None)
 
 
 def _known(counts: Counter[str]) -> dict[str, Role]:

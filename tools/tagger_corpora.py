@@ -1,0 +1,129 @@
+"""Reads the corpora that the tagger is trained on into sessions, soft labels, and ways of writing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from therapy_analytics.language import Batch, annotate
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.session import Role, Session, Turn
+
+FLAGS = ("question", "reflection", "input")
+MAIN = ("question", "reflection", "input", "other")
+TALK = ("change", "sustain", "neutral")
+LABELS = (*FLAGS, *(f"main_{name}" for name in MAIN), *TALK)
+THERAPIST_LABELS = 7
+"""So many of `LABELS` are of therapist turns, the others of client turns."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Turns in order: table with session, role, text, group; labels and their weights (n, n_labels)."""
+
+    turns: pd.DataFrame
+    labels: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+def plain(text: str) -> str:
+    """Write as speech recognisers do: lower case, no punctuation but apostrophes."""
+    return " ".join(re.sub(r"[^\w\s']", " ", text.lower().replace("\u2019", "'")).split())
+
+
+def bare(text: str) -> str:
+    """Write as `plain`, without apostrophes."""
+    return plain(text).replace("'", "")
+
+
+def batch(turns: pd.DataFrame, write: Callable[[str], str]) -> Batch:
+    """Return sessions as arrays, each turn written in some way."""
+    sessions = []
+    for name, part in turns.groupby("session", sort=False):
+        rows = zip(part["role"], part["text"], strict=True)
+        made = tuple(_turn(i, role, write(text)) for i, (role, text) in enumerate(rows))
+        sessions.append(Session(id=str(name), source_file="", turns=made))
+    return annotate(sessions, Matcher([]))
+
+
+def _turn(index: int, role: Role, text: str) -> Turn:
+    return Turn(index=index, speaker=role, role=role, text=text, first_row=index + 1)
+
+
+def annomi(folder: Path) -> Corpus:
+    """Read AnnoMI: annotators averaged, adjacent rows of a speaker merged, flags OR-ed."""
+    rows = pd.read_csv(folder / "annomi" / "annomi.csv")
+    for name in FLAGS:
+        column = "therapist_input" if name == "input" else name
+        rows[name] = rows[f"{column}_exists"].eq(True).astype(float)
+    for name in MAIN:
+        rows[f"main_{name}"] = rows["main_therapist_behaviour"].str.replace("therapist_", "").eq(name).astype(float)
+    for name in TALK:
+        rows[name] = rows["client_talk_type"].eq(name).astype(float)
+    keep = {"utterance_text": "first", "interlocutor": "first", "source_group": "first"}
+    rows = rows.groupby(["transcript_id", "utterance_id"], as_index=False).agg(dict.fromkeys(LABELS, "mean") | keep)
+    rows["group"] = "annomi" + rows["source_group"].astype(str)
+    rows = rows.rename(columns={"transcript_id": "session", "interlocutor": "role", "utterance_text": "text"})
+    turns = _merged(rows)
+    for family in ([f"main_{name}" for name in MAIN], list(TALK)):
+        turns[family] = turns[family].div(turns[family].sum(axis=1).replace(0, 1), axis=0)
+    return _corpus(turns, LABELS)
+
+
+def misc_gold(folder: Path) -> Corpus:
+    """Read MISC units as turns: flags by any unit of the turn; main behaviour unknown."""
+    parts = [pd.read_csv(folder / "misc_gold" / name) for name in ("hlqc.csv", "mibot.csv")]
+    units = pd.concat(parts, ignore_index=True)
+    units["session"], units["text"], units["group"] = units["conv_id"], units["utt_text"], "misc" + units["conv_id"]
+    units["role"] = units["speaker"].map({"counsellor": "therapist", "client": "client"})
+    kinds = {
+        "question": {"OQ", "CQ"},
+        "reflection": {"SR", "CR", "RF"},
+        "input": {"GI", "ADP", "ADW", "DI", "WA", "RCW", "CO"},
+    }
+    for name, codes in kinds.items():
+        units[name] = units["t2_label_GT"].isin(codes).astype(float)
+    for name, code in (("change", "C"), ("sustain", "S")):
+        units[name] = (units["t1_label_GT"].eq(code) & units["role"].eq("client")).astype(float)
+    units["neutral"] = 0.0
+    turns = _merged(units.assign(**dict.fromkeys([f"main_{name}" for name in MAIN], 0.0)))
+    turns["neutral"] = 1.0 - turns[["change", "sustain"]].max(axis=1)
+    return _corpus(turns, (*FLAGS, *TALK))
+
+
+def bolt(folder: Path, role: Role) -> tuple[pd.DataFrame, list[str]]:
+    """Read BOLT: a row an utterance with its text and a column of 0 and 1 for each label."""
+    rows = pd.read_csv(folder / "bolt" / f"{role}.csv").drop_duplicates()
+    table = pd.crosstab(rows["prompt"], rows["completion"]).astype(float)
+    names = list(table.columns)
+    return table.reset_index().rename(columns={"prompt": "text"}), names
+
+
+def alone(texts: list[str], role: Role, margin: int = 20) -> pd.DataFrame:
+    """Put single utterances into the middle of sessions whose other turns are empty."""
+    roles = ["client", "therapist"] * (margin + 1)
+    at = margin if roles[margin] == role else margin + 1
+    rows = [(i, role_, text if j == at else "") for i, text in enumerate(texts) for j, role_ in enumerate(roles)]
+    return pd.DataFrame(rows, columns=["session", "role", "text"]).assign(wanted=lambda d: d["text"] != "")
+
+
+def _merged(rows: pd.DataFrame) -> pd.DataFrame:
+    new = rows["session"].ne(rows["session"].shift()) | rows["role"].ne(rows["role"].shift())
+    first = dict.fromkeys(["session", "role", "group"], "first")
+    agg = dict.fromkeys(LABELS, "max") | first | {"text": lambda texts: " ".join(map(str, texts))}
+    return rows.groupby(new.cumsum()).agg(agg).reset_index(drop=True)
+
+
+def _corpus(turns: pd.DataFrame, known: tuple[str, ...]) -> Corpus:
+    therapist = turns["role"].eq("therapist").to_numpy()[:, None]
+    own = np.where(np.arange(len(LABELS)) < THERAPIST_LABELS, therapist, ~therapist)
+    weights = own & np.isin(LABELS, known)
+    return Corpus(
+        turns[["session", "role", "text", "group"]], turns[list(LABELS)].to_numpy(float), weights.astype(float)
+    )
