@@ -176,7 +176,7 @@ def test_bad_files_are_named_and_the_rest_is_analysed(samples: Path, tmp_path: P
 
 def test_nothing_readable_says_where_to_look(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("no labels here\n")
-    with pytest.raises(NothingToReadError, match=r"None of the 1 files .* problems.csv"):
+    with pytest.raises(NothingToReadError, match=r"None of the 1 files .*problems.csv"):
         ta.run([tmp_path / "a.txt"], tmp_path / "out")
     assert len(pd.read_csv(tmp_path / "out" / "problems.csv")) == 1
     with pytest.raises(NothingToReadError, match="holds the results of an earlier run"):

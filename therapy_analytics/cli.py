@@ -43,17 +43,22 @@ def main() -> None:
         _fail(_unexpected(error), NOTHING_DONE)
 
 
-@app.callback()
-def root(
-    *,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-) -> None:
-    """Measure counseling sessions, of people and of language models, on this machine alone."""
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         from importlib import metadata  # noqa: PLC0415
 
         typer.echo(f"tanalyze {metadata.version('therapy-analytics')}")
         raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[  # noqa: ARG001 (handled before any command)
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Measure counseling sessions, of people and of language models, on this machine alone."""
 
 
 @app.command()

@@ -12,6 +12,31 @@ THERAPIST, CLIENT, OTHER = range(len(ROLES))
 """Roles as small integers, the form in which arrays hold them: positions in `ROLES`."""
 
 
+MarkKind = Literal["laughter", "crying", "sigh", "silence", "pause", "unclear", "overlap", "time", "event"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Something about the talk that a transcriber noted: ``[laughs]``, ``(pause 3s)``, ``xxx``.
+
+    Attributes
+    ----------
+    kind : str
+        laughter, crying, sigh, silence, pause, unclear, overlap, time, or event for the rest.
+    at : int
+        Where in the turn's text it stood: the position of the character that follows it.
+    written : str
+        As it was written. Left out of ``repr``, as the text is.
+    seconds : float or None
+        How long, where that is said.
+    """
+
+    kind: MarkKind
+    at: int
+    written: str = field(repr=False)
+    seconds: float | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """All that one speaker says until another speaks (a volley).

@@ -140,9 +140,16 @@ def test_importing_the_package_does_no_work() -> None:
     assert not {name for name in loaded if name.startswith("therapy_analytics.")}
 
 
-def test_an_analysis_loads_no_trainer_and_no_network() -> None:
+def test_an_analysis_loads_no_trainer_and_no_plotting() -> None:
     loaded = _loaded_by("import therapy_analytics as ta\nta.analyze([])")
-    assert not {"sklearn", "torch", "matplotlib.pyplot", "requests"} & loaded
+    assert not {"sklearn", "torch", "matplotlib"} & loaded
+
+
+def test_a_run_opens_no_socket(samples: Path, tmp_path: Path) -> None:
+    code = "import socket\n\ndef refuse(*a, **k):\n    raise SystemExit('a socket was asked for')\n\n"
+    code += "socket.socket = socket.create_connection = socket.getaddrinfo = refuse\nimport therapy_analytics as ta\n"
+    code += f"ta.run([{str(samples / 'aria_ben.json')!r}], {str(tmp_path / 'r')!r})"
+    assert "spacy" in _loaded_by(code)
 
 
 def test_every_public_name_is_there_and_documented() -> None:

@@ -43,7 +43,7 @@ def ratio(a: float, b: float) -> tuple[float, float, float]:
     Examples
     --------
     >>> [round(value, 2) for value in ratio(8, 8)]
-    [1.0, 0.39, 2.54]
+    [1.0, 0.39, 2.57]
     >>> ratio(3, 0)
     (nan, nan, nan)
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,10 +90,16 @@ def read_files(
     ------
     NothingToReadError
         There is no file to read.
+    BadDataFileError
+        The table about sessions that the options name does not exist.
     """
     options = options or ReadOptions()
+    if options.metadata is not None and not options.metadata.is_file():
+        raise BadDataFileError(str(options.metadata), "there is no such table about sessions", "Check its name")
     shelf = _Shelf()
     for path in find_files(paths, leave_out=leave_out):
+        if options.metadata is not None and os.path.realpath(path) == os.path.realpath(options.metadata):
+            continue
         yield _read_file(path, options, shelf)
 
 
@@ -105,26 +112,30 @@ def find_files(paths: Iterable[str | Path], *, leave_out: Path | None = None) ->
         There is none.
     """
     named = [Path(path) for path in paths]
-    found: dict[Path, None] = {}
+    found: dict[str, Path] = {}
     for path in named:
         if path.is_dir() and _is_result(path):
             raise NothingToReadError(f"{path} holds the results of an earlier run, not transcripts.")
-        inside = _below(path, leave_out) if path.is_dir() else [path]
-        found.update(dict.fromkeys(inside))
+        for inside in _below(path, leave_out) if path.is_dir() else [path]:
+            found.setdefault(os.path.realpath(inside), inside)
     if not found:
         places = ", ".join(map(str, named)) or "no path"
         raise NothingToReadError(
             f"No transcript was found in {places}. Give files or a folder with transcripts as text with speaker "
             "labels, CSV or TSV, JSON or JSON Lines, or WebVTT."
         )
-    return list(found)
+    return list(found.values())
 
 
 def _below(folder: Path, leave_out: Path | None) -> list[Path]:
     """Files below a folder; hidden ones, media, notes about the folder and earlier results are passed over."""
     inside: list[Path] = []
     forbidden = leave_out.resolve() if leave_out is not None else None
-    for path in sorted(folder.iterdir(), key=lambda one: one.name):
+    try:
+        entries = sorted(folder.iterdir(), key=lambda one: one.name)
+    except OSError:
+        return [folder]  # opening it will say why it cannot be read, and the run goes on
+    for path in entries:
         if path.name.startswith((".", "~$")) or (path.is_symlink() and path.is_dir()):
             continue
         if path.is_dir():
@@ -140,7 +151,8 @@ def _is_result(folder: Path) -> bool:
 
 
 def _passed_over(path: Path) -> bool:
-    return path.suffix.lower() in _NO_TRANSCRIPT or path.stem.lower().startswith(_ABOUT) or is_metadata(path)
+    about = path.suffix.lower() in _NO_TRANSCRIPT or path.stem.lower().startswith(_ABOUT)
+    return about or (path.exists() and not path.is_file()) or is_metadata(path)
 
 
 def _read_file(path: Path, options: ReadOptions, shelf: _Shelf) -> FileReading:
@@ -167,11 +179,12 @@ def _sessions_of(source: Source, shelf: _Shelf) -> FileReading:
 def _build(raw: RawSession, source: Source, tables: list[Table], shelf: _Shelf) -> Session:
     stem = safe_id(source.path.stem)
     wanted = safe_id(raw.name) if raw.name.strip() else stem
+    identity = unique_id(wanted, stem, shelf.ids)
     about = dict(raw.metadata)
     for table in tables:
-        about.update(table.get(wanted.casefold()) or table.get(stem.casefold()) or {})
-    place = Place(str(source.path), unique_id(wanted, stem, shelf.ids))
-    return build_session(raw, place, about, source.options)
+        rows = (table.get(name.casefold()) for name in (identity, wanted, stem))
+        about.update(next(filter(None, rows), {}))
+    return build_session(raw, Place(str(source.path), identity), about, source.options)
 
 
 def choose_reader(source: Source) -> Reader:

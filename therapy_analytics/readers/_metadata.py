@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.readers._base import ReadOptions, load_source
+from therapy_analytics.readers._base import READERS, ReadOptions, load_source
 from therapy_analytics.readers._build import safe_id
 
 FILE_NAME = "sessions.csv"
 _KEYS = ("session_id", "session", "id", "file", "filename", "file_name", "source_file", "transcript")
+_WORDS = {"text", "utterance", "content", "utterance_text", "vol_text", "utt_text", "turn_text", "message", "speech"}
 _ALIASES = {
     "counsellor": "counselor",
     "therapist": "counselor",
@@ -34,8 +35,8 @@ def is_metadata(path: Path) -> bool:
     if path.name.lower() != FILE_NAME:
         return False
     try:
-        return not {"text", "utterance", "content"} & set(_rows(path)[0])
-    except (BadDataFileError, IndexError):
+        return not _WORDS & set(_rows(path)[0])
+    except BadDataFileError:
         return True
 
 
@@ -48,17 +49,27 @@ def load_metadata(path: Path) -> Table:
         No column says which session a row is about, or two rows are about one session.
     """
     table: dict[str, dict[str, str]] = {}
-    for row in _rows(path):
+    header, rows = _rows(path)
+    if not set(_KEYS) & set(header):
+        problem = "no column says which session a row is about"
+        raise BadDataFileError(str(path), problem, "Give a column session_id or file")
+    for number, row in enumerate(rows, start=1):
         key = next((row.pop(name) for name in _KEYS if row.get(name)), None)
         if key is None:
-            raise BadDataFileError(
-                str(path), "no column says which session a row is about", "Give a column session_id or file"
-            )
-        identity = safe_id(Path(key).stem if "." in key else key).casefold()
+            problem = f"data row {number} does not say which session it is about"
+            raise BadDataFileError(str(path), problem, "Fill in its session_id or file, or delete the row")
+        identity = _identity(key)
         if identity in table:
             raise BadDataFileError(str(path), f"two rows are about the session {key!r}", "Keep one of them")
-        table[identity] = {_ALIASES.get(name, name): value for name, value in row.items() if value}
+        table[identity] = {_ALIASES.get(name, name): value for name, value in row.items()}
     return table
+
+
+def _identity(key: str) -> str:
+    """Return the safe id of a session that is named by its id or by its file; ids may have dots in them."""
+    name = key.replace("\\", "/").rpartition("/")[2]
+    is_file = any(Path(name).suffix.lower() in one.suffixes for one in READERS)
+    return safe_id(Path(name).stem if is_file else key).casefold()
 
 
 def tables_for(path: Path, options: ReadOptions, cache: dict[Path, Table]) -> Iterator[Table]:
@@ -73,18 +84,18 @@ def tables_for(path: Path, options: ReadOptions, cache: dict[Path, Table]) -> It
         yield cache[candidate]
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """Return the names of the columns, and the cells of each row that are filled; rows without any are none."""
     try:
-        text = load_source(path, ReadOptions()).text
-        reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff"), newline=""))
-        return [
-            {
-                re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_"): value.strip()
-                for name, value in row.items()
-                if name and value
-            }
-            for row in reader
+        text = load_source(path, ReadOptions()).text.lstrip("\ufeff")
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        first, *records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        header = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in first]
+        rows = [
+            {name: cell.strip() for name, cell in zip(header, record, strict=False) if name and cell.strip()}
+            for record in records
         ]
+        return header, [row for row in rows if row]
     except (UnreadableFileError, csv.Error) as error:
         raise BadDataFileError(
             str(path), f"the table about sessions cannot be read ({error})", "Save it as CSV"

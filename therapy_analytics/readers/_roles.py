@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -139,7 +140,7 @@ def _complete(said: Mapping[str, Sequence[str]], roles: Mapping[str, Role], meth
     missing: Role = next((role for role in _MAIN if role not in roles.values()), "other")
     left = [label for label in said if label not in roles]
     full: dict[str, Role] = {**roles, **dict.fromkeys(left, missing)}
-    return Assignment(full, method, float("nan"), _missing_role_note(full))
+    return Assignment(full, method, math.nan, _missing_role_note(full))
 
 
 def _missing_role_note(roles: Mapping[str, Role]) -> tuple[str, ...]:
@@ -156,7 +157,7 @@ def _by_pronouns(said: Mapping[str, Sequence[str]], known: Mapping[str, Role]) -
     if len(said) < 2:
         roles: dict[str, Role] = {**known, **dict.fromkeys(said, "other")}
         note = "Nobody could be told to be the therapist or the client. Say who is, with --therapist LABEL."
-        return Assignment(roles, "none", float("nan"), (note,))
+        return Assignment(roles, "none", math.nan, (note,))
     rates = sorted(((you_minus_i(texts), label) for label, texts in said.items()), reverse=True)
     (best, therapist), (second, _) = rates[0], rates[1]
     margin = best - second

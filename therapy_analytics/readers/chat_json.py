@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._times import seconds
 from therapy_analytics.session import Role
 
@@ -80,12 +81,15 @@ def _sessions(value: Any, name: str, depth: int) -> Iterator[RawSession]:
 
 def _by_session(messages: list[Any], name: str) -> Iterator[RawSession]:
     """Part messages that each say which session they are of."""
-    parts: dict[str, list[tuple[int, Any]]] = {}
+    parts: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
     for place, message in enumerate(messages, start=1):
-        own = _first(message, _SESSION) if isinstance(message, dict) else None
-        parts.setdefault(name if own is None else str(own), []).append((place, message))
+        if _is_message(message):
+            own = _first(message, _SESSION)
+            parts.setdefault(name if own is None else str(own), []).append((place, message))
+    odd = len(messages) - sum(map(len, parts.values()))
+    notes = (f"{counted(odd, 'item')} among the messages without a speaker or words left out.",) if odd else ()
     for label, part in parts.items():
-        yield RawSession(label, _rows(part))
+        yield RawSession(label, [_row(*numbered) for numbered in part], notes=notes)
 
 
 def _in_dict(value: Mapping[str, Any], name: str, depth: int) -> Iterator[RawSession]:
@@ -98,7 +102,7 @@ def _in_dict(value: Mapping[str, Any], name: str, depth: int) -> Iterator[RawSes
     ]
     about = _metadata(value)
     for key, session in inside:
-        label = session.name or (key if len(inside) > 1 else "")
+        label = session.name or (key if len({key for key, _ in inside}) > 1 else "")
         yield RawSession(label, session.rows, {**about, **session.metadata}, session.notes)
 
 
@@ -127,22 +131,10 @@ def _speaker(message: Mapping[str, Any]) -> Any:
     return _first(who, ("role", "name")) if isinstance(who, dict) else who
 
 
-def _rows(messages: list[tuple[int, Any]]) -> list[Row]:
-    rows = []
-    for place, message in messages:
-        if _is_message(message):
-            speaker = str(_speaker(message))
-            rows.append(
-                Row(
-                    speaker,
-                    _text(_first(message, _TEXT)),
-                    place,
-                    seconds(_first(message, _START)),
-                    seconds(_first(message, _END)),
-                    _NOT_SPOKEN.get(speaker.lower()),
-                )
-            )
-    return rows
+def _row(place: int, message: Mapping[str, Any]) -> Row:
+    speaker = str(_speaker(message))
+    start, end = seconds(_first(message, _START)), seconds(_first(message, _END))
+    return Row(speaker, _text(_first(message, _TEXT)), place, start, end, _NOT_SPOKEN.get(speaker.lower()))
 
 
 def _text(content: str | list[Any] | float | None) -> str:

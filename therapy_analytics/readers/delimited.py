@@ -147,6 +147,8 @@ def _whole_records(
     too_long = 0
     for place, record in enumerate(_records(source, delimiter), start=1):
         extra = any(cell.strip() for cell in record[width:])
+        if not any(map(str.strip, record)):
+            continue
         too_long += extra
         if extra and columns.text == width - 1:
             record[width - 1 :] = [delimiter.join(record[width - 1 :])]

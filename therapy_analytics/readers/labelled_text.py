@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
+from therapy_analytics.readers._labels import speakers
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
-from therapy_analytics.session import Role
 
 _STAMP = r"[\[(]?\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?[\])]?"
-_BEGIN = rf"^[ \t>#*_]*(?:(?P<before>{_STAMP})[ \t*_-]*)?(?P<label>[^\W\d_][^:\uff1a\n]{{0,39}}?)[ \t*_]*"
-_WITH_COLON = re.compile(rf"{_BEGIN}(?:(?P<after>{_STAMP})[ \t*_]*)?[:\uff1a][*_]*(?P<words>.*)$")
+_LABEL = r"[^\W\d_](?:[^:\uff1a\t,;|]|, ){0,39}?"
+_COLON = r"(?:(?<!\d)[:\uff1a]|[:\uff1a](?!\d\d\b))"  # not the one in 10:30
+_BEGIN = rf"^[ \t>#*_]*(?:(?P<before>{_STAMP})[ \t*_-]*)?(?P<label>{_LABEL})[ \t*_]*"
+_WITH_COLON = re.compile(rf"{_BEGIN}(?:(?P<after>{_STAMP})[ \t*_]*)?{_COLON}[*_]*(?P<words>.*)$")
 _ALONE = re.compile(rf"{_BEGIN}(?P<after>{_STAMP})?[ \t*_]*(?P<words>)$")
-_HEADINGS = tuple(
-    ["action", "answer", "date", "developer", "example", "exercise", "function", "goal", "homework", "idea", "important", "key", "keyword", "note", "notes", "option", "other", "plan", "point", "practice", "prompt", "ps", "question", "remember", "reminder", "result", "sentence", "step", "subject", "summary", "takeaway", "technique", "thought", "tip", "title", "tool", "topic", "warning"]
-)
-"""First words of lines with a colon inside a model's turns: no speakers, unless they name a role and come back."""
-_TRUST = 3
-"""Role labels are the speakers unless other labels are more than this many times as frequent."""
 
 
 def sniff(source: Source) -> float:
@@ -73,47 +68,13 @@ def _key(label: str) -> str:
 
 def _layout(lines: list[str]) -> tuple[re.Pattern[str], frozenset[str]]:
     """Return how the lines with labels look, and the labels: with a colon, else alone on a line."""
-    labels = _labels(Counter(_key(match["label"]) for line in lines if (match := _WITH_COLON.match(line))))
+    labels = speakers([_key(match["label"]) for line in lines if (match := _WITH_COLON.match(line))])
     if len(labels) > 1:
         return _WITH_COLON, labels
-    alone = _labels(Counter(_key(match["label"]) for match in map(_ALONE.match, lines) if match and _by_form(match)))
+    alone = speakers([_key(match["label"]) for match in map(_ALONE.match, lines) if match and _by_form(match)])
     return (_ALONE, alone) if len(alone) > len(labels) else (_WITH_COLON, labels)
 
 
 def _by_form(match: re.Match[str]) -> bool:
     """Without a colon, a line is a label only if it names a role or has a time."""
     return bool(match["before"] or match["after"] or role_of_label(match["label"]))
-
-
-def _labels(counts: Counter[str]) -> frozenset[str]:
-    """Tell speakers from a colon inside speech.
-
-    Labels that name a role are speakers. Where those do not cover both roles, or stand only
-    in a heading, so are labels of at most three words that come back and make up a tenth of all.
-    """
-    counts = Counter({label: n for label, n in counts.items() if not _is_heading(label, n)})
-    known = _known(counts)
-    least = max(2, counts.total() / 10)
-    names = {label for label, n in counts.items() if n >= least and len(label.split()) <= 3}
-    strangers = names - set(known)
-    trusted = _TRUST * sum(counts[label] for label in known) >= sum(counts[label] for label in strangers)
-    if {"therapist", "client"} <= set(known.values()) and trusted:
-        return frozenset(known)
-    main = {label for label, role in known.items() if role != "other"} if trusted else set()
-    spoken = main | names
-    return frozenset(spoken | set(known) if spoken and trusted else spoken)
-
-
-def _is_heading(label: str, n: int) -> bool:
-    first, *_ = re.split(r"[\W\d_]+", label)
-    return first in _HEADINGS and (n == 1 or role_of_label(label) is None)
-
-
-def _known(counts: Counter[str]) -> dict[str, Role]:
-    """Labels that name a role: the commonest of each role, and others that come back."""
-    known: dict[str, Role] = {}
-    for label, n in counts.most_common():
-        role = role_of_label(label)
-        if role and (n > 1 or role not in known.values()):
-            known[label] = role
-    return known

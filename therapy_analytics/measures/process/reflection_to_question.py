@@ -50,7 +50,7 @@ def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
 
     >>> from therapy_analytics.measures._intervals import ratio
     >>> [round(value, 2) for value in ratio(4, 2)]
-    [2.0, 0.43, 9.26]
+    [2.0, 0.43, 9.33]
 
     Notes
     -----

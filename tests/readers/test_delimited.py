@@ -1,0 +1,194 @@
+"""Tables: which column is which, whose rows are whose, and what happens to ragged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers import read_files
+from therapy_analytics.session import Session
+
+Said = Callable[..., list[tuple[str, str]]]
+SessionOf = Callable[..., Session]
+Sessions = Callable[..., tuple[Session, ...]]
+Problem = Callable[..., UnreadableFileError]
+
+TWO = [("T", "Hello, you."), ("C", "Hi.")]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('speaker,text\nT,"Hello, you."\nC,Hi.\n', "a.csv"),
+        ('speaker;text\nT;"Hello, you."\nC;Hi.\n', "a.csv"),
+        ("speaker;text\nT;Hello, you.\nC;Hi.\n", "a.csv"),
+        ("speaker\ttext\nT\tHello, you.\nC\tHi.\n", "a.tsv"),
+        ("speaker|text\nT|Hello, you.\nC|Hi.\n", "a.txt"),
+        ('\ufeffspeaker,text\nT,"Hello, you."\nC,Hi.\n', "a.csv"),
+        ('\ufeff"speaker","text"\n"T","Hello, you."\n"C","Hi."\n', "a.csv"),
+        ('Speaker Name,Utterance Text\nT,"Hello, you."\nC,Hi.\n', "a.csv"),
+        (' SPEAKER , Text \nT,"Hello, you."\nC,Hi.\n', "a.csv"),
+        ('text,n,who\n"Hello, you.",1,T\nHi.,2,C\n', "a.csv"),
+        ('Type,Utterance,Speaker\nx,"Hello, you.",T\nx,Hi.,C\n', "a.csv"),
+        ('speaker,text\r\nT,"Hello, you."\r\n\r\nC,Hi.\r\n', "a.csv"),
+        ("speaker,text\nT,Hello, you.\nC,Hi.\n", "a.csv"),
+    ],
+)
+def test_ways_to_write_a_table(text: str, name: str, said: Said) -> None:
+    assert said(text, name) == TWO
+
+
+def test_quoted_lines_and_quotes(session: SessionOf) -> None:
+    turns = session('speaker,text\nT,"One.\r\n\nTwo ""three"""\nC,\'four\' "five"\n', "a.csv").turns
+    assert [(turn.text, turn.first_row) for turn in turns] == [('One.\n\nTwo "three"', 1), ("'four' \"five\"", 2)]
+
+
+def test_missing_cells_are_empty_and_rows_without_words_no_turns(session: SessionOf) -> None:
+    one = session("speaker,text,start\nT,One.\nC\nT\n,,\nC,Two.,0:05\n", "a.csv")
+    assert [(turn.text, turn.first_row, turn.start_s) for turn in one.turns] == [("One.", 1, None), ("Two.", 5, 5.0)]
+    assert one.notes == ("2 rows without words left out.",)
+
+
+def test_cells_beyond_the_header_are_words_where_the_words_stand_last(session: SessionOf) -> None:
+    one = session("speaker,text\nT,Well, I, think.\nC,Hi.,,\n", "a.csv")
+    assert [turn.text for turn in one.turns] == ["Well, I, think.", "Hi."]
+    assert one.notes == ("1 row of the file with more cells than the header; those are taken as words.",)
+
+
+def test_cells_beyond_the_header_are_left_out_and_counted_elsewhere(session: SessionOf) -> None:
+    one = session("text,speaker\nHello.,T,x\nHi.,C\n", "a.csv")
+    assert [turn.text for turn in one.turns] == ["Hello.", "Hi."]
+    assert one.notes == ("1 row of the file with more cells than the header; those were left out.",)
+
+
+def test_a_row_without_a_speaker_is_noted(session: SessionOf) -> None:
+    one = session("speaker,text\nT,One.\n,Two.\nC,Three.\n", "a.csv")
+    assert [turn.role for turn in one.turns] == ["therapist", "other", "client"]
+    assert one.notes == ("1 row without a speaker's name.",)
+
+
+def test_times_are_seconds(session: SessionOf) -> None:
+    one = session("speaker,text,start,end\nT,One.,0:01,2.5\nT,Two.,3,00:01:04\nC,Three.,later,-1\n", "a.csv")
+    assert [(turn.start_s, turn.end_s) for turn in one.turns] == [(1.0, 64.0), (None, None)]
+
+
+def test_columns_named_by_the_user(said: Said) -> None:
+    columns = {"speaker": "Wer Spricht", "text": "worte"}
+    assert said('Worte,Wer spricht,text\n"Hello, you.",T,x\nHi.,C,y\n', "a.csv", columns=columns) == TWO
+
+
+@pytest.mark.parametrize("kind", ["speaker", "text", "session", "start", "end", "utterance", "annotator"])
+def test_a_column_that_is_not_there_is_an_error(kind: str, problem: Problem) -> None:
+    error = problem("speaker,text\nT,Hello.\n", "a.csv", columns={kind: "nowhere"})
+    assert f"--columns {kind}=" in error.problem
+    assert "not in the table (it has 2 columns)" in error.problem
+
+
+@pytest.mark.parametrize(
+    ("header", "what"),
+    [
+        ("who,nothing", "hold what is said"),
+        ("text,nothing", "hold who speaks"),
+        ("secret words,said", "hold what is said"),
+    ],
+)
+def test_a_table_without_a_column_of_words_or_speakers_is_refused(header: str, what: str, problem: Problem) -> None:
+    error = problem(f"{header}\na,b\n", "a.csv")
+    assert what in error.problem
+    assert "--columns" in error.remedy
+    assert "secret" not in str(error)
+
+
+@pytest.mark.parametrize("text", ["speaker,text\n", "speaker,text", "speaker,text\n\n\n", "speaker,text\n,\n , \n"])
+def test_a_header_alone_is_refused(text: str, problem: Problem) -> None:
+    assert problem(text, "a.csv").problem == "the table has a header and no rows"
+
+
+def test_a_quotation_left_open_names_the_line_where_it_begins(problem: Problem) -> None:
+    error = problem('speaker,text\nT,"One.\ntwo"\nC,"secret\nT,Three.\nC,Four.\n', "a.csv")
+    assert error.line == 4
+    assert "never closed" in error.problem
+    assert "secret" not in str(error)
+
+
+def test_a_last_row_without_a_newline_is_read(said: Said) -> None:
+    assert said('speaker,text\nT,"Hello, you."\nC,"Hi."', "a.csv") == TWO
+
+
+def test_many_sessions_interleaved(sessions: Sessions) -> None:
+    text = "session_id,speaker,text\nx,T,One.\ny,T,Two.\nx,C,Three.\ny,C,Four.\nx,C,Five.\n"
+    first, second = sessions(text, "a.csv")
+    assert (first.id, [(turn.text, turn.first_row) for turn in first.turns]) == (
+        "x",
+        [("One.", 1), ("Three.\nFive.", 3)],
+    )
+    assert (second.id, [(turn.text, turn.first_row) for turn in second.turns]) == ("y", [("Two.", 2), ("Four.", 4)])
+
+
+def test_the_same_session_id_in_two_files(tmp_path: Path) -> None:
+    text = "session_id,speaker,text\nx,T,One.\nx,C,Two.\nX,C,Three.\n"
+    paths = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for path in paths:
+        path.write_text(text)
+    ids = [one.id for reading in read_files(paths) for one in reading.sessions]
+    assert ids == ["x", "a-X", "b-x", "X-2"]
+
+
+def test_what_a_table_says_of_a_whole_session_is_metadata(sessions: Sessions) -> None:
+    header = "session,speaker,text,counselor,mood"
+    text = f"{header}\nx,Ann,One.,Ann,1\nx,Bob,Two.,Ann,2\ny,Ann,Three.,Cyd,1\ny,Cyd,Four.,Cyd,2\n"
+    first, second = sessions(text, "a.csv")
+    assert (first.metadata, second.metadata) == ({"counselor": "Ann"}, {"counselor": "Cyd"})
+    assert [turn.role for turn in first.turns] == ["therapist", "client"]
+    assert [turn.role for turn in second.turns] == ["client", "therapist"]
+
+
+CODED = """session,utterance_id,annotator,speaker,text
+x,1,a,T,Do you smoke?
+x,1,b,T,Do you smoke?
+x,2,a,C,Yeah.
+x,2,b,C,Yeah.
+x,3,a,C,Yeah.
+x,3,b,C,Yeah.
+x,4,a,T,I see.
+x,4,b,T,I see.
+"""
+
+
+def test_rows_of_several_coders_are_read_once(said: Said) -> None:
+    assert said(CODED, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah.\nYeah."), ("T", "I see.")]
+
+
+def test_rows_of_several_coders_one_coder_after_the_other(said: Said) -> None:
+    header, *rows = CODED.splitlines()
+    blocks = [row for coder in "ab" for row in rows if f",{coder}," in row]
+    assert said("\n".join([header, *blocks]), "a.csv") == [
+        ("T", "Do you smoke?"),
+        ("C", "Yeah.\nYeah."),
+        ("T", "I see."),
+    ]
+
+
+def test_rows_of_several_coders_without_a_number_of_the_utterance(said: Said) -> None:
+    rows = [
+        row.replace(",1,", ",").replace(",2,", ",").replace(",3,", ",").replace(",4,", ",")
+        for row in CODED.splitlines()
+    ]
+    text = "\n".join(rows).replace("utterance_id,", "")
+    assert said(text, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah.\nYeah."), ("T", "I see.")]
+
+
+def test_how_many_rows_were_of_other_coders_is_noted(session: SessionOf) -> None:
+    assert session(CODED, "a.csv").notes == ("4 rows that repeat an utterance for another coder left out.",)
+
+
+def test_the_same_words_twice_without_a_column_of_coders_are_said_twice(said: Said) -> None:
+    assert said("speaker,text\nC,Yeah.\nC,Yeah.\nT,Ok.\n", "a.csv") == [("C", "Yeah.\nYeah."), ("T", "Ok.")]
+
+
+def test_a_very_long_cell(said: Said) -> None:
+    words = "word " * 60_000
+    assert said(f"speaker,text\nT,{words}\nC,Hi.\n", "a.csv") == [("T", words.strip()), ("C", "Hi.")]

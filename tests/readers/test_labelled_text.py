@@ -1,0 +1,182 @@
+"""Text with labels: what is a label, and what only has a colon in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.session import Session
+
+Said = Callable[..., list[tuple[str, str]]]
+SessionOf = Callable[..., Session]
+TWO = [("Therapist", "Hello."), ("Client", "Hi.")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Therapist: Hello.\nClient: Hi.",
+        "Therapist:Hello.\nClient:Hi.",
+        "Therapist :  Hello.\nClient :  Hi.",
+        "**Therapist:** Hello.\n**Client:** Hi.",
+        "**Therapist**: Hello.\n\n**Client**: Hi.",
+        "__Therapist:__ Hello.\n_Client:_ Hi.",
+        "## Therapist: Hello.\n## Client: Hi.",
+        "> Therapist: Hello.\n> Client: Hi.",
+        "Therapist\uff1aHello.\nClient\uff1a Hi.",
+        "Therapist:\nHello.\n\nClient:\nHi.\n",
+        "Therapist\nHello.\n\nClient\nHi.\n",
+        "## Therapist\n\nHello.\n\n## Client\n\nHi.\n",
+        "[00:01] Therapist: Hello.\n[00:04] Client: Hi.",
+        "(0:01) Therapist: Hello.\n(0:04) Client: Hi.",
+        "00:00:01 Therapist: Hello.\n00:00:04 Client: Hi.",
+        "00:00:01.5 - Therapist: Hello.\n00:00:04.25 - Client: Hi.",
+        "Therapist [00:01]: Hello.\nClient [00:04]: Hi.",
+        "Therapist (00:00:01): Hello.\nClient (00:00:04): Hi.",
+        "Therapist 00:01\nHello.\n\nClient 00:04\nHi.",
+        "    Therapist: Hello.\n\tClient: Hi.",
+    ],
+)
+def test_ways_to_write_a_label(text: str, said: Said) -> None:
+    assert said(text) == TWO
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[00:01] Therapist: Hello.\n[01:02:03] Client: Hi.",
+        "Therapist [0:01]: Hello.\nClient (01:02:03): Hi.",
+        "Therapist  0:01\nHello.\n\nClient  62:03\nHi.",
+    ],
+)
+def test_time_stamps_are_seconds(text: str, session: SessionOf) -> None:
+    assert [turn.start_s for turn in session(text).turns] == [1.0, 3723.0]
+
+
+def test_a_colon_inside_speech_is_speech(said: Said) -> None:
+    text = "T: And I said: no.\nHe said: why?\nC: Two things: one, two.\nI told my doctor: enough.\nT: At 10:30, right."
+    assert said(text) == [
+        ("T", "And I said: no.\nHe said: why?"),
+        ("C", "Two things: one, two.\nI told my doctor: enough."),
+        ("T", "At 10:30, right."),
+    ]
+
+
+def test_headings_inside_an_agents_turn_are_its_words(said: Said) -> None:
+    advice = (
+        "Two ways.\n\nOption 1: walk.\nOption 2: rest.\n\n**Important:** drink.\nNote: go slow.\nNote: stop.\n"
+        "- Tip: breathe.\n1. Plan: sleep.\nTool: a list.\nOther: a friend."
+    )
+    text = f"user: I am tired.\n\nagent: {advice}\n\nuser: Thanks.\n\nagent: Note: no rush.\n"
+    assert said(text) == [
+        ("user", "I am tired."),
+        ("agent", advice),
+        ("user", "Thanks."),
+        ("agent", "Note: no rush."),
+    ]
+
+
+def test_headings_are_no_speakers_where_the_speakers_are_names(said: Said) -> None:
+    text = (
+        "Maya: Hi.\nHarbor: Two.\nOption 1: walk.\nOption 2: rest.\nNote: slow.\nNote: stop.\nMaya: Ok.\nHarbor: Good."
+    )
+    assert said(text) == [
+        ("Maya", "Hi."),
+        ("Harbor", "Two.\nOption 1: walk.\nOption 2: rest.\nNote: slow.\nNote: stop."),
+        ("Maya", "Ok."),
+        ("Harbor", "Good."),
+    ]
+
+
+def test_a_role_word_that_comes_once_beside_the_role_labels_is_speech(said: Said) -> None:
+    text = "T: Say it.\nTell your therapist: I am here.\nC: I did.\nMy doctor: no.\nT: Hm.\nC: Yes."
+    assert [speaker for speaker, _ in said(text)] == ["T", "C", "T", "C"]
+
+
+def test_two_clients_who_both_come_back_are_two_speakers(session: SessionOf) -> None:
+    text = "T: Hello.\nClient 1: Hi.\nClient 2: Hey.\nClient 1: So.\nClient 2: Well.\nT: Yes."
+    turns = session(text).turns
+    assert [turn.speaker for turn in turns] == ["T", "Client 1", "Client 2", "Client 1", "Client 2", "T"]
+    assert [turn.role for turn in turns] == ["therapist", "client", "client", "client", "client", "therapist"]
+
+
+def test_a_system_prompt_before_a_chat_is_of_neither_role(session: SessionOf) -> None:
+    turns = session("system: Be kind.\nuser: Hi.\nassistant: Hello.\nuser: So.\nassistant: Yes.").turns
+    assert [turn.role for turn in turns] == ["other", "client", "therapist", "client", "therapist"]
+
+
+def test_lines_before_the_first_label_are_left_out_and_counted(session: SessionOf) -> None:
+    one = session("Session 3\n2025-03-04\n\nT: Hello.\nC: Hi.")
+    assert [turn.text for turn in one.turns] == ["Hello.", "Hi."]
+    assert [turn.first_row for turn in one.turns] == [4, 5]
+    assert one.notes == ("2 lines before the first speaker label left out.",)
+
+
+def test_a_heading_that_names_the_roles_is_no_turn(said: Said) -> None:
+    chat = "Ruth: Hello.\nDana: Hi.\n" * 4
+    assert (
+        said(f"Therapist: Ruth Lindqvist\nClient: Dana\nDate: 2025-03-04\n\n{chat}")
+        == [
+            ("Ruth", "Hello."),
+            ("Dana", "Hi."),
+        ]
+        * 4
+    )
+
+
+def test_rows_of_one_speaker_are_one_turn_and_upper_case_is_no_other_speaker(session: SessionOf) -> None:
+    turns = session("T: One.\n\nT: Two.\nTHERAPIST: x\nC: Three.\nc: Four.\nC: Five.\nTherapist: y").turns
+    assert [turn.text for turn in turns][:2] == ["One.\nTwo.", "x"]
+    assert turns[2].text == "Three.\nFour.\nFive."
+    assert turns[2].first_row == 5
+
+
+def test_a_turn_keeps_its_paragraphs(said: Said) -> None:
+    assert said("T: One.\n\nTwo.\n\n\nThree.\nC: Four.")[0] == ("T", "One.\n\nTwo.\n\n\nThree.")
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x0b", "\x0c", "\x1c", "\x85"])
+def test_rare_line_breaks_do_not_shift_the_place(mark: str, session: SessionOf) -> None:
+    turns = session(f"T: One.{mark}Two.\nC: Three.\n").turns
+    assert [(turn.text, turn.first_row) for turn in turns] == [(f"One.{mark}Two.", 1), ("Three.", 2)]
+
+
+def test_a_label_without_words_is_no_turn(session: SessionOf) -> None:
+    one = session("T: One.\nC:\nT: Two.\nC: Three.")
+    assert [turn.text for turn in one.turns] == ["One.\nTwo.", "Three."]
+    assert one.notes == ("1 row without words left out.",)
+
+
+@pytest.mark.parametrize(
+    "text", ["Just a letter to a friend.\nIt has no labels.", "no\nlabel\n" * 50, "12:30\n12:31\n"]
+)
+def test_text_without_labels_is_refused(text: str, problem: Callable[..., UnreadableFileError]) -> None:
+    assert "Therapist:" in str(problem(text))
+
+
+def test_speakers_known_only_by_name_and_time(said: Said) -> None:
+    text = "Ruth Lindqvist  0:03\nHello.\nYes\n\nDana  0:07\nHi.\nYes\n\nRuth Lindqvist  0:09\nSo.\n\nDana  1:00\nWell."
+    assert said(text) == [
+        ("Ruth Lindqvist", "Hello.\nYes"),
+        ("Dana", "Hi.\nYes"),
+        ("Ruth Lindqvist", "So."),
+        ("Dana", "Well."),
+    ]
+
+
+def test_labels_in_other_alphabets(said: Said) -> None:
+    text = "\u0410\u043d\u043d\u0430: \u0414\u0430.\n\u041f\u0451\u0442\u0440: \u041d\u0435\u0442.\n" * 2
+    assert [speaker for speaker, _ in said(text)] == ["\u0410\u043d\u043d\u0430", "\u041f\u0451\u0442\u0440"] * 2
+
+
+@pytest.mark.parametrize(
+    "line", ["A" + " " * 200_000, "*" * 200_000, "a b " * 50_000, "12:30 " * 40_000, "word\n" * 90_000]
+)
+def test_long_turns_take_no_long_time(line: str, session: SessionOf) -> None:
+    began = time.perf_counter()
+    one = session(f"T: Hello.\n{line}\nC: Hi.\n")
+    assert len(one.turns) == 2
+    assert time.perf_counter() - began < 2
