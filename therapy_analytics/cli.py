@@ -252,7 +252,7 @@ def _pointers(result: RunResult, *, plots: bool) -> list[str]:
             f"In {_count(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL."
         )
     if noted:
-        lines.append(f"{_count(noted, 'session')} carry notes: see the column notes.")
+        lines.append(f"Notes on {_count(noted, 'session')}: see the column notes.")
     if result.problems:
         n = len(result.problems)
         lines.append(

@@ -56,6 +56,10 @@ class Turn:
         a text, from 1.
     start_s, end_s : float or None
         Seconds from the start of the recording, or None where the transcript has no times.
+    marks : tuple of Mark
+        What the transcriber noted about the talk; not part of `text`.
+    gold : mapping of str to str
+        Codes that people gave the turn, by the name of their column in the file.
     """
 
     index: int
@@ -65,6 +69,8 @@ class Turn:
     first_row: int
     start_s: float | None = None
     end_s: float | None = None
+    marks: tuple[Mark, ...] = ()
+    gold: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,3 +161,31 @@ def platt(scores: Array, targets: Array, weights: Array | None = None) -> tuple[
 
     slope, intercept = minimize(loss, np.array([1.0, 0.0]), jac=True, method="BFGS").x.tolist()
     return slope, intercept
+
+
+def sigmoid(scores: Array) -> Array:
+    """Return probabilities of scores."""
+    found: Array = 0.5 * (1 + np.tanh(scores / 2))
+    return found
+
+
+def best_threshold(p: Array, truth: NDArray[np.bool_], weights: Array | None = None, *, score: str = "F1") -> float:
+    """Return the threshold of highest F1 or kappa, from a grid and smoothed over it."""
+    grid = np.linspace(0.04, 0.8, 77)
+    weights = np.ones(len(p)) if weights is None else weights
+    measure = _f1 if score == "F1" else _kappa
+    scores = [measure(weights, truth, p >= limit) for limit in grid]
+    smooth = np.convolve(np.pad(scores, 2, mode="edge"), np.ones(5) / 5, mode="valid")
+    return round(float(grid[int(smooth.argmax())]), 3)
+
+
+def _f1(weights: Array, truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float:
+    both = float(weights[truth & guess].sum())
+    return 2 * both / max(float(weights[truth].sum() + weights[guess].sum()), 1e-9)
+
+
+def _kappa(weights: Array, truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float:
+    total = float(weights.sum())
+    true, found = float(weights[truth].sum()) / total, float(weights[guess].sum()) / total
+    chance = true * found + (1 - true) * (1 - found)
+    return (float(weights[truth == guess].sum()) / total - chance) / max(1 - chance, 1e-9)

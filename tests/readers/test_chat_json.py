@@ -84,11 +84,12 @@ def test_what_is_not_a_message_is_passed_over(session: SessionOf) -> None:
 
 def test_times_of_messages(session: SessionOf) -> None:
     rows = [
-        {"speaker": "T", "text": "Hi.", "start": 1.5, "end": "00:02"},
+        {"speaker": "T", "text": "Hi.", "start": 1, "end": "00:02.5"},
         {"speaker": "C", "text": "Hey.", "start": 10**400, "end": True},
     ]
     one = session(json.dumps(rows), "a.json")
-    assert [(turn.start_s, turn.end_s) for turn in one.turns] == [(1.5, 2.0), (None, None)]
+    assert [(turn.start_s, turn.end_s) for turn in one.turns] == [(1.0, 2.5), (None, None)]
+    assert isinstance(one.turns[0].start_s, float)
 
 
 @pytest.mark.parametrize("key", ["id", "session_id", "conversation_id", "title"])

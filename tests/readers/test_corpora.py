@@ -43,7 +43,7 @@ def test_every_file_of_a_chat_corpus_is_a_session_of_its_own(corpora: Path) -> N
 def test_rows_of_ten_coders_are_read_once(corpora: Path) -> None:
     sessions = read(corpora / "annomi" / "annomi.csv")
     coded = [one for one in sessions if any("for another coder" in note for note in one.notes)]
-    assert len(coded) == 7
+    assert len(coded) == 3
     assert all(max(turn.first_row for turn in one.turns) - one.turns[0].first_row >= len(one.turns) for one in coded)
 
 

@@ -181,8 +181,21 @@ def test_rows_of_several_coders_without_a_number_of_the_utterance(said: Said) ->
     assert said(text, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah.\nYeah."), ("T", "I see.")]
 
 
+def test_the_same_words_later_for_another_coder_are_said_again(said: Said) -> None:
+    text = "annotator,speaker,text\na,C,Yeah.\na,T,Ok.\nb,C,Yeah.\nb,T,So.\n"
+    assert said(text, "a.csv") == [("C", "Yeah."), ("T", "Ok."), ("C", "Yeah."), ("T", "So.")]
+
+
 def test_how_many_rows_were_of_other_coders_is_noted(session: SessionOf) -> None:
     assert session(CODED, "a.csv").notes == ("4 rows that repeat an utterance for another coder left out.",)
+
+
+def test_rows_out_of_order_are_noted(session: SessionOf) -> None:
+    text = "turn,speaker,text\n{},T,One.\n{},C,Two.\n{},T,Three.\n"
+    assert session(text.format(9, 10, 11), "a.csv").notes == ()
+    assert session(text.format("x", 2, 2), "b.csv").notes == ()
+    (note,) = session(text.format(10, 9, 11), "c.csv").notes
+    assert note.startswith("The rows are not in the order of their utterance numbers")
 
 
 def test_the_same_words_twice_without_a_column_of_coders_are_said_twice(said: Said) -> None:

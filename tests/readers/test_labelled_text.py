@@ -91,9 +91,37 @@ def test_headings_are_no_speakers_where_the_speakers_are_names(said: Said) -> No
     ]
 
 
+def test_a_heading_that_comes_back_inside_the_turns_of_one_speaker_is_speech(said: Said) -> None:
+    turns = [("Maya", "Hi."), ("Harbor", "Well.\nSo."), ("Maya", "Ok."), ("Harbor", "Hm.\nRight now: rest.\nGo.")]
+    assert said("".join(f"{who}: {text}\n" for who, text in turns * 3)) == turns * 3
+
+
+def test_a_heading_that_holds_a_role_word_is_speech(said: Said) -> None:
+    text = "user: Hi.\nagent: Well.\nProfessional support: call.\n" * 2 + "user: Ok.\nagent: Good.\n" * 4
+    assert [who for who, _ in said(text)] == ["user", "agent"] * 6
+
+
+def test_three_people_by_name(said: Said) -> None:
+    order = ["Ann", "Bob", "Cyd", "Ann", "Bob", "Cyd", "Bob", "Ann"]
+    assert [who for who, _ in said("".join(f"{who}: Hm.\n" for who in order))] == order
+
+
+def test_an_observer_who_speaks_once_is_a_speaker(session: SessionOf) -> None:
+    turns = session("T: Hm.\nObserver: Time.\nC: Oh.\nT: So.\nC: Yes.").turns
+    assert [turn.role for turn in turns] == ["therapist", "other", "client", "therapist", "client"]
+
+
 def test_a_role_word_that_comes_once_beside_the_role_labels_is_speech(said: Said) -> None:
     text = "T: Say it.\nTell your therapist: I am here.\nC: I did.\nMy doctor: no.\nT: Hm.\nC: Yes."
     assert [speaker for speaker, _ in said(text)] == ["T", "C", "T", "C"]
+
+
+def test_a_role_word_that_comes_once_in_a_very_short_session_is_speech(said: Said) -> None:
+    assert said("T: Hi.\nC: Well.\nMy doctor: no.") == [("T", "Hi."), ("C", "Well.\nMy doctor: no.")]
+
+
+def test_names_with_the_family_name_first(said: Said) -> None:
+    assert [who for who, _ in said("Lee, Ann: Hi.\nDay, Bob: Hey.\n" * 2)] == ["Lee, Ann", "Day, Bob"] * 2
 
 
 def test_two_clients_who_both_come_back_are_two_speakers(session: SessionOf) -> None:

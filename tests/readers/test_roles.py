@@ -78,6 +78,23 @@ def test_the_users_word_leaves_the_system_alone() -> None:
     assert found.roles == {"system": "other", "Ann": "client", "Bob": "therapist"}
 
 
+@pytest.mark.parametrize(
+    ("therapist", "client", "roles"),
+    [
+        ("Ann", "Ann Lee", {"Ann": "therapist", "Ann Lee": "client"}),
+        ("Ann Lee", None, {"Ann": "client", "Ann Lee": "therapist"}),
+        (None, "ann", {"Ann": "client", "Ann Lee": "therapist"}),
+    ],
+)
+def test_a_whole_name_comes_before_a_part(therapist: str | None, client: str | None, roles: dict[str, Role]) -> None:
+    assert assign_roles({"Ann": ["Hi."], "Ann Lee": ["Hello."]}, Hints(therapist, client)).roles == roles
+
+
+def test_a_part_of_a_name_will_do() -> None:
+    found = assign_roles({"Ann": ["Hi."], "Bob 1": ["Hey."], "Bob 2": ["Hello."]}, Hints("ann lee", "Bob"))
+    assert found.roles == {"Ann": "therapist", "Bob 1": "client", "Bob 2": "client"}
+
+
 def test_a_name_of_another_session_is_no_help() -> None:
     found = assign_roles({"T": ["Hi."], "C": ["Hello."]}, Hints(therapist="Zoe"))
     assert (found.roles, found.method) == ({"T": "therapist", "C": "client"}, "labels")

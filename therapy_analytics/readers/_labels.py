@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
@@ -32,7 +33,7 @@ def speakers(labels: Sequence[str]) -> frozenset[str]:
     --------
     >>> sorted(speakers(["t", "c", "he said", "t", "option 1", "c"]))
     ['c', 't']
-    >>> sorted(speakers(["maya", "harbor", "right now", "maya", "harbor", "right now", "maya", "harbor", "maya"]))
+    >>> sorted(speakers(["maya", "harbor", "right now", "maya", "harbor"] * 2))
     ['harbor', 'maya']
     """
     counts = Counter(labels)
@@ -40,7 +41,7 @@ def speakers(labels: Sequence[str]) -> frozenset[str]:
     candidates = _candidates(counts)
     order = [label for label in labels if label in candidates]
     _, second = ([n for _, n in Counter(order).most_common(2)] + [0, 0])[:2]
-    inside = {label for label in candidates if 2 * counts[label] < second and _stands_inside_one(label, order)}
+    inside = {label for label in candidates if 2 * counts[label] <= second and _stands_inside_one(label, order)}
     return frozenset(candidates - inside)
 
 
@@ -79,7 +80,7 @@ def _stands_inside_one(label: str, order: Sequence[str]) -> bool:
     """
     if len(_LETTERS.findall(label)) == 1 and role_of_label(label):
         return False
-    pairs = list(zip(order, order[1:], strict=False))
+    pairs = list(pairwise(order))
     before = {one for one, two in pairs if two == label != one}
     after = {two for one, two in pairs if one == label != two}
     return len(before) == 1 and not before & after

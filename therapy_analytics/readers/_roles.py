@@ -119,20 +119,26 @@ def _by_label(said: Iterable[str]) -> dict[str, Role]:
     return roles
 
 
-def _named(said: Mapping[str, Sequence[str]], therapist: str | None, client: str | None) -> dict[str, Role]:
-    """Labels that equal, or are a part of, the names given."""
-    roles: dict[str, Role] = {}
-    for label in said:
-        if client and _same_name(label, client):
-            roles[label] = "client"
-        if therapist and _same_name(label, therapist):
-            roles[label] = "therapist"
-    return roles
+def _named(said: Iterable[str], therapist: str | None, client: str | None) -> dict[str, Role]:
+    """Labels that equal the names given; where none does, those that are a part of one or hold it."""
+    exact: dict[str, Role] = {}
+    similar: dict[str, Role] = {}
+    names: tuple[tuple[str | None, Role], ...] = ((client, "client"), (therapist, "therapist"))
+    for name, role in names:
+        wanted = _name_words(name or "")
+        same = [label for label in said if wanted and _name_words(label) == wanted]
+        exact |= dict.fromkeys(same, role)
+        if wanted and not same:
+            similar |= dict.fromkeys([label for label in said if _overlap(_name_words(label), wanted)], role)
+    return similar | exact
 
 
-def _same_name(label: str, name: str) -> bool:
-    parts, whole = set(_WORD.findall(label.casefold())), set(_WORD.findall(name.casefold()))
-    return bool(parts) and (parts <= whole or whole <= parts)
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(name.casefold()))
+
+
+def _overlap(label: frozenset[str], name: frozenset[str]) -> bool:
+    return bool(label) and (label <= name or name <= label)
 
 
 def _complete(said: Mapping[str, Sequence[str]], roles: Mapping[str, Role], method: str) -> Assignment:

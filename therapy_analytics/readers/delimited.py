@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
 from therapy_analytics.readers._notes import counted
@@ -187,9 +188,17 @@ def _session(
 ) -> RawSession:
     kept = _once(records, columns)
     repeats = len(records) - len(kept)
+    if columns.utterance is not None and not _in_order([record[columns.utterance] for _, record in kept]):
+        notes = (*notes, "The rows are not in the order of their utterance numbers; they were read as they stand.")
     if repeats:
         notes = (*notes, f"{counted(repeats, 'row')} that repeat an utterance for another coder left out.")
     return RawSession(name, [_row(place, record, columns) for place, record in kept], metadata or {}, notes)
+
+
+def _in_order(numbers: list[str]) -> bool:
+    """Tell whether the utterances stand in order, as far as they are numbered."""
+    known = [float(number) for number in numbers if number.strip().isdecimal()]
+    return all(one <= two for one, two in pairwise(known))
 
 
 def _row(place: int, record: list[str], columns: Columns) -> Row:

@@ -14,9 +14,9 @@ from therapy_analytics.readers._times import seconds
 _STAMP = r"[\[(]?\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d+)?[\])]?"
 _LABEL = r"[^\W\d_](?:[^:\uff1a\t,;|]|, ){0,39}?"
 _COLON = r"(?:(?<!\d)[:\uff1a]|[:\uff1a](?!\d\d\b))"  # not the one in 10:30
-_BEGIN = rf"^[ \t>#*_]*(?:(?P<before>{_STAMP})[ \t*_-]*)?(?P<label>{_LABEL})[ \t*_]*"
-_WITH_COLON = re.compile(rf"{_BEGIN}(?:(?P<after>{_STAMP})[ \t*_]*)?{_COLON}[*_]*(?P<words>.*)$")
-_ALONE = re.compile(rf"{_BEGIN}(?P<after>{_STAMP})?[ \t*_]*(?P<words>)$")
+_BEGIN = rf"^[ \t>#*_]*(?:(?P<before>{_STAMP})[ \t*_-]*)?(?P<label>{_LABEL})[ \t*_]*+"
+_WITH_COLON = re.compile(rf"{_BEGIN}(?:(?P<after>{_STAMP})[ \t*_]*+)?{_COLON}[*_]*(?P<words>.*)$")
+_ALONE = re.compile(rf"{_BEGIN}(?P<after>{_STAMP})?[ \t*_]*+(?P<words>)$")
 
 
 def sniff(source: Source) -> float:

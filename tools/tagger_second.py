@@ -1,0 +1,177 @@
+"""Second layer of the tagger: BOLT's codes, from few rows, leaning on the first layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import average_precision_score, f1_score
+from tagger_corpora import alone, bolt
+from tagger_first import HEADS, First, features_of, folds
+from tagger_fit import Array, Data, Head, Penalty, best_threshold, fit, platt, sigmoid
+from tagger_meaning import fold_in, widen
+from therapy_analytics.behaviours.cues import HAND
+from therapy_analytics.session import Role
+
+PENALTY = Penalty(own=8, context=1, dense=4)
+BACKGROUND = 1.0
+"""Weight of all AnnoMI turns together, as turns without the code, beside BOLT's own rows."""
+LIFT_SCALE = 4.0
+"""Scores of the first layer are divided by this when they serve as features."""
+HAND_ROWS = [i for i, name in enumerate(HAND) if name.startswith(("has_", "rate_")) or name in {"words", "sentences"}]
+"""Features by hand that mean the same for a row of BOLT, which has no neighbours and no punctuation."""
+IDS = {
+    "Problem-Solving": "problem_solving",
+    "Changing Unhealthy Behavior": "changing",
+    "Sustaining Unhealthy Behavior": "sustaining",
+    "Sharing Negative Emotions": "negative_feeling",
+    "Sharing Positive Emotions": "positive_feeling",
+    "Gained Insights": "gained_insight",
+    "Sharing Experiences": "life_event",
+}
+"""Labels of BOLT's files whose ids are not just the label in lower case."""
+
+
+def group_of(code: str) -> str | None:
+    """Return the head of the first layer that a code is a kind of."""
+    return {"reflections": "reflection", "questions": "question"}.get(code.split("_")[0])
+
+
+@dataclass(frozen=True)
+class Second:
+    """BOLT's ``n`` rows of a role, then AnnoMI's turns of it as background.
+
+    ``given`` holds P(group), which the probability of a kind is multiplied by; 1 for codes without a group.
+    """
+
+    names: list[str]
+    n: int
+    labels: Array
+    weights: Array
+    given: Array
+    turns: Data
+
+    def fit(self, keep: NDArray[np.bool_]) -> Head:
+        """Fit all codes of the role on some of the turns."""
+        return fit([self.turns], self.labels, self.weights * keep[:, None], PENALTY, parts=1)
+
+    def out_of_fold(self, seed: int) -> Array:
+        """Return scores of all turns by models that have not seen them."""
+        fold = folds(np.arange(len(self.labels)), seed)
+        scores = np.zeros_like(self.labels)
+        for k in range(5):
+            scores[fold == k] = self.turns.scores(self.fit(fold != k))[fold == k]
+        return scores
+
+    def take(self, rows: NDArray[np.bool_]) -> Second:
+        """Return the labels of some rows (not their features)."""
+        parts = {name: getattr(self, name)[rows] for name in ("labels", "weights", "given")}
+        return replace(self, n=int(rows[: self.n].sum()), **parts)
+
+
+def second_layer(folder: Path, role: Role, first: First, head: Head, scores: Array, directions: Array) -> Second:  # noqa: PLR0913
+    """Put BOLT's rows and the background together with what the first layer says of them.
+
+    ``head`` is the calibrated first layer, folded; ``scores`` are its out-of-fold scores on AnnoMI.
+    """
+    rows, labels = bolt(folder, role)
+    names = [IDS.get(label, label.lower().replace(" ", "_")) for label in labels]
+    mine = (first.corpus.turns["role"] == role).to_numpy()[: first.n]
+    background = first.corpus.turns[: first.n].assign(wanted=mine)
+    turns = pd.concat([alone(rows["text"].tolist(), role), background], ignore_index=True)
+    found = features_of(turns.assign(session=turns["session"].astype(str)), "plain")
+    wanted = np.flatnonzero(turns["wanted"].to_numpy(dtype=bool))
+    whole = Data(found, found.hand, np.zeros(0, dtype=np.int64)).scores(head)
+    lifted = np.vstack([whole[wanted[: len(rows)]], scores[mine]])
+    none = np.full(len(wanted), -1)
+    part = replace(found, words=found.words[wanted], grams=found.grams[wanted], hand=None, before=none, after=none)
+    dense = sparse.csr_array(np.hstack([found.hand[wanted][:, HAND_ROWS].toarray(), lifted / LIFT_SCALE]))
+    truth = np.vstack([rows[labels].to_numpy(), np.zeros((len(wanted) - len(rows), len(names)))])
+    weights, given = _conditions(names, len(rows), truth, sigmoid(lifted))
+    return Second(names, len(rows), truth, weights, given, widen(part, dense, directions, parts=1))
+
+
+def _conditions(names: list[str], n: int, truth: Array, p_first: Array) -> tuple[Array, Array]:
+    """Kinds are learnt among rows of their group only; other codes against the background, too."""
+    weights, given = np.ones_like(truth), np.ones_like(truth)
+    weights[n:] = BACKGROUND * n / max(len(truth) - n, 1)
+    for column, name in enumerate(names):
+        group = group_of(name)
+        if group:
+            family = [i for i, other in enumerate(names) if group_of(other) == group]
+            weights[:, column] = truth[:, family].any(axis=1)
+            given[:, column] = p_first[:, HEADS.index(group)]
+    return weights, given
+
+
+def probabilities(second: Second, scores: Array) -> tuple[Array, Array]:
+    """Return calibrated P(group) P(kind | group), and slope and intercept of each code (2, n_codes)."""
+    columns = range(len(second.names))
+    lines = np.array([_line(scores[:, i], second.labels[:, i], second.weights[:, i]) for i in columns]).T
+    found: Array = sigmoid(scores * lines[0] + lines[1]) * second.given
+    return found, lines
+
+
+def _line(scores: Array, labels: Array, weights: Array) -> tuple[float, float]:
+    """Platt's line with its slope drawn half-way to 1 (there are few rows), and the mean kept right."""
+    slope = float(np.clip((platt(scores, labels, weights)[0] + 1) / 2, 0.3, 1.5))
+    low, high, wanted = -20.0, 20.0, float(weights @ labels)
+    for _ in range(60):
+        middle = (low + high) / 2
+        short = float(weights @ sigmoid(slope * scores + middle)) < wanted
+        low, high = (middle, high) if short else (low, middle)
+    return slope, (low + high) / 2
+
+
+def thresholds(second: Second, p: Array) -> list[float]:
+    """Return each code's threshold of highest F1 on BOLT's rows (and the background, for codes without a group)."""
+    rows = np.arange(len(p)) < second.n
+    found = []
+    for column in range(len(second.names)):
+        weights = np.where(rows, 1.0, second.weights[:, column])
+        found.append(best_threshold(p[:, column], second.labels[:, column] > 0, weights))
+    return found
+
+
+def table(second: Second, seeds: tuple[int, ...]) -> pd.DataFrame:
+    """Return cross-validated figures of each code on BOLT's rows; thresholds come from the other folds."""
+    rows = [row for seed in seeds for row in _figures(second, seed)]
+    found = pd.DataFrame(rows).groupby("code", sort=False).mean()
+    found.loc["mean of codes"] = found.mean()
+    return found
+
+
+def _figures(second: Second, seed: int) -> list[dict[str, Any]]:
+    p, _ = probabilities(second, second.out_of_fold(seed))
+    fold = folds(np.arange(len(p)), seed + 100)
+    guess = np.zeros(p.shape, dtype=np.bool_)
+    for k in range(5):
+        limits = thresholds(second.take(fold != k), p[fold != k])
+        guess[fold == k] = p[fold == k] >= limits
+    truth, n = second.labels > 0, second.n
+    return [
+        {
+            "code": name,
+            "rows": int(truth[:, i].sum()),
+            "F1": f1_score(truth[:n, i], guess[:n, i], zero_division=0.0),
+            "average precision": average_precision_score(truth[:n, i], p[:n, i]),
+            "share of BOLT rows": truth[:n, i].mean(),
+            "decided on AnnoMI": guess[n:, i].mean(),
+            "mean p on AnnoMI": p[n:, i].mean(),
+        }
+        for i, name in enumerate(second.names)
+    ]
+
+
+def fold_second(second: Second, lines: Array, directions: Array) -> tuple[Array, Array, Array, Array]:
+    """Fit on everything; return calibrated weights of buckets, hand, lift, and the bias."""
+    head = fold_in(second.fit(np.ones(len(second.labels), dtype=np.bool_)), directions)
+    hand = np.zeros((len(HAND), len(second.names)))
+    hand[HAND_ROWS] = head.dense[: len(HAND_ROWS)]
+    lift = head.dense[len(HAND_ROWS) :] / LIFT_SCALE
+    return head.buckets[:, 0] * lines[0], hand * lines[0], lift * lines[0], head.bias * lines[0] + lines[1]
