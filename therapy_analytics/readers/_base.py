@@ -30,6 +30,8 @@ _BINARY = (
     (b"ID3", "a sound file"),
 )
 _WESTERN = 0.05
+_UTF_BOMS = tuple(bom for bom, _ in _BOMS)
+BINARY = "binary"
 _AS_TEXT = "Save the transcript as plain text, CSV, JSON or WebVTT (UTF-8)"
 
 
@@ -56,7 +58,23 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row, message, line or cue: who, what, where in the file (from 1), when in seconds."""
+    """One row, message, line or cue.
+
+    Attributes
+    ----------
+    speaker : str
+        The label as written.
+    text : str
+        The words, speech marks among them.
+    place : int
+        Where in the file, from 1.
+    start_s, end_s : float or None
+        When, in seconds.
+    role : str or None
+        Where the format itself says it, as for system messages.
+    gold : mapping of str to str
+        Codes that people gave it, by column.
+    """
 
     speaker: str
     text: str = field(repr=False)
@@ -64,6 +82,7 @@ class Row:
     start_s: float | None = None
     end_s: float | None = None
     role: Role | None = None
+    gold: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +97,32 @@ class RawSession:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's name and its decoded text, with the options of the run."""
+    """A file, with the options of the run.
+
+    Attributes
+    ----------
+    path : Path
+        As the user named it.
+    text : str
+        Decoded; empty for a binary file (Word, Excel, ...), whose reader works on `data`.
+    options : ReadOptions
+        Of the run.
+    data : bytes
+        As it stands on disk.
+    encoding : str
+        How `text` was decoded; ``binary`` when it was not.
+    """
 
     path: Path
     text: str = field(repr=False)
     options: ReadOptions = field(default_factory=ReadOptions)
-    sha256: str = ""
+    data: bytes = field(default=b"", repr=False)
+    encoding: str = "utf-8"
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the file."""
+        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def head(self) -> str:
@@ -144,7 +183,7 @@ def load_source(path: Path, options: ReadOptions) -> Source:
     Raises
     ------
     UnreadableFileError
-        It cannot be opened, is empty, or is not text.
+        It cannot be opened, is empty, or its letters cannot be decoded.
     """
     try:
         data = path.read_bytes()
@@ -155,36 +194,42 @@ def load_source(path: Path, options: ReadOptions) -> Source:
             f"the file cannot be opened ({error.strerror})",
             "Check that it exists and may be read",
         ) from None
-    text = _decode(data, path).replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip("\ufeff\0 \t\n"):
+    text, encoding = _decode(data, path)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if encoding != BINARY and not text.strip("\ufeff\0 \t\n"):
         raise UnreadableFileError(str(path), None, "the file is empty", "It should hold a transcript")
-    return Source(path, text, options, hashlib.sha256(data).hexdigest())
+    return Source(path, text, options, data, encoding)
 
 
-def _decode(data: bytes, path: Path) -> str:
+def kind_of_binary(data: bytes) -> str:
+    """Return what a binary file is by its first bytes, or nothing for what can be text."""
+    known = next((what for magic, what in _BINARY if data.startswith(magic)), "")
+    strange = b"\0" in data[:HEAD] and data.strip(b"\0 \t\r\n") and not data.startswith(_UTF_BOMS)
+    return known or ("not a text file" if strange else "")
+
+
+def _decode(data: bytes, path: Path) -> tuple[str, str]:
+    """Return the text and its encoding; no text for a binary file."""
+    if kind_of_binary(data):
+        return "", BINARY
     for bom, encoding in _BOMS:
         if data.startswith(bom):
-            return data.decode(encoding, errors="replace")
-    for magic, what in _BINARY:
-        if data.startswith(magic):
-            raise UnreadableFileError(str(path), None, f"this is {what}, which this version does not read", _AS_TEXT)
-    if b"\0" in data[:HEAD] and data.strip(b"\0 \t\r\n"):
-        raise UnreadableFileError(str(path), None, "this is not a text file", _AS_TEXT)
+            return data.decode(encoding, errors="replace"), encoding
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data":
-            return data[: error.start].decode("utf-8")
+            return data[: error.start].decode("utf-8"), "utf-8"
         return _guess(data, path)
 
 
-def _guess(data: bytes, path: Path) -> str:
+def _guess(data: bytes, path: Path) -> tuple[str, str]:
     """Decode what is not UTF-8. Few odd letters are Windows-1252, which the guesser takes for Korean or Baltic."""
     if len(data.translate(None, bytes(range(128)))) < _WESTERN * len(data):
-        return data.decode("cp1252", errors="replace")
+        return data.decode("cp1252", errors="replace"), "cp1252"
     import charset_normalizer  # noqa: PLC0415 (only the odd file needs it)
 
     best = charset_normalizer.from_bytes(data).best()
     if best is None:
         raise UnreadableFileError(str(path), None, "the letters of the file could not be decoded", _AS_TEXT)
-    return str(best)
+    return str(best), best.encoding

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics.errors import BadDataFileError, NothingToReadError, UnreadableFileError
-from therapy_analytics.readers._base import READERS, RawSession, Reader, ReadOptions, Source, load_source
+from therapy_analytics.readers._base import (
+    READERS,
+    RawSession,
+    Reader,
+    ReadOptions,
+    Source,
+    kind_of_binary,
+    load_source,
+)
 from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
 from therapy_analytics.readers._metadata import Table, is_metadata, tables_for
 from therapy_analytics.session import Session
@@ -199,8 +207,9 @@ def choose_reader(source: Source) -> Reader:
     bids = sorted(((one.sniff(source), suffix in one.suffixes, one.name, one) for one in READERS), reverse=True)
     (best, by_suffix, _, chosen), *others = bids
     if best <= 0:
+        binary = kind_of_binary(source.data)
         raise source.error(
-            "no way to read this file was found",
+            f"this is {binary}, which this version does not read" if binary else "no way to read it was found",
             "Give text with a label before each turn (Therapist: ...), a table with columns speaker and text, "
             "JSON messages, or WebVTT",
         )
