@@ -201,7 +201,13 @@ def load_source(path: Path, options: ReadOptions) -> Source:
     return Source(path, text, options, data, encoding)
 
 
-def kind_of_binary(data: bytes) -> str:
+def refuse_binary(source: Source) -> None:
+    """Raise an error that says what a file is, if it is not text."""
+    if source.encoding == BINARY:
+        raise source.error(f"this is {_kind_of_binary(source.data)}, which this version does not read", _AS_TEXT)
+
+
+def _kind_of_binary(data: bytes) -> str:
     """Return what a binary file is by its first bytes, or nothing for what can be text."""
     known = next((what for magic, what in _BINARY if data.startswith(magic)), "")
     strange = b"\0" in data[:HEAD] and data.strip(b"\0 \t\r\n") and not data.startswith(_UTF_BOMS)
@@ -210,7 +216,7 @@ def kind_of_binary(data: bytes) -> str:
 
 def _decode(data: bytes, path: Path) -> tuple[str, str]:
     """Return the text and its encoding; no text for a binary file."""
-    if kind_of_binary(data):
+    if _kind_of_binary(data):
         return "", BINARY
     for bom, encoding in _BOMS:
         if data.startswith(bom):

@@ -14,8 +14,8 @@ from therapy_analytics.readers._base import (
     Reader,
     ReadOptions,
     Source,
-    kind_of_binary,
     load_source,
+    refuse_binary,
 )
 from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
 from therapy_analytics.readers._metadata import Table, is_metadata, tables_for
@@ -207,9 +207,9 @@ def choose_reader(source: Source) -> Reader:
     bids = sorted(((one.sniff(source), suffix in one.suffixes, one.name, one) for one in READERS), reverse=True)
     (best, by_suffix, _, chosen), *others = bids
     if best <= 0:
-        binary = kind_of_binary(source.data)
+        refuse_binary(source)
         raise source.error(
-            f"this is {binary}, which this version does not read" if binary else "no way to read it was found",
+            "no way to read this file was found",
             "Give text with a label before each turn (Therapist: ...), a table with columns speaker and text, "
             "JSON messages, or WebVTT",
         )

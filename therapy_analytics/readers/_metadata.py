@@ -87,7 +87,9 @@ def tables_for(path: Path, options: ReadOptions, cache: dict[Path, Table]) -> It
 def _rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     """Return the names of the columns, and the cells of each row that are filled; rows without any are none."""
     try:
-        text = load_source(path, ReadOptions()).text.lstrip("\ufeff")
+        source = load_source(path, ReadOptions())
+        refuse_binary(source)
+        text = source.text.lstrip("\ufeff")
         delimiter = max(",;\t", key=text.partition("\n")[0].count)
         first, *records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         header = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in first]
