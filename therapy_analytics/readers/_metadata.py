@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.readers._base import READERS, ReadOptions, load_source
+from therapy_analytics.readers._base import READERS, ReadOptions, load_source, refuse_binary
 from therapy_analytics.readers._build import safe_id
 
 FILE_NAME = "sessions.csv"
