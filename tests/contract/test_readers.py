@@ -13,14 +13,21 @@ import pytest
 
 from therapy_analytics.errors import DuplicateNameError, UnreadableFileError
 from therapy_analytics.readers import FileReading, RawSession, ReadOptions, Source, _files, read_files
-from therapy_analytics.readers._base import READERS, Reader, load_source
+from therapy_analytics.readers._base import BINARY, READERS, Reader, load_source
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._metadata import is_metadata
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import ROLES, Session
 
-SAMPLES_FOLDER = Path(__file__).resolve().parents[2] / "sample_transcripts"
-SAMPLES = sorted(path for path in SAMPLES_FOLDER.iterdir() if path.is_file() and not is_metadata(path))
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = (ROOT / "sample_transcripts", ROOT / "tests" / "formats")
+SAMPLES = sorted(
+    path
+    for folder in FOLDERS
+    for path in folder.glob("*.*")
+    if path.suffix not in {".py", ".pyc"} and not path.name.startswith(".") and not is_metadata(path)
+)
+TEXTS = [path for path in SAMPLES if load_source(path, ReadOptions()).encoding != BINARY]
 N_CUTS = 40
 
 Change = Callable[[bytes], bytes]
@@ -55,7 +62,7 @@ def sessions_of(path: Path) -> tuple[Session, ...]:
 
 def rewritten(sample: Path, folder: Path, data: bytes) -> Path:
     """Write other bytes under the sample's name, beside the same table about sessions."""
-    shutil.copy(SAMPLES_FOLDER / "sessions.csv", folder)
+    shutil.copy(FOLDERS[0] / "sessions.csv", folder)
     path = folder / sample.name
     path.write_bytes(data)
     return path
@@ -90,6 +97,7 @@ def assert_clean(problem: UnreadableFileError) -> None:
 
 
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+each_text = pytest.mark.parametrize("sample", TEXTS, ids=lambda path: path.name)
 each_reader = pytest.mark.parametrize("one", list(READERS), ids=lambda one: one.name)
 
 
@@ -127,7 +135,7 @@ def test_reading_twice_gives_the_same(sample: Path) -> None:
     assert sessions_of(sample) == sessions_of(sample)
 
 
-@each_sample
+@each_text
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_same_words_in_other_bytes_are_the_same_sessions(sample: Path, change: str, tmp_path: Path) -> None:
     changed = rewritten(sample, tmp_path, CHANGES[change](sample.read_bytes()))
