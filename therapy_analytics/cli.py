@@ -54,48 +54,58 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def root(
     *,
-    version: Annotated[  # noqa: ARG001 (handled before any command)
+    version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
     """Measure counseling sessions, of people and of language models, on this machine alone."""
 
 
+Paths = Annotated[list[Path], typer.Argument(help="Transcripts, and folders of them.", show_default=False)]
+Columns = Annotated[
+    str,
+    typer.Option(
+        help="Which columns of a table hold what, where their names do not say: "
+        "speaker=Who,text=Said,session=Case. Also start, end, utterance, annotator.",
+        show_default=False,
+    ),
+]
+Therapist = Annotated[str | None, typer.Option(help="The therapist's label in the transcripts.", show_default=False)]
+Client = Annotated[str | None, typer.Option(help="The client's label in the transcripts.", show_default=False)]
+Metadata = Annotated[
+    Path | None,
+    typer.Option(
+        help="A CSV about the sessions (session_id or file, then counselor, client, source, date, ...). "
+        "A sessions.csv beside the transcripts is found by itself.",
+        show_default=False,
+    ),
+]
+Pattern = Annotated[
+    str | None,
+    typer.Option(help="What the names of the files say: {counselor}_{client}_{date}.", show_default=False),
+]
+Lexicons = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--lexicon", help="A word list to count as well: TOML, or LIWC .dic. May be repeated.", show_default=False
+    ),
+]
+
+
 @app.command()
 def run(
-    paths: Annotated[list[Path], typer.Argument(help="Transcripts, and folders of them.", show_default=False)],
+    paths: Paths,
     *,
     out: Annotated[Path, typer.Option(help="Folder for the results; an earlier run's are replaced.")] = Path("results"),
-    columns: Annotated[
-        str,
-        typer.Option(
-            help="Which columns of a table hold what, where their names do not say: "
-            "speaker=Who,text=Said,session=Case. Also start, end, utterance, annotator.",
-            show_default=False,
-        ),
-    ] = "",
-    therapist: Annotated[
-        str | None, typer.Option(help="The therapist's label in the transcripts.", show_default=False)
-    ] = None,
-    client: Annotated[
-        str | None, typer.Option(help="The client's label in the transcripts.", show_default=False)
-    ] = None,
-    metadata: Annotated[
-        Path | None,
-        typer.Option(
-            help="A CSV about the sessions (session_id or file, then counselor, client, source, date, ...). "
-            "A sessions.csv beside the transcripts is found by itself.",
-            show_default=False,
-        ),
-    ] = None,
-    lexicon: Annotated[
-        list[Path] | None,
-        typer.Option(help="A word list to count as well: TOML, or LIWC .dic. May be repeated.", show_default=False),
-    ] = None,
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+    lexicon: Lexicons = None,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw each session's timeline.")] = True,
     quotes: Annotated[
-        bool,
-        typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written."),
+        bool, typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written.")
     ] = False,
     processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
@@ -114,7 +124,9 @@ def run(
             paths,
             out,
             settings=Settings(lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes),
-            read_options=ReadOptions(columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata),
+            read_options=ReadOptions(
+                columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata, pattern=pattern
+            ),
             writing=Writing(plots=plots, processes=processes, on_file=progress.file, on_sessions=progress.sessions),
         )
     except TherapyAnalyticsError as error:
@@ -123,6 +135,69 @@ def run(
     progress.close()
     _summary(result, plots=plots)
     raise typer.Exit(SOME_FILES_FAILED if result.problems else 0)
+
+
+@app.command()
+def inspect(
+    paths: Paths,
+    *,
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+    quotes: Annotated[bool, typer.Option("--quotes", help="Show the first turns, with their words.")] = False,
+) -> None:
+    """Show how each file would be read: reader, encoding, sessions, speakers, roles and why, what is left out."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
+    from therapy_analytics.readers import inspect as look  # noqa: PLC0415
+
+    options = ReadOptions(
+        columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata, pattern=pattern
+    )
+    failed = False
+    try:
+        for one in look(paths, options=options):
+            failed = failed or one.reading.problem is not None
+            for line in one.lines(quotes=quotes):
+                typer.echo(line)
+    except TherapyAnalyticsError as error:
+        _fail(str(error), NOTHING_DONE)
+    raise typer.Exit(SOME_FILES_FAILED if failed else 0)
+
+
+@app.command()
+def convert(
+    paths: Paths,
+    *,
+    to: Annotated[str, typer.Option(help="The form: chat, csv, docx, jsonl or vtt.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder for the files; nothing in it is overwritten.")] = Path("converted"),
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+) -> None:
+    """Write each session in another form, one file a session, and say what that form cannot hold."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
+    from therapy_analytics.writers import convert as write  # noqa: PLC0415
+
+    os.umask(0o077)
+    options = ReadOptions(
+        columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata, pattern=pattern
+    )
+    try:
+        done = write(paths, to, out, options=options)
+    except TherapyAnalyticsError as error:
+        _fail(str(error), NOTHING_DONE)
+    for problem in done.problems:
+        typer.echo(f"Not read: {problem}", err=True)
+    for session, lost in done.losses:
+        typer.echo(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
+    typer.echo(f"{_count(len(done.files), 'file')} written to {out}")
+    raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
 
 @app.command()

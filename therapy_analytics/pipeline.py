@@ -117,11 +117,8 @@ def analyze(
     settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes)
     parts = [_frames(batch, settings) for batch in _batches(sessions)] or [_frames((), settings)]
     by_session = _stacked([part[0] for part in parts])
-    return Analysis(
-        sessions=by_session,
-        turns=pd.concat([part[1] for part in parts], ignore_index=True),
-        codebook=tables.codebook_table(_lexicons(settings), builtin_codebooks(), by_session),
-    )
+    turns = pd.concat([part[1] for part in parts], ignore_index=True)
+    return Analysis(by_session, turns, _codebook(settings, by_session, _gold_names(turns)))
 
 
 def run(
@@ -164,16 +161,17 @@ def run(
     _prepare(out)
     parts = []
     for part in in_order(work, _chain(first, iter_batches), processes=writing.processes):
-        writing.on_sessions(len(part))
+        writing.on_sessions(len(part.sessions))
         parts.append(part)
     _write_csv(_problems_table(reading.problems), out / "problems.csv")
     recipe = json.dumps(_recipe(reading, settings), indent=2, ensure_ascii=False)
     (out / "run.json").write_text(recipe + "\n", encoding="utf-8")
     if not parts:
         raise NothingToReadError(_nothing_readable(reading, out))
-    by_session = _stacked(parts)
+    by_session = _stacked([part.sessions for part in parts])
     _write_csv(by_session, out / "sessions.csv")
-    _write_csv(tables.codebook_table(_lexicons(settings), builtin_codebooks(), by_session), out / "codebook.csv")
+    gold = sorted({name for part in parts for name in part.gold})
+    _write_csv(_codebook(settings, by_session, gold), out / "codebook.csv")
     return RunResult(out, by_session, tuple(reading.problems))
 
 
@@ -305,17 +303,36 @@ def _stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return whole[[*about, *rest]].fillna(texts)
 
 
-def _analyze_and_write(batch: tuple[Session, ...], *, settings: Settings, out: Path, plots: bool) -> pd.DataFrame:
+def _codebook(settings: Settings, by_session: pd.DataFrame, gold: Iterable[str]) -> pd.DataFrame:
+    lexicons = _lexicons(settings)
+    return tables.codebook_table(lexicons, builtin_codebooks(), sessions=map(str, by_session), gold=gold)
+
+
+def _gold_names(turns: pd.DataFrame) -> list[str]:
+    return [name for name in map(str, turns) if name.startswith(tables.GOLD)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What the main process must know of a batch that was written."""
+
+    sessions: pd.DataFrame
+    gold: list[str]
+
+
+def _analyze_and_write(batch: tuple[Session, ...], *, settings: Settings, out: Path, plots: bool) -> _Written:
     by_session, by_turn = _frames(batch, settings)
     starts = np.cumsum([0, *(len(session.turns) for session in batch)])
     for position, session in enumerate(batch):
         folder = out / "sessions" / session.id
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         turns = by_turn.iloc[starts[position] : starts[position + 1]]
+        # Codes that people gave in other sessions of the batch are no columns of this one.
+        turns = turns.drop(columns=[name for name in _gold_names(turns) if not turns[name].any()])
         _write_csv(turns, folder / "turns.csv")
         if plots:
             _draw(turns, folder)
-    return by_session
+    return _Written(by_session, _gold_names(by_turn))
 
 
 def _draw(turns: pd.DataFrame, folder: Path) -> None:
@@ -374,6 +391,7 @@ def _recipe(reading: _Reading, settings: Settings) -> dict[str, Any]:
             "therapist": options.therapist,
             "client": options.client,
             "metadata": str(options.metadata) if options.metadata else None,
+            "pattern": options.pattern,
             "quotes": settings.quotes,
             "seed": settings.seed,
         },

@@ -89,7 +89,7 @@ class Session:
         What the file or a ``sessions.csv`` beside it says of the session as a whole
         (counselor, client, source, date, ...).
     role_method : str
-        How it was found who the therapist is: ``labels``, ``metadata``, ``option``,
+        How it was found who the therapist is: ``option``, ``file``, ``labels``, ``metadata``,
         ``elimination``, ``pronouns``, ``pronouns_unsure`` or ``none``.
     role_margin : float
         For the pronoun rule, how far the two speakers lie apart (you-minus-I words per 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf
 
@@ -53,7 +53,7 @@ SESSION_COLUMNS = (
     _fixed("source", "human or llm: what kind of therapist speaks"),
     _fixed(
         "role_method",
-        "How it was found who the therapist is: option, labels, metadata, elimination, pronouns, none",
+        "How it was found who the therapist is: option, file, labels, metadata, elimination, pronouns, none",
     ),
     _fixed(
         "role_margin",
@@ -80,6 +80,8 @@ TURN_COLUMNS = (
     _fixed("n_words", "Words of the turn; a contraction is one word", "words", 0),
     _fixed("n_sentences", "Sentences of the turn; text without punctuation counts as one", "sentences", 0),
 )
+GOLD = "gold_"
+"""Before the name of a column of codes that people gave, as the file has it."""
 QUOTE_COLUMN = _fixed("text", "What was said (only with --quotes)")
 
 
@@ -133,7 +135,7 @@ def turns_table(
 ) -> pd.DataFrame:
     """Return a row a turn: place, role, times, words, then codes and turn measures.
 
-    Codes of the other role are empty (missing), not 0.
+    Codes of the other role are empty (missing), not 0. Codes that people gave stand in ``gold_...``.
     """
     turns = [turn for one in measured for turn in one.session.session.turns]
     data: dict[str, object] = {
@@ -151,6 +153,8 @@ def turns_table(
         data["text"] = [turn.text for turn in turns]
     for code in codes:
         data |= _code_columns(measured, code)
+    for name in dict.fromkeys(name for turn in turns for name in turn.gold):
+        data[f"{GOLD}{name}"] = [turn.gold.get(name, "") for turn in turns]
     for column in columns:
         if column.level == "turn":
             data[column.name] = _joined([np.asarray(one.values[column.name]) for one in measured], np.float64)
@@ -168,8 +172,20 @@ def _code_columns(measured: Sequence[Measured], code: Code) -> dict[str, object]
     return {f"p_{code.column}": probability, code.column: masked}
 
 
-def codebook_table(lexicons: Sequence[Lexicon], codebooks: Sequence[Codebook], sessions: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for every column of the sessions and turns tables, saying what it means."""
+def codebook_table(
+    lexicons: Sequence[Lexicon], codebooks: Sequence[Codebook], *, sessions: Iterable[str], gold: Iterable[str]
+) -> pd.DataFrame:
+    """Return a row for every column of the sessions and turns tables, saying what it means.
+
+    Parameters
+    ----------
+    lexicons, codebooks : sequences
+        Of the run.
+    sessions : iterable of str
+        Columns of the sessions table, for the metadata among them.
+    gold : iterable of str
+        Columns of codes that people gave.
+    """
     measures = all_columns(lexicons)
     named = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in measures}
     rows = [_codebook_row(column, "sessions", "fixed") for column in SESSION_COLUMNS]
@@ -177,12 +193,17 @@ def codebook_table(lexicons: Sequence[Lexicon], codebooks: Sequence[Codebook], s
     rows += [_codebook_row(column, "sessions", one.family) for one, column in measures if column.level == "session"]
     rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, QUOTE_COLUMN)]
     rows += [row for book in codebooks for code in book.codes for row in _code_rows(code, book)]
+    rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
     rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
     return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
 
 
 def _metadata_column(name: object) -> Column:
     return _fixed(str(name), "From the transcript's file or a table about the sessions")
+
+
+def _gold_column(name: str) -> Column:
+    return _fixed(name, "Codes that people gave the turn, as the transcript's file has them; several are split by ;")
 
 
 def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:

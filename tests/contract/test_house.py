@@ -22,6 +22,7 @@ ROOMS = (
     ("errors",),
     ("registry", "session"),
     ("readers",),
+    ("writers",),
     ("language",),
     ("behaviours",),
     ("measures",),
@@ -71,6 +72,7 @@ def test_registered_names_are_what_they_were() -> None:
         "behaviour_rates",
         "lexicon_use",
         "reflection_to_question",
+        "speech_marks",
         "style_matching",
         "talk",
         "togetherness",
@@ -147,7 +149,9 @@ def test_an_analysis_loads_no_trainer_and_no_plotting() -> None:
 
 def test_a_run_opens_no_socket(samples: Path, tmp_path: Path) -> None:
     code = "import socket\n\ndef refuse(*a, **k):\n    raise SystemExit('a socket was asked for')\n\n"
-    code += "socket.socket.connect = socket.socket.sendto = socket.getaddrinfo = refuse\nimport therapy_analytics as ta\n"
+    code += (
+        "socket.socket.connect = socket.socket.sendto = socket.getaddrinfo = refuse\nimport therapy_analytics as ta\n"
+    )
     code += f"ta.run([{str(samples / 'aria_ben.json')!r}], {str(tmp_path / 'r')!r})"
     assert "spacy" in _loaded_by(code)
 

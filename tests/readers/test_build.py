@@ -23,7 +23,7 @@ def test_rows_of_one_speaker_are_one_turn() -> None:
         Row("T", "Four.", 5),
     )
     assert [(turn.index, turn.speaker, turn.role, turn.text) for turn in one.turns] == [
-        (0, "T", "therapist", "One.\nTwo."),
+        (0, "T", "therapist", "One. Two."),
         (1, "C", "client", "Three."),
         (2, "T", "therapist", "Four."),
     ]
@@ -37,7 +37,7 @@ def test_rows_of_one_speaker_are_one_turn() -> None:
 @pytest.mark.parametrize("blank", ["", " ", "\n\t", "\u00a0", "\u3000"])
 def test_rows_without_words_part_no_turn(blank: str) -> None:
     one = built(Row("T", "One.", 1), Row("C", blank, 2), Row("T", "Two.", 3))
-    assert [turn.text for turn in one.turns] == ["One.\nTwo."]
+    assert [turn.text for turn in one.turns] == ["One. Two."]
     assert one.notes[0] == "1 row without words left out."
 
 

@@ -17,15 +17,20 @@ none of that.
 
 from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row, Source, reader
 from therapy_analytics.readers._files import FileReading, find_files, read, read_files
+from therapy_analytics.readers._inspect import Inspection, inspect
+from therapy_analytics.readers._marks import join_marks
 
 __all__ = [
     "FileReading",
+    "Inspection",
     "RawSession",
     "ReadOptions",
     "Reader",
     "Row",
     "Source",
     "find_files",
+    "inspect",
+    "join_marks",
     "read",
     "read_files",
     "reader",

@@ -48,12 +48,15 @@ class ReadOptions:
         The label of the therapist, of the client, as written in the files.
     metadata : Path or None
         A table about the sessions, besides any ``sessions.csv`` beside the files.
+    pattern : str or None
+        What the names of the files say, as in ``{counselor}_{client}_{date}``.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     therapist: str | None = None
     client: str | None = None
     metadata: Path | None = None
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

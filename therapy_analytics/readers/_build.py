@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
+from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.session import Mark, Role, Session, Turn
 
 MAX_ID = 80
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
@@ -43,15 +44,9 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
     Returns
     -------
     Session
-        Its turns are never empty, and neighbouring turns have different speakers.
+        Its turns hold words or speech marks, and neighbouring turns have different speakers.
     """
     rows = [row for row in raw.rows if row.text.strip()]
-    notes = list(raw.notes)
-    if len(rows) < len(raw.rows):
-        notes.append(f"{counted(len(raw.rows) - len(rows), 'row')} without words left out.")
-    unnamed = sum(not row.speaker.strip() for row in rows)
-    if unnamed:
-        notes.append(f"{counted(unnamed, 'row')} without a speaker's name.")
     spoken = [list(group) for _, group in groupby(rows, key=lambda row: (_key(row.speaker), row.role))]
     found = _roles(spoken, metadata, options)
     turns = tuple(_turn(index, group, _role(group[0], found)) for index, group in enumerate(spoken))
@@ -62,8 +57,27 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
         metadata=dict(metadata),
         role_method=found.method,
         role_margin=found.margin,
-        notes=(*notes, *found.notes),
+        notes=(*raw.notes, *_losses(raw.rows, rows), *found.notes),
     )
+
+
+def _losses(all_rows: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
+    """Say what of the file's rows is not in the session, or not as it should be."""
+    if len(rows) < len(all_rows):
+        yield f"{counted(len(all_rows) - len(rows), 'row')} without words left out."
+    unnamed = sum(not row.speaker.strip() for row in rows)
+    if unnamed:
+        yield f"{counted(unnamed, 'row')} without a speaker's name."
+    starts = [row.start_s for row in rows if row.start_s is not None]
+    back = sum(later < earlier for earlier, later in pairwise(starts))
+    if back:
+        yield f"Times run back at {counted(back, 'place')}; the order of the file was kept."
+
+
+def fingerprint(session: Session) -> bytes:
+    """Return a hash of who says what: two sessions of one hash are one session under two names."""
+    said = ((turn.role, turn.text.casefold().split()) for turn in session.turns)
+    return hashlib.sha256(repr(list(said)).encode("utf-8", "replace")).digest()
 
 
 def safe_id(name: str) -> str:
@@ -103,15 +117,19 @@ def _key(speaker: str) -> str:
 
 def _roles(spoken: list[list[Row]], metadata: Mapping[str, str], options: ReadOptions) -> Assignment:
     said: dict[str, list[str]] = {}
+    told: dict[str, Role] = {}
     for group in spoken:
-        if group[0].role is None:
-            said.setdefault(_key(group[0].speaker), []).extend(row.text for row in group)
-    hints = Hints(options.therapist, options.client, metadata.get("counselor", ""), metadata.get("client", ""))
-    return assign_roles(said, hints)
+        row = group[0]
+        if row.role != "other":
+            said.setdefault(_key(row.speaker), []).extend(row.text for row in group)
+        if row.role in {"therapist", "client"}:
+            told[_key(row.speaker)] = row.role
+    names = metadata.get("counselor", ""), metadata.get("client", "")
+    return assign_roles(said, Hints(options.therapist, options.client, *names, told))
 
 
 def _role(row: Row, found: Assignment) -> Role:
-    if row.role is not None:
+    if row.role is not None and (row.role == "other" or found.method == "file"):
         return row.role
     return found.roles.get(_key(row.speaker)) or role_of_label(row.speaker) or "other"
 
@@ -122,12 +140,41 @@ def _whole(text: str) -> str:
 
 
 def _turn(index: int, rows: list[Row], role: Role) -> Turn:
+    text, marks = _words_and_marks(rows)
     return Turn(
         index=index,
         speaker=_whole(" ".join(rows[0].speaker.split())),
         role=role,
-        text=_whole("\n".join(row.text.strip() for row in rows)),
+        text=text,
         first_row=rows[0].place,
         start_s=rows[0].start_s,
         end_s=rows[-1].end_s,
+        marks=marks,
+        gold=_gold(rows),
     )
+
+
+def _words_and_marks(rows: list[Row]) -> tuple[str, tuple[Mark, ...]]:
+    """Join the words of a turn's rows and move the marks of each row along."""
+    lines: list[str] = []
+    marks: list[Mark] = []
+    length = 0
+    for row in rows:
+        words, found = split_marks(_whole(row.text))
+        begin = length + bool(lines and words)
+        marks.extend(replace(mark, at=begin + mark.at) for mark in found)
+        if words:
+            lines.append(words)
+            length = begin + len(words)
+    return " ".join(lines), tuple(marks)
+
+
+def _gold(rows: list[Row]) -> Mapping[str, str]:
+    """Join what people coded in the rows of a turn, each different code once, in order."""
+    if not any(row.gold for row in rows):
+        return {}
+    codes: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for column, value in row.gold.items():
+            codes.setdefault(column, {}).update(dict.fromkeys(value.split(";")))
+    return {column: ";".join(filter(None, values)) for column, values in codes.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from therapy_analytics.errors import BadDataFileError, NothingToReadError, UnreadableFileError
@@ -17,8 +17,8 @@ from therapy_analytics.readers._base import (
     load_source,
     refuse_binary,
 )
-from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
-from therapy_analytics.readers._metadata import Table, is_metadata, tables_for
+from therapy_analytics.readers._build import Place, build_session, fingerprint, safe_id, unique_id
+from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, is_metadata, keys, tables_for
 from therapy_analytics.session import Session
 
 _MEDIA = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".wav", ".mp3", ".m4a", ".ogg", ".flac", ".mp4", ".mov"}
@@ -42,6 +42,7 @@ class _Shelf:
     """What files of one run share: the ids taken and the tables about sessions."""
 
     ids: set[str] = field(default_factory=set)
+    twins: dict[bytes, str] = field(default_factory=dict)
     tables: dict[Path, Table] = field(default_factory=dict)
 
 
@@ -104,6 +105,7 @@ def read_files(
     options = options or ReadOptions()
     if options.metadata is not None and not options.metadata.is_file():
         raise BadDataFileError(str(options.metadata), "there is no such table about sessions", "Check its name")
+    from_name("", options.pattern)  # a pattern that cannot be used is an error before any file is read
     shelf = _Shelf()
     for path in find_files(paths, leave_out=leave_out):
         if options.metadata is not None and os.path.realpath(path) == os.path.realpath(options.metadata):
@@ -188,11 +190,16 @@ def _build(raw: RawSession, source: Source, tables: list[Table], shelf: _Shelf) 
     stem = safe_id(source.path.stem)
     wanted = safe_id(raw.name) if raw.name.strip() else stem
     identity = unique_id(wanted, stem, shelf.ids)
-    about = dict(raw.metadata)
-    for table in tables:
-        rows = (table.get(name.casefold()) for name in (identity, wanted, stem))
-        about.update(next(filter(None, rows), {}))
-    return build_session(raw, Place(str(source.path), identity), about, source.options)
+    about, notes = combined(
+        common_names(raw.metadata),
+        from_name(source.path.stem, source.options.pattern),
+        *(next(filter(None, map(table.get, keys(identity, wanted, stem))), {}) for table in tables),
+    )
+    session = build_session(raw, Place(str(source.path), identity), about, source.options)
+    twin = shelf.twins.setdefault(fingerprint(session), identity)
+    if twin != identity:
+        notes = (*notes, f"The same words as in session {twin}.")
+    return replace(session, notes=(*session.notes, *notes))
 
 
 def choose_reader(source: Source) -> Reader:

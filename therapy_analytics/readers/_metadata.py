@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from therapy_analytics.errors import BadDataFileError, UnreadableFileError
+from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source, refuse_binary
 from therapy_analytics.readers._build import safe_id
 
@@ -70,6 +71,56 @@ def _identity(key: str) -> str:
     name = key.replace("\\", "/").rpartition("/")[2]
     is_file = any(Path(name).suffix.lower() in one.suffixes for one in READERS)
     return safe_id(Path(name).stem if is_file else key).casefold()
+
+
+def common_names(about: Mapping[str, str]) -> dict[str, str]:
+    """Return what a file says of itself under the names that tables use: a clinician is a counselor."""
+    return {_ALIASES.get(name, name): value for name, value in about.items()}
+
+
+def keys(*names: str) -> Iterator[str]:
+    """Yield the keys under which a table may speak of a session."""
+    return (name.casefold() for name in names)
+
+
+def from_name(stem: str, pattern: str | None) -> dict[str, str]:
+    """Return what the name of a file says by the user's pattern; nothing where it does not fit.
+
+    Examples
+    --------
+    >>> from_name("lee_p01_2025-03-04", "{counselor}_{client}_{date}")
+    {'counselor': 'lee', 'client': 'p01', 'date': '2025-03-04'}
+    >>> from_name("notes", "{counselor}_{client}")
+    {}
+    """
+    if pattern is None:
+        return {}
+    match = _pattern(pattern).fullmatch(stem)
+    return common_names(match.groupdict()) if match else {}
+
+
+@functools.cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    pieces = re.split(r"\{([a-z][a-z0-9_]*)\}", pattern)
+    if len(pieces) < 3 or len(set(pieces[1::2])) < len(pieces[1::2]) or set("{}") & set("".join(pieces[::2])):
+        raise BadOptionError(
+            "--pattern",
+            f"{pattern!r} names nothing, or something twice",
+            "Write names in braces, as in {counselor}_{client}_{date}",
+        )
+    named = (f"(?P<{piece}>.+?)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
+    return re.compile("".join(named))
+
+
+def combined(*sources: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Put together what several sources say of a session: the later wins, and a note tells where they differ."""
+    about: dict[str, str] = {}
+    differ: dict[str, None] = {}
+    for source in sources:
+        differ |= dict.fromkeys(key for key, value in source.items() if about.get(key, value) != value)
+        about.update(source)
+    notes = f"Sources differ on {', '.join(differ)}; the table about the sessions or the file's name was taken."
+    return about, (notes,) if differ else ()
 
 
 def tables_for(path: Path, options: ReadOptions, cache: dict[Path, Table]) -> Iterator[Table]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from therapy_analytics.session import Role
@@ -49,12 +49,13 @@ class Assignment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What is known beside the labels: the user's options and the session's metadata."""
+    """What is known beside the labels: the user's options, the session's metadata, roles that the file tells."""
 
     therapist: str | None = None
     client: str | None = None
     counselor_name: str = ""
     client_name: str = ""
+    told: Mapping[str, Role] = field(default_factory=dict)
 
 
 def role_of_label(label: str) -> Role | None:
@@ -92,16 +93,16 @@ def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
     Returns
     -------
     Assignment
-        The first way that settles the therapist wins: the user's option, the labels, names in
-        the metadata, elimination, and last the pronoun rule.
+        The first way that settles the therapist wins: the user's option, roles that the file tells
+        beside the labels, the labels, names in the metadata, elimination, and last the pronoun rule.
     """
-    by_label = _by_label(said)
+    by_label = {**_by_label(said), **hints.told}
     by_option = _named(said, hints.therapist, hints.client)
     if by_option:
         others = {label: role for label, role in by_label.items() if role == "other"}
         return _complete(said, {**others, **by_option}, "option")
     if {"therapist", "client"} <= set(by_label.values()):
-        return _complete(said, by_label, "labels")
+        return _complete(said, by_label, "file" if hints.told else "labels")
     by_name = _named(said, hints.counselor_name or None, hints.client_name or None)
     if by_name:
         return _complete(said, {**by_label, **by_name}, "metadata")

@@ -1,0 +1,101 @@
+"""How a file would be read, and why: what one looks at when a run says something odd."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._base import READERS, ReadOptions, load_source
+from therapy_analytics.readers._files import FileReading, find_files, read_files
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """One file, looked at.
+
+    Attributes
+    ----------
+    reading : FileReading
+        Its sessions, or why it cannot be read.
+    certainties : tuple of (str, float)
+        How sure each reader is that the file is its own, the surest first; those at 0 are left out.
+    encoding : str
+        How the letters were decoded; ``binary`` for Word, Excel and the like; empty when unreadable.
+    """
+
+    reading: FileReading
+    certainties: tuple[tuple[str, float], ...]
+    encoding: str
+
+    def lines(self, *, quotes: bool = False, turns: int = 6) -> Iterator[str]:
+        """Yield what to print: the file, its reader, then each session; words only with `quotes`."""
+        yield str(self.reading.path)
+        if self.encoding:
+            bids = ", ".join(f"{name} {sure:.2f}" for name, sure in self.certainties) or "none"
+            yield f"  readers by certainty: {bids}; encoding: {self.encoding}"
+        if self.reading.problem is not None:
+            where = f"line {self.reading.problem.line}: " if self.reading.problem.line else ""
+            yield f"  not read: {where}{self.reading.problem.problem}. {self.reading.problem.remedy}."
+        for session in self.reading.sessions:
+            yield from _session_lines(session, turns if quotes else 0)
+
+
+def inspect(paths: Iterable[str | Path], *, options: ReadOptions | None = None) -> Iterator[Inspection]:
+    """Look at files without analysing them.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders.
+    options : ReadOptions, optional
+        As for `read`.
+
+    Yields
+    ------
+    Inspection
+        One for each file, in order.
+
+    Raises
+    ------
+    NothingToReadError
+        There is no file to read.
+    """
+    options = options or ReadOptions()
+    files = find_files(paths)
+    for reading in read_files(files, options=options):
+        yield Inspection(reading, *_bids(reading.path, options))
+
+
+def _bids(path: Path, options: ReadOptions) -> tuple[tuple[tuple[str, float], ...], str]:
+    try:
+        source = load_source(path, options)
+    except UnreadableFileError:
+        return (), ""
+    bids = sorted(((one.sniff(source), one.name) for one in READERS), reverse=True)
+    return tuple((name, sure) for sure, name in bids if sure > 0), source.encoding
+
+
+def _session_lines(session: Session, quoted: int) -> Iterator[str]:
+    margin = "" if math.isnan(session.role_margin) else f", margin {session.role_margin:.1f}"
+    yield f"  session {session.id}: {counted(len(session.turns), 'turn')}; roles by {session.role_method}{margin}"
+    speakers: dict[tuple[str, str], list[int]] = {}
+    for turn in session.turns:
+        speakers.setdefault((turn.speaker, turn.role), []).append(len(turn.text.split()))
+    for (speaker, role), words in speakers.items():
+        yield f"    {speaker or '(no name)'} is {role}: {counted(len(words), 'turn')}, {counted(sum(words), 'word')}"
+    about = ", ".join(f"{key} {value}" for key, value in session.metadata.items() if value)
+    if about:
+        yield f"    about: {about}"
+    marks = sum(len(turn.marks) for turn in session.turns)
+    if marks:
+        yield f"    {counted(marks, 'speech mark')} taken out of the words"
+    codes = dict.fromkeys(name for turn in session.turns for name in turn.gold)
+    if codes:
+        yield f"    codes by people: {', '.join(codes)}"
+    yield from (f"    note: {note}" for note in session.notes)
+    yield from (f"    [{turn.index}] {turn.speaker}: {turn.text}" for turn in session.turns[:quoted])

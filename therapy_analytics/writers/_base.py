@@ -1,0 +1,60 @@
+"""What a writer is, and what a form can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from therapy_analytics.registry import Registry
+from therapy_analytics.session import Session, Turn
+
+Write = Callable[[Session], bytes]
+
+FEATURES: dict[str, tuple[str, Callable[[Turn], bool]]] = {
+    "times": ("times", lambda turn: turn.start_s is not None or turn.end_s is not None),
+    "codes": ("codes by people", lambda turn: bool(turn.gold)),
+    "lines": ("line breaks inside turns", lambda turn: "\n" in turn.text),
+    "others": ("turns that are neither the therapist's nor the client's", lambda turn: turn.role == "other"),
+}
+"""What a turn can have that not every form holds: its name for the user, and how to see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A registered form."""
+
+    name: str
+    suffix: str
+    holds: frozenset[str]
+    write: Write
+    description: str
+
+    def losses(self, session: Session) -> Iterator[str]:
+        """Yield what the session has and this form cannot hold."""
+        for feature, (what, has) in FEATURES.items():
+            if feature not in self.holds and any(map(has, session.turns)):
+                yield what
+
+
+WRITERS: Registry[Writer] = Registry("form", package="therapy_analytics.writers")
+
+
+def writer(name: str, *, suffix: str, holds: set[str]) -> Callable[[Write], Write]:
+    """Register a function as the writer of a form.
+
+    Parameters
+    ----------
+    name : str
+        As in ``--to NAME``.
+    suffix : str
+        Ending of its files, as in ``.csv``.
+    holds : set of str
+        Those of `FEATURES` that survive.
+    """
+
+    def register(write: Write) -> Write:
+        description = (write.__doc__ or "").strip().split("\n", maxsplit=1)[0]
+        WRITERS.add(name, Writer(name, suffix, frozenset(holds), write, description), module=write.__module__)
+        return write
+
+    return register

@@ -1,0 +1,98 @@
+"""Transcripts in another form: one file a session, and a table about the sessions beside them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.readers import ReadOptions, read_files
+from therapy_analytics.session import Session
+from therapy_analytics.writers._base import WRITERS
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What `convert` did.
+
+    Attributes
+    ----------
+    files : tuple of Path
+        Written, in order.
+    losses : tuple of (str, tuple of str)
+        Session id, and what of it the form cannot hold; sessions that lose nothing are left out.
+    problems : tuple of UnreadableFileError
+        Files that could not be read.
+    """
+
+    files: tuple[Path, ...]
+    losses: tuple[tuple[str, tuple[str, ...]], ...]
+    problems: tuple[UnreadableFileError, ...]
+
+
+def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: ReadOptions | None = None) -> Conversion:
+    """Read transcripts and write each session in another form.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders.
+    to : str
+        Name of the form.
+    out : str or Path
+        Folder, made if need be (private, 0700). Files that stand there already are not touched.
+    options : ReadOptions, optional
+        As for `read`.
+
+    Returns
+    -------
+    Conversion
+        What was written, what was lost, what could not be read.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such form.
+    BadOptionError
+        A file of that name stands in the folder already.
+    NothingToReadError
+        There is no file to read.
+    """
+    form, out = WRITERS[to], Path(out)
+    sessions: list[Session] = []
+    problems: list[UnreadableFileError] = []
+    for reading in read_files(paths, options=options, leave_out=out):
+        sessions.extend(reading.sessions)
+        if reading.problem is not None:
+            problems.append(reading.problem)
+    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files = tuple(_create(out / f"{session.id}{form.suffix}", form.write(session)) for session in sessions)
+    about = _about(sessions)
+    if about:
+        files = (*files, _create(out / "sessions.csv", about))
+    losses = tuple((session.id, lost) for session in sessions if (lost := tuple(form.losses(session))))
+    return Conversion(files, losses, tuple(problems))
+
+
+def _create(path: Path, data: bytes) -> Path:
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise BadOptionError("--out", f"{path} is there already", "Name a new or an empty folder") from None
+    return path
+
+
+def _about(sessions: list[Session]) -> bytes:
+    """Return the table about the sessions, or nothing where nothing is known of them."""
+    names = dict.fromkeys(name for session in sessions for name in session.metadata)
+    if not names:
+        return b""
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["session_id", *names])
+    table.writerows([session.id, *(session.metadata.get(name, "") for name in names)] for session in sessions)
+    return text.getvalue().encode()
