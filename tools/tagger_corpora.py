@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.language import Batch, annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import Role, Session, Turn
@@ -63,11 +65,15 @@ def annomi(folder: Path) -> Corpus:
         column = "therapist_input" if name == "input" else name
         rows[name] = rows[f"{column}_exists"].eq(True).astype(float)
     for name in MAIN:
-        rows[f"main_{name}"] = rows["main_therapist_behaviour"].str.replace("therapist_", "").eq(name).astype(float)
+        rows[f"main_{name}"] = (
+            rows["main_therapist_behaviour"].str.replace("therapist_", "").eq(name).astype(float)
+        )
     for name in TALK:
         rows[name] = rows["client_talk_type"].eq(name).astype(float)
     keep = {"utterance_text": "first", "interlocutor": "first", "source_group": "first"}
-    rows = rows.groupby(["transcript_id", "utterance_id"], as_index=False).agg(dict.fromkeys(LABELS, "mean") | keep)
+    rows = rows.groupby(["transcript_id", "utterance_id"], as_index=False).agg(
+        dict.fromkeys(LABELS, "mean") | keep
+    )
     rows["group"] = "annomi" + rows["source_group"].astype(str)
     rows = rows.rename(columns={"transcript_id": "session", "interlocutor": "role", "utterance_text": "text"})
     turns = _merged(rows)
@@ -80,7 +86,11 @@ def misc_gold(folder: Path) -> Corpus:
     """Read MISC units as turns: flags by any unit of the turn; main behaviour unknown."""
     parts = [pd.read_csv(folder / "misc_gold" / name) for name in ("hlqc.csv", "mibot.csv")]
     units = pd.concat(parts, ignore_index=True)
-    units["session"], units["text"], units["group"] = units["conv_id"], units["utt_text"], "misc" + units["conv_id"]
+    units["session"], units["text"], units["group"] = (
+        units["conv_id"],
+        units["utt_text"],
+        "misc" + units["conv_id"],
+    )
     units["role"] = units["speaker"].map({"counsellor": "therapist", "client": "client"})
     kinds = {
         "question": {"OQ", "CQ"},
@@ -109,8 +119,41 @@ def alone(texts: list[str], role: Role, margin: int = 20) -> pd.DataFrame:
     """Put single utterances into the middle of sessions whose other turns are empty."""
     roles = ["client", "therapist"] * (margin + 1)
     at = margin if roles[margin] == role else margin + 1
-    rows = [(i, role_, text if j == at else "") for i, text in enumerate(texts) for j, role_ in enumerate(roles)]
+    rows = [
+        (i, role_, text if j == at else "") for i, text in enumerate(texts) for j, role_ in enumerate(roles)
+    ]
     return pd.DataFrame(rows, columns=["session", "role", "text"]).assign(wanted=lambda d: d["text"] != "")
+
+
+def seeds() -> pd.DataFrame:
+    """Return invented sentences with their code and role: the codebooks' examples, and this folder's own."""
+    own = tomllib.loads((Path(__file__).parent / "seed_sentences.toml").read_text(encoding="utf-8"))
+    rows = [
+        (text, code.id, code.role)
+        for book in builtin_codebooks()
+        for code in book.codes
+        for text in (*code.examples, *(own.get(code.id, []) if book.id == "bolt" else []))
+    ]
+    return pd.DataFrame(rows, columns=["text", "code", "role"])
+
+
+def seeds_as_turns() -> Corpus:
+    """Return the seeds that say something about AnnoMI's labels, each in a session of its own."""
+    means = {
+        "problem_solving": "input",
+        "psychoeducation": "input",
+        "changing": "change",
+        "sustaining": "sustain",
+    }
+    parts = []
+    for number, row in enumerate(seeds().to_dict("records")):
+        label = means.get(row["code"], row["code"].split("_")[0].rstrip("s"))
+        if label in LABELS:
+            turns = alone([row["text"]], row["role"], margin=6).assign(session=f"seed{number}", group="seed")
+            parts.append(turns.assign(**{name: float(name == label) for name in LABELS}))
+    turns = pd.concat(parts, ignore_index=True)
+    corpus = _corpus(turns, (*FLAGS, *TALK))
+    return Corpus(corpus.turns, corpus.labels, corpus.weights * turns["wanted"].to_numpy()[:, None])
 
 
 def _merged(rows: pd.DataFrame) -> pd.DataFrame:
@@ -125,5 +168,7 @@ def _corpus(turns: pd.DataFrame, known: tuple[str, ...]) -> Corpus:
     own = np.where(np.arange(len(LABELS)) < THERAPIST_LABELS, therapist, ~therapist)
     weights = own & np.isin(LABELS, known)
     return Corpus(
-        turns[["session", "role", "text", "group"]], turns[list(LABELS)].to_numpy(float), weights.astype(float)
+        turns[["session", "role", "text", "group"]],
+        turns[list(LABELS)].to_numpy(float),
+        weights.astype(float),
     )

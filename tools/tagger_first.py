@@ -11,23 +11,37 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score, f1_score
-from tagger_corpora import FLAGS, LABELS, MAIN, TALK, Corpus, annomi, bare, batch, misc_gold, plain
+from tagger_corpora import (
+    FLAGS,
+    LABELS,
+    MAIN,
+    TALK,
+    Corpus,
+    annomi,
+    bare,
+    batch,
+    misc_gold,
+    plain,
+    seeds_as_turns,
+)
 from tagger_fit import Array, Data, Head, Penalty, best_threshold, fit, platt, sigmoid
 from tagger_meaning import widen
+
 from therapy_analytics.behaviours.features import Features, featurize
 
 WAYS: dict[str, Callable[[str], str]] = {"clean": str, "plain": plain, "bare": bare}
 HEADS = (*FLAGS, "change", "sustain")
 """Heads that are kept; those of the main behaviour and of neutral talk serve the comparison with others only."""
 PENALTY = Penalty(own=3, context=32, dense=6)
-MISC_WEIGHT = 0.7
+MISC_WEIGHT, SEED_WEIGHT = 0.7, 2.0
+"""How much a turn of these counts beside one of AnnoMI."""
 Scores = dict[str, Array]
 Lines = dict[str, tuple[float, float, float]]
 
 
 @dataclass(frozen=True)
 class First:
-    """What the layer is trained on: AnnoMI's ``n`` turns, then those of MISC; in each way of writing."""
+    """What the layer is trained on: AnnoMI's ``n`` turns, those of MISC, seeds; in each way of writing."""
 
     corpus: Corpus
     n: int
@@ -73,14 +87,15 @@ def features_of(turns: pd.DataFrame, way: str) -> Features:
 
 
 def first_layer(folder: Path, directions: Array) -> First:
-    """Read AnnoMI and the MISC units."""
-    own, more = annomi(folder), misc_gold(folder)
+    """Read AnnoMI, the MISC units and the seeds."""
+    own, more, few = annomi(folder), misc_gold(folder), seeds_as_turns()
     renamed = own.turns.assign(session="annomi" + own.turns["session"].astype(str))
-    turns = pd.concat([renamed, more.turns], ignore_index=True)
-    weights = np.vstack([own.weights, more.weights * MISC_WEIGHT])
+    turns = pd.concat([renamed, more.turns, few.turns], ignore_index=True)
+    weights = np.vstack([own.weights, more.weights * MISC_WEIGHT, few.weights * SEED_WEIGHT])
+    labels = np.vstack([own.labels, more.labels, few.labels])
     ways = {way: features_of(turns, way) for way in WAYS}
     copies = {way: widen(found, found.hand, directions, parts=3) for way, found in ways.items()}
-    return First(Corpus(turns, np.vstack([own.labels, more.labels]), weights), len(own.turns), copies)
+    return First(Corpus(turns, labels, weights), len(own.turns), copies)
 
 
 def calibrate(first: First, scores: Scores) -> Lines:
@@ -115,8 +130,14 @@ def _figures(first: First, scores: Scores, way: str) -> dict[str, float]:
     talk = np.stack([margins["change"], margins["sustain"], np.ones(len(mine))], axis=1)
     main = [f"main_{name}" for name in MAIN]
     turns, _ = first.known(main[0])
-    guess = scores[way][turns][:, [LABELS.index(name) for name in main]]
-    return _classes(first, "main 4 classes", main, guess) | _classes(first, "client 3 classes", TALK, talk) | found
+    columns = [LABELS.index(name) for name in main]
+    often = first.corpus.labels[turns][:, columns].mean(axis=0)
+    guess = scores[way][turns][:, columns] - 0.75 * np.log(often / (1 - often))
+    return (
+        _classes(first, "main 4 classes", main, guess)
+        | _classes(first, "client 3 classes", TALK, talk)
+        | found
+    )
 
 
 def _classes(first: First, family: str, names: Any, guess: Array) -> dict[str, float]:

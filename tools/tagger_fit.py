@@ -13,6 +13,8 @@ from scipy.optimize import minimize
 from therapy_analytics.behaviours.features import N_BUCKETS, Features, neighbour
 
 Array = NDArray[np.float64]
+_OPTIONS: Any = {"maxiter": 60, "maxcor": 6, "maxls": 10}
+"""Stopped early: the last steps would cost most of the time and change no figure."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,10 @@ class Data:
         """Return scores (n_turns, n)."""
         _, parts, n = head.buckets.shape
         found = self.features.project(head.buckets.reshape(N_BUCKETS, parts * n))
-        return _gather(self.features, found.reshape(-1, parts, n)) + self.dense @ head.dense + head.bias
+        scores: Array = (
+            _gather(self.features, found.reshape(-1, parts, n)) + self.dense @ head.dense + head.bias
+        )
+        return scores
 
 
 def data(features: Features, dense: Any) -> Data:
@@ -73,8 +78,7 @@ def fit(copies: Sequence[Data], targets: Array, weights: Array, penalty: Penalty
     start = np.zeros(problem.size)
     base = (weights * targets).sum(axis=0) / weights.sum(axis=0)
     start[-targets.shape[1] :] = np.log(base / (1 - base))
-    options = {"maxiter": 60, "maxcor": 6, "maxls": 10}
-    found = minimize(problem.loss, start, jac=True, method="L-BFGS-B", options=options)
+    found: Any = minimize(problem.loss, start, jac=True, method="L-BFGS-B", options=_OPTIONS)
     return problem.head(found.x)
 
 
@@ -86,7 +90,12 @@ class _Problem:
     """The loss and its gradient; variables are weights times the square roots of their penalties."""
 
     def __init__(
-        self, copies: Sequence[Data], columns: NDArray[np.int64], targets: Array, weights: Array, scales: Array
+        self,
+        copies: Sequence[Data],
+        columns: NDArray[np.int64],
+        targets: Array,
+        weights: Array,
+        scales: Array,
     ) -> None:
         self.columns, self.targets, self.weights = columns, targets, weights
         self.scale, self.dense_scale = scales[:-1][:, None], scales[-1]
@@ -122,21 +131,26 @@ class _Problem:
             to_buckets += types.T @ (words.T @ spread) + grams.T @ spread
             to_dense += copy.dense.T @ error
             to_bias += error.sum(axis=0)
-        to_buckets = (to_buckets.reshape(self.shape) * self.scale).ravel()
         return total, x * np.r_[np.ones(len(x) - n), np.zeros(n)] + np.concatenate(
-            [to_buckets, (to_dense * self.dense_scale).ravel(), to_bias]
+            [
+                (to_buckets.reshape(self.shape) * self.scale).ravel(),
+                (to_dense * self.dense_scale).ravel(),
+                to_bias,
+            ]
         )
 
 
 def _factors(copy: Data, columns: NDArray[np.int64]) -> tuple[Any, Any]:
-    return tuple(matrix.tocsc()[:, columns].tocsr() for matrix in (copy.features.types, copy.features.grams))  # type: ignore[return-value]
+    types, grams = copy.features.types, copy.features.grams
+    return types.tocsc()[:, columns].tocsr(), grams.tocsc()[:, columns].tocsr()
 
 
 def _gather(features: Features, found: Array) -> Array:
     """Sum what the turn and (with three parts) its neighbours say: (n_turns, parts, n) to (n_turns, n)."""
-    if found.shape[1] == 1:
-        return found[:, 0]
-    return found[:, 0] + neighbour(found[:, 1], features.before) + neighbour(found[:, 2], features.after)
+    total: Array = found[:, 0]
+    for part, index in enumerate((features.before, features.after)[: found.shape[1] - 1], start=1):
+        total = total + neighbour(found[:, part], index)
+    return total
 
 
 def _spread(features: Features, error: Array, parts: int) -> Array:
@@ -169,7 +183,9 @@ def sigmoid(scores: Array) -> Array:
     return found
 
 
-def best_threshold(p: Array, truth: NDArray[np.bool_], weights: Array | None = None, *, score: str = "F1") -> float:
+def best_threshold(
+    p: Array, truth: NDArray[np.bool_], weights: Array | None = None, *, score: str = "F1"
+) -> float:
     """Return the threshold of highest F1 or kappa, from a grid and smoothed over it."""
     grid = np.linspace(0.04, 0.8, 77)
     weights = np.ones(len(p)) if weights is None else weights

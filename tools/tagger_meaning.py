@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 from tagger_corpora import batch, plain
 from tagger_fit import Array, Data, Head, data
+
 from therapy_analytics.behaviours.features import N_BUCKETS, Features, featurize, neighbour
 
 DIRECTIONS = 60
@@ -37,11 +38,14 @@ def learn(folder: Path) -> Array:
     scaled = (turns @ sparse.diags_array(rarity)).tocsr()
     _, _, found = randomized_svd(scaled, n_components=DIRECTIONS, random_state=0, n_iter=3)
     directions: Array = rarity[:, None] * found.T
-    return directions / features.project(directions).std(axis=0)
+    directions /= features.project(directions).std(axis=0)
+    return directions
 
 
 def _texts(folder: Path) -> list[str]:
-    frames = [(pd.read_csv(path), names) for glob, names in TEXTS.items() for path in sorted(folder.glob(glob))]
+    frames = [
+        (pd.read_csv(path), names) for glob, names in TEXTS.items() for path in sorted(folder.glob(glob))
+    ]
     columns = [frame[name].dropna().drop_duplicates() for frame, names in frames for name in names]
     return [plain(str(text)) for column in columns for text in column]
 

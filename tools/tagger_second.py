@@ -11,19 +11,24 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import average_precision_score, f1_score
-from tagger_corpora import alone, bolt
+from tagger_corpora import alone, bolt, seeds
 from tagger_first import HEADS, First, features_of, folds
 from tagger_fit import Array, Data, Head, Penalty, best_threshold, fit, platt, sigmoid
 from tagger_meaning import fold_in, widen
+
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.session import Role
 
-PENALTY = Penalty(own=8, context=1, dense=4)
+PENALTY = Penalty(own=3, context=1, dense=2)
 BACKGROUND = 1.0
 """Weight of all AnnoMI turns together, as turns without the code, beside BOLT's own rows."""
+SEED_WEIGHT = 0.5
+"""An invented sentence counts less than a coded one."""
 LIFT_SCALE = 4.0
 """Scores of the first layer are divided by this when they serve as features."""
-HAND_ROWS = [i for i, name in enumerate(HAND) if name.startswith(("has_", "rate_")) or name in {"words", "sentences"}]
+HAND_ROWS = [
+    i for i, name in enumerate(HAND) if name.startswith(("has_", "rate_")) or name in {"words", "sentences"}
+]
 """Features by hand that mean the same for a row of BOLT, which has no neighbours and no punctuation."""
 IDS = {
     "Problem-Solving": "problem_solving",
@@ -39,18 +44,19 @@ IDS = {
 
 def group_of(code: str) -> str | None:
     """Return the head of the first layer that a code is a kind of."""
-    return {"reflections": "reflection", "questions": "question"}.get(code.split("_")[0])
+    return {"reflections": "reflection", "questions": "question"}.get(code.split("_", maxsplit=1)[0])
 
 
 @dataclass(frozen=True)
 class Second:
-    """BOLT's ``n`` rows of a role, then AnnoMI's turns of it as background.
+    """BOLT's ``n`` rows of a role, then seeds up to row ``m``, then AnnoMI's turns as background.
 
     ``given`` holds P(group), which the probability of a kind is multiplied by; 1 for codes without a group.
     """
 
     names: list[str]
     n: int
+    m: int
     labels: Array
     weights: Array
     given: Array
@@ -71,16 +77,17 @@ class Second:
     def take(self, rows: NDArray[np.bool_]) -> Second:
         """Return the labels of some rows (not their features)."""
         parts = {name: getattr(self, name)[rows] for name in ("labels", "weights", "given")}
-        return replace(self, n=int(rows[: self.n].sum()), **parts)
+        return replace(self, n=int(rows[: self.n].sum()), m=int(rows[: self.m].sum()), **parts)
 
 
-def second_layer(folder: Path, role: Role, first: First, head: Head, scores: Array, directions: Array) -> Second:  # noqa: PLR0913
+def second_layer(
+    folder: Path, role: Role, first: First, head: Head, scores: Array, directions: Array
+) -> Second:
     """Put BOLT's rows and the background together with what the first layer says of them.
 
     ``head`` is the calibrated first layer, folded; ``scores`` are its out-of-fold scores on AnnoMI.
     """
-    rows, labels = bolt(folder, role)
-    names = [IDS.get(label, label.lower().replace(" ", "_")) for label in labels]
+    rows, names, n = _rows(folder, role)
     mine = (first.corpus.turns["role"] == role).to_numpy()[: first.n]
     background = first.corpus.turns[: first.n].assign(wanted=mine)
     turns = pd.concat([alone(rows["text"].tolist(), role), background], ignore_index=True)
@@ -89,22 +96,39 @@ def second_layer(folder: Path, role: Role, first: First, head: Head, scores: Arr
     whole = Data(found, found.hand, np.zeros(0, dtype=np.int64)).scores(head)
     lifted = np.vstack([whole[wanted[: len(rows)]], scores[mine]])
     none = np.full(len(wanted), -1)
-    part = replace(found, words=found.words[wanted], grams=found.grams[wanted], hand=None, before=none, after=none)
+    part = replace(
+        found, words=found.words[wanted], grams=found.grams[wanted], hand=None, before=none, after=none
+    )
     dense = sparse.csr_array(np.hstack([found.hand[wanted][:, HAND_ROWS].toarray(), lifted / LIFT_SCALE]))
-    truth = np.vstack([rows[labels].to_numpy(), np.zeros((len(wanted) - len(rows), len(names)))])
-    weights, given = _conditions(names, len(rows), truth, sigmoid(lifted))
-    return Second(names, len(rows), truth, weights, given, widen(part, dense, directions, parts=1))
+    truth = np.vstack([rows[names].to_numpy(), np.zeros((len(wanted) - len(rows), len(names)))])
+    weights, given = _conditions(names, (n, len(rows)), truth, sigmoid(lifted))
+    return Second(names, n, len(rows), truth, weights, given, widen(part, dense, directions, parts=1))
 
 
-def _conditions(names: list[str], n: int, truth: Array, p_first: Array) -> tuple[Array, Array]:
+def _rows(folder: Path, role: Role) -> tuple[pd.DataFrame, list[str], int]:
+    """Return BOLT's rows and then the seeds, text and codes; the codes' names; how many rows are BOLT's."""
+    rows, labels = bolt(folder, role)
+    rows = rows.rename(columns={label: IDS.get(label, label.lower().replace(" ", "_")) for label in labels})
+    names = list(rows.columns[1:])
+    few = seeds()
+    few = few[few["code"].isin(names)].reset_index(drop=True)
+    made = pd.DataFrame({name: few["code"].eq(name).astype(float) for name in names})
+    return pd.concat([rows, made.assign(text=few["text"])], ignore_index=True), names, len(rows)
+
+
+def _conditions(
+    names: list[str], sizes: tuple[int, int], truth: Array, p_first: Array
+) -> tuple[Array, Array]:
     """Kinds are learnt among rows of their group only; other codes against the background, too."""
     weights, given = np.ones_like(truth), np.ones_like(truth)
-    weights[n:] = BACKGROUND * n / max(len(truth) - n, 1)
+    n, m = sizes
+    weights[n:m] = SEED_WEIGHT
+    weights[m:] = BACKGROUND * n / max(len(truth) - m, 1)
     for column, name in enumerate(names):
         group = group_of(name)
         if group:
             family = [i for i, other in enumerate(names) if group_of(other) == group]
-            weights[:, column] = truth[:, family].any(axis=1)
+            weights[:, column] *= truth[:, family].any(axis=1)
             given[:, column] = p_first[:, HEADS.index(group)]
     return weights, given
 
@@ -112,7 +136,9 @@ def _conditions(names: list[str], n: int, truth: Array, p_first: Array) -> tuple
 def probabilities(second: Second, scores: Array) -> tuple[Array, Array]:
     """Return calibrated P(group) P(kind | group), and slope and intercept of each code (2, n_codes)."""
     columns = range(len(second.names))
-    lines = np.array([_line(scores[:, i], second.labels[:, i], second.weights[:, i]) for i in columns]).T
+    weights = second.weights.copy()
+    weights[second.n : second.m] = 0.0  # seeds are chosen, so their share of a code says nothing
+    lines = np.array([_line(scores[:, i], second.labels[:, i], weights[:, i]) for i in columns]).T
     found: Array = sigmoid(scores * lines[0] + lines[1]) * second.given
     return found, lines
 
@@ -129,13 +155,27 @@ def _line(scores: Array, labels: Array, weights: Array) -> tuple[float, float]:
 
 
 def thresholds(second: Second, p: Array) -> list[float]:
-    """Return each code's threshold of highest F1 on BOLT's rows (and the background, for codes without a group)."""
-    rows = np.arange(len(p)) < second.n
+    """Return each code's threshold, half-way (on a log scale) between two that each go wrong alone.
+
+    The one of highest F1 on BOLT's rows fires too often in whole sessions, where a code is rarer than in
+    BOLT's selection; the one that decides as often as the probabilities say finds too little.
+    """
+    place = np.arange(len(p))
+    rows = place < second.n
+    spread = np.where(rows, 1.0, (place >= second.m) * BACKGROUND * second.n / max(len(p) - second.m, 1))
     found = []
     for column in range(len(second.names)):
-        weights = np.where(rows, 1.0, second.weights[:, column])
-        found.append(best_threshold(p[:, column], second.labels[:, column] > 0, weights))
+        weights = np.where(rows, 1.0, (place >= second.m) * second.weights[:, column])
+        best = best_threshold(p[:, column], second.labels[:, column] > 0, weights)
+        found.append(round(float(np.sqrt(best * _balanced(p[:, column], spread))), 3))
     return found
+
+
+def _balanced(p: Array, weights: Array) -> float:
+    """Return the threshold at which as many turns are decided as the probabilities expect."""
+    order = np.argsort(-p, kind="stable")
+    at = int(np.searchsorted(np.cumsum(weights[order]), weights @ p))
+    return float(np.clip(p[order[min(at, len(p) - 1)]], 0.04, 0.8))
 
 
 def table(second: Second, seeds: tuple[int, ...]) -> pd.DataFrame:
@@ -153,16 +193,16 @@ def _figures(second: Second, seed: int) -> list[dict[str, Any]]:
     for k in range(5):
         limits = thresholds(second.take(fold != k), p[fold != k])
         guess[fold == k] = p[fold == k] >= limits
-    truth, n = second.labels > 0, second.n
+    truth, n, m = second.labels > 0, second.n, second.m
     return [
         {
             "code": name,
-            "rows": int(truth[:, i].sum()),
+            "rows": int(truth[:n, i].sum()),
             "F1": f1_score(truth[:n, i], guess[:n, i], zero_division=0.0),
             "average precision": average_precision_score(truth[:n, i], p[:n, i]),
             "share of BOLT rows": truth[:n, i].mean(),
-            "decided on AnnoMI": guess[n:, i].mean(),
-            "mean p on AnnoMI": p[n:, i].mean(),
+            "decided on AnnoMI": guess[m:, i].mean(),
+            "mean p on AnnoMI": p[m:, i].mean(),
         }
         for i, name in enumerate(second.names)
     ]

@@ -2,7 +2,7 @@
 
 Run from the root of the repository, with the research corpora that docs/model_card.md names:
 
-    python tools/train_tagger.py --data ../shared/data --tables tagger_tables.txt
+    python tools/train_tagger.py --data CORPORA --tables tables.txt
 
 Two runs on one machine write the same bytes. It takes about five minutes on one core.
 """
@@ -21,21 +21,25 @@ from tagger_corpora import LABELS, THERAPIST_LABELS
 from tagger_first import HEADS, First, Lines, Scores
 from tagger_fit import Array, Head
 from tagger_meaning import fold_in, learn
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from therapy_analytics.behaviours.features import N_BUCKETS
-from threadpoolctl import threadpool_limits
 
 VERSION = "0.1.0"
 SEEDS = (1, 2, 3)
 HOW = {
     "mi": "Platt scaling and threshold of highest kappa, on out-of-fold scores of AnnoMI (clean and plain copies)",
-    "bolt": "shrunken Platt scaling and threshold of highest F1, on out-of-fold scores of BOLT and the background",
+    "bolt": "shrunken Platt scaling; threshold half-way between highest F1 on BOLT's rows and balanced rate, "
+    "on out-of-fold scores of BOLT's rows and of AnnoMI's turns as background",
 }
 
 
 def main() -> None:
     """Cross-validate, fit on everything, write the weights."""
     root = Path(__file__).resolve().parents[1]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
     parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "behaviours" / "weights")
     parser.add_argument("--tables", type=Path, default=None)
@@ -76,7 +80,9 @@ def _kept(first: First, lines: Lines, scores: Scores, directions: Array) -> tupl
     head = fold_in(first.fit(np.ones(len(first.corpus.turns), dtype=np.bool_)), directions)
     keep = [LABELS.index(name) for name in HEADS]
     slope, intercept = (np.array([lines[name][i] for name in HEADS]) for i in (0, 1))
-    kept = Head(head.buckets[..., keep] * slope, head.dense[:, keep] * slope, head.bias[keep] * slope + intercept)
+    kept = Head(
+        head.buckets[..., keep] * slope, head.dense[:, keep] * slope, head.bias[keep] * slope + intercept
+    )
     return kept, scores["plain"][:, keep] * slope + intercept
 
 
@@ -108,7 +114,10 @@ def write(folder: Path, model: dict[str, Any], arrays: dict[str, Array]) -> None
     """Write the two files of the weights, buckets in half precision."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.json").write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")
-    small = {name: values.astype(np.float16 if name == "buckets" else np.float32) for name, values in arrays.items()}
+    small = {
+        name: values.astype(np.float16 if name == "buckets" else np.float32)
+        for name, values in arrays.items()
+    }
     np.savez_compressed(folder / "weights.npz", allow_pickle=False, **small)
 
 

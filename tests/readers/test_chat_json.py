@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers import RawSession, Source, read
+from therapy_analytics.readers.chat_json import read_chat_json
 from therapy_analytics.session import Session
 
 Sessions = Callable[..., tuple[Session, ...]]
@@ -66,7 +72,7 @@ def test_null_content_is_no_turn_but_a_note(session: SessionOf) -> None:
     one = session(
         json.dumps(messages(("user", "Hi."), ("assistant", None), ("user", "?"), ("assistant", None))), "a.json"
     )
-    assert heard(one) == [("user", "Hi.\n?")]
+    assert heard(one) == [("user", "Hi. ?")]
     assert one.notes[0] == "2 rows without words left out."
 
 
@@ -189,3 +195,602 @@ def test_messages_without_a_word_are_refused(problem: Problem) -> None:
         problem(json.dumps(messages(("user", ""), ("assistant", None))), "a.json").problem
         == "the file holds no spoken words"
     )
+
+
+def raw(value: Any) -> list[RawSession]:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return list(read_chat_json(Source(Path("a.json"), text)))
+
+
+def lines(*values: Any) -> str:
+    return "\n".join(map(json.dumps, values))
+
+
+def roles(session: Session) -> str:
+    return "".join(turn.role[0] for turn in session.turns)
+
+
+# OpenAI, and what models do beside speaking
+
+
+def test_pictures_among_the_parts_are_counted(session: SessionOf) -> None:
+    parts = [{"type": "text", "text": "Look here."}, {"type": "image_url"}, {"type": "input_audio", "input_audio": {}}]
+    one = session(json.dumps(messages(("user", parts), ("assistant", "I see."))), "a.json")
+    assert one.notes == ("2 parts without text (a picture, sound, a file) left out.",)
+
+
+def test_a_message_that_only_calls_a_tool_is_counted(session: SessionOf) -> None:
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}, {"id": "2"}]}
+    bare = {"role": "assistant", "function_call": {"name": "f"}}
+    spoken = {"role": "assistant", "content": "One moment.", "tool_calls": [{"id": "3"}]}
+    one = session(json.dumps([*messages(), call, bare, spoken, *messages(("user", "Fine."))]), "a.json")
+    assert heard(one) == [("user", "Hi."), ("assistant", "Hello. One moment."), ("user", "Fine.")]
+    assert one.notes == ("4 calls of a tool left out.",)
+
+
+@pytest.mark.parametrize("role", ["system", "tool", "function", "developer"])
+def test_what_nobody_says_is_of_neither_role(role: str, session: SessionOf) -> None:
+    one = session(json.dumps(messages((role, "Note this."), *CHAT)), "a.json")
+    assert [turn.role for turn in one.turns] == ["other", "client", "therapist"]
+
+
+@pytest.mark.parametrize(
+    ("words", "left", "n"),
+    [
+        ("<think>a plan</think>Hello.", "Hello.", 1),
+        ("a plan</think>\n\nHello.", "Hello.", 1),
+        ("One.<thinking>x</thinking> Two.<think>y</think>", "One. Two.", 2),
+        ("Hello.<think>it breaks off", "Hello.", 1),
+        ("<think>a<think>b</think>Hello.", "Hello.", 1),
+        ("<b>Hello</b> 1 < 2", "<b>Hello</b> 1 < 2", 0),
+    ],
+)
+def test_thoughts_are_left_out_and_counted(words: str, left: str, n: int, session: SessionOf) -> None:
+    one = session(json.dumps(messages(("user", "Hi."), ("assistant", words))), "a.json")
+    assert one.turns[1].text == left
+    assert sum(int(note.split()[0]) for note in one.notes if "thinks" in note) == n
+
+
+def test_reasoning_beside_the_words_and_among_the_parts_is_counted(session: SessionOf) -> None:
+    rows = messages(
+        ("user", "Hi."), ("assistant", [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "A."}])
+    )
+    rows.append({"role": "user", "content": "And?"})
+    rows.append({"role": "assistant", "content": "B.", "reasoning_content": "secret plan"})
+    rows.append({"role": "assistant", "content": None, "reasoning_content": "more"})
+    one = session(json.dumps(rows), "a.json")
+    assert heard(one) == [("user", "Hi."), ("assistant", "A."), ("user", "And?"), ("assistant", "B.")]
+    assert one.notes == ("3 parts in which a model thinks to itself left out.",)
+
+
+def test_names_and_values_beside_the_messages_are_no_session(session: SessionOf) -> None:
+    beside = [{"name": "age", "value": "41"}, {"name": "town", "value": "a b c"}]
+    one = session(
+        json.dumps({"traits": beside, "messages": messages(), "forms": [{"name": "x", "text": "a b"}]}), "a.json"
+    )
+    assert heard(one) == CHAT
+
+
+@pytest.mark.parametrize("beside", [["user: a b", "agent: c d"] * 3, [{"question": "a b", "answer": "c d"}] * 2])
+def test_weaker_forms_beside_the_messages_are_no_session(beside: list[Any], session: SessionOf) -> None:
+    assert heard(session(json.dumps({"quotes": beside, "messages": messages()}), "a.json")) == CHAT
+
+
+def test_two_clients_with_names_are_kept_apart(session: SessionOf) -> None:
+    rows = [
+        {"role": role, "name": name, "content": "Yes."}
+        for role, name in [("user", "Ann"), ("user", "Bo"), ("assistant", "Lee")]
+    ]
+    one = session(json.dumps(rows), "a.json")
+    assert [(turn.speaker, turn.role) for turn in one.turns] == [
+        ("Ann", "client"),
+        ("Bo", "client"),
+        ("Lee", "therapist"),
+    ]
+
+
+def test_one_account_name_for_both_roles_is_no_speaker(session: SessionOf) -> None:
+    rows = [{"role": role, "user": "account-1", "content": words} for role, words in CHAT]
+    assert roles(session(json.dumps(rows), "a.json")) == "ct"
+
+
+# ChatGPT account export
+
+
+def node(name: str, parent: str | None, role: str, *parts: Any, **more: Any) -> dict[str, Any]:
+    message = {"author": {"role": role}, "content": {"content_type": "text", "parts": list(parts)}, **more}
+    return {"id": name, "parent": parent, "children": [], "message": message}
+
+
+def tree(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    root: dict[str, Any] = {"id": "r", "parent": None, "message": None}
+    return {"title": "A walk", "mapping": {one["id"]: one for one in (root, *nodes)}, **more}
+
+
+def test_the_current_branch_is_followed_from_its_leaf(session: SessionOf) -> None:
+    nodes = [
+        node("s", "r", "system", "", weight=0),
+        node("c", "b2", "user", "Third."),
+        node("a", "s", "user", "First.", create_time=1_710_252_333.5),
+        node("b1", "a", "assistant", "Tried again."),
+        node("b2", "a", "assistant", "Second.", create_time=1_710_252_393.5),
+    ]
+    one = session(
+        json.dumps([tree(*nodes, current_node="c", conversation_id="x-1", create_time=1_710_252_333)]), "a.json"
+    )
+    assert heard(one) == [("user", "First."), ("assistant", "Second."), ("user", "Third.")]
+    assert one.id == "x-1"
+    assert one.metadata == {"title": "A walk", "date": "2024-03-12"}
+    assert one.notes == ("1 message of branches that were edited or tried again left out.",)
+    assert [turn.start_s for turn in one.turns] == [0.0, 60.0, None]
+    assert [turn.first_row for turn in one.turns] == [1, 2, 3]
+
+
+def test_without_a_current_node_the_newest_leaf_is_taken(session: SessionOf) -> None:
+    nodes = [
+        node("a", "r", "user", "First."),
+        node("new", "a", "assistant", "New.", create_time=1_710_252_999),
+        node("old", "a", "assistant", "Old.", create_time=1_710_252_333),
+    ]
+    assert [turn.text for turn in session(json.dumps(tree(*nodes, current_node="gone")), "a.json").turns] == [
+        "First.",
+        "New.",
+    ]
+
+
+def test_what_the_user_never_saw_is_left_out(session: SessionOf) -> None:
+    nodes = [
+        node("h", "r", "system", "Hidden rules.", metadata={"is_visually_hidden_from_conversation": True}),
+        node("w", "h", "assistant", "Weighs nothing.", weight=0.0),
+        node("a", "w", "user", {"content_type": "image_asset_pointer"}, "Look."),
+        node("t", "a", "assistant", "search(x)", recipient="browser"),
+        node("b", "t", "assistant", "I see."),
+    ]
+    one = session(json.dumps(tree(*nodes, current_node="b")), "a.json")
+    assert heard(one) == [("user", "Look."), ("assistant", "I see.")]
+    assert one.notes == (
+        "2 messages that the chat does not show, or that weigh nothing, left out.",
+        "1 part without text (a picture, sound, a file) left out.",
+        "1 call of a tool left out.",
+    )
+
+
+def test_a_circle_of_parents_ends(sessions: Sessions) -> None:
+    nodes = [node("a", "b", "user", "First."), node("b", "a", "assistant", "Second.")]
+    assert len(sessions(json.dumps(tree(*nodes, current_node="b")), "a.json")[0].turns) == 2
+
+
+def test_chats_of_one_export_are_kept_apart_and_empty_ones_left_out(sessions: Sessions) -> None:
+    full = [tree(node("a", "r", "user", f"Chat {n}."), current_node="a", conversation_id=f"x-{n}") for n in (1, 2)]
+    assert [one.id for one in sessions(json.dumps([full[0], tree(current_node="r"), full[1]]), "a.json")] == [
+        "x-1",
+        "x-2",
+    ]
+
+
+# speech recognition
+
+
+def segment(speaker: str | None, text: str, start: float, **more: Any) -> dict[str, Any]:
+    named = {} if speaker is None else {"speaker": speaker}
+    return {"start": start, "end": start + 1, "text": text, **named, **more}
+
+
+def test_whisperx_segments_have_speakers_and_times(session: SessionOf) -> None:
+    rows = [segment("SPEAKER_00", " How are you?", 0.5), segment("SPEAKER_01", " Fine, I think.", 2.25)]
+    one = session(
+        json.dumps({"segments": rows, "word_segments": [{"word": "How", "start": 0.5, "speaker": "SPEAKER_00"}]}),
+        "a.json",
+    )
+    assert [(turn.speaker, turn.text, turn.start_s, turn.end_s) for turn in one.turns] == [
+        ("SPEAKER_00", "How are you?", 0.5, 1.5),
+        ("SPEAKER_01", "Fine, I think.", 2.25, 3.25),
+    ]
+
+
+def test_a_segment_without_a_speaker_goes_to_its_words_or_to_the_one_before(session: SessionOf) -> None:
+    words = [{"word": "I", "speaker": "B"}, {"word": "am", "speaker": "B"}, {"word": "so", "speaker": "A"}]
+    rows = [segment("A", "You?", 0), segment(None, "I am so.", 1, words=words), segment(None, "Tired.", 2)]
+    one = session(json.dumps({"segments": rows}), "a.json")
+    assert heard(one) == [("A", "You?"), ("B", "I am so. Tired.")]
+    assert one.notes[0] == "1 segment without a speaker went to the speaker before."
+
+
+@pytest.mark.parametrize("extra", [{}, {"words": [{"word": "secret", "start": 0, "end": 1, "probability": 0.5}]}])
+def test_segments_without_any_speaker_are_refused_by_the_name_of_what_is_missing(
+    extra: dict[str, Any], problem: Problem
+) -> None:
+    rows = [segment(None, "secret words", n, **extra) for n in range(3)]
+    error = problem(json.dumps({"text": "secret words", "segments": rows, "language": "en"}), "a.json")
+    assert "diarisation" in error.problem
+    assert "--diarize" in error.remedy
+    assert "secret" not in str(error)
+
+
+def test_deepgram_utterances_are_read_once(session: SessionOf) -> None:
+    word = [{"word": "hi", "start": 0.1, "end": 0.3, "speaker": 0}] * 3
+    channel = {"alternatives": [{"transcript": "hi", "words": word}]}
+    utterances = [{"speaker": n, "transcript": f"Line {n}.", "start": n, "end": n + 1, "words": word} for n in (0, 1)]
+    one = session(json.dumps({"results": {"channels": [channel], "utterances": utterances}}), "a.json")
+    assert heard(one) == [("0", "Line 0."), ("1", "Line 1.")]
+
+
+def test_thousandths_of_a_second_become_seconds(session: SessionOf) -> None:
+    rows = [
+        {"speaker": "A", "text": "How have you been this week?", "start": 250, "end": 2250},
+        {"speaker": "B", "text": "Not bad at all, thanks.", "start": 3000, "end": 5000},
+    ]
+    one = session(json.dumps({"utterances": rows, "words": [{"text": "How", "start": 250, "speaker": "A"}]}), "a.json")
+    assert [(turn.start_s, turn.end_s) for turn in one.turns] == [(0.25, 2.25), (3.0, 5.0)]
+
+
+def test_words_with_speakers_alone_become_turns(session: SessionOf) -> None:
+    def item(speaker: str | None, word: str, start: str | None = None) -> dict[str, Any]:
+        times = {} if start is None else {"start_time": start, "end_time": start}
+        return {"alternatives": [{"content": word}], **times, **({} if speaker is None else {"speaker_label": speaker})}
+
+    items = [
+        item("spk_0", "How", "0.5"),
+        item("spk_0", "so", "0.9"),
+        item(None, "?"),
+        item("spk_1", "Well", "2.0"),
+        item(None, "."),
+    ]
+    one = session(json.dumps({"results": {"transcripts": [{"transcript": "secret"}], "items": items}}), "a.json")
+    assert heard(one) == [("spk_0", "How so?"), ("spk_1", "Well.")]
+    assert [turn.start_s for turn in one.turns] == [0.5, 2.0]
+
+
+# ConvoKit
+
+
+def utterance(name: str, talk: str, speaker: Any, text: str, at: Any = None, **meta: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "conversation_id": talk,
+        "speaker": speaker,
+        "text": text,
+        "timestamp": at,
+        "reply-to": None,
+        "meta": meta,
+    }
+
+
+def test_convokit_conversations_are_kept_apart_and_put_in_order(sessions: Sessions) -> None:
+    text = lines(
+        utterance("1", "x", "client", "Third.", 30),
+        utterance("2", "y", {"id": "client", "meta": {"age": 3}}, "Other.", 1_700_000_000, code="CT"),
+        utterance("3", "x", "client", "First.", 10),
+        utterance("4", "y", {"id": "therapist"}, "More.", 1_700_000_060.5, code=None, score=3, url="x"),
+        utterance("5", "x", "therapist", "Second.", 20),
+    )
+    x, y = sessions(text, "utterances.jsonl")
+    assert (x.id, y.id) == ("x", "y")
+    assert [turn.text for turn in x.turns] == ["First.", "Second.", "Third."]
+    assert [turn.first_row for turn in x.turns] == [3, 5, 1]
+    assert [turn.start_s for turn in x.turns] == [10.0, 20.0, 30.0]
+    assert x.notes == ("The messages were put in the order of their times.",)
+    assert [turn.start_s for turn in y.turns] == [0.0, 60.5]
+    assert [dict(turn.gold) for turn in y.turns] == [{"code": "CT"}, {}]
+
+
+def test_numbers_that_only_count_are_no_times(session: SessionOf) -> None:
+    text = lines(*(utterance(str(n), "x", "T" if n % 2 else "C", "Yes.", n) for n in range(4)))
+    assert [turn.start_s for turn in session(text, "a.jsonl").turns] == [None] * 4
+
+
+def test_messages_that_stand_newest_first_are_turned_around(session: SessionOf) -> None:
+    rows = [
+        {"sender_name": name, "timestamp_ms": 1_700_000_000_000 + at, "content": words}
+        for name, at, words in [("B", 5000, "Two."), ("A", 5000, "One b."), ("A", 0, "One a.")]
+    ]
+    one = session(json.dumps({"messages": rows}), "a.json")
+    assert heard(one) == [("A", "One a. One b."), ("B", "Two.")]
+
+
+# pairs, single turns, lines
+
+
+def test_pairs_with_role_names_are_exchanges_in_their_written_order(session: SessionOf) -> None:
+    one = session(
+        json.dumps([{"Doctor": "How so?", "Patient": "I fell."}, {"Doctor": "When was it?", "Patient": "Monday."}]),
+        "a.json",
+    )
+    assert heard(one) == [
+        ("Doctor", "How so?"),
+        ("Patient", "I fell."),
+        ("Doctor", "When was it?"),
+        ("Patient", "Monday."),
+    ]
+    assert [turn.first_row for turn in one.turns] == [1, 2, 3, 4]
+    assert one.notes == ("2 pairs of fields were read as the exchanges of one session.",)
+
+
+@pytest.mark.parametrize(
+    ("ask", "answer"),
+    [
+        ("input", "output"),
+        ("Context", "Response"),
+        ("question", "answer"),
+        ("prompt", "completion"),
+        ("user", "assistant"),
+    ],
+)
+def test_what_answers_is_the_therapist(ask: str, answer: str, session: SessionOf) -> None:
+    one = session(
+        json.dumps(
+            [
+                {answer: f"Why {n}?", ask: f"I fell {n}."}
+                if ask == "input"
+                else {ask: f"I fell {n}.", answer: f"Why {n}?"}
+                for n in (1, 2)
+            ]
+        ),
+        "a.json",
+    )
+    assert roles(one) == "ctct"
+    assert one.turns[0].text == "I fell 1."
+
+
+def test_an_instruction_stands_in_neither_role(session: SessionOf) -> None:
+    one = session(json.dumps([{"instruction": "Be kind.", "input": "I fell.", "output": "How so?"}] * 1), "a.json")
+    assert roles(one) == "oct"
+    one = session(
+        json.dumps([{"conversation": [{"system": "Be kind.", "input": "I fell.", "output": "How so?"}]}]), "b.json"
+    )
+    assert roles(one) == "oct"
+
+
+def test_questions_a_line_are_sessions_and_exchanges_a_line_are_one(sessions: Sessions) -> None:
+    alone = lines(*({"Context": f"I fell {n}.", "Response": "How so?"} for n in range(3)))
+    assert len(sessions(alone, "a.jsonl")) == 3
+    together = lines(*({"user": f"I fell {n}.", "assistant": "How so?"} for n in range(3)))
+    assert [len(one.turns) for one in sessions(together, "b.jsonl")] == [6]
+    repeated = json.dumps([{"Context": "I fell.", "Response": f"How so {n}?"} for n in range(3)])
+    assert len(sessions(repeated, "c.json")) == 3
+
+
+def test_ids_of_client_and_therapist_are_no_exchange(problem: Problem, session: SessionOf) -> None:
+    assert (
+        "no list of messages"
+        in problem('[{"client": "P01", "therapist": "T2"}, {"client": "P02", "therapist": "T2"}]', "a.json").problem
+    )
+    one = session(json.dumps({"client": "P 01", "therapist": "Dr Lee", "messages": messages()}), "b.json")
+    assert heard(one) == CHAT
+    assert one.metadata["client"] == "P 01"
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [{"Therapist": "How so?"}, {"Client": "I fell: hard."}, {"Therapist": "Oh."}, {"Client": "Yes."}],
+        [["Therapist", "How so?"], ["Client", "I fell: hard."], ["Therapist", "Oh."], ["Client", "Yes."]],
+        ["Therapist: How so?", "Client: I fell: hard.", "**Therapist:** Oh.", "client\uff1aYes."],
+        {
+            "1": {"who": "Therapist", "text": "How so?"},
+            "2": {"who": "Client", "text": "I fell: hard."},
+            "3": {"who": "Therapist", "text": "Oh."},
+            "4": {"who": "Client", "text": "Yes."},
+        },
+        {"speaker": ["Therapist", "Client"] * 2, "text": ["How so?", "I fell: hard.", "Oh.", "Yes."]},
+        {
+            "speaker": dict(zip("0123", ["Therapist", "Client"] * 2, strict=True)),
+            "text": dict(zip("0123", ["How so?", "I fell: hard.", "Oh.", "Yes."], strict=True)),
+        },
+        {"id": 7, "dialogue": "Therapist: How so?\nClient: I fell: hard.\nTherapist: Oh.\nClient: Yes."},
+        [
+            {"time": "10:00", "message": {"role": role, "content": words}}
+            for role, words in [
+                ("Therapist", "How so?"),
+                ("Client", "I fell: hard."),
+                ("Therapist", "Oh."),
+                ("Client", "Yes."),
+            ]
+        ],
+    ],
+)
+def test_turns_in_other_clothes(turns: Any, session: SessionOf) -> None:
+    one = session(json.dumps(turns), "a.json")
+    assert [turn.text for turn in one.turns] == ["How so?", "I fell: hard.", "Oh.", "Yes."]
+    assert roles(one) == "tctc"
+
+
+def test_a_line_without_a_label_goes_on_with_the_turn(session: SessionOf) -> None:
+    one = session(
+        json.dumps({"dialog": ["Therapist: How so?", "Client: I fell.", "It hurt.", "Therapist: Oh."]}), "a.json"
+    )
+    assert [turn.text for turn in one.turns] == ["How so?", "I fell. It hurt.", "Oh."]
+
+
+@pytest.mark.parametrize(
+    "value", [["Note: a b", "Idea: c d"], [{"tag": "a b"}, {"tag": "c d"}], [["a b", "c d"], ["e", "f"]]]
+)
+def test_other_lists_are_no_session(value: Any, problem: Problem) -> None:
+    assert "no list of messages" in problem(json.dumps(value), "a.json").problem
+
+
+# several sessions, names, codes
+
+
+def test_sessions_of_one_case_are_named_by_the_case(sessions: Sessions) -> None:
+    case = {"id": "nora", "sessions": [{"session": n, "messages": messages()} for n in (1, 2)]}
+    assert [one.id for one in sessions(json.dumps(case), "a.json")] == ["nora-1", "nora-2"]
+    listed = {"id": "omar", "sessions": [messages(), messages()]}
+    assert [one.id for one in sessions(json.dumps(listed), "b.json")] == ["omar-1", "omar-2"]
+
+
+def test_lists_deep_in_a_case_are_named_by_their_keys(sessions: Sessions) -> None:
+    deep = {
+        "1": {
+            "prompts.json": {"ec05": [{"transcript": messages()}], "td01": [{"transcript": messages()}]},
+            "meta": {"n": 2},
+        }
+    }
+    assert [one.id for one in sessions(json.dumps(deep), "a.json")] == ["ec05", "td01"]
+
+
+def test_facts_of_objects_beside_the_messages_are_metadata(session: SessionOf) -> None:
+    about = {
+        "survey": {"client": {"empathy": "5"}, "therapist": {}},
+        "created_at": "2024-03-12T23:30:00-02:00",
+        "_id": "q",
+    }
+    assert session(json.dumps({**about, "messages": messages()}), "a.json").metadata == {
+        "survey_client_empathy": "5",
+        "date": "2024-03-13",
+    }
+
+
+def test_codes_of_people_beside_a_message_are_gold(session: SessionOf) -> None:
+    rows = [
+        {
+            "speaker": "T",
+            "content": "Why?",
+            "annotation": {"strategy": "Question", "n": 3, "user_id": "u"},
+            "strategy": None,
+        },
+        {
+            "speaker": "C",
+            "content": "So.",
+            "talk_type": "change",
+            "labels": ["R+", "D+"],
+            "id": "7",
+            "meta": "a b " * 20,
+        },
+    ]
+    one = session(json.dumps(rows), "a.json")
+    assert [dict(turn.gold) for turn in one.turns] == [
+        {"strategy": "Question"},
+        {"talk_type": "change", "labels": "R+;D+"},
+    ]
+
+
+def test_values_without_line_feeds_between_them_are_read(sessions: Sessions) -> None:
+    pretty = [json.dumps({"id": name, "messages": messages()}, indent=2) for name in "xy"]
+    assert [one.id for one in sessions("\x1e" + "\n\x1e".join(pretty), "a.jsonl")] == ["x", "y"]
+
+
+# hostile
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" + "{}," * 4_000_000 + "{}]",
+        '[{"role": "user", "content": ' + "9" * 10_000 + "}]",
+        json.dumps(["a:b"] * 300_000),
+        json.dumps({"text": "a: b\n" * 500_000}),
+        json.dumps({"segments": [{"start": 1, "text": "x", "words": [{"speaker": str(n)} for n in range(20_000)]}]}),
+        '[{"mapping": {"a": {"parent": {}, "message": []}}, "current_node": ["a"]}]',
+        '[{"role": "user", "content": {"parts": [[[]], {"text": {}}, null, true]}}]',
+        '{"speaker": [1, 2], "text": [3]}',
+        '[{"role": {"role": {"role": {"role": {}}}}, "content": "x y"}]',
+    ],
+    ids=range(9),
+)
+def test_what_is_hostile_ends_quickly(text: str) -> None:
+    began = time.perf_counter()
+    try:
+        raw(text)
+    except UnreadableFileError as error:
+        assert error.remedy
+    assert time.perf_counter() - began < 2
+
+
+def test_a_line_of_fifty_megabytes_is_read(tmp_path: Path) -> None:
+    began = time.perf_counter()
+    (one,) = raw(
+        '[{"role": "user", "content": "' + "ab " * 16_700_000 + '"}, {"role": "assistant", "content": "I see."}]'
+    )
+    assert len(one.rows) == 2
+    assert time.perf_counter() - began < 2
+
+
+def test_jsonl_is_read_at_speed() -> None:
+    said = "I think it went well and I felt a bit lighter on the way home."
+    chat = messages(*[("user", said), ("assistant", said)] * 20)
+    text = lines(*({"id": str(n), "messages": chat} for n in range(500)))
+    began = time.perf_counter()
+    assert sum(len(one.rows) for one in raw(text)) == 20_000
+    assert 20_000 / (time.perf_counter() - began) > 50_000
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
+fields = st.sampled_from(
+    ["role", "content", "speaker", "text", "mapping", "current_node", "parent", "message", "parts", "words", "start", "end",
+     "segments", "id", "meta", "input", "output", "type", "tool_calls", "timestamp", "reply-to", "alternatives", "user", "Client"]
+)  # fmt: skip
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(fields, inner, max_size=6), max_leaves=25
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(values)
+def test_any_json_is_sessions_or_a_plain_problem(value: Any) -> None:
+    try:
+        found = raw(value)
+    except UnreadableFileError as error:
+        assert error.problem
+    else:
+        assert all(
+            isinstance(row.text, str) and isinstance(row.speaker, str) and row.place > 0
+            for one in found
+            for row in one.rows
+        )
+
+
+spoken = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), min_size=1, max_size=30)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(spoken, min_size=2, max_size=12), st.sampled_from(["messages", "sharegpt", "pairs", "singles", "convokit"])
+)
+def test_every_word_comes_through_in_order(said: list[str], form: str) -> None:
+    said = [f"{words} x" for words in said[: len(said) // 2 * 2]]
+    who = ["client", "therapist"] * len(said)
+    made = {
+        "messages": [{"role": name, "content": words} for name, words in zip(who, said, strict=False)],
+        "sharegpt": {"conversations": [{"from": name, "value": words} for name, words in zip(who, said, strict=False)]},
+        "pairs": [{"client": one, "therapist": two} for one, two in zip(said[::2], said[1::2], strict=True)],
+        "singles": [{name: words} for name, words in zip(who, said, strict=False)],
+        "convokit": [utterance(str(n), "c", who[n], words) for n, words in enumerate(said)],
+    }
+    (one,) = raw(made[form])
+    assert [row.text for row in one.rows] == said
+    assert [row.speaker for row in one.rows] == who[: len(said)]
+
+
+# real files, where a developer has them
+
+
+def volleys(speakers: list[str]) -> int:
+    return sum(1 for _ in groupby(speakers))
+
+
+def test_real_chats_have_the_right_turns(corpora: Path) -> None:
+    for name in ("claude-3.5-sonnet.json", "llama-4-maverick.json"):
+        assert [len(one.turns) for one in read(corpora / "spiral_bench" / name)] == [41] * 30
+    assert [len(one.turns) for one in read(corpora / "mindeval" / "sessions.jsonl")] == [21] * 29
+
+
+def test_a_real_list_of_dialogs_has_the_right_turns_and_codes(corpora: Path) -> None:
+    path = corpora / "layouts" / "esconv_dialog_list.json"
+    dialogs = [one["dialog"] for one in json.loads(path.read_text(encoding="utf-8"))]
+    sessions = read(path)
+    assert len(sessions) == 196
+    assert [len(one.turns) for one in sessions] == [
+        volleys([turn["speaker"] for turn in turns if turn["content"].strip()]) for turns in dialogs
+    ]
+    coded = {turn["annotation"]["strategy"] for turns in dialogs for turn in turns if "strategy" in turn["annotation"]}
+    assert {
+        code for one in sessions for turn in one.turns for code in turn.gold.get("strategy", "").split(";") if code
+    } == coded
+    assert all({turn.role for turn in one.turns} == {"therapist", "client"} for one in sessions)
+    assert sessions[0].metadata["survey_score_seeker_empathy"] == "1"
+
+
+def test_a_real_pair_of_turns(corpora: Path) -> None:
+    (one,) = read(corpora / "layouts" / "speaker_text.json")
+    assert [(turn.speaker, turn.role) for turn in one.turns] == [("Patient", "client"), ("Therapist", "therapist")]

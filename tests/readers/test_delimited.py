@@ -64,10 +64,10 @@ def test_cells_beyond_the_header_are_left_out_and_counted_elsewhere(session: Ses
     assert one.notes == ("1 row of the file with more cells than the header; those were left out.",)
 
 
-def test_a_row_without_a_speaker_is_noted(session: SessionOf) -> None:
-    one = session("speaker,text\nT,One.\n,Two.\nC,Three.\n", "a.csv")
-    assert [turn.role for turn in one.turns] == ["therapist", "other", "client"]
-    assert one.notes == ("1 row without a speaker's name.",)
+def test_a_row_without_a_speaker_goes_on_with_the_speaker_before(session: SessionOf) -> None:
+    one = session("speaker,text\n,Zero.\nT,One.\n,Two.\nC,Three.\n,\n", "a.csv")
+    assert [(turn.speaker, turn.text) for turn in one.turns] == [("", "Zero."), ("T", "One. Two."), ("C", "Three.")]
+    assert "1 row without a speaker went to the speaker before." in one.notes
 
 
 def test_times_are_seconds(session: SessionOf) -> None:
@@ -123,7 +123,7 @@ def test_many_sessions_interleaved(sessions: Sessions) -> None:
     first, second = sessions(text, "a.csv")
     assert (first.id, [(turn.text, turn.first_row) for turn in first.turns]) == (
         "x",
-        [("One.", 1), ("Three.\nFive.", 3)],
+        [("One.", 1), ("Three. Five.", 3)],
     )
     assert (second.id, [(turn.text, turn.first_row) for turn in second.turns]) == ("y", [("Two.", 2), ("Four.", 4)])
 
@@ -159,7 +159,7 @@ x,4,b,T,I see.
 
 
 def test_rows_of_several_coders_are_read_once(said: Said) -> None:
-    assert said(CODED, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah.\nYeah."), ("T", "I see.")]
+    assert said(CODED, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah. Yeah."), ("T", "I see.")]
 
 
 def test_rows_of_several_coders_one_coder_after_the_other(said: Said) -> None:
@@ -167,7 +167,7 @@ def test_rows_of_several_coders_one_coder_after_the_other(said: Said) -> None:
     blocks = [row for coder in "ab" for row in rows if f",{coder}," in row]
     assert said("\n".join([header, *blocks]), "a.csv") == [
         ("T", "Do you smoke?"),
-        ("C", "Yeah.\nYeah."),
+        ("C", "Yeah. Yeah."),
         ("T", "I see."),
     ]
 
@@ -178,7 +178,7 @@ def test_rows_of_several_coders_without_a_number_of_the_utterance(said: Said) ->
         for row in CODED.splitlines()
     ]
     text = "\n".join(rows).replace("utterance_id,", "")
-    assert said(text, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah.\nYeah."), ("T", "I see.")]
+    assert said(text, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah. Yeah."), ("T", "I see.")]
 
 
 def test_the_same_words_later_for_another_coder_are_said_again(said: Said) -> None:
@@ -199,9 +199,50 @@ def test_rows_out_of_order_are_noted(session: SessionOf) -> None:
 
 
 def test_the_same_words_twice_without_a_column_of_coders_are_said_twice(said: Said) -> None:
-    assert said("speaker,text\nC,Yeah.\nC,Yeah.\nT,Ok.\n", "a.csv") == [("C", "Yeah.\nYeah."), ("T", "Ok.")]
+    assert said("speaker,text\nC,Yeah.\nC,Yeah.\nT,Ok.\n", "a.csv") == [("C", "Yeah. Yeah."), ("T", "Ok.")]
 
 
 def test_a_very_long_cell(said: Said) -> None:
     words = "word " * 60_000
     assert said(f"speaker,text\nT,{words}\nC,Hi.\n", "a.csv") == [("T", words.strip()), ("C", "Hi.")]
+
+
+@pytest.mark.parametrize("first", ["sep=;\n", '"sep=;"\r\n', "\ufeffsep=;\n", "SEP=;\n"])
+def test_the_line_in_which_excel_says_the_delimiter(first: str, session: SessionOf) -> None:
+    turns = session(f"{first}speaker;text\nT;Hello, you.\nC;Hi.\n", "a.csv").turns
+    assert [(turn.speaker, turn.text, turn.first_row) for turn in turns] == [("T", "Hello, you.", 1), ("C", "Hi.", 2)]
+
+
+def test_a_delimiter_that_is_in_the_words_more_often(said: Said) -> None:
+    assert said("speaker;text\nT;a, b, c, d\nC;e, f, g\n", "a.csv") == [("T", "a, b, c, d"), ("C", "e, f, g")]
+
+
+def test_a_title_above_the_header(session: SessionOf) -> None:
+    text = "Transcript of a visit,\n12 May,\n,\nspeaker,text\nT,Hello.\nC,Hi.\n"
+    assert [(turn.text, turn.first_row) for turn in session(text, "a.csv").turns] == [("Hello.", 1), ("Hi.", 2)]
+
+
+def test_a_header_that_comes_again_is_no_turn(session: SessionOf) -> None:
+    text = "speaker,text\nT,Hello.\nspeaker,text\nC,Hi.\n"
+    assert [(turn.text, turn.first_row) for turn in session(text, "a.csv").turns] == [("Hello.", 1), ("Hi.", 3)]
+
+
+def test_a_table_without_a_header(session: SessionOf) -> None:
+    one = session('1,Therapist,"Hello, how are you?"\n2,Client,Not so well.\n3,Therapist,Tell me.\n', "a.csv")
+    assert [(turn.speaker, turn.first_row) for turn in one.turns] == [("Therapist", 1), ("Client", 2), ("Therapist", 3)]
+    assert one.turns[0].text == "Hello, how are you?"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings(encoding: str, said: Said) -> None:
+    words = "It was a long way to the caf\u00e9 by the river, and back again. "
+    text = f'speaker,text\nT,"{words}"\nC,"{words}"\n'
+    assert said(text.encode(encoding), "a.csv") == [("T", words.strip()), ("C", words.strip())]
+
+
+def test_prose_with_commas_is_no_table() -> None:
+    from therapy_analytics.readers import Source
+    from therapy_analytics.readers.delimited import sniff
+
+    prose = "Dear speaker, here is the text of the transcript\nTherapist: Hello, you.\nClient: Hi, there.\n"
+    assert sniff(Source(Path("a.txt"), prose)) == 0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers import Source
+from therapy_analytics.readers.labelled_text import sniff
 from therapy_analytics.session import Session
 
 Said = Callable[..., list[tuple[str, str]]]
@@ -157,8 +160,8 @@ def test_a_heading_that_names_the_roles_is_no_turn(said: Said) -> None:
 
 def test_rows_of_one_speaker_are_one_turn_and_upper_case_is_no_other_speaker(session: SessionOf) -> None:
     turns = session("T: One.\n\nT: Two.\nTHERAPIST: x\nC: Three.\nc: Four.\nC: Five.\nTherapist: y").turns
-    assert [turn.text for turn in turns][:2] == ["One.\nTwo.", "x"]
-    assert turns[2].text == "Three.\nFour.\nFive."
+    assert [turn.text for turn in turns][:2] == ["One. Two.", "x"]
+    assert turns[2].text == "Three. Four. Five."
     assert turns[2].first_row == 5
 
 
@@ -174,7 +177,7 @@ def test_rare_line_breaks_do_not_shift_the_place(mark: str, session: SessionOf) 
 
 def test_a_label_without_words_is_no_turn(session: SessionOf) -> None:
     one = session("T: One.\nC:\nT: Two.\nC: Three.")
-    assert [turn.text for turn in one.turns] == ["One.\nTwo.", "Three."]
+    assert [turn.text for turn in one.turns] == ["One. Two.", "Three."]
     assert one.notes == ("1 row without words left out.",)
 
 
@@ -208,3 +211,86 @@ def test_long_turns_take_no_long_time(line: str, session: SessionOf) -> None:
     one = session(f"T: Hello.\n{line}\nC: Hi.\n")
     assert len(one.turns) == 2
     assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Therapist (Dr. Lee): Hello.\nClient (Dana, 34): Hi.",
+        "THERAPIST: Hello.\nCLIENT: Hi.",
+        "THERAPIST Hello.\nCLIENT Hi.",
+        "T - Hello.\nC \u2013 Hi.",
+        "T. Hello.\nC. Hi.",
+        "Therapist\tHello.\nClient\tHi.",
+        "Therapist:\tHello.\nClient:\tHi.",
+        "[Therapist] Hello.\n[Client] Hi.",
+        "[Therapist]: Hello.\n[Client]: Hi.",
+        "(T) Hello.\n(C) Hi.",
+        "**Therapist** Hello.\n**Client** Hi.",
+        "- **Therapist:** Hello.\n- **Client:** Hi.",
+        "12 T: Hello.\n13 C: Hi.",
+        "12. Therapist: Hello.\n13. Client: Hi.",
+        "1\tTherapist\tHello.\n2\tClient\tHi.",
+        "1  T: Hello.\n2\n3  C: Hi.",
+        "00:01 T Hello.\n00:04 C Hi.",
+        "\u200eTherapist\u00a0: Hello.\n\u200eClient\u00a0: Hi.",
+    ],
+)
+def test_labels_of_other_forms(text: str, said: Said) -> None:
+    assert [words for _, words in said(text)] == ["Hello.", "Hi."]
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("00:00:01\nT: a\n00:00:04 --> 00:00:06\nC: b", [(1, None), (4, 6)]),
+        ("0:01 - 0:03 T: a\n[0:04 --> 0:10] C: b", [(1, 3), (4, 10)]),
+        ("T: [00:00:01] a\nC: (0:04) b", [(1, None), (4, None)]),
+        ("[Ruth] 10:03:04\na\n[Dana] 10:03:09\nb\n[Ruth] 10:03:14\nc\n[Dana] 10:04:04\nd", [(0, None), (5, None)]),
+        (
+            "Ruth   11:59 PM\na\n\nDana   12:01 AM\nb\n\nRuth   12:02 AM\nc\n\nDana 12:03 AM\nd",
+            [(0, None), (120, None)],
+        ),
+        ("Speaker 1 (00:03):\na\n\nSpeaker 2 (00:05):\nb\n\nSpeaker 1 (0:08):\nc\n\nSpeaker 2 (0:09):\nd", [(3, None)]),
+        ("Ruth\n0:03\na\n\nDana\n0:06\nb\nYes\n\nRuth\n0:09\nc\n\nDana\n0:12\nd", [(3, None), (6, None)]),
+        ("T 00:00:01:12 a\nC 00:00:03:14 b", [(1, None), (3, None)]),
+    ],
+)
+def test_times_in_other_places(text: str, times: list[tuple[float, float | None]], session: SessionOf) -> None:
+    turns = session(text).turns
+    assert [turn.text[0] for turn in turns] == list("abcd"[: len(turns)])
+    assert [(turn.start_s, turn.end_s) for turn in turns][: len(times)] == times
+
+
+def test_a_number_that_does_not_count_is_speech(said: Said) -> None:
+    assert said("12 T: Hello.\n13 C: Hi.\n3 days ago.\n14 T: So.") == [
+        ("T", "Hello."),
+        ("C", "Hi.\n3 days ago."),
+        ("T", "So."),
+    ]
+
+
+def test_labels_that_count_the_turns_are_two_speakers(said: Said) -> None:
+    text = "T1: a\nC1: b\nT2: c\nC2: d\nT3: e\nC3: f"
+    assert [who for who, _ in said(text)] == ["T", "C"] * 3
+
+
+def test_what_the_recorder_wrote_is_left_out(session: SessionOf) -> None:
+    talk = "Ruth   0:03\nHello.\n\nDana   0:06\nHi.\n\n" * 2
+    one = session(f"{talk}Ruth stopped transcription\n")
+    assert one.turns[-1].text == "Hi."
+    assert one.notes[0] == "1 line that the recorder wrote left out."
+
+
+def test_a_time_inside_a_turn_is_no_word(said: Said) -> None:
+    assert said("00:01:00\nT: One.\n00:02:00\nTwo.\n00:03:00\nC: Three.") == [("T", "One. Two."), ("C", "Three.")]
+
+
+def test_a_dash_or_a_stop_inside_speech_is_speech(said: Said) -> None:
+    text = "T: Well.\nNo - never.\nC: Yes.\nOK. Fine.\nT: Hm.\nC: I - I see."
+    assert [who for who, _ in said(text)] == ["T", "C", "T", "C"]
+
+
+def test_a_day_is_no_part_of_a_name() -> None:
+    text = "Ruth, [04.03.2025 10:03]\nHello.\n\nDana, [04.03.2025 10:04]\nHi.\n\n" * 3
+    assert sniff(Source(Path("a.txt"), text)) < 0.5

@@ -14,7 +14,7 @@ from therapy_analytics.session import Session
 # text, words, (kind, place in the words, seconds) of each mark
 CASES = [
     ("[laughs]", "", [("laughter", 0, None)]),
-    ("Yes [pause].", "Yes.", [("pause", 4, None)]),
+    ("Yes [pause].", "Yes.", [("pause", 3, None)]),
     ("(2.5) well", "well", [("pause", 0, 2.5)]),
     ("so (3 sec) no", "so no", [("pause", 3, 3.0)]),
     ("[silence 5s] I", "I", [("silence", 0, 5.0)]),

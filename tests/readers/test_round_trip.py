@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from therapy_analytics.readers import FileReading, read_files
+from therapy_analytics.readers import FileReading, join_marks, read_files
 from therapy_analytics.session import Session
 
 Talk = list[tuple[str, str]]
@@ -117,7 +117,10 @@ def test_what_is_written_is_read(
     write: Callable[[Talk], str], suffix: str, expected: Callable[[str], str], talk: Talk, tmp_path: Path
 ) -> None:
     session = read_back(write(talk), tmp_path / f"case{suffix}")
-    assert [(turn.speaker, turn.text) for turn in session.turns] == [(who, expected(text)) for who, text in talk]
+    found = [(turn.speaker, "".join(join_marks(turn.text, turn.marks).split())) for turn in session.turns]
+    assert found == [(who, "".join(expected(text).split())) for who, text in talk]
+    unmarked = [(turn.text, expected(talk[turn.index][1])) for turn in session.turns if not turn.marks]
+    assert all(one == two for one, two in unmarked)
     therapists = {"T", "Therapist", "Counselor 1", "assistant", "Dr. Lee"}
     assert [turn.role == "therapist" for turn in session.turns] == [who in therapists for who, _ in talk]
     assert [turn.role == "client" for turn in session.turns] == [who not in therapists for who, _ in talk]

@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._cues import Cue, plain, without_repeats
 from therapy_analytics.session import Session
 
 Said = Callable[..., list[tuple[str, str]]]
@@ -78,19 +81,19 @@ def test_two_voices_in_a_cue_are_two_turns_each_on_its_line(session: SessionOf) 
 
 def test_a_turn_runs_over_cues(session: SessionOf) -> None:
     one, two = session(vtt("<v Mary>Hi.", "<v Mary>You.", "<v Tom>Hey."), "a.vtt").turns
-    assert (one.text, one.start_s, one.end_s, one.first_row) == ("Hi.\nYou.", 0.0, 2.0, 4)
+    assert (one.text, one.start_s, one.end_s, one.first_row) == ("Hi. You.", 0.0, 2.0, 4)
     assert (two.text, two.start_s, two.end_s, two.first_row) == ("Hey.", 2.0, 3.0, 10)
 
 
 def test_a_cue_without_a_speaker_goes_to_the_one_before(session: SessionOf) -> None:
     one = session(vtt("Well.", "<v Mary>Hi.", "You.", "<v Tom>Hey."), "a.vtt")
-    assert [(turn.speaker, turn.text) for turn in one.turns] == [("Mary", "Well.\nHi.\nYou."), ("Tom", "Hey.")]
+    assert [(turn.speaker, turn.text) for turn in one.turns] == [("Mary", "Well. Hi. You."), ("Tom", "Hey.")]
     assert one.notes == ("2 captions without a speaker went to the speaker before.",)
 
 
 def test_with_voice_tags_a_colon_is_speech(said: Said) -> None:
     text = vtt("<v Mary>Hi.", "Listen: no.", "Listen: yes.", "<v Tom>Dana: so she wrote.")
-    assert said(text, "a.vtt") == [("Mary", "Hi.\nListen: no.\nListen: yes."), ("Tom", "Dana: so she wrote.")]
+    assert said(text, "a.vtt") == [("Mary", "Hi. Listen: no. Listen: yes."), ("Tom", "Dana: so she wrote.")]
 
 
 def test_labels_before_a_colon(said: Said) -> None:
@@ -107,15 +110,15 @@ def test_a_label_that_never_comes_back_is_speech(said: Said) -> None:
     text = vtt("Mary: Hi.", "Tom: Hey.", "Remember: no.", "Mary: Right.", "carry on", "Tom: Yes.")
     assert said(text, "a.vtt") == [
         ("Mary", "Hi."),
-        ("Tom", "Hey.\nRemember: no."),
-        ("Mary", "Right.\ncarry on"),
+        ("Tom", "Hey. Remember: no."),
+        ("Mary", "Right. carry on"),
         ("Tom", "Yes."),
     ]
 
 
 def test_a_label_that_comes_once_counts_if_it_names_a_role_or_every_cue_has_one(said: Said) -> None:
     assert said(vtt("Therapist: Hi.", "so,", "client: Hey."), "a.vtt") == [
-        ("Therapist", "Hi.\nso,"),
+        ("Therapist", "Hi. so,"),
         ("client", "Hey."),
     ]
     assert said(vtt("Mary: Hi.", "Tom: Hey."), "a.vtt") == [("Mary", "Hi."), ("Tom", "Hey.")]
@@ -144,4 +147,156 @@ def test_captions_without_speakers_are_refused(
 def test_an_endless_class_annotation_takes_no_endless_time(said: Said) -> None:
     began = time.perf_counter()
     said(vtt("<v Mary>Hi.", "<v" + ".a" * 5000, "<v Tom>Hey."), "a.vtt")
+    assert time.perf_counter() - began < 2
+
+
+def test_a_name_that_nobody_has_is_how_somebody_speaks(problem: Callable[..., UnreadableFileError]) -> None:
+    text = vtt("Well: yes.", "Well: no.", *["and on"] * 30)
+    assert "no caption says who speaks" in problem(text, "a.vtt").problem
+
+
+@pytest.mark.parametrize(
+    "wrap", ["[{}]: ", "[{}] : ", "{}: ", "{} : ", "{}\uff1a", "<i>{}:</i> ", "{}:\n", "- {}: ", ">> {}: "]
+)
+def test_ways_to_write_a_label(wrap: str, said: Said) -> None:
+    text = vtt(*(wrap.format(f"SPEAKER_0{at % 2}") + f"word {at}" for at in range(4)))
+    assert said(text, "a.vtt") == [(f"SPEAKER_0{at % 2}", f"word {at}") for at in range(4)]
+
+
+def test_a_label_on_a_line_of_its_own_begins_where_the_words_do(session: SessionOf) -> None:
+    turns = session(
+        vtt("Mary:\nHi.", "Tom:", "Hey.", "Mary:\nSo.", "Tom:\nand I said:\nNo.\nand I said:\nYes."), "a.vtt"
+    ).turns
+    assert [(turn.speaker, turn.text, turn.first_row) for turn in turns] == [
+        ("Mary", "Hi.", 5),
+        ("Tom", "Hey.", 11),
+        ("Mary", "So.", 15),
+        ("Tom", "and I said: No. and I said: Yes.", 19),
+    ]
+
+
+def test_markup_of_letters_is_decoded_before_a_label_is_sought(said: Said) -> None:
+    text = vtt("&gt;&gt; Tom &amp; Ann: a &lt;b&gt;", "&gt;&gt; Mary: AT&amp;amp;T", "&gt;&gt; Tom &amp; Ann: so")
+    assert said(text, "a.vtt") == [("Tom & Ann", "a <b>"), ("Mary", "AT&amp;T"), ("Tom & Ann", "so")]
+
+
+def test_webex_names_the_speaker_above_the_times(said: Said) -> None:
+    text = "WEBVTT\n\n" + "".join(
+        f'{at} "{who}" (12345)\n00:0{at}.000 --> 00:0{at}.900\n{words}\n\n'
+        for at, who, words in [(1, "Mary Ann", "Hi."), (2, "Tom", "Hey: you."), (3, "Tom", "So.")]
+    )
+    assert said(text, "a.vtt") == [("Mary Ann", "Hi."), ("Tom", "Hey: you. So.")]
+
+
+YOUTUBE = """WEBVTT
+Kind: captions
+Language: en
+
+00:00:00.320 --> 00:00:02.389 align:start position:0%
+_
+&gt;&gt; how<00:00:00.480><c> are</c><00:00:00.900><c> you</c>
+
+00:00:02.389 --> 00:00:02.399 align:start position:0%
+&gt;&gt; how are you
+_
+
+00:00:02.399 --> 00:00:04.000 align:start position:0%
+&gt;&gt; how are you
+sleeping<00:00:02.700><c> now</c>
+
+00:00:04.000 --> 00:00:04.010 align:start position:0%
+sleeping now
+_
+
+00:00:04.010 --> 00:00:06.000 align:start position:0%
+sleeping now
+&gt;&gt; badly<00:00:04.500><c> again</c>
+
+00:00:06.000 --> 00:00:06.010 align:start position:0%
+&gt;&gt; badly again
+_
+
+00:00:06.010 --> 00:00:08.000 align:start position:0%
+&gt;&gt; badly again
+and<00:00:07.000><c> short</c>
+""".replace("_\n", " \n")
+
+
+def test_rolling_captions_give_each_line_once(session: SessionOf) -> None:
+    one = session(YOUTUBE, "a.vtt")
+    assert [(turn.speaker, turn.text, turn.first_row, turn.start_s, turn.end_s) for turn in one.turns] == [
+        ("Speaker 1", "how are you sleeping now", 7, 0.32, 4.0),
+        ("Speaker 2", "badly again and short", 23, 4.01, 8.0),
+    ]
+    assert "6 repeated lines of rolling captions left out." in one.notes
+
+
+def test_rolling_captions_of_two_and_three_lines(said: Said) -> None:
+    lines = ["Mary: a b", "c d", "Tom: e f", "g", "Mary: h", "i", "Tom: j"]
+    for height in (2, 3):
+        text = vtt(*("\n".join(lines[max(0, at - height + 1) : at + 1]) for at in range(len(lines))))
+        assert said(text, "a.vtt") == [("Mary", "a b c d"), ("Tom", "e f g"), ("Mary", "h i"), ("Tom", "j")]
+
+
+def test_captions_that_grow_by_a_word_give_each_word_once(said: Said) -> None:
+    text = vtt("MARY: I", "MARY: I am", "MARY: I am < Tom", "TOM: No", "TOM: No way")
+    assert said(text, "a.vtt") == [("MARY", "I am < Tom"), ("TOM", "No way")]
+
+
+def test_a_line_said_twice_is_kept_where_captions_do_not_roll(session: SessionOf) -> None:
+    one = session(
+        vtt("Mary: Hm.", "Mary: Hm.", "Tom: So.", "Mary: Yes.", "Tom: Well.", "Tom: Well.", "Mary: No."), "a.vtt"
+    )
+    assert [turn.text for turn in one.turns] == ["Hm. Hm.", "So.", "Yes.", "Well. Well.", "No."]
+    assert not any("rolling" in note for note in one.notes)
+
+
+@given(
+    lines=st.lists(
+        st.text("abc ", min_size=1, max_size=8).filter(str.strip),
+        min_size=4,
+        max_size=12,
+    ),
+    height=st.integers(2, 3),
+)
+@settings(max_examples=60, deadline=None)
+def test_rolling_captions_give_the_words_of_plain_ones(lines: list[str], height: int) -> None:
+    lines = [f"{at} {line}" for at, line in enumerate(lines)]
+    cues = [Cue(at, None, None, lines[max(0, at - height + 1) : at + 1]) for at in range(len(lines))]
+    once, n_repeats = without_repeats(cues)
+    assert [plain(line) for cue in once for line in cue.lines if line] == [plain(line) for line in lines]
+    assert n_repeats == sum(len(cue.lines) - 1 for cue in cues)
+
+
+def test_unnamed_changes_between_two_who_are_named_are_theirs(session: SessionOf) -> None:
+    one = session(vtt(">> MARY: Hi.", ">> TOM: Hey.", ">> So. >> Yes.", "right", ">> MARY: No."), "a.vtt")
+    assert [(turn.speaker, turn.text) for turn in one.turns] == [
+        ("MARY", "Hi."),
+        ("TOM", "Hey."),
+        ("MARY", "So."),
+        ("TOM", "Yes. right"),
+        ("MARY", "No."),
+    ]
+    assert any("2 changes of speaker without a name" in note for note in one.notes)
+
+
+def test_unnamed_changes_among_three_are_nobodys(said: Said) -> None:
+    text = vtt(">> MARY: Hi.", ">> TOM: Hey.", ">> ANN: Ho.", ">> So.", ">> TOM: Yes.", ">> MARY: a", ">> ANN: b")
+    assert ("Unknown", "So.") in said(text, "a.vtt")
+
+
+def test_a_blank_line_of_spaces_ends_a_caption_before_the_next(said: Said) -> None:
+    text = "WEBVTT\n \na-1\n00:01.0 --> 00:02.0\n<v Mary>Hi.\n \na-2\n00:02.000 --> 00:03.000\n<v Tom>Hey.\n \nNOTE\n"
+    assert said(text, "a.vtt") == [("Mary", "Hi."), ("Tom", "Hey.")]
+
+
+def test_a_number_without_an_empty_line_before_it_is_not_spoken(said: Said) -> None:
+    text = "WEBVTT\n\n1\n00:01.000 --> 00:02.000\n<v Mary>Hi.\n2\n00:02.000 --> 00:03.000\n<v Tom>42\n"
+    assert said(text, "a.vtt") == [("Mary", "Hi."), ("Tom", "42")]
+
+
+@pytest.mark.parametrize("piece", ["<v a", "<v.a", "{\\\\a", "<c", ">> ", "Aa ", "a: ", "- ", "&gt;", "["])
+def test_no_repetition_takes_endless_time(piece: str, reading: Callable[..., object]) -> None:
+    began = time.perf_counter()
+    reading(vtt("Mary: Hi.", piece * 100_000, "Tom: Hey."), "a.vtt")
     assert time.perf_counter() - began < 2

@@ -20,6 +20,8 @@ CUES: dict[str, str] = {
     "you": "you your yours yourself u",
     "i": "i my me mine myself",
     "we": "we our us let",
+    "modal": "should must ought better might could gotta",
+    "command": "try stop go take make write talk ask tell start call keep think remember consider avoid",
     "feeling": "feel feels feeling feelings felt sad angry anger upset scared afraid fear anxious anxiety worried "
     "worry lonely hurt hurts guilty guilt ashamed shame frustrated frustrating frustration overwhelmed "
     "overwhelming depressed stressed stress stressful hopeless nervous tired disappointed painful pain",
@@ -54,152 +56,27 @@ CUES: dict[str, str] = {
     "summary": "sounds sound seems seem hearing hear saying said wondering guess sense looks feels mentioned",
     "social": "thank thanks welcome bye hello hi nice meet goodbye appreciate",
 }
-_SETS = [frozenset(words.split()) for words in CUES.values()]
-_STOP = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "again",
-        "all",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "down",
-        "for",
-        "from",
-        "get",
-        "go",
-        "going",
-        "got",
-        "had",
-        "has",
-        "have",
-        "having",
-        "he",
-        "her",
-        "here",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "know",
-        "let",
-        "like",
-        "me",
-        "more",
-        "most",
-        "my",
-        "no",
-        "not",
-        "now",
-        "of",
-        "off",
-        "oh",
-        "ok",
-        "okay",
-        "on",
-        "one",
-        "only",
-        "or",
-        "other",
-        "our",
-        "out",
-        "over",
-        "really",
-        "right",
-        "she",
-        "should",
-        "so",
-        "some",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "thing",
-        "things",
-        "think",
-        "this",
-        "those",
-        "to",
-        "too",
-        "um",
-        "uh",
-        "up",
-        "us",
-        "very",
-        "was",
-        "we",
-        "well",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "why",
-        "will",
-        "with",
-        "would",
-        "yeah",
-        "yes",
-        "you",
-        "your",
-        "mm",
-        "hmm",
-        "kind",
-        "of",
-        "sort",
-        "lot",
-        "mean",
-        "would",
-        "'s",
-        "'re",
-        "'ve",
-        "'m",
-        "'d",
-        "'ll",
-        "gonna",
-        "want",
-    ]
-)
-_FORMS = (
-    "words", "sentences", "empty", "one_word", "two_words", "to_five_words", "to_ten_words", "over_60_words",
-    "asks", "n_asks", "ends_asking", "wh_opens", "aux_opens", "wh_opens_sentence", "aux_you_opens_sentence",
-    "aux_you", "wh_aux", "n_aux_you", "n_wh_aux", "first_turn", "early", "late", "last_turn", "position",
-    "words_before", "words_after", "asks_before", "echo_share", "echo", "echo_next_share",
-)  # fmt: skip
+_COLUMNS: dict[str, list[int]] = {}
+for _column, _words in enumerate(CUES.values()):
+    for _word in set(_words.split()):
+        _COLUMNS.setdefault(_word, []).append(_column)
+_STOP_WORDS = """
+    a about after again all am an and any are as at be because been before being but by can could did do
+    does doing down for from get go going got had has have having he her here him his how i if in into is
+    it its just know let like me more most my no not now of off oh ok okay on one only or other our out
+    over really right she should so some such than that the their them then there these they thing things
+    think this those to too um uh up us very was we well were what when where which while who why will with
+    would yeah yes you your mm hmm kind of sort lot mean would 's 're 've 'm 'd 'll gonna want
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+_FORM_NAMES = """
+    words sentences empty one_word two_words to_five_words to_ten_words over_60_words asks n_asks
+    ends_asking wh_opens aux_opens wh_opens_sentence aux_you_opens_sentence aux_you wh_aux n_aux_you
+    n_wh_aux first_turn early late last_turn position words_before words_after asks_before echo_share echo
+    echo_next_share
+    you_modal you_modal_opens_sentence command_opens_sentence
+"""
+_FORMS = tuple(_FORM_NAMES.split())
 HAND: tuple[str, ...] = (
     *_FORMS,
     *(f"has_{name}" for name in CUES),
@@ -213,11 +90,12 @@ _Column = NDArray[np.float64]
 
 def hand_features(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the features `HAND` of turns, about 0 to 1 each: float64 (n_turns, len(HAND))."""
-    cues = np.array([[word in cue for cue in _SETS] for word in stream.norm], dtype=np.bool_)
-    cues = cues.reshape(len(stream.norm), len(_SETS))
+    cues = np.zeros((len(stream.norm), len(CUES)), dtype=np.bool_)
+    for row, word in enumerate(stream.norm):
+        cues[row, _COLUMNS.get(word, [])] = True
     counts = np.stack([stream.per_turn(column) for column in cues[stream.ids].T], axis=1)
     plain = _plain(turns, stream, starts)[:, None]
-    forms = _lengths(turns) | _questions(turns, stream, cues) | _places(turns, starts)
+    forms = _lengths(turns) | _forms_of_speech(stream, cues) | _places(turns, starts)
     forms |= _neighbourhood(forms, stream)
     table = np.stack([forms[name] for name in _FORMS], axis=1)
     rates = np.minimum(counts / np.maximum(turns.n_words, 1)[:, None] * 4, 1.0)
@@ -257,13 +135,15 @@ def _lengths(turns: TurnArrays) -> dict[str, _Column]:
     }
 
 
-def _questions(turns: TurnArrays, stream: Stream, cues: NDArray[np.bool_]) -> dict[str, _Column]:
-    """Forms of questions, with and without their mark."""
+def _forms_of_speech(stream: Stream, cues: NDArray[np.bool_]) -> dict[str, _Column]:
+    """Forms of questions, with and without their mark, and of advice."""
     mark = np.array(["?" in word for word in stream.norm], dtype=np.bool_)[stream.ids]
-    wh, aux, you = (cues[stream.ids, list(CUES).index(name)] for name in ("wh", "aux", "you"))
+    names = ("wh", "aux", "you", "modal", "command")
+    wh, aux, you, modal, command = (cues[stream.ids, list(CUES).index(name)] for name in names)
     follows = np.append(stream.turn_of[1:] == stream.turn_of[:-1], np.zeros(min(len(mark), 1), np.bool_))
     aux_you = aux & follows & np.roll(you, -1)
     wh_aux = wh & follows & np.roll(aux, -1)
+    you_modal = you & follows & np.roll(modal, -1)
     opens = np.diff(stream.turn_of, prepend=-1) > 0
     sentence = opens | (np.roll(stream.marks, 1) & ~opens)
     n_asks = stream.per_turn(mark)
@@ -271,6 +151,9 @@ def _questions(turns: TurnArrays, stream: Stream, cues: NDArray[np.bool_]) -> di
         "ends_asking": stream.per_turn(mark & ~follows),
         "wh_opens": stream.per_turn(wh & opens),
         "aux_opens": stream.per_turn(aux & opens),
+        "you_modal": np.minimum(stream.per_turn(you_modal), 1),
+        "you_modal_opens_sentence": np.minimum(stream.per_turn(you_modal & sentence), 1),
+        "command_opens_sentence": np.minimum(stream.per_turn(command & sentence), 1),
         "wh_opens_sentence": np.minimum(stream.per_turn(wh & sentence), 1),
         "aux_you_opens_sentence": np.minimum(stream.per_turn(aux_you & sentence), 1),
     }
@@ -300,7 +183,7 @@ def _places(turns: TurnArrays, starts: NDArray[np.int64]) -> dict[str, _Column]:
 
 
 def _neighbourhood(forms: dict[str, _Column], stream: Stream) -> dict[str, _Column]:
-    """What the turns before and after are like, and how much of the turn before is said again."""
+    """Tell what the turns before and after are like, and how much of the turn before is said again."""
     before, after = stream.before, stream.after
     n_echoed, share = _echo(stream)
     return {
@@ -319,7 +202,9 @@ def _of(values: _Column, index: NDArray[np.int64]) -> _Column:
 
 def _echo(stream: Stream) -> tuple[_Column, _Column]:
     """How many content stems of a turn stand in the turn before it, and which share of its own."""
-    content = np.array([word.isalpha() and len(word) > 2 and word not in _STOP for word in stream.norm], np.bool_)
+    content = np.array(
+        [word.isalpha() and len(word) > 2 and word not in _STOP for word in stream.norm], np.bool_
+    )
     stems, stem = np.unique(np.array([word[:5] for word in stream.norm], dtype=np.str_), return_inverse=True)
     keep = content[stream.ids]
     n_stems = max(len(stems), 1)
@@ -328,7 +213,7 @@ def _echo(stream: Stream) -> tuple[_Column, _Column]:
     origin = stream.before[turn]
     echoed = (origin >= 0) & np.isin(origin * n_stems + cells % n_stems, cells)
     n = np.bincount(turn, minlength=len(stream.before))
-    n_echoed = np.bincount(turn, echoed, minlength=len(stream.before))
+    n_echoed = np.bincount(turn, echoed, minlength=len(stream.before)).astype(np.float64)
     return n_echoed, n_echoed / np.maximum(n, 1)
 
 

@@ -26,7 +26,7 @@ DAMPING = 0.6
 """0: a turn's buckets add up as they are; 1: each turn has length one, however long it is."""
 _LONGEST = 40
 _P = np.uint64(0x100000001B3)
-_Matrix = Any  # scipy's sparse arrays have no usable type without its stubs
+_Matrix = Any  # scipy itself does not say what its sparse arrays return
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,6 @@ class Features:
         result: NDArray[Any] = self.words @ (self.types @ weights) + self.grams @ weights
         return result
 
-    def gather(self, own: NDArray[Any], previous: NDArray[Any], following: NDArray[Any]) -> NDArray[Any]:
-        """Add what a turn says to what its neighbours say of it, (n_turns, n)."""
-        return own + neighbour(previous, self.before) + neighbour(following, self.after)
-
 
 def neighbour(values: NDArray[Any], index: NDArray[np.int64]) -> NDArray[Any]:
     """Return each turn's neighbour's values, and 0 where there is no such turn."""
@@ -92,7 +88,9 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
     lower, norm = ([words[i] for i in used.tolist()] for words in (turns.tokens.lower, turns.tokens.norm))
     turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-    stream = Stream(norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns)))
+    stream = Stream(
+        norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns))
+    )
     hashes = _string_hashes(norm)
     spoken = np.array([any(map(str.isalnum, word)) for word in norm], dtype=np.bool_)[ids]
     return Features(

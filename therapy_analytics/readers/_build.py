@@ -46,7 +46,7 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
     Session
         Its turns hold words or speech marks, and neighbouring turns have different speakers.
     """
-    rows = [row for row in raw.rows if row.text.strip()]
+    rows = _without_empty_times([row for row in raw.rows if row.text.strip()])
     spoken = [list(group) for _, group in groupby(rows, key=lambda row: (_key(row.speaker), row.role))]
     found = _roles(spoken, metadata, options)
     turns = tuple(_turn(index, group, _role(group[0], found)) for index, group in enumerate(spoken))
@@ -59,6 +59,13 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
         role_margin=found.margin,
         notes=(*raw.notes, *_losses(raw.rows, rows), *found.notes),
     )
+
+
+def _without_empty_times(rows: list[Row]) -> list[Row]:
+    """Drop times that are 0 throughout: a form that must have times was given none."""
+    if len(rows) < 2 or any(row.start_s or row.end_s for row in rows):
+        return rows
+    return [replace(row, start_s=None, end_s=None) for row in rows]
 
 
 def _losses(all_rows: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
@@ -171,8 +178,8 @@ def _words_and_marks(rows: list[Row]) -> tuple[str, tuple[Mark, ...]]:
 
 def _gold(rows: list[Row]) -> Mapping[str, str]:
     """Join what people coded in the rows of a turn, each different code once, in order."""
-    if not any(row.gold for row in rows):
-        return {}
+    if len(rows) == 1 or not any(row.gold for row in rows):
+        return rows[0].gold
     codes: dict[str, dict[str, None]] = {}
     for row in rows:
         for column, value in row.gold.items():

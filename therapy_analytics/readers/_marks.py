@@ -62,7 +62,7 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
         found = _kind(match)
         if found is None:
             continue
-        words = _joined(words, text[end : match.start()])
+        words = _joined(words, text[end : match.start()]).rstrip()
         marks.append((found, match[0], len(words)))
         end = match.end()
     words = _joined(words, text[end:]).rstrip()
@@ -101,9 +101,8 @@ def _kind(match: re.Match[str]) -> tuple[MarkKind, float | None] | None:
     bare = _BARE_PAUSE.fullmatch(inside)
     if bare and match["round"] is not None:
         return "pause", _duration(bare)
-    if match["square"] is None or _PLACEHOLDER.fullmatch(inside) or len(inside.split()) > _LONGEST_EVENT:
-        return None
-    return "event", None
+    is_event = inside[:1].isalpha() and not _PLACEHOLDER.fullmatch(inside) and len(inside.split()) <= _LONGEST_EVENT
+    return ("event", None) if match["square"] is not None and is_event else None
 
 
 def _duration(match: re.Match[str]) -> float | None:

@@ -1,0 +1,169 @@
+"""Word files: the accepted text, tables, and files that mean harm."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers import read_files
+from therapy_analytics.session import Session
+
+Said = Callable[..., list[tuple[str, str]]]
+SessionOf = Callable[..., Session]
+Problem = Callable[..., UnreadableFileError]
+SPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+TWO = [("Therapist", "Hello."), ("Client", "Hi.")]
+
+
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{escape(text)}</w:t></w:r>'
+
+
+def p(*runs: str) -> str:
+    return f"<w:p>{''.join(one if one.startswith('<') else run(one) for one in runs)}</w:p>"
+
+
+def table(*rows: tuple[str, ...], properties: str = "") -> str:
+    cells = ["".join(f"<w:tc>{p(cell)}</w:tc>" for cell in row) for row in rows]
+    return "<w:tbl>" + "".join(f"<w:tr>{properties}{row}</w:tr>" for row in cells) + "</w:tbl>"
+
+
+def docx(*body: str, head: str = "", space: str = SPACE) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        text = f'{head}<w:document xmlns:w="{space}"><w:body>{"".join(body)}</w:body></w:document>'
+        archive.writestr("word/document.xml", text)
+    return out.getvalue()
+
+
+BOLD = "<w:b/>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        p("Therapist: Hello.") + p("Client: Hi."),
+        p(run("Therapist", BOLD), ": Hello.") + p(run("Client:", BOLD), " Hi."),
+        p(run("Therapist", BOLD), " Hello.") + p(run("Client", BOLD), " Hi."),
+        p("Therapist:\u00a0Hello.") + p("Client:\u00a0Hi."),
+        p("Therapist", "<w:r><w:tab/></w:r>", "Hello.") + p("Client", "<w:r><w:tab/></w:r>", "Hi."),
+        p("Therapist: Hello.", "<w:r><w:br/></w:r>", "Client: Hi."),
+        p("12. Therapist: Hello.") + p("13. Client: Hi."),
+        f"<w:sdt><w:sdtPr/><w:sdtContent>{p('Therapist: Hello.')}</w:sdtContent></w:sdt>" + p("Client: Hi."),
+        table(("Therapist", "Hello."), ("Client", "Hi.")),
+        table(("Therapist:", "Hello."), ("Client:", "Hi.")),
+        table(("0:01", "Therapist", "Hello."), ("0:04", "Client", "Hi.")),
+        table(("1", "Therapist", "Hello."), ("2", "Client", "Hi.")),
+        table(("Speaker", "Text"), ("Therapist", "Hello."), ("Client", "Hi.")),
+        table(("Zeit", "Wer", "Was"), ("0:01", "Therapist", "Hello."), ("0:04", "Client", "Hi.")),
+        table(("Therapist", "Client"), ("Hello.", ""), ("", "Hi.")),
+        table(("1", "Therapist: Hello."), ("2", "Client: Hi.")),
+        table(("Therapist: Hello.",), ("Client: Hi.",)),
+    ],
+)
+def test_ways_to_lay_out_a_transcript(body: str, said: Said) -> None:
+    assert said(docx(body), "a.docx") == TWO
+    assert said(docx(body, space="http://purl.oclc.org/ooxml/wordprocessingml/main"), "a.docx") == TWO
+
+
+def test_tracked_changes_are_accepted(said: Said) -> None:
+    more = f'<w:ins w:id="1">{run(" again")}</w:ins><w:moveTo w:id="2">{run(" now")}</w:moveTo>'
+    less = "".join(f"<w:{tag}>{run(' gone')}</w:{tag}>" for tag in ("del", "moveFrom"))
+    cut = "<w:r><w:delText> never</w:delText></w:r>"
+    assert said(docx(p("T: Hello", more, less, cut, "."), p("C: Hi.")), "a.docx") == [
+        ("T", "Hello again now."),
+        ("C", "Hi."),
+    ]
+
+
+def test_a_deleted_paragraph_end_joins_and_a_deleted_row_goes(said: Said) -> None:
+    mark = "<w:pPr><w:rPr><w:del/></w:rPr></w:pPr>"
+    assert said(docx(p("T: One", mark), p(" two."), p("C: Hi.")), "a.docx") == [("T", "One two."), ("C", "Hi.")]
+    gone = (
+        table(("C", "Never."), properties="<w:trPr><w:del/></w:trPr>").removeprefix("<w:tbl>").removesuffix("</w:tbl>")
+    )
+    rows = table(("T", "One."), ("C", "Two.")).removesuffix("</w:tbl>") + gone + "</w:tbl>"
+    assert said(docx(rows), "a.docx") == [("T", "One."), ("C", "Two.")]
+
+
+def test_what_stands_beside_the_words_is_left_out_and_counted(session: SessionOf) -> None:
+    comment, foot = '<w:r><w:commentReference w:id="0"/></w:r>', '<w:r><w:footnoteReference w:id="0"/></w:r>'
+    field = "<w:r><w:instrText>PAGE</w:instrText></w:r>"
+    hidden = run(" secret", "<w:vanish/>")
+    one = session(docx(p("T: Hello.", comment, foot, field, hidden), p("C: Hi.", comment)), "a.docx")
+    assert [turn.text for turn in one.turns] == ["Hello.", "Hi."]
+    assert one.notes == ("2 comments left out.", "1 footnote left out.", "1 piece of hidden text left out.")
+
+
+def test_first_row_is_the_paragraph_or_the_table_row(session: SessionOf) -> None:
+    one = session(docx(p("Session 3"), p(), p("T: Hello."), p("So."), p("C: Hi.")), "a.docx")
+    assert [turn.first_row for turn in one.turns] == [3, 5]
+    assert one.notes[0] == "1 line before the first speaker label left out."
+    two = session(docx(p("Title"), table(("Speaker", "Text"), ("T", "Hello."), ("C", "Hi."))), "b.docx")
+    assert [turn.first_row for turn in two.turns] == [3, 4]
+    assert two.notes == ("1 line outside the tables left out.",)
+
+
+def test_times_codes_and_empty_labels_of_a_table(session: SessionOf) -> None:
+    header = ("Time", "Speaker", "Text", "MISC")
+    body = table(header, ("0:01", "T", "Hello.", "OQ"), ("0:02", "", "So.", ""), ("0:04", "C", "Hi.", "N"))
+    turns = session(docx(body), "a.docx").turns
+    assert [(turn.speaker, turn.text, turn.start_s) for turn in turns] == [("T", "Hello. So.", 1.0), ("C", "Hi.", 4.0)]
+    assert [dict(turn.gold) for turn in turns] == [{"misc": "OQ"}, {"misc": "N"}]
+
+
+def test_a_table_of_facts_before_the_transcript_is_none_of_it(said: Said) -> None:
+    facts = table(("Client:", "Dana"), ("Therapist:", "Lee"))
+    talk = [("T", "Hello."), ("C", "Hi.")] * 4
+    assert said(docx(facts, *(p(f"{who}: {text}") for who, text in talk)), "a.docx") == talk
+    assert said(docx(facts, p(), table(*talk)), "b.docx") == talk
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (docx(p("T: Hello."), p("C: Hi."), head='<!DOCTYPE a [<!ENTITY b "c">]>'), "entities"),
+        (docx(p("T: Hello."), p("C: Hi."), head='<!DOCTYPE a SYSTEM "http://127.0.0.1/a.dtd">'), "entities"),
+        (docx("<w:p>" * 1_000 + "</w:p>" * 1_000), "more than 100 times|more parts"),
+        (docx("<w:p>" * 300 + "</w:p>" * 300), "more parts"),
+        (docx(p("T: Hello") + "<w:p>", "&none;"), "damaged"),
+        (docx(p("T: " + "a" * 30_000_000)), "more than 100 times"),
+        (docx(p("No labels."), p("None.")), "no speaker labels"),
+        (docx(p("T: Hello."), p("C: Hi."))[:-40], "damaged or breaks off"),
+    ],
+)
+def test_files_that_mean_harm_are_refused_soon(data: bytes, what: str, problem: Problem) -> None:
+    import re
+
+    began = time.perf_counter()
+    assert re.search(what, problem(data, "a.docx").problem)
+    assert time.perf_counter() - began < 2
+
+
+def test_a_document_of_many_parts_is_refused_soon(problem: Problem) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{SPACE}">{"<w:p/>" * 700_000}</w:document>')
+    began = time.perf_counter()
+    assert "more parts" in problem(out.getvalue(), "a.docx").problem
+    assert time.perf_counter() - began < 3
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.floats(0, 1), odd=st.binary(min_size=1, max_size=8))
+def test_any_damage_ends_in_plain_words(at: float, odd: bytes, tmp_path: Path) -> None:
+    data = docx(p("T: Hello."), table(("T", "One."), ("C", "Two.")), p("C: Hi."))
+    place = round(at * len(data))
+    path = tmp_path / "a.docx"
+    path.write_bytes(data[:place] + odd + data[place + len(odd) :])
+    (reading,) = read_files([path])
+    assert reading.problem is None or "could not be understood" not in reading.problem.problem

@@ -1,0 +1,202 @@
+"""What the caption formats share: who speaks in a caption."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from therapy_analytics.readers._base import RawSession, Row, Source
+from therapy_analytics.readers._cues import Cue, plain, without_repeats
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._roles import role_of_label
+
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]*)>")
+_NAME = r"[^\W\d_][\w.'-]*(?: [\w.'()&-]+){0,4}"
+_LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")
+_CHEVRON = re.compile(r">>+\s*")
+_BEFORE_CHEVRON = re.compile(r"\s+(?=>>)")
+_DASH = re.compile(r"[-\u2010-\u2015](?![-\u2010-\u2015\d])\s*(?=\S)")
+_CHANGE = ">>"
+_UNKNOWN = "Unknown"
+_FEW = 0.1
+
+Piece = tuple[str, str, int]
+"""Speaker, words, and the line of the cue on which they begin, from 0."""
+
+
+def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSession:
+    """Return the rows of all captions, each with its speaker.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for errors.
+    cues : sequence of Cue
+        In the order of the file.
+    example : str
+        How a speaker is named in this format.
+
+    Raises
+    ------
+    UnreadableFileError
+        There is no caption, or nothing tells who speaks.
+    """
+    once, n_repeats = without_repeats(cues)
+    split = _splitter(source, once, example)
+    rows = [
+        Row(speaker, words, cue.place + line, cue.start_s, cue.end_s)
+        for cue in once
+        for speaker, words, line in split(cue)
+    ]
+    if not any(row.text for row in rows):
+        raise source.error("no captions were found", "A caption is a line with two times and -->, then the words")
+    if not any(row.speaker for row in rows):
+        raise source.error("no caption says who speaks", _remedy(example))
+    notes = [f"{counted(n_repeats, 'repeated line')} of rolling captions left out."] if n_repeats else []
+    return RawSession("", _named(rows, notes), notes=tuple(notes))
+
+
+def _remedy(example: str) -> str:
+    return f"Export the captions with speaker names, or put the speaker before the words, as in {example}"
+
+
+def _splitter(source: Source, cues: list[Cue], example: str) -> Callable[[Cue], Iterator[Piece]]:
+    """Choose how this file says who speaks; where it has voice tags, a colon is speech."""
+    if any("<v" in line and _VOICE.search(line) for cue in cues for line in cue.lines):
+        return lambda cue: _by_voice(cue.lines)
+    if any(cue.speaker for cue in cues):
+        return lambda cue: iter([(cue.speaker, plain("\n".join(cue.lines)), 0)])
+    lines = [[plain(line) for line in cue.lines] for cue in cues]
+    labels = _labels(lines)
+    change = _CHEVRON if any(_CHANGE in line for cue in lines for line in cue) else None
+    if not labels and not change:
+        change = _dash(source, lines, example)
+    return lambda cue: _by_label([plain(line) for line in cue.lines], labels, change)
+
+
+def _label(line: str) -> tuple[str, int]:
+    """Return the label at the beginning of a line, and where it ends; ``and I said:`` at an end of line is none."""
+    match = _LABEL.match(line)
+    if not match:
+        return "", 0
+    label = match[1] or match[2]
+    is_speech = match.end() == len(line) and any(word[0].islower() for word in label.split())
+    return ("", 0) if is_speech and not role_of_label(label) else (label, match.end())
+
+
+def _labels(cues: list[list[str]]) -> frozenset[str]:
+    """Tell speakers from a colon inside speech: they come back, or look like one, or stand in every caption.
+
+    One name alone that comes back now and then, and looks like none, is how somebody speaks;
+    where one name alone comes back often, it has a partner who is named once.
+    """
+    lines = [(label, part) for cue in cues for line in cue for part in _parts(line) if (label := _label(part)[0])]
+    counts = Counter(label for label, _ in lines)
+    if all(_label(next(filter(None, cue)))[0] for cue in cues):
+        return frozenset(counts)
+    sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
+    labels = sure | {label for label, n in counts.items() if n > 1}
+    if len(labels) == 1 and not sure and max(counts.values()) < _FEW * len(cues):
+        return frozenset()
+    partners = {label for label in counts if label.istitle()} if len(labels) == 1 else set()
+    return frozenset(labels | partners)
+
+
+def _is_plainly_a_label(label: str, line: str) -> bool:
+    """Tell a role, a name in capitals, and what follows a mark of change."""
+    return bool(role_of_label(label)) or (label.isupper() and len(label) > 2) or line.startswith(_CHANGE)
+
+
+def _dash(source: Source, cues: list[list[str]], example: str) -> re.Pattern[str] | None:
+    """Return the dash as a mark of change, only where every dash is one and nothing else is.
+
+    Subtitles put dashes into a caption that two people share, and none into the others: there
+    a caption without a dash may be anybody's. A dash before a small letter is a broken sentence.
+    """
+    dashes = [[match for line in cue if (match := _DASH.match(line))] for cue in cues]
+    if not any(dashes):
+        return None
+    starts = [bool(_DASH.match(next(filter(None, cue)))) for cue in cues]
+    shared = sum(len(one) > 1 for one in dashes)
+    letters = [match.string[match.end()] for one in dashes for match in one]
+    mixed = any(map(str.isupper, letters)) and any(map(str.islower, letters))
+    if starts[0] and not mixed and (all(starts) or sum(map(bool, dashes)) >= 2 * shared):
+        return _DASH
+    raise source.error("dashes mark some changes of speaker here, but not each of them", _remedy(example))
+
+
+def _parts(line: str) -> list[str]:
+    return _BEFORE_CHEVRON.split(line) if _CHANGE in line else [line]
+
+
+def _by_label(lines: list[str], labels: frozenset[str], change: re.Pattern[str] | None) -> Iterator[Piece]:
+    """Split a caption at each line that begins with a speaker's label, or with a mark of change."""
+    speaker, words, begin = "", list[str](), 0
+    for at, line in enumerate(lines):
+        for part in _parts(line):
+            who, end = _label(part)
+            if who not in labels:
+                mark = change.match(part) if change else None
+                who, end = (_CHANGE, mark.end()) if mark else ("", 0)
+            if who:
+                if speaker or words:
+                    yield speaker, " ".join(words), begin
+                speaker, words, begin = who, [], at
+            if part[end:]:
+                begin = begin if words else at
+                words.append(part[end:])
+    if speaker or words:
+        yield speaker, " ".join(words), begin
+
+
+def _by_voice(lines: list[str]) -> Iterator[Piece]:
+    """Split a caption where the voice changes; a voice tag need not be closed."""
+    before, *pieces = _VOICE.split("\n".join(lines))
+    if plain(before):
+        yield "", plain(before), _leading_lines(before)
+    line = before.count("\n")
+    for speaker, words in zip(pieces[::2], pieces[1::2], strict=True):
+        yield plain(speaker), plain(words), line + _leading_lines(words)
+        line += words.count("\n")
+
+
+def _leading_lines(words: str) -> int:
+    return words[: len(words) - len(words.lstrip())].count("\n")
+
+
+def _named(rows: list[Row], notes: list[str]) -> list[Row]:
+    """Give each row its speaker: who spoke before (at the start, who comes next), or at a change the other one."""
+    names = list({" ".join(row.speaker.casefold().split()): row.speaker for row in reversed(rows)}.values())[::-1]
+    names = [name for name in names if name not in {"", _CHANGE}]
+    pair = {0: ["Speaker 1", "Speaker 2"], 1: [*names, "Speaker 2"], 2: names}.get(len(names), [])
+    changes = sum(row.speaker == _CHANGE for row in rows)
+    speaker = "" if changes else names[0]
+    done, n_unnamed = list[Row](), 0
+    for row in rows:
+        if row.speaker == _CHANGE:
+            speaker = _other(speaker, pair, named=bool(names))
+        else:
+            speaker = row.speaker or speaker or (_UNKNOWN if names else pair[0])
+        n_unnamed += not row.speaker
+        if row.text:
+            done.append(replace(row, speaker=speaker))
+    notes += [f"{counted(n_unnamed, 'caption')} without a speaker went to the speaker before."] if n_unnamed else []
+    notes += [_about_changes(changes, pair)] if changes else []
+    return done
+
+
+def _other(speaker: str, pair: list[str], *, named: bool) -> str:
+    """Return who speaks after a change of speaker that gives no name."""
+    if not speaker and not named:
+        return pair[0]
+    others = [name for name in pair if name.casefold() != speaker.casefold()]
+    return others[0] if len(others) == 1 else _UNKNOWN
+
+
+def _about_changes(n: int, pair: list[str]) -> str:
+    said = f"{counted(n, 'change')} of speaker without a name"
+    if not pair:
+        return f"{said} among more than two speakers; whose words follow is unknown."
+    return f"{said}: they were read as two people taking turns. Check the first turns."

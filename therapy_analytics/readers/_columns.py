@@ -1,0 +1,185 @@
+"""Which column of a table is which, by the many names that people give them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from therapy_analytics.readers._roles import role_of_label
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "text": (
+        "text", "utterance_text", "vol_text", "utt_text", "turn_text", "utterance", "content", "message",
+        "message_text", "message_content", "sentence", "speech", "transcript_text", "spoken_text", "transcript",
+        "transcription", "dialogue_text", "dialogue", "dialog", "words", "value", "body", "line", "statement",
+        "verbatim", "äusserung", "aussage", "texto", "texte", "testo", "tekst",
+    ),
+    "speaker": (
+        "speaker", "interlocutor", "speaker_role", "speaker_label", "speaker_name", "speaker_id", "role", "sender",
+        "from", "author", "participant", "interlocutor_id", "participant_role", "turn_speaker", "speaker_type",
+        "talker", "who", "party", "sender_name", "user_name", "username", "channel", "name", "type", "sprecher",
+        "sprecherin", "hablante", "locuteur", "parlante", "mówca",
+    ),
+    "session": (
+        "session_id", "session", "conv_id", "conversation_id", "conversation", "transcript_id", "dialog_id",
+        "dialogue_id", "interview_id", "call_id", "chat_id", "case_id", "session_number", "session_no",
+        "session_num", "session_name", "sessionid", "convo_id", "thread_id", "encounter_id", "visit_id", "visit",
+        "video_title", "video_id", "recording", "recording_id", "transcript_name", "file_name", "filename", "file",
+        "source_file", "document", "doc_id", "sitzung", "sesion", "séance",
+    ),
+    "start": (
+        "start_s", "start", "start_time", "time_start", "starttime", "timestamp", "time", "begin", "begin_time",
+        "onset", "start_timestamp", "timestamp_start", "time_in", "tc_in", "in_time", "in", "timecode",
+        "time_stamp", "start_sec", "start_seconds", "start_ms", "begin_ms", "created_at", "sent_at", "datetime",
+        "date_time", "tmin", "xmin",
+    ),
+    "end": (
+        "end_s", "end", "end_time", "time_end", "endtime", "stop", "stop_time", "offset", "end_timestamp",
+        "timestamp_end", "time_out", "tc_out", "out_time", "out", "end_sec", "end_seconds", "end_ms", "finish",
+        "tmax", "xmax",
+    ),
+    "utterance": (
+        "utterance_id", "utt_id", "conv_utt_idx", "utterance_index", "utterance_number", "utterance_no",
+        "utterance_idx", "utterance_num", "turn_id", "turn", "turn_number", "turn_no", "turn_index", "turn_idx",
+        "conv_vol_idx", "message_id", "message_index", "row", "line_number",
+    ),
+    "annotator": (
+        "annotator_id", "annotator", "coder_id", "coder", "rater_id", "rater", "annotator_name", "coder_name",
+        "rater_name", "coded_by", "labeller", "labeler", "worker_id",
+    ),
+}  # fmt: skip
+_TEXT_WORDS = """
+text utterance transcript transcription dialogue dialog message content speech verbatim
+"""
+_NO_TEXT_WORDS = """
+id idx index number no count type length n start end time code label speaker file name path url language title date
+emotion role score rating topic act
+"""
+_SPEAKER_WORDS = """
+speaker interlocutor role participant sender author talker
+"""
+_NO_SPEAKER_WORDS = """
+count n number turn turns gender sex age time start end confidence emotion text words play
+"""
+_PARTS: Mapping[str, tuple[str, str]] = {
+    "text": (_TEXT_WORDS, _NO_TEXT_WORDS),
+    "speaker": (_SPEAKER_WORDS, _NO_SPEAKER_WORDS),
+    "start": ("start begin onset timestamp", "end stop date of"),
+    "end": ("end stop offset finish", "start date of"),
+}
+"""Words of which one is in the name of a column, and words of which none is."""
+_SESSION_WORDS = frozenset(
+    {"session", "conversation", "conv", "dialog", "dialogue", "interview", "transcript", "call", "video", "chat"}
+)
+_KEY_WORDS = frozenset({"id", "no", "number", "nr", "name", "title", "index", "idx", "num", "key"})
+_NOT_SESSION = frozenset({"act", "turn", "utt", "utterance", "vol", "message", "type", "topic", "speaker", "date"})
+_UNITS: Mapping[str, float] = {"ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "millis": 1e-3}
+_UTTERANCE_LEVEL = ("utt", "utterance", "message")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where in a record each thing stands; None where the table does not have it.
+
+    Attributes
+    ----------
+    text, speaker : int
+        What is said, who speaks.
+    session, start, end, utterance, annotator : int or None
+        The rest of what has known names.
+    role : int or None
+        A column of roles beside the one of speakers.
+    """
+
+    text: int
+    speaker: int
+    session: int | None = None
+    start: int | None = None
+    end: int | None = None
+    utterance: int | None = None
+    annotator: int | None = None
+    role: int | None = None
+
+    @property
+    def used(self) -> frozenset[int | None]:
+        """All of them."""
+        return frozenset(getattr(self, name) for name in self.__slots__)
+
+
+def slug(name: str) -> str:
+    """Return the plain form of a column's name.
+
+    Examples
+    --------
+    >>> slug(" Speaker Name"), slug("utteranceText"), slug("Start (ms)")
+    ('speaker_name', 'utterance_text', 'start_ms')
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", unicodedata.normalize("NFKC", name))
+    return re.sub(r"[\W_]+", "_", spaced.casefold()).strip("_")
+
+
+def find_columns(header: Sequence[str], wanted: Mapping[str, str], *, loosely: bool = True) -> dict[str, int | None]:
+    """Return the position of each known kind of column, and None for those that are not there.
+
+    Parameters
+    ----------
+    header : sequence of str
+        The names in the file.
+    wanted : mapping of str to str
+        What the user calls a kind; this wins over all known names.
+    loosely : bool
+        Whether a name that has a known word among others will do.
+    """
+    slugs = [slug(name) for name in header]
+    found: dict[str, int | None] = {}
+    for kind, names in NAMES.items():
+        candidates = (slug(wanted[kind]),) if kind in wanted else names
+        found[kind] = next((slugs.index(name) for name in candidates if name in slugs), None)
+    taken = {at for at in found.values() if at is not None}
+    for kind, in_parts in _BY_PARTS.items():
+        if loosely and found[kind] is None and kind not in wanted:
+            found[kind] = next((at for at, name in enumerate(slugs) if at not in taken and in_parts(name)), None)
+            taken |= {at for at in (found[kind],) if at is not None}
+    return found
+
+
+def time_unit(name: str) -> float:
+    """Return the seconds that one unit of a column of times is, as its name says."""
+    return next((_UNITS[part] for part in slug(name).split("_") if part in _UNITS), 1.0)
+
+
+def numbers_utterances(name: str) -> bool:
+    """Tell whether a column of numbers has one for each utterance, not one for each turn of several."""
+    return bool(set(slug(name).split("_")) & set(_UTTERANCE_LEVEL))
+
+
+def _by_words(kind: str) -> Callable[[str], bool]:
+    some, none = (frozenset(words.split()) for words in _PARTS[kind])
+
+    def fits(name: str) -> bool:
+        parts = set(name.split("_"))
+        return bool(parts & some) and not parts & none
+
+    return fits
+
+
+def _is_speaker(name: str) -> bool:
+    """Accept ``role_of_speaker`` as well as ``therapist_or_client`` and ``t_c``."""
+    roles = [role_of_label(part) for part in name.split("_") if part not in {"or", "and", "vs"}]
+    return _by_words("speaker")(name) or (len(roles) == 2 and set(roles) == {"therapist", "client"})
+
+
+def _is_session(name: str) -> bool:
+    parts = set(name.split("_"))
+    return bool(parts & _SESSION_WORDS and parts & _KEY_WORDS and not parts & _NOT_SESSION)
+
+
+_BY_PARTS: Mapping[str, Callable[[str], bool]] = {
+    "text": _by_words("text"),
+    "speaker": _is_speaker,
+    "session": _is_session,
+    "start": _by_words("start"),
+    "end": _by_words("end"),
+}

@@ -1,0 +1,53 @@
+"""What an object says of the session in it: its name, its date, short facts."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from typing import Any
+
+from therapy_analytics.readers._json_times import day, is_date, moment
+
+NAMES = (
+    *("session_id", "id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "chat_id", "uuid"),
+    *("session", "name", "title"),
+)
+_DATES = ("create_time", "created_at", "start_time", "started_at", "timestamp", "created")
+_LONGEST = 40
+_MOST = 60
+_DEPTH = 2
+_MOST_INSIDE = 4
+
+
+def own_name(value: Mapping[str, Any]) -> str:
+    """Return what an object calls itself, or nothing."""
+    names = (value[key] for key in NAMES if isinstance(value.get(key), str | int))
+    return next((str(name) for name in names if not isinstance(name, bool)), "")
+
+
+def about(value: Mapping[str, Any], sessions: Container[str] = ()) -> dict[str, str]:
+    """Return the short facts beside the sessions; those of an object inside carry its name before theirs.
+
+    Objects that hold many objects are no facts about the session but tables of something else.
+
+    Examples
+    --------
+    >>> about({"id": 7, "model": "m-1", "survey": {"empathy": 4}, "created_at": "2024-03-12T14:05:33Z"})
+    {'model': 'm-1', 'survey_empathy': '4', 'date': '2024-03-12'}
+    """
+    facts = dict(_facts({key: item for key, item in value.items() if key not in sessions}, "", _DEPTH))
+    when = next(((key, time) for key in _DATES if is_date(time := moment(value.get(key)))), None)
+    if when is not None and "date" not in facts and when[1] is not None:
+        facts.pop(when[0], None)
+        facts["date"] = day(when[1])
+    return dict(list(facts.items())[:_MOST])
+
+
+def _facts(value: Mapping[str, Any], before: str, depth: int) -> Iterator[tuple[str, str]]:
+    inside = sum(isinstance(item, dict) for item in value.values())
+    for key, item in value.items():
+        if key.startswith("_"):
+            continue
+        if isinstance(item, dict) and depth > 0 and (depth == _DEPTH or inside <= _MOST_INSIDE):
+            yield from _facts(item, f"{before}{key}_", depth - 1)
+        elif isinstance(item, str | int | float) and 0 < len(str(item)) <= _LONGEST and (before or key not in NAMES):
+            yield f"{before}{key}", str(item)

@@ -1,0 +1,93 @@
+"""Times that are written beside a speaker's label: ``[00:01:02]``, ``(2:15)``, ``0:03 - 0:10``, ``10:03 AM``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from therapy_analytics.readers._base import Row
+from therapy_analytics.readers._times import seconds
+
+_FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
+CLOCK = rf"(?:{_FRAMES}|\d{{1,3}}:(?:\d{{1,2}}:\d{{1,2}}|\d{{2}}))(?:[.,]\d+)?(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?"
+"""A clock reading, as part of a pattern."""
+STAMP = (
+    rf"[\[(<{{]?{CLOCK}[ \t]*(?:(?:-->|->|\u2192|[-\u2013\u2014])(?:[ \t]*{CLOCK})?|to[ \t]+{CLOCK}|(?<=[\d\])>mM.]))"
+    r"[\])>}]?"
+)
+"""A clock reading or a range of two, with brackets or without."""
+_CLOCK = re.compile(CLOCK)
+_PLAIN = re.compile(r"[\[(]?\d{1,3}(?::\d\d){1,2}[\])]?")
+_NOON = re.compile(r"(?P<clock>[\d:;.,]+?)[ \t]*(?P<half>[AaPp])\.?[Mm]\b\.?")
+_HALF_DAY = 43_200.0
+_LATE = 6 * 3600.0
+"""A recording whose first words are spoken after so many seconds is timed by the day, not from its start."""
+
+
+class Times(NamedTuple):
+    """When something is said, in seconds."""
+
+    start_s: float | None = None
+    end_s: float | None = None
+    by_day: bool = False
+
+    def __bool__(self) -> bool:
+        return self.start_s is not None
+
+
+def times_of(stamp: str) -> Times:
+    """Return the times of a stamp.
+
+    Examples
+    --------
+    >>> times_of("[00:01:02 --> 00:01:04.5]"), times_of("(2:15)"), times_of("1:00 PM").start_s
+    (Times(start_s=62.0, end_s=64.5, by_day=False), Times(start_s=135.0, end_s=None, by_day=False), 46800.0)
+    """
+    if _PLAIN.fullmatch(stamp):
+        return Times(seconds(stamp))
+    clocks = _CLOCK.findall(stamp)
+    first, second = ([_seconds(clock) for clock in clocks[:2]] + [None, None])[:2]
+    return Times(first, second, any(_NOON.fullmatch(clock) for clock in clocks))
+
+
+def _seconds(clock: str) -> float | None:
+    noon = _NOON.fullmatch(clock)
+    if noon is None:
+        frames = re.fullmatch(_FRAMES, clock)
+        return seconds(clock[:-3] if frames else clock)
+    value = seconds(noon["clock"])
+    if value is not None and noon["clock"].count(":") == 1:
+        value *= 60  # hours and minutes, where there is a morning and an afternoon
+    return None if value is None else value % _HALF_DAY + _HALF_DAY * (noon["half"] in "pP")
+
+
+def from_the_first(rows: Sequence[Row], *, by_day: bool) -> tuple[list[Row], bool]:
+    """Count times of day from the first of them; times from the start of a recording stay.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        In order.
+    by_day : bool
+        The layout says that they are times of day.
+
+    Returns
+    -------
+    list of Row
+        With seconds from the start.
+    bool
+        Whether they were times of day.
+    """
+    first = next((row.start_s for row in rows if row.start_s is not None), None)
+    if first is None or not (by_day or first >= _LATE):
+        return list(rows), False
+    return [replace(row, start_s=_since(row.start_s, first), end_s=_since(row.end_s, first)) for row in rows], True
+
+
+def _since(value: float | None, first: float) -> float | None:
+    if value is None:
+        return None
+    past = value - first
+    return past + 2 * _HALF_DAY if past < -_HALF_DAY else past  # a talk over midnight

@@ -1,0 +1,273 @@
+"""Tables of turns, from wherever they come (CSV, Excel, Parquet): whose row is whose session and turn."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers import _codes, _wide
+from therapy_analytics.readers._base import RawSession, Row, Source
+from therapy_analytics.readers._columns import NAMES, Columns, find_columns, numbers_utterances, slug, time_unit
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._times import seconds
+from therapy_analytics.session import Role
+
+Record = tuple[int, list[str]]
+"""The number of a data row, from 1, and its cells, as many as the header has."""
+HEADER_WITHIN = 20
+"""Rows above the header: a title, a date, an empty line, but never a page."""
+_LONGEST_NAME = 60
+_HEADER_ALONE = ("the table has a header and no rows", "It should hold a row for each utterance")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header and the rows below it, all of one width.
+
+    Attributes
+    ----------
+    header : list of str
+        Names of the columns.
+    records : list of Record
+        Numbered data rows; none is without any cell filled.
+    name : str
+        What the sessions without a name of their own are called; empty for the file's name.
+    notes : tuple of str
+        What became of odd rows.
+    """
+
+    header: list[str]
+    records: list[Record] = field(repr=False)
+    name: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def cell_text(value: object) -> str:
+    """Return a typed cell as it would stand in a CSV.
+
+    Examples
+    --------
+    >>> cell_text(3.0), cell_text(None), cell_text(dt.timedelta(minutes=2)), cell_text({"role": "user"})
+    ('3', '', '120', '{"role": "user"}')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dt.timedelta):
+        value = value.total_seconds()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return "" if value is None else str(value)
+
+
+def header_place(rows: Sequence[Sequence[str]]) -> int:
+    """Return which of the first rows of a file is the header: the one that names columns of a transcript."""
+    filled = [at for at, row in enumerate(rows) if any(map(str.strip, row))]
+    for at in filled:
+        if names_a_transcript(rows[at]):
+            return at
+    return filled[0] if filled else 0
+
+
+def names_a_transcript(header: Sequence[str]) -> bool:
+    """Tell whether a header names words and speakers, or the columns of a wide layout."""
+    if any(len(name) > _LONGEST_NAME for name in header):
+        return False
+    known = find_columns(header, {})
+    return (known["text"] is not None and known["speaker"] is not None) or _wide.names_talk(header)
+
+
+def header_without(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return names for the columns of a table that begins with its first turn; empty where it has a header.
+
+    One column holds roles in words that we know, from the first row on, another the words.
+    """
+    if (
+        len(rows) < 2
+        or len(rows[0]) < 2
+        or any(len(row) != len(rows[0]) for row in rows)
+        or names_a_transcript(rows[0])
+    ):
+        return []
+    columns = list(zip(*rows, strict=True))
+    speakers = [at for at, cells in enumerate(columns) if all(map(role_of_label, cells)) and len(set(cells)) > 1]
+    text = max(range(len(columns)), key=lambda at: sum(map(len, columns[at])))
+    if len(speakers) != 1 or text in speakers or len(rows[0][text].split()) < 2:
+        return []
+    return [{speakers[0]: "speaker", text: "text"}.get(at, "") for at in range(len(columns))]
+
+
+def filled(header: Sequence[str], records: Sequence[Record]) -> list[Record]:
+    """Leave out rows without anything in them, and the header where it comes again."""
+    return [row for row in records if row[1] != header and any(map(str.strip, row[1]))]
+
+
+def read_table(source: Source, table: Table) -> Iterator[RawSession]:
+    """Yield the sessions of a table, whichever layout it has.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for its options and for errors.
+    table : Table
+        Its rows.
+
+    Raises
+    ------
+    UnreadableFileError
+        No layout fits, or there are no rows.
+    """
+    if not table.records:
+        raise source.error(*_HEADER_ALONE)
+    found = _found(source, table)
+    text, speaker = found["text"], found["speaker"]
+    if text is not None and speaker is not None:
+        others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
+        return _long(table, Columns(text, speaker, role=_role_column(table, speaker), **others))
+    sessions = _wide.read(source, table.header, table.records, found)
+    if not sessions:
+        raise _no_layout(source, found, len(table.header))
+    return (_named(one, table) for one in sessions)
+
+
+def _named(session: RawSession, table: Table) -> RawSession:
+    return replace(session, name=session.name or table.name, notes=(*table.notes, *session.notes))
+
+
+def _found(source: Source, table: Table) -> dict[str, int | None]:
+    found = find_columns(table.header, source.options.columns)
+    for kind in source.options.columns:
+        if found.get(kind) is None:
+            raise source.error(
+                f"the column named by --columns {kind}=... is not in the table (it has {len(table.header)} columns)",
+                "Check its spelling against the first line of the file",
+                line=1,
+            )
+    at = found["speaker"]
+    if at is not None and "speaker" not in source.options.columns and slug(table.header[at]) == "type":
+        labels = {record[at] for _, record in table.records if record[at].strip()}
+        found["speaker"] = at if all(map(role_of_label, labels)) else None
+    return found
+
+
+def _no_layout(source: Source, found: Mapping[str, int | None], width: int) -> UnreadableFileError:
+    what = {"text": "what is said", "speaker": "who speaks"}
+    missing = [kind for kind in what if found[kind] is None]
+    known = ", ".join(NAMES[missing[0]][:6])
+    return source.error(
+        f"no column is known to hold {' or '.join(what[kind] for kind in missing)} (the table has {width} columns)",
+        f"Name it {known} ..., or say which it is with --columns {missing[0]}=NAME",
+        line=1,
+    )
+
+
+def _role_column(table: Table, speaker: int) -> int | None:
+    """Return a column beside the speakers' names that says therapist or client in words we know."""
+    slugs = [slug(name) for name in table.header]
+    for name in ("role", "speaker_role", "speaker_type", "participant_role", "type"):
+        at = slugs.index(name) if name in slugs else speaker
+        labels = {record[at] for _, record in table.records} - {""}
+        if at != speaker and labels and all(map(role_of_label, labels)):
+            return at
+    return None
+
+
+def _long(table: Table, columns: Columns) -> Iterator[RawSession]:
+    """Yield the sessions of a table with a row an utterance."""
+    named = 0 if columns.session is None else _fill_down(table.records, columns.session)
+    notes = table.notes
+    if named:
+        notes = (*notes, f"{counted(named, 'row')} of the file without a session went to the session before.")
+    sessions: dict[str, list[Record]] = {}
+    if columns.session is None:
+        sessions[""] = table.records
+    else:
+        partner = _codes.companion(table.header, table.records, columns.session)
+        for row in table.records:
+            name = row[1][columns.session].strip()
+            sessions.setdefault(f"{row[1][partner].strip()}-{name}" if partner is not None else name, []).append(row)
+    about = _codes.constant_columns(table.header, list(sessions.values()), columns.used)
+    reader = _LongReader(table, columns, _codes.code_columns(table.header, table.records, columns.used, about))
+    for name, rows in sessions.items():
+        metadata = {key: value for key, at in about.items() if (value := rows[0][1][at].strip())}
+        yield reader.session(RawSession(name or table.name, [], metadata, notes), rows)
+
+
+def _fill_down(records: list[Record], at: int) -> int:
+    """Give an empty cell the value above it, as merged cells mean it; return how many were filled."""
+    filled, last = 0, ""
+    for _, record in records:
+        if record[at].strip():
+            last = record[at]
+        elif last:
+            record[at] = last
+            filled += 1
+    return filled
+
+
+class _LongReader:
+    """The rows of one session after another, with what is the same for all of them looked up once."""
+
+    def __init__(self, table: Table, columns: Columns, codes: Sequence[tuple[str, int]]) -> None:
+        self.columns, self.codes = columns, codes
+        header = table.header
+        self.start_unit = 1.0 if columns.start is None else time_unit(header[columns.start])
+        self.end_unit = 1.0 if columns.end is None else time_unit(header[columns.end])
+        self.by_utterance = columns.utterance is not None and numbers_utterances(header[columns.utterance])
+
+    def session(self, raw: RawSession, records: list[Record]) -> RawSession:
+        """Fill in the rows of a session."""
+        groups = _codes.once(records, self.columns, by_utterance=self.by_utterance)
+        notes = (*raw.notes, *self._remarks(groups, len(records)))
+        spoken = [group[0] for group in groups if group[0][1][self.columns.text].strip()]
+        unnamed = _fill_down(spoken, self.columns.speaker)
+        if unnamed:
+            notes = (*notes, f"{counted(unnamed, 'row')} without a speaker went to the speaker before.")
+        return replace(raw, rows=[self._row(group) for group in groups], notes=notes)
+
+    def _remarks(self, groups: Sequence[list[Record]], n_records: int) -> Iterator[str]:
+        at = self.columns.utterance
+        if at is not None and not _in_order([group[0][1][at] for group in groups]):
+            yield "The rows are not in the order of their utterance numbers; they were read as they stand."
+        if n_records > len(groups):
+            repeats = counted(n_records - len(groups), "row")
+            yield f"{repeats} that repeat an utterance for another coder left out."
+
+    def _row(self, group: list[Record]) -> Row:
+        place, record = group[0]
+        columns = self.columns
+        start = None if columns.start is None else _time(record[columns.start], self.start_unit)
+        end = None if columns.end is None else _time(record[columns.end], self.end_unit)
+        role = _role(record[columns.role]) if columns.role is not None else None
+        gold = _codes.gold(group, self.codes)
+        return Row(record[columns.speaker], record[columns.text], place, start, end, role, gold)
+
+
+def _role(label: str) -> Role | None:
+    return role_of_label(label) if label.strip() else None
+
+
+def _time(cell: str, unit: float) -> float | None:
+    """Read a time; a plain number may be of thousandths."""
+    if unit == 1:
+        return seconds(cell)
+    try:
+        return seconds(float(cell) * unit)
+    except ValueError:
+        return seconds(cell)
+
+
+def _in_order(numbers: list[str]) -> bool:
+    """Tell whether the utterances stand in order, as far as they are numbered."""
+    known = [float(number) for number in numbers if number.strip().isdecimal()]
+    return all(one <= two for one, two in pairwise(known))

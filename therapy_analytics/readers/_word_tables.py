@@ -1,0 +1,185 @@
+"""Tables of a document: which column says who speaks, which holds the words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from therapy_analytics.readers._base import Row
+from therapy_analytics.readers._columns import find_columns, slug
+from therapy_analytics.readers._labelled_lines import Line, labelled_rows
+from therapy_analytics.readers._labels import speakers
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._stamps import STAMP, Times, from_the_first, times_of
+from therapy_analytics.readers._word_xml import TableRow
+
+_MOST = 0.8
+_LONGEST_LABEL = 60
+_FEW_WORDS = 6
+_STAMP = re.compile(STAMP)
+_NUMBERS = "n no nr num number line line_no row turn turn_no turn_number id index utterance"
+_NUMBER_NAMES = frozenset(_NUMBERS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Tabled:
+    """What the tables say: rows, and what to tell."""
+
+    rows: list[Row] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """Where in a row each thing stands; without a column of labels, `words` has a speaker a column."""
+
+    width: int
+    words: Mapping[int, str]
+    speaker: int | None = None
+    start: int | None = None
+    end: int | None = None
+    gold: Mapping[int, str] = field(default_factory=dict)
+    n_header: int = 0
+
+
+def table_rows(rows: Sequence[TableRow]) -> Tabled | None:
+    """Find who says what in the tables of a document.
+
+    Parameters
+    ----------
+    rows : sequence of TableRow
+        Of all tables, in order. One that holds no labels is left out, and so is a short one of
+        facts before the transcript.
+
+    Returns
+    -------
+    Tabled or None
+        None where no table holds labels and words.
+    """
+    tables = [list(group) for _, group in groupby(rows, key=lambda row: row.table)]
+    read: list[list[Row]] = []
+    last: _Layout | None = None
+    for table in tables:
+        layout = _layout(table) or (last if last and last.width == len(table[0].cells) else None)
+        read.append(list(_rows(table, layout)) if layout else _labelled_column(table))
+        last = layout or last
+    if read and _is_about_the_session(read[0], max(map(len, read))):
+        read[0] = []
+    n_left_out = sum(len(table) for table, found in zip(tables, read, strict=True) if not found)
+    found, by_day = from_the_first([row for part in read for row in part], by_day=False)
+    notes = [f"{counted(n_left_out, 'table row')} without a speaker left out."] if n_left_out else []
+    notes += ["Times of day were counted from the first of them."] if by_day else []
+    return Tabled(found, tuple(notes)) if found else None
+
+
+def _is_about_the_session(rows: Sequence[Row], longest: int) -> bool:
+    """Tell a table of facts (client, counselor, date): each label once, few words, before a longer table."""
+    once = len({row.speaker for row in rows}) == len(rows)
+    return once and longest >= 3 * len(rows) and all(len(row.text.split()) <= _FEW_WORDS for row in rows)
+
+
+def _layout(table: Sequence[TableRow]) -> _Layout | None:
+    header = table[0].cells
+    roles = {at: role_of_label(cell) for at, cell in enumerate(header) if len(cell) <= _LONGEST_LABEL}
+    if {"therapist", "client"} <= set(roles.values()) and len(table) > 1:
+        by_speaker = {at: header[at] for at, role in roles.items() if role}
+        return _Layout(width=len(header), words=by_speaker, start=find_columns(header, {})["start"], n_header=1)
+    return _by_header(header) or _by_content(table)
+
+
+def _by_header(header: Sequence[str]) -> _Layout | None:
+    known = find_columns(header, {})
+    words, speaker = known["text"], known["speaker"]
+    if words is None or speaker is None:
+        return None
+    used = set(known.values())
+    gold = {
+        at: slug(name) for at, name in enumerate(header) if at not in used and slug(name) not in {"", *_NUMBER_NAMES}
+    }
+    return _Layout(
+        width=len(header),
+        words={words: ""},
+        speaker=speaker,
+        start=known["start"],
+        end=known["end"],
+        gold=gold,
+        n_header=1,
+    )
+
+
+def _by_content(table: Sequence[TableRow]) -> _Layout | None:
+    """Find the column of labels by its labels, that of times by its times; of the others the longest is the words."""
+    width = max(len(row.cells) for row in table)
+    columns = [[row.cells[at] if at < len(row.cells) else "" for row in table] for at in range(width)]
+    labels = [_labels(column) for column in columns]
+    best = max(range(width), key=lambda at: bool(labels[at]) and _share(columns[at], labels[at]))
+    if not labels[best]:
+        return None
+    others = [at for at in range(width) if at != best]
+    start = next((at for at in others if _holds_times(columns[at])), None)
+    words = max((at for at in others if at != start), key=lambda at: sum(map(len, columns[at])), default=None)
+    if words is None:
+        return None
+    n_header = int(bool(columns[best][0]) and _key(columns[best][0]) not in labels[best])
+    return _Layout(width=width, words={words: ""}, speaker=best, start=start, n_header=n_header)
+
+
+def _labels(column: Sequence[str]) -> frozenset[str]:
+    """Return the speakers that a column names, or nothing where most of its cells are no labels."""
+    keys = [_key(cell) for cell in column if cell]
+    if any(len(key) > _LONGEST_LABEL or set(key) & set(":\uff1a") for key in keys):
+        return frozenset()
+    labels = speakers([key for key in keys if re.search(r"[^\W\d_]", key)])
+    return labels if len(labels) > 1 and _share(column, labels) >= _MOST else frozenset()
+
+
+def _share(column: Sequence[str], labels: frozenset[str]) -> float:
+    filled = [_key(cell) for cell in column[1:] if cell] or [_key(column[0])]  # the first may be a header
+    return sum(key in labels for key in filled) / len(filled)
+
+
+def _holds_times(column: Sequence[str]) -> bool:
+    filled = [cell for cell in column[1:] if cell]
+    return bool(filled) and sum(bool(_STAMP.fullmatch(cell)) for cell in filled) >= _MOST * len(filled)
+
+
+def _rows(table: Sequence[TableRow], layout: _Layout) -> Iterator[Row]:
+    """Yield what is said; a cell without a label goes to the speaker above it."""
+    speaker = ""
+    for row in table[layout.n_header :]:
+        cells = dict(enumerate(row.cells))
+        label, stamp = _apart(cells.get(layout.speaker, "")) if layout.speaker is not None else ("", Times())
+        speaker = label or speaker
+        times = _times(cells, layout) or stamp
+        gold = {name: cells[at] for at, name in layout.gold.items() if cells.get(at)}
+        for at, who in layout.words.items():
+            if cells.get(at, "").strip() or (label and not who):
+                yield Row(who or speaker, cells.get(at, ""), row.place, times.start_s, times.end_s, gold=gold)
+
+
+def _times(cells: Mapping[int, str], layout: _Layout) -> Times:
+    start, end = (times_of(cells.get(at, "")) if at is not None else Times() for at in (layout.start, layout.end))
+    return start._replace(end_s=end.start_s if end else start.end_s)
+
+
+def _apart(cell: str) -> tuple[str, Times]:
+    """Return the label of a cell and the time that may stand beside it."""
+    stamp = _STAMP.search(cell)
+    label = cell[: stamp.start()] + cell[stamp.end() :] if stamp else cell
+    return " ".join(label.split()).strip(" :\uff1a*_"), times_of(stamp[0]) if stamp else Times()
+
+
+def _key(cell: str) -> str:
+    return _apart(cell)[0].casefold()
+
+
+def _labelled_column(table: Sequence[TableRow]) -> list[Row]:
+    """Read labels inside the cells of the longest column, as in a table that only numbers the turns."""
+    width = max(len(row.cells) for row in table)
+    columns = [[(row.place, row.cells[at]) for row in table if at < len(row.cells)] for at in range(width)]
+    longest = max(columns, key=lambda column: sum(len(text) for _, text in column))
+    found = labelled_rows([Line(place, line, line) for place, text in longest for line in text.split("\n")])
+    return found.rows if found and len(found.labels) > 1 else []

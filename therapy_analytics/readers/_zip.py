@@ -1,0 +1,91 @@
+"""Opening zip archives (Word, Excel) that may be broken, locked, or made to do harm."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from xml.parsers import expat
+
+from therapy_analytics.readers._base import Source
+
+MAX_UNPACKED = 200 * 2**20
+MAX_RATIO = 100
+_SMALL = 100_000
+"""A part of fewer bytes may be packed tighter than the ratio: it does no harm."""
+_OFFICE_PACKING = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_LOCKED = 0x1
+_TOP = 65_536
+_AGAIN = "Open it in the program that wrote it and save it again"
+
+
+def bounded_zip(source: Source) -> zipfile.ZipFile:
+    """Open the archive that a file is, once it is known what unpacking it would cost at most.
+
+    The sizes that an archive claims are the bound: `zipfile` never unpacks more of a part
+    than its claim, so a claim that lies ends in a checksum error, not in a full memory.
+
+    Parameters
+    ----------
+    source : Source
+        A file whose bytes are a zip archive.
+
+    Returns
+    -------
+    zipfile.ZipFile
+        Over the bytes in memory; its parts may still turn out to be damaged when read.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is cut off or broken, locked by a password, or would unpack to more than 200 MB or
+        to more than 100 times its size.
+    """
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(source.data))
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError):
+        raise source.error("the file is damaged or breaks off", _AGAIN) from None
+    parts = archive.infolist()
+    if any(part.flag_bits & _LOCKED for part in parts):
+        raise source.error("the file is locked by a password", "Save a copy without a password")
+    if any(part.compress_type not in _OFFICE_PACKING for part in parts):
+        raise source.error("the file is packed in a way that no office program uses", _AGAIN)
+    if sum(part.file_size for part in parts) > MAX_UNPACKED:
+        raise source.error("the file would unpack to more than 200 MB", "Split it into smaller files")
+    if _is_bomb(parts, len(source.data)):
+        raise source.error("the file would unpack to more than 100 times its size, as no transcript does", _AGAIN)
+    return archive
+
+
+def refuse_doctypes(source: Source, archive: zipfile.ZipFile) -> None:
+    """Look at the top of each XML part: a document type, where entities are defined, has no place in office files.
+
+    Raises
+    ------
+    UnreadableFileError
+        A part has one, or cannot be unpacked.
+    """
+    try:
+        for part in archive.infolist():
+            if part.filename.lower().endswith((".xml", ".rels")) and _has_doctype(archive.open(part).read(_TOP)):
+                raise source.error("the file holds XML entities, which no office program writes", _AGAIN)
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
+        raise source.error("the file is damaged or breaks off", _AGAIN) from None
+
+
+def _has_doctype(top: bytes) -> bool:
+    found: list[str] = []
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = lambda name, *_: found.append(name)
+    try:
+        parser.Parse(top)
+    except (expat.ExpatError, ValueError, LookupError):
+        return bool(found)  # whoever reads the part will say what is wrong with it
+    return bool(found)
+
+
+def _is_bomb(parts: list[zipfile.ZipInfo], size: int) -> bool:
+    """Tell an archive that unpacks beyond measure, in one part or by parts that share their bytes."""
+    whole = sum(part.file_size for part in parts)
+    by_part = any(part.file_size > max(_SMALL, MAX_RATIO * part.compress_size) for part in parts)
+    return by_part or whole > max(_SMALL, MAX_RATIO * size)

@@ -1,0 +1,111 @@
+"""Word documents (``.docx``): labelled paragraphs, or a table of labels and words, as accepted."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import IO
+from xml.sax import SAXException
+
+from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
+from therapy_analytics.readers._labelled_lines import Line, labelled_rows
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._word_tables import table_rows
+from therapy_analytics.readers._word_xml import BeyondMeasureError, Block, Paragraph, TableRow, word_blocks
+from therapy_analytics.readers._zip import bounded_zip
+
+_BODY = re.compile(r"word/document\d*\.xml")
+_NO_WORDS = re.compile(r"\n(?:[ \t]*\n)+")
+_LARGEST = 24 * 2**20
+_LONGEST_LABEL = 60
+_AGAIN = "Open it in Word and save it again as .docx"
+_COUNTED = (
+    ("commentReference", "comment"),
+    ("footnoteReference", "footnote"),
+    ("endnoteReference", "endnote"),
+    ("change", "tracked deletion"),
+    ("hidden", "piece of hidden text"),
+)
+
+
+def sniff(source: Source) -> float:
+    """Be certain of an archive that holds the body of a document."""
+    is_zip = source.encoding == BINARY and source.data.startswith(b"PK")
+    return 1.0 if is_zip and b"word/document" in source.data else 0.0
+
+
+@reader("word_document", suffixes=(".docx", ".docm"), sniff=sniff)
+def read_word_document(source: Source) -> Iterator[RawSession]:
+    """Word documents with labelled paragraphs or tables; tracked changes as accepted, comments left out."""
+    blocks, left_out = _blocks(source)
+    notes = tuple(
+        f"{counted(left_out[kind], name).replace('texts', 'text')} left out."
+        for kind, name in _COUNTED
+        if left_out[kind]
+    )
+    lines = list(_lines(blocks))
+    by_line = labelled_rows(lines)
+    by_table = table_rows([block for block in blocks if isinstance(block, TableRow)])
+    n_table_rows = len(by_table.rows) if by_table else 0
+    if by_line and len(by_line.rows) > n_table_rows:
+        n_rows = sum(isinstance(block, TableRow) for block in blocks)
+        tables = (f"{counted(n_rows, 'table row')} left out.",) if n_rows else ()
+        yield RawSession("", by_line.rows, {}, (*by_line.notes, *tables, *notes))
+    elif by_table:
+        outside = sum(bool(line.raw.strip()) for line in lines)
+        beside = (f"{counted(outside, 'line')} outside the tables left out.",) if outside else ()
+        yield RawSession("", by_table.rows, {}, (*by_table.notes, *beside, *notes))
+    else:
+        raise source.error(
+            "no speaker labels were found",
+            'Begin each paragraph with a label and a colon, as in "Therapist:", or use a table of labels and words',
+        )
+
+
+def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
+    try:
+        with bounded_zip(source) as archive:
+            body = next((part for part in archive.infolist() if _BODY.fullmatch(part.filename)), None)
+            if body is None:
+                raise source.error("the file has no text of a document in it", _AGAIN)
+            if body.file_size > _LARGEST:
+                raise source.error("the text of the document is larger than any transcript", "Split it")
+            with archive.open(body) as part:
+                return _parsed(source, part)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
+        raise source.error("the file is damaged or breaks off", _AGAIN) from None
+
+
+def _parsed(source: Source, part: IO[bytes]) -> tuple[list[Block], Counter[str]]:
+    from defusedxml import DefusedXmlException  # noqa: PLC0415 (only Word files need it)
+
+    try:
+        return word_blocks(part)
+    except DefusedXmlException:
+        raise source.error("the file declares entities or a document type, which can do harm", _AGAIN) from None
+    except BeyondMeasureError:
+        raise source.error("the document has more parts than any transcript", "Split it into smaller files") from None
+    except (SAXException, ValueError, LookupError):
+        raise source.error("the text of the document is damaged", _AGAIN) from None
+
+
+def _lines(blocks: Sequence[Block]) -> Iterator[Line]:
+    """Yield the lines of the paragraphs; a short bold beginning is written as in Markdown, for it may be a label."""
+    before = ""
+    for block in blocks:
+        if isinstance(block, Paragraph) and (block.text or before):
+            before = block.text
+            first, *others = _NO_WORDS.sub("\n\n", block.text).split("\n")
+            yield Line(block.place, _with_stars(first, block.n_bold), first)
+            for line in others:
+                yield Line(block.place, line, line)
+
+
+def _with_stars(line: str, n_bold: int) -> str:
+    bold = line[:n_bold].rstrip()
+    if not bold.strip() or len(bold) > _LONGEST_LABEL or set(bold) & set(":\uff1a"):
+        return line
+    return f"**{bold.strip()}**{line[len(bold) :]}"
