@@ -50,7 +50,20 @@ def test_links_lead_somewhere(root: Path) -> None:
 
 
 def test_every_format_stands_in_the_readme(readme: str) -> None:
-    words = {"labelled_text": "label before each turn", "delimited": "CSV", "chat_json": "JSON", "webvtt": "WebVTT"}
+    words = {
+        "labelled_text": "label before each turn",
+        "delimited": "CSV",
+        "workbook": "Excel",
+        "parquet": "Parquet",
+        "chat_json": "JSON",
+        "messenger_export": "WhatsApp",
+        "webvtt": "WebVTT",
+        "srt": "SRT",
+        "word_document": "Word",
+        "talkbank_chat": "CHAT",
+        "elan": "ELAN",
+        "textgrid": "TextGrid",
+    }
     assert set(words) == set(READERS.names())
     assert all(word in readme for word in words.values())
 

@@ -65,15 +65,11 @@ def annomi(folder: Path) -> Corpus:
         column = "therapist_input" if name == "input" else name
         rows[name] = rows[f"{column}_exists"].eq(True).astype(float)
     for name in MAIN:
-        rows[f"main_{name}"] = (
-            rows["main_therapist_behaviour"].str.replace("therapist_", "").eq(name).astype(float)
-        )
+        rows[f"main_{name}"] = rows["main_therapist_behaviour"].str.replace("therapist_", "").eq(name).astype(float)
     for name in TALK:
         rows[name] = rows["client_talk_type"].eq(name).astype(float)
     keep = {"utterance_text": "first", "interlocutor": "first", "source_group": "first"}
-    rows = rows.groupby(["transcript_id", "utterance_id"], as_index=False).agg(
-        dict.fromkeys(LABELS, "mean") | keep
-    )
+    rows = rows.groupby(["transcript_id", "utterance_id"], as_index=False).agg(dict.fromkeys(LABELS, "mean") | keep)
     rows["group"] = "annomi" + rows["source_group"].astype(str)
     rows = rows.rename(columns={"transcript_id": "session", "interlocutor": "role", "utterance_text": "text"})
     turns = _merged(rows)
@@ -119,9 +115,7 @@ def alone(texts: list[str], role: Role, margin: int = 20) -> pd.DataFrame:
     """Put single utterances into the middle of sessions whose other turns are empty."""
     roles = ["client", "therapist"] * (margin + 1)
     at = margin if roles[margin] == role else margin + 1
-    rows = [
-        (i, role_, text if j == at else "") for i, text in enumerate(texts) for j, role_ in enumerate(roles)
-    ]
+    rows = [(i, role_, text if j == at else "") for i, text in enumerate(texts) for j, role_ in enumerate(roles)]
     return pd.DataFrame(rows, columns=["session", "role", "text"]).assign(wanted=lambda d: d["text"] != "")
 
 

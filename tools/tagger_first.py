@@ -133,11 +133,7 @@ def _figures(first: First, scores: Scores, way: str) -> dict[str, float]:
     columns = [LABELS.index(name) for name in main]
     often = first.corpus.labels[turns][:, columns].mean(axis=0)
     guess = scores[way][turns][:, columns] - 0.75 * np.log(often / (1 - often))
-    return (
-        _classes(first, "main 4 classes", main, guess)
-        | _classes(first, "client 3 classes", TALK, talk)
-        | found
-    )
+    return _classes(first, "main 4 classes", main, guess) | _classes(first, "client 3 classes", TALK, talk) | found
 
 
 def _classes(first: First, family: str, names: Any, guess: Array) -> dict[str, float]:

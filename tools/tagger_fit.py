@@ -47,9 +47,7 @@ class Data:
         """Return scores (n_turns, n)."""
         _, parts, n = head.buckets.shape
         found = self.features.project(head.buckets.reshape(N_BUCKETS, parts * n))
-        scores: Array = (
-            _gather(self.features, found.reshape(-1, parts, n)) + self.dense @ head.dense + head.bias
-        )
+        scores: Array = _gather(self.features, found.reshape(-1, parts, n)) + self.dense @ head.dense + head.bias
         return scores
 
 
@@ -183,9 +181,7 @@ def sigmoid(scores: Array) -> Array:
     return found
 
 
-def best_threshold(
-    p: Array, truth: NDArray[np.bool_], weights: Array | None = None, *, score: str = "F1"
-) -> float:
+def best_threshold(p: Array, truth: NDArray[np.bool_], weights: Array | None = None, *, score: str = "F1") -> float:
     """Return the threshold of highest F1 or kappa, from a grid and smoothed over it."""
     grid = np.linspace(0.04, 0.8, 77)
     weights = np.ones(len(p)) if weights is None else weights

@@ -43,9 +43,7 @@ def learn(folder: Path) -> Array:
 
 
 def _texts(folder: Path) -> list[str]:
-    frames = [
-        (pd.read_csv(path), names) for glob, names in TEXTS.items() for path in sorted(folder.glob(glob))
-    ]
+    frames = [(pd.read_csv(path), names) for glob, names in TEXTS.items() for path in sorted(folder.glob(glob))]
     columns = [frame[name].dropna().drop_duplicates() for frame, names in frames for name in names]
     return [plain(str(text)) for column in columns for text in column]
 

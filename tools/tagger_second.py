@@ -26,9 +26,7 @@ SEED_WEIGHT = 0.5
 """An invented sentence counts less than a coded one."""
 LIFT_SCALE = 4.0
 """Scores of the first layer are divided by this when they serve as features."""
-HAND_ROWS = [
-    i for i, name in enumerate(HAND) if name.startswith(("has_", "rate_")) or name in {"words", "sentences"}
-]
+HAND_ROWS = [i for i, name in enumerate(HAND) if name.startswith(("has_", "rate_")) or name in {"words", "sentences"}]
 """Features by hand that mean the same for a row of BOLT, which has no neighbours and no punctuation."""
 IDS = {
     "Problem-Solving": "problem_solving",
@@ -80,9 +78,7 @@ class Second:
         return replace(self, n=int(rows[: self.n].sum()), m=int(rows[: self.m].sum()), **parts)
 
 
-def second_layer(
-    folder: Path, role: Role, first: First, head: Head, scores: Array, directions: Array
-) -> Second:
+def second_layer(folder: Path, role: Role, first: First, head: Head, scores: Array, directions: Array) -> Second:
     """Put BOLT's rows and the background together with what the first layer says of them.
 
     ``head`` is the calibrated first layer, folded; ``scores`` are its out-of-fold scores on AnnoMI.
@@ -96,9 +92,7 @@ def second_layer(
     whole = Data(found, found.hand, np.zeros(0, dtype=np.int64)).scores(head)
     lifted = np.vstack([whole[wanted[: len(rows)]], scores[mine]])
     none = np.full(len(wanted), -1)
-    part = replace(
-        found, words=found.words[wanted], grams=found.grams[wanted], hand=None, before=none, after=none
-    )
+    part = replace(found, words=found.words[wanted], grams=found.grams[wanted], hand=None, before=none, after=none)
     dense = sparse.csr_array(np.hstack([found.hand[wanted][:, HAND_ROWS].toarray(), lifted / LIFT_SCALE]))
     truth = np.vstack([rows[names].to_numpy(), np.zeros((len(wanted) - len(rows), len(names)))])
     weights, given = _conditions(names, (n, len(rows)), truth, sigmoid(lifted))
@@ -116,9 +110,7 @@ def _rows(folder: Path, role: Role) -> tuple[pd.DataFrame, list[str], int]:
     return pd.concat([rows, made.assign(text=few["text"])], ignore_index=True), names, len(rows)
 
 
-def _conditions(
-    names: list[str], sizes: tuple[int, int], truth: Array, p_first: Array
-) -> tuple[Array, Array]:
+def _conditions(names: list[str], sizes: tuple[int, int], truth: Array, p_first: Array) -> tuple[Array, Array]:
     """Kinds are learnt among rows of their group only; other codes against the background, too."""
     weights, given = np.ones_like(truth), np.ones_like(truth)
     n, m = sizes

@@ -37,9 +37,7 @@ HOW = {
 def main() -> None:
     """Cross-validate, fit on everything, write the weights."""
     root = Path(__file__).resolve().parents[1]
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
     parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "behaviours" / "weights")
     parser.add_argument("--tables", type=Path, default=None)
@@ -80,9 +78,7 @@ def _kept(first: First, lines: Lines, scores: Scores, directions: Array) -> tupl
     head = fold_in(first.fit(np.ones(len(first.corpus.turns), dtype=np.bool_)), directions)
     keep = [LABELS.index(name) for name in HEADS]
     slope, intercept = (np.array([lines[name][i] for name in HEADS]) for i in (0, 1))
-    kept = Head(
-        head.buckets[..., keep] * slope, head.dense[:, keep] * slope, head.bias[keep] * slope + intercept
-    )
+    kept = Head(head.buckets[..., keep] * slope, head.dense[:, keep] * slope, head.bias[keep] * slope + intercept)
     return kept, scores["plain"][:, keep] * slope + intercept
 
 
@@ -114,10 +110,7 @@ def write(folder: Path, model: dict[str, Any], arrays: dict[str, Array]) -> None
     """Write the two files of the weights, buckets in half precision."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.json").write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")
-    small = {
-        name: values.astype(np.float16 if name == "buckets" else np.float32)
-        for name, values in arrays.items()
-    }
+    small = {name: values.astype(np.float16 if name == "buckets" else np.float32) for name, values in arrays.items()}
     np.savez_compressed(folder / "weights.npz", allow_pickle=False, **small)
 
 

@@ -95,9 +95,7 @@ def test_decisions_follow_the_thresholds() -> None:
 )
 def test_odd_turns_have_finite_probabilities(text: str) -> None:
     codes = predict(session(text, text, text))
-    assert (
-        np.isfinite(codes.probability).sum() == np.isfinite(predict(session("a", "b", "c")).probability).sum()
-    )
+    assert np.isfinite(codes.probability).sum() == np.isfinite(predict(session("a", "b", "c")).probability).sum()
     assert np.nanmin(codes.probability) > 0
     assert np.nanmax(codes.probability) < 1
 
@@ -122,9 +120,7 @@ def test_one_session_can_be_cut_out_of_a_batch() -> None:
     np.testing.assert_array_equal(
         codes.probabilities(2, 8)["mi_question"], predict(TALK).probabilities(0, 6)["mi_question"]
     )
-    np.testing.assert_array_equal(
-        codes.decisions(2, 8)["mi_change"], predict(TALK).decisions(0, 6)["mi_change"]
-    )
+    np.testing.assert_array_equal(codes.decisions(2, 8)["mi_change"], predict(TALK).decisions(0, 6)["mi_change"])
 
 
 def test_two_runs_and_two_loads_agree() -> None:
@@ -166,9 +162,7 @@ def plainly(text: str) -> str:
 )
 def test_obvious_therapist_turns(text: str, wanted: str, write: object) -> None:
     assert callable(write)
-    texts = [
-        write(one) for one in ("Okay.", "I drink too much coffee and I sleep badly.", text, "Yes, I guess.")
-    ]
+    texts = [write(one) for one in ("Okay.", "I drink too much coffee and I sleep badly.", text, "Yes, I guess.")]
     codes = predict(session(*texts))
     p = {name: codes.probabilities(2, 3)[name][0] for name in ("mi_question", "mi_reflection", "mi_input")}
     assert max(p, key=p.__getitem__) == wanted
@@ -216,9 +210,7 @@ def test_hand_features_of_lengths_and_places() -> None:
 
 
 def test_an_echo_is_the_share_of_content_words_said_again() -> None:
-    found = by_hand(
-        session("hello", "my mother shouted at dinner", "your mother shouts, and the dog hides", "yes")
-    )
+    found = by_hand(session("hello", "my mother shouted at dinner", "your mother shouts, and the dog hides", "yes"))
     # content words of turn 2: mother, shouts, dog, hides; mother and shout- were said before
     assert found["echo_share"][2] == pytest.approx(2 / 4)
     assert found["echo"][2] == pytest.approx(np.log(3) / 2)

@@ -17,6 +17,7 @@ from therapy_analytics.measures import MEASURES
 from therapy_analytics.plots import PLOTS
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.registry import Registry
+from therapy_analytics.writers import WRITERS
 
 ROOMS = (
     ("errors",),
@@ -67,7 +68,21 @@ def test_only_the_command_prints() -> None:
 
 
 def test_registered_names_are_what_they_were() -> None:
-    assert READERS.names() == ["chat_json", "delimited", "labelled_text", "webvtt"]
+    assert READERS.names() == [
+        "chat_json",
+        "delimited",
+        "elan",
+        "labelled_text",
+        "messenger_export",
+        "parquet",
+        "srt",
+        "talkbank_chat",
+        "textgrid",
+        "webvtt",
+        "word_document",
+        "workbook",
+    ]
+    assert WRITERS.names() == ["csv", "jsonl", "vtt"]
     assert MEASURES.names() == [
         "behaviour_rates",
         "lexicon_use",

@@ -217,7 +217,9 @@ def test_first_row_is_the_data_row_where_the_turn_begins(sample: Path) -> None:
         rows = list(csv.DictReader(file))
     for session in sessions_of(sample):
         for turn in session.turns:
-            assert any(begins(cell, turn.text) for cell in rows[turn.first_row - 1].values())
+            # The row holds the turn's first word; the second may stand in the next row of the same speaker.
+            first = turn.text.split(maxsplit=1)[:1]
+            assert not first or any(begins(cell, first[0]) for cell in rows[turn.first_row - 1].values())
 
 
 def spoken_strings(value: object) -> Iterator[str]:

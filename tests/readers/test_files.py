@@ -80,7 +80,7 @@ def test_a_named_file_is_read_whatever_it_is_called(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [lambda folder: None, lambda folder: put(folder, ".x", "a.png", "README")])
 def test_a_folder_without_transcripts(make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path)
-    with pytest.raises(NothingToReadError, match=r"No transcript was found in .*WebVTT"):
+    with pytest.raises(NothingToReadError, match=r"No transcript was found in .*captions"):
         find_files([tmp_path])
 
 
@@ -148,7 +148,7 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"PK\x03\x04rest", "a Word, Excel or zip file"),
+        (b"PK\x03\x04rest", "a zip file, or a Word or Excel file that is damaged"),
         (b"\xd0\xcf\x11\xe0rest", "an old Word or Excel file"),
         (b"%PDF-1.7", "a PDF"),
         (b"\x89PNG\r\n", "a picture"),

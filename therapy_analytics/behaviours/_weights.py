@@ -104,9 +104,7 @@ def _read(path: Path, digest: Any) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise BadDataFileError(
-            str(path), "the weights of the tagger cannot be opened", str(error.strerror)
-        ) from None
+        raise BadDataFileError(str(path), "the weights of the tagger cannot be opened", str(error.strerror)) from None
     digest.update(data)
     return data
 
@@ -130,9 +128,7 @@ def _arrays(path: Path, data: bytes, n_context: int, n_heads: int) -> Weights:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {name: archive[name].astype(np.float64) for name in shapes}
     except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise BadDataFileError(
-            str(path), f"not an archive of weights ({type(error).__name__})", _REMEDY
-        ) from None
+        raise BadDataFileError(str(path), f"not an archive of weights ({type(error).__name__})", _REMEDY) from None
     for name, shape in shapes.items():
         if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
             problem = f"the array {name!r} does not have finite numbers of shape {shape}"

@@ -202,9 +202,7 @@ def _of(values: _Column, index: NDArray[np.int64]) -> _Column:
 
 def _echo(stream: Stream) -> tuple[_Column, _Column]:
     """How many content stems of a turn stand in the turn before it, and which share of its own."""
-    content = np.array(
-        [word.isalpha() and len(word) > 2 and word not in _STOP for word in stream.norm], np.bool_
-    )
+    content = np.array([word.isalpha() and len(word) > 2 and word not in _STOP for word in stream.norm], np.bool_)
     stems, stem = np.unique(np.array([word[:5] for word in stream.norm], dtype=np.str_), return_inverse=True)
     keep = content[stream.ids]
     n_stems = max(len(stems), 1)

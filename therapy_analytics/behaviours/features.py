@@ -88,9 +88,7 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
     lower, norm = ([words[i] for i in used.tolist()] for words in (turns.tokens.lower, turns.tokens.norm))
     turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-    stream = Stream(
-        norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns))
-    )
+    stream = Stream(norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns)))
     hashes = _string_hashes(norm)
     spoken = np.array([any(map(str.isalnum, word)) for word in norm], dtype=np.bool_)[ids]
     return Features(

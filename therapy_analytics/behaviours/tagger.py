@@ -121,9 +121,7 @@ def _scores(weights: Weights, features: Features) -> NDArray[np.float64]:
     n = weights.n_context
     buckets = features.project(weights.buckets)
     hand = features.hand @ weights.hand + weights.bias
-    context = neighbour(buckets[:, n : 2 * n], features.before) + neighbour(
-        buckets[:, 2 * n : 3 * n], features.after
-    )
+    context = neighbour(buckets[:, n : 2 * n], features.before) + neighbour(buckets[:, 2 * n : 3 * n], features.after)
     first = _cut(buckets[:, :n] + context + hand[:, :n])
     return np.hstack([first, _cut(buckets[:, 3 * n :] + hand[:, n:] + _lifted(first, weights.lift))])
 

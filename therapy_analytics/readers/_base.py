@@ -21,7 +21,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _BINARY = (
-    (b"PK\x03\x04", "a Word, Excel or zip file"),
+    (b"PK\x03\x04", "a zip file, or a Word or Excel file that is damaged"),
     (b"\xd0\xcf\x11\xe0", "an old Word or Excel file"),
     (b"%PDF", "a PDF"),
     (b"\x89PNG", "a picture"),

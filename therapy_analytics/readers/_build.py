@@ -155,10 +155,16 @@ def _turn(index: int, rows: list[Row], role: Role) -> Turn:
         text=text,
         first_row=rows[0].place,
         start_s=rows[0].start_s,
-        end_s=rows[-1].end_s,
+        end_s=_end(rows),
         marks=marks,
         gold=_gold(rows),
     )
+
+
+def _end(rows: list[Row]) -> float | None:
+    """Return when a turn ends; a row that ends when it begins, or before, says nothing of its end."""
+    last = rows[-1]
+    return last.end_s if last.end_s is None or last.start_s is None or last.end_s > last.start_s else None
 
 
 def _words_and_marks(rows: list[Row]) -> tuple[str, tuple[Mark, ...]]:

@@ -6,13 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._cues import Cue, plain, without_repeats
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.session import Role
 
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]*)>")
+_VOICE_OF_ROLE = re.compile(r"<v\.(therapist|client|other)[ \t]+([^<>]*)>")
 _NAME = r"[^\W\d_][\w.'-]*(?: [\w.'()&-]+){0,4}"
 _LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")
 _CHEVRON = re.compile(r">>+\s*")
@@ -43,10 +46,12 @@ def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSessi
     UnreadableFileError
         There is no caption, or nothing tells who speaks.
     """
-    once, n_repeats = without_repeats(cues)
+    # Captions that name each voice do not roll: what stands there twice was said twice.
+    once, n_repeats = (_with_words(cues), 0) if _are_voiced(cues) else without_repeats(cues)
     split = _splitter(source, once, example)
+    roles = _roles_of_voices(once)
     rows = [
-        Row(speaker, words, cue.place + line, cue.start_s, cue.end_s)
+        Row(speaker, words, cue.place + line, cue.start_s, cue.end_s, roles.get(speaker))
         for cue in once
         for speaker, words, line in split(cue)
     ]
@@ -64,7 +69,7 @@ def _remedy(example: str) -> str:
 
 def _splitter(source: Source, cues: list[Cue], example: str) -> Callable[[Cue], Iterator[Piece]]:
     """Choose how this file says who speaks; where it has voice tags, a colon is speech."""
-    if any("<v" in line and _VOICE.search(line) for cue in cues for line in cue.lines):
+    if _are_voiced(cues):
         return lambda cue: _by_voice(cue.lines)
     if any(cue.speaker for cue in cues):
         return lambda cue: iter([(cue.speaker, plain("\n".join(cue.lines)), 0)])
@@ -74,6 +79,20 @@ def _splitter(source: Source, cues: list[Cue], example: str) -> Callable[[Cue], 
     if not labels and not change:
         change = _dash(source, lines, example)
     return lambda cue: _by_label([plain(line) for line in cue.lines], labels, change)
+
+
+def _are_voiced(cues: Sequence[Cue]) -> bool:
+    return any("<v" in line and _VOICE.search(line) for cue in cues for line in cue.lines)
+
+
+def _with_words(cues: Sequence[Cue]) -> list[Cue]:
+    return [cue for cue in cues if any(map(plain, cue.lines))]
+
+
+def _roles_of_voices(cues: Sequence[Cue]) -> dict[str, Role]:
+    """Return the roles that the classes of voice tags tell, as in ``<v.therapist Ruth>``."""
+    found = (_VOICE_OF_ROLE.search(line) for cue in cues for line in cue.lines if "<v." in line)
+    return {plain(match[2]): cast(Role, match[1]) for match in found if match}
 
 
 def _label(line: str) -> tuple[str, int]:

@@ -12,6 +12,7 @@ from therapy_analytics.readers._times import seconds
 
 Record = tuple[int, list[str]]
 LONGEST_FACT = 40
+GOLD = "gold_"
 _LONGEST_CODE = 60
 _MOST_CODES = 100
 _MOST_RATINGS = 12
@@ -41,7 +42,10 @@ def constant_columns(
     return {
         slug(name): at
         for at, name in enumerate(header)
-        if at not in used and slug(name) and all(_one_short_value(rows, at) for rows in sessions)
+        if at not in used
+        and slug(name)
+        and not name.startswith(GOLD)
+        and all(_one_short_value(rows, at) for rows in sessions)
     }
 
 
@@ -57,8 +61,9 @@ def code_columns(
     left = [at for at in range(len(header)) if at not in used and at not in about.values()]
     found: dict[str, int] = {}
     for at in left:
-        if header[at].strip() and is_code(header[at], [record[at] for _, record in records]):
-            name = header[at].strip()
+        is_ours = header[at].startswith(GOLD)  # as `convert` and `turns.csv` name them
+        if is_ours or (header[at].strip() and is_code(header[at], [record[at] for _, record in records])):
+            name = header[at].strip().removeprefix(GOLD)
             found[name if name not in found else f"{name} ({at + 1})"] = at
     return list(found.items())
 

@@ -132,7 +132,7 @@ def find_files(paths: Iterable[str | Path], *, leave_out: Path | None = None) ->
         places = ", ".join(map(str, named)) or "no path"
         raise NothingToReadError(
             f"No transcript was found in {places}. Give files or a folder with transcripts as text with speaker "
-            "labels, CSV or TSV, JSON or JSON Lines, or WebVTT."
+            "labels, Word, CSV, Excel, JSON or JSON Lines, or captions with speakers."
         )
     return list(found.values())
 
@@ -218,7 +218,7 @@ def choose_reader(source: Source) -> Reader:
         raise source.error(
             "no way to read this file was found",
             "Give text with a label before each turn (Therapist: ...), a table with columns speaker and text, "
-            "JSON messages, or WebVTT",
+            "JSON messages, or captions with speakers",
         )
     rivals = [name for sure, known, name, _ in others if (sure, known) == (best, by_suffix)]
     if rivals:

@@ -28,7 +28,7 @@ def seconds(value: object) -> float | None:
     match = _CLOCK.fullmatch(text)
     if match:
         hours, minutes, rest = match.groups()
-        return int(hours or 0) * 3600.0 + int(minutes) * 60.0 + float(rest.replace(",", "."))
+        return round(int(hours or 0) * 3600.0 + int(minutes) * 60.0 + float(rest.replace(",", ".")), 6)
     try:
         return _usable(float(text.removesuffix("s")))
     except ValueError:

@@ -39,7 +39,7 @@ def read_parquet(source: Source) -> Iterator[RawSession]:
         table = _table(source, pyarrow.parquet.ParquetFile(pyarrow.BufferReader(source.data)), pyarrow)
     except UnreadableFileError:
         raise
-    except (pyarrow.ArrowException, OSError, ValueError, KeyError, TypeError, MemoryError, OverflowError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError, MemoryError, OverflowError) as error:
         raise source.error(f"the Parquet file is damaged or breaks off ({type(error).__name__})", _AGAIN) from None
     yield from read_table(source, table)
 

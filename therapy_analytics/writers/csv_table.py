@@ -16,7 +16,7 @@ def write_csv(session: Session) -> bytes:
     codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-    table.writerow(["turn", "speaker", "role", "start_s", "end_s", "text", *codes])
+    table.writerow(["turn", "speaker", "role", "start_s", "end_s", "text", *(f"gold_{name}" for name in codes)])
     for turn in session.turns:
         times = ("" if time is None else repr(time) for time in (turn.start_s, turn.end_s))
         given = (turn.gold.get(name, "") for name in codes)

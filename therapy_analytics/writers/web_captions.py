@@ -11,8 +11,11 @@ from therapy_analytics.writers._base import writer
 
 @writer("vtt", suffix=".vtt", holds={"times", "others"})
 def write_web_captions(session: Session) -> bytes:
-    """WebVTT: a cue a turn, the speaker and role in its voice tag; without times all cues stand at 0."""
-    cues = (f"{_clock(turn.start_s)} --> {_clock(turn.end_s)}\n{_words(turn)}\n" for turn in session.turns)
+    """WebVTT: a cue a turn, speaker and role in its voice tag; without times at 0, without an end of no length."""
+    cues = (
+        f"{_clock(turn.start_s)} --> {_clock(turn.start_s if turn.end_s is None else turn.end_s)}\n{_words(turn)}\n"
+        for turn in session.turns
+    )
     return "\n".join(["WEBVTT\n", *cues]).encode()
 
 
