@@ -171,7 +171,7 @@ def inspect(
 def convert(
     paths: Paths,
     *,
-    to: Annotated[str, typer.Option(help="The form: chat, csv, docx, jsonl or vtt.", show_default=False)],
+    to: Annotated[str, typer.Option(help="The form: csv, docx, jsonl or vtt.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the files; nothing in it is overwritten.")] = Path("converted"),
     columns: Columns = "",
     therapist: Therapist = None,

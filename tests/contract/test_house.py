@@ -82,7 +82,7 @@ def test_registered_names_are_what_they_were() -> None:
         "word_document",
         "workbook",
     ]
-    assert WRITERS.names() == ["csv", "jsonl", "vtt"]
+    assert WRITERS.names() == ["csv", "docx", "jsonl", "vtt"]
     assert MEASURES.names() == [
         "behaviour_rates",
         "lexicon_use",

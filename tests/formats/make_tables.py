@@ -1,4 +1,4 @@
-"""Write the samples of tables that are not text, byte for byte the same each time: ``python tests/formats/make_tables.py``."""
+"""Write the samples of tables that are not text, the same bytes each time: ``python tests/formats/make_tables.py``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def workbook() -> bytes:
     from openpyxl import Workbook
 
     book = Workbook()
-    moment = dt.datetime(2024, 1, 1)  # noqa: DTZ001 (what a workbook holds has no zone)
+    moment = dt.datetime(2024, 1, 1) (what a workbook holds has no zone)
     book.properties.created = book.properties.modified = moment
     sheet = book.active
     sheet.title = "visit 1"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from therapy_analytics.readers._base import Row
+from therapy_analytics.readers._codes import GOLD
 from therapy_analytics.readers._columns import find_columns, slug
 from therapy_analytics.readers._labelled_lines import Line, labelled_rows
 from therapy_analytics.readers._labels import speakers
@@ -15,6 +16,7 @@ from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, Times, from_the_first, times_of
 from therapy_analytics.readers._word_xml import TableRow
+from therapy_analytics.session import Role
 
 _MOST = 0.8
 _LONGEST_LABEL = 60
@@ -41,6 +43,7 @@ class _Layout:
     speaker: int | None = None
     start: int | None = None
     end: int | None = None
+    role: int | None = None
     gold: Mapping[int, str] = field(default_factory=dict)
     n_header: int = 0
 
@@ -95,16 +98,18 @@ def _by_header(header: Sequence[str]) -> _Layout | None:
     words, speaker = known["text"], known["speaker"]
     if words is None or speaker is None:
         return None
-    used = set(known.values())
-    gold = {
-        at: slug(name) for at, name in enumerate(header) if at not in used and slug(name) not in {"", *_NUMBER_NAMES}
-    }
+    slugs = [slug(name) for name in header]
+    role = slugs.index("role") if "role" in slugs and slugs.index("role") != speaker else None
+    used = {*known.values(), role}
+    left = [at for at, name in enumerate(slugs) if at not in used and name not in {"", *_NUMBER_NAMES}]
+    gold = {at: header[at].strip().removeprefix(GOLD) if header[at].startswith(GOLD) else slugs[at] for at in left}
     return _Layout(
         width=len(header),
         words={words: ""},
         speaker=speaker,
         start=known["start"],
         end=known["end"],
+        role=role,
         gold=gold,
         n_header=1,
     )
@@ -157,7 +162,12 @@ def _rows(table: Sequence[TableRow], layout: _Layout) -> Iterator[Row]:
         gold = {name: cells[at] for at, name in layout.gold.items() if cells.get(at)}
         for at, who in layout.words.items():
             if cells.get(at, "").strip() or (label and not who):
-                yield Row(who or speaker, cells.get(at, ""), row.place, times.start_s, times.end_s, gold=gold)
+                words = cells.get(at, "")
+                yield Row(who or speaker, words, row.place, times.start_s, times.end_s, _role(cells, layout), gold)
+
+
+def _role(cells: Mapping[int, str], layout: _Layout) -> Role | None:
+    return role_of_label(cells.get(layout.role, "")) if layout.role is not None else None
 
 
 def _times(cells: Mapping[int, str], layout: _Layout) -> Times:

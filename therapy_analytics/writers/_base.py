@@ -36,6 +36,18 @@ class Writer:
                 yield what
 
 
+def clock(seconds: float | None) -> str:
+    """Return a time as captions and people write it, to the millisecond; without one, the start.
+
+    Examples
+    --------
+    >>> clock(3723.5), clock(None)
+    ('01:02:03.500', '00:00:00.000')
+    """
+    whole = round(1000 * (seconds or 0))
+    return f"{whole // 3_600_000:02}:{whole // 60_000 % 60:02}:{whole // 1000 % 60:02}.{whole % 1000:03}"
+
+
 WRITERS: Registry[Writer] = Registry("form", package="therapy_analytics.writers")
 
 
