@@ -19,6 +19,9 @@ from therapy_analytics.readers._metadata import is_metadata
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import ROLES, Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (ROOT / "sample_transcripts", ROOT / "tests" / "formats")
 SAMPLES = sorted(
@@ -150,9 +153,9 @@ def test_a_cut_file_gives_sessions_or_a_plain_problem_quickly(sample: Path, tmp_
     said = runs_of_three(whole)
     for n in range(N_CUTS):
         cut = rewritten(sample, tmp_path, data[: len(data) * n // N_CUTS])
-        began = time.perf_counter()
+        began = time.process_time()
         reading = reading_of(cut)
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < HANG_S
         if reading.problem is None:
             assert 1 <= len([one for one in reading.sessions if one.turns]) <= len(whole)
             assert sum(len(one.turns) for one in reading.sessions) <= sum(len(one.turns) for one in whole)

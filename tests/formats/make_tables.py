@@ -33,7 +33,7 @@ def workbook() -> bytes:
     from openpyxl import Workbook
 
     book = Workbook()
-    moment = dt.datetime(2024, 1, 1) (what a workbook holds has no zone)
+    moment = dt.datetime(2024, 1, 1)  # what a workbook holds has no zone
     book.properties.created = book.properties.modified = moment
     sheet = book.active
     sheet.title = "visit 1"

@@ -16,6 +16,9 @@ from therapy_analytics.readers import RawSession, Source
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 SessionOf = Callable[..., Session]
 ProblemOf = Callable[..., UnreadableFileError]
 Spans = list[tuple[int, int, str]]
@@ -167,9 +170,9 @@ def test_what_is_refused(text: str, what: str, line: int | None, problem: Proble
 
 @pytest.mark.parametrize("deep", ["<TIER>" * 200_000, "<TIER>" * 200_000 + "</TIER>" * 200_000])
 def test_deep_nesting_is_no_danger(deep: str, reading: Callable[..., object]) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     reading(eaf(tier("A", [(0, 1, "a")]), more=deep), "a.eaf")
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < HANG_S
 
 
 @pytest.mark.parametrize("value", ["-5", "1e3", "9" * 400, "\u0661", "nan", " 5"])
@@ -207,6 +210,6 @@ def test_speed() -> None:
             for n, who in enumerate("AB")
         )
     )
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(raw(text).rows) == 20_000
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S

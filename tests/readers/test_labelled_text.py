@@ -13,6 +13,9 @@ from therapy_analytics.readers import Source
 from therapy_analytics.readers.labelled_text import sniff
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 Said = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 TWO = [("Therapist", "Hello."), ("Client", "Hi.")]
@@ -207,10 +210,10 @@ def test_labels_in_other_alphabets(said: Said) -> None:
     "line", ["A" + " " * 200_000, "*" * 200_000, "a b " * 50_000, "12:30 " * 40_000, "word\n" * 90_000]
 )
 def test_long_turns_take_no_long_time(line: str, session: SessionOf) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     one = session(f"T: Hello.\n{line}\nC: Hi.\n")
     assert len(one.turns) == 2
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import read_files
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -95,18 +98,18 @@ def test_a_long_text_that_comes_a_million_times(texts: str, tmp_path: Path) -> N
     table = pa.table({"speaker": ["T"] * 3000, "text": pa.array([value] * 3000)})
     pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
     del table
-    began = time.perf_counter()
+    began = time.process_time()
     (reading,) = read_files([tmp_path / "a.parquet"])
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
     assert reading.problem is not None
     assert "200 MB" in reading.problem.problem
 
 
 def read_quickly(data: bytes, path: Path) -> None:
     path.write_bytes(data)
-    began = time.perf_counter()
+    began = time.process_time()
     (reading,) = read_files([path])
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
     assert reading.sessions or reading.problem is not None
     assert reading.problem is None or "could not be understood" not in reading.problem.problem
 

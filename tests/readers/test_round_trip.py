@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 from therapy_analytics.readers import FileReading, join_marks, read_files
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 Talk = list[tuple[str, str]]
 
 ALPHABET = "ab cI'\",;|\t\n:()[]{}<>&=-+*_#\\/.?!\u00e9e\u0301\u0308\u2019\u5f20\u2028\u200f\U0001f600\U0001f469\u200d"
@@ -154,9 +157,9 @@ each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.s
 def assert_safe(data: bytes, path: Path) -> FileReading:
     """Reading gives sessions or a foreseen problem, soon."""
     path.write_bytes(data)
-    began = time.perf_counter()
+    began = time.process_time()
     (reading,) = read_files([path])
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
     if reading.problem is None:
         assert any(session.turns for session in reading.sessions)
     else:

