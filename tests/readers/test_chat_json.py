@@ -795,3 +795,54 @@ def test_a_real_list_of_dialogs_has_the_right_turns_and_codes(corpora: Path) -> 
 def test_a_real_pair_of_turns(corpora: Path) -> None:
     (one,) = read(corpora / "layouts" / "speaker_text.json")
     assert [(turn.speaker, turn.role) for turn in one.turns] == [("Patient", "client"), ("Therapist", "therapist")]
+
+
+def test_sentences_are_joined_by_spaces_and_pieces_by_nothing(sessions: Sessions) -> None:
+    spoken = [{"speaker": n, "sentences": [{"text": "One."}, {"text": "Two."}]} for n in (0, 1)]
+    assert heard(sessions(json.dumps({"paragraphs": spoken}), "a.json")[0])[0] == ("0", "One. Two.")
+    telegram = [{"from": name, "text": ["see ", {"type": "bold", "text": "th"}, "is"]} for name in ("Ann", "Bo")]
+    assert heard(sessions(json.dumps({"messages": telegram}), "b.json")[0])[1] == ("Bo", "see this")
+
+
+@pytest.mark.parametrize("unit", [1, 1000, 1_000_000])
+def test_dates_in_smaller_units(unit: int) -> None:
+    rows = [
+        {"sender": name, "text": "Yes.", "timestamp": (1_700_000_000 + at) * unit} for name, at in [("A", 0), ("B", 9)]
+    ]
+    (one,) = raw(rows)
+    assert [row.start_s for row in one.rows] == [0.0, 9.0]
+
+
+def test_tables_of_other_things_are_no_facts(session: SessionOf) -> None:
+    beside = {
+        "judge": {f"chunk{n}": {"length": n} for n in range(5)},
+        "rated": {f"by{n}": {"score": n} for n in range(2)},
+    }
+    one = session(json.dumps({**beside, "messages": messages()}), "a.json")
+    assert one.metadata == {"rated_by0_score": "0", "rated_by1_score": "1"}
+
+
+def test_names_and_values_alone_are_refused(problem: Problem) -> None:
+    assert (
+        "no list of messages"
+        in problem('[{"name": "age", "value": "a b"}, {"name": "sex", "value": "c"}]', "a.json").problem
+    )
+
+
+def test_what_nobody_says_has_its_role_in_the_row() -> None:
+    (one,) = raw(messages(("developer", "Note."), *CHAT))
+    assert [row.role for row in one.rows] == ["other", None, None]
+
+
+def test_too_many_values_are_refused_before_they_are_read() -> None:
+    with pytest.raises(UnreadableFileError, match="more than 8 million"):
+        raw("[" + "1," * 9_000_000 + '{"role": "user", "content": "x"}]')
+
+
+def test_a_speaker_in_the_words_alone_is_found(session: SessionOf) -> None:
+    rows = [segment(None, f"Line {who}.", n, words=[{"word": "Line", "speaker": who}]) for n, who in enumerate("ABA")]
+    assert heard(session(json.dumps({"segments": rows}), "a.json")) == [
+        ("A", "Line A."),
+        ("B", "Line B."),
+        ("A", "Line A."),
+    ]
