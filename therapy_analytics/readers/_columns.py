@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -76,6 +77,8 @@ _SESSION_WORDS = frozenset(
 _KEY_WORDS = frozenset({"id", "no", "number", "nr", "name", "title", "index", "idx", "num", "key"})
 _NOT_SESSION = frozenset({"act", "turn", "utt", "utterance", "vol", "message", "type", "topic", "speaker", "date"})
 _UNITS: Mapping[str, float] = {"ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "millis": 1e-3}
+_MOST_COLUMNS = 2_000
+_LONGEST_NAME = 100
 _UTTERANCE_LEVEL = ("utt", "utterance", "message")
 
 
@@ -108,6 +111,13 @@ class Columns:
         return frozenset(getattr(self, name) for name in self.__slots__)
 
 
+def may_be_header(row: Sequence[str]) -> bool:
+    """Tell a row that can name columns from one of words, at a glance: most files are no tables."""
+    fits = 1 < len(row) <= _MOST_COLUMNS and max(map(len, row)) <= _LONGEST_NAME
+    return fits and not row[0].lstrip().startswith(("{", "["))
+
+
+@functools.lru_cache(maxsize=4096)
 def slug(name: str) -> str:
     """Return the plain form of a column's name.
 

@@ -11,7 +11,15 @@ from itertools import pairwise
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import _codes, _wide
 from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._columns import NAMES, Columns, find_columns, numbers_utterances, slug, time_unit
+from therapy_analytics.readers._columns import (
+    NAMES,
+    Columns,
+    find_columns,
+    may_be_header,
+    numbers_utterances,
+    slug,
+    time_unit,
+)
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
@@ -82,6 +90,8 @@ def header_place(rows: Sequence[Sequence[str]]) -> int:
 def names_a_transcript(header: Sequence[str]) -> bool:
     """Tell whether a header names words and speakers, or the columns of a wide layout."""
     if any(len(name) > _LONGEST_NAME for name in header):
+        return False
+    if not may_be_header(header):
         return False
     known = find_columns(header, {})
     return (known["text"] is not None and known["speaker"] is not None) or _wide.names_talk(header)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._columns import find_columns
+from therapy_analytics.readers._columns import find_columns, may_be_header
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
@@ -33,10 +33,12 @@ def sniff(source: Source) -> float:
     """Be sure of a first line that names columns of words and of speakers; trust the suffix otherwise."""
     delimiter = _delimiter(source)
     rows = _first_rows(source, delimiter)
+    if not any(map(may_be_header, rows)) and source.path.suffix.lower() not in _SUFFIXES:
+        return 0.0
     known = find_columns(rows[0], {}, loosely=False) if rows else {}
     if known.get("text") is not None and known.get("speaker") is not None:
         return 0.9
-    if rows and names_talk(rows[0]) and all(len(row) == len(rows[0]) for row in rows[1:4]):
+    if rows and may_be_header(rows[0]) and names_talk(rows[0]) and all(len(row) == len(rows[0]) for row in rows[1:4]):
         return 0.85
     if _holds_sessions(source, rows):
         return 0.8
@@ -66,6 +68,8 @@ def _delimiter(source: Source) -> str:
     def worth(delimiter: str) -> tuple[int, int]:
         rows = _first_rows(source, delimiter)
         header = rows[header_place(rows)] if rows else []
+        if not may_be_header(header):
+            return 0, len(header)
         return sum(at is not None for at in find_columns(header, {}, loosely=False).values()), len(header)
 
     return said[1] if said else max(_DELIMITERS, key=worth)
