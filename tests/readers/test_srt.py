@@ -189,3 +189,9 @@ def test_speed(reading: Callable[..., object]) -> None:
     (raw,) = READERS["srt"].read(source)
     assert len(raw.rows) == 20_000
     assert time.process_time() - began < HANG_S
+
+
+def test_captions_that_only_repeat_the_one_before_are_left_without_words(session: SessionOf) -> None:
+    """Once a caption blank but for its times stopped the reader."""
+    one = session(srt("Anna: Hi.", "Anna: Hi.", "Anna: Hi.", "Ben: Hey."), "a.srt")
+    assert [(turn.speaker, turn.text) for turn in one.turns] == [("Anna", "Hi."), ("Ben", "Hey.")]

@@ -10,22 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from therapy_analytics.readers._metadata import ALIASES
+
 _MOST_LINES = 200
 _LONGEST_VALUE = 500
 _PAIR = re.compile(r"(?P<key>[^\W\d_][\w .-]{0,59}?)[ \t]*:(?:[ \t]+(?P<value>\S.*)|[ \t]*)$")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)'")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
 _NOTHING = {"", "~", "null", "|", ">", "|-", ">-", "{}", "[]"}
-_ALIASES = {
-    "counsellor": "counselor",
-    "therapist": "counselor",
-    "clinician": "counselor",
-    "provider": "counselor",
-    "patient": "client",
-    "client_id": "client",
-    "session": "session_id",
-    "id": "session_id",
-}
+_NAMES = {**ALIASES, "session": "session_id", "id": "session_id"}
 
 
 class FrontMatter(NamedTuple):
@@ -91,7 +84,7 @@ def _end(lines: Sequence[str]) -> int:
 
 def _name(key: str) -> str:
     name = re.sub(r"\W+", "_", key.casefold()).strip("_")
-    return _ALIASES.get(name, name)
+    return _NAMES.get(name, name)
 
 
 def _value(written: str) -> str:

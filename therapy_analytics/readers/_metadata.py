@@ -16,7 +16,7 @@ from therapy_analytics.readers._build import safe_id
 FILE_NAME = "sessions.csv"
 _KEYS = ("session_id", "session", "id", "file", "filename", "file_name", "source_file", "transcript")
 _WORDS = {"text", "utterance", "content", "utterance_text", "vol_text", "utt_text", "turn_text", "message", "speech"}
-_ALIASES = {
+ALIASES = {
     "counsellor": "counselor",
     "therapist": "counselor",
     "clinician": "counselor",
@@ -62,7 +62,7 @@ def load_metadata(path: Path) -> Table:
         identity = _identity(key)
         if identity in table:
             raise BadDataFileError(str(path), f"two rows are about the session {key!r}", "Keep one of them")
-        table[identity] = {_ALIASES.get(name, name): value for name, value in row.items()}
+        table[identity] = {ALIASES.get(name, name): value for name, value in row.items()}
     return table
 
 
@@ -75,7 +75,7 @@ def _identity(key: str) -> str:
 
 def common_names(about: Mapping[str, str]) -> dict[str, str]:
     """Return what a file says of itself under the names that tables use: a clinician is a counselor."""
-    return {_ALIASES.get(name, name): value for name, value in about.items()}
+    return {ALIASES.get(name, name): value for name, value in about.items()}
 
 
 def keys(*names: str) -> Iterator[str]:
