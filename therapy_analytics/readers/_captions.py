@@ -47,7 +47,8 @@ def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSessi
         There is no caption, or nothing tells who speaks.
     """
     # Captions that name each voice do not roll: what stands there twice was said twice.
-    once, n_repeats = (_with_words(cues), 0) if _are_voiced(cues) else without_repeats(cues)
+    once, n_repeats = (list(cues), 0) if _are_voiced(cues) else without_repeats(cues)
+    once = _with_words(once)
     split = _splitter(source, once, example)
     roles = _roles_of_voices(once)
     rows = [
@@ -113,7 +114,7 @@ def _labels(cues: list[list[str]]) -> frozenset[str]:
     """
     lines = [(label, part) for cue in cues for line in cue for part in _parts(line) if (label := _label(part)[0])]
     counts = Counter(label for label, _ in lines)
-    if all(_label(next(filter(None, cue), ""))[0] for cue in cues):
+    if all(_label(next(filter(None, cue)))[0] for cue in cues):
         return frozenset(counts)
     sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
     labels = sure | {label for label, n in counts.items() if n > 1}
@@ -137,7 +138,7 @@ def _dash(source: Source, cues: list[list[str]], example: str) -> re.Pattern[str
     dashes = [[match for line in cue if (match := _DASH.match(line))] for cue in cues]
     if not any(dashes):
         return None
-    starts = [bool(_DASH.match(next(filter(None, cue), ""))) for cue in cues]
+    starts = [bool(_DASH.match(next(filter(None, cue)))) for cue in cues]
     shared = sum(len(one) > 1 for one in dashes)
     letters = [match.string[match.end()] for one in dashes for match in one]
     mixed = any(map(str.isupper, letters)) and any(map(str.islower, letters))
