@@ -154,7 +154,7 @@ def test_an_endless_class_annotation_takes_no_endless_time(said: Said) -> None:
 
 
 def test_a_name_that_nobody_has_is_how_somebody_speaks(problem: Callable[..., UnreadableFileError]) -> None:
-    text = vtt("Well: yes.", "Well: no.", *["and on"] * 30)
+    text = vtt("Well: yes.", "Well: no.", *(f"and on {at}" for at in range(30)))
     assert "no caption says who speaks" in problem(text, "a.vtt").problem
 
 
