@@ -309,6 +309,8 @@ def _summary(result: RunResult, *, plots: bool) -> None:
 
 
 def _pointers(result: RunResult, *, plots: bool) -> list[str]:
+    from therapy_analytics.measures.process.role_check import SWAPPED  # noqa: PLC0415
+
     unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
     unknown = int((result.sessions["role_method"] == "none").sum())
     noted = int((result.sessions["notes"] != "").sum())
@@ -322,6 +324,9 @@ def _pointers(result: RunResult, *, plots: bool) -> list[str]:
         lines.append(
             f"Check {_count(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin)."
         )
+    swapped = int((result.sessions["role_pronoun_margin"] < SWAPPED).sum())
+    if swapped:
+        lines.append(f"Check {_count(swapped, 'session')}: the labels may be swapped (role_pronoun_margin under -4).")
     if unknown:
         lines.append(
             f"In {_count(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL."

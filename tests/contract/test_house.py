@@ -87,6 +87,7 @@ def test_registered_names_are_what_they_were() -> None:
         "behaviour_rates",
         "lexicon_use",
         "reflection_to_question",
+        "role_check",
         "speech_marks",
         "style_matching",
         "talk",
