@@ -33,6 +33,13 @@ def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_p
     assert not (tmp_path / "r" / "sessions" / "aria_ben" / "timeline.png").exists()
 
 
+def test_brackets_in_a_name_are_no_markup_of_the_summary(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("session,speaker,text,counselor\n1,T,How are you?,[/b] Lee\n1,C,Well.,[/b] Lee\n")
+    done = tanalyze("run", str(tmp_path / "a.csv"), "--out", str(tmp_path / "r"), "--no-plots")
+    assert done.returncode == 0, done.stderr
+    assert "[/b] Lee" in done.stdout
+
+
 def test_some_bad_files_give_status_one(samples: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("{")
     done = tanalyze(

@@ -285,6 +285,7 @@ def _summary(result: RunResult, *, plots: bool) -> None:
     """Print what was found and where it stands."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     frame = result.sessions
     console = Console(width=None if sys.stdout.isatty() else 100)
@@ -299,7 +300,8 @@ def _summary(result: RunResult, *, plots: bool) -> None:
         table.add_column(heading, justify="left" if heading in {"session", "counselor"} else "right")
     for row in frame.head(_SHOWN).to_dict("records"):
         rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for name in shown.values()]
-        table.add_row(str(row["session_id"]), str(row["counselor"]), f"{row['n_turns']:.0f}", *rates)
+        names = (Text(str(row[name])) for name in ("session_id", "counselor"))  # a name may look like markup
+        table.add_row(*names, f"{row['n_turns']:.0f}", *rates)
     table.caption = "The therapist's share of the words; therapist turns that ask, reflect, advise or inform."
     if len(frame) > _SHOWN:
         table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
