@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,10 +158,11 @@ def run(
     out = Path(out)
     reading = _Reading(paths, read_options or ReadOptions(), out, writing.on_file)
     work = functools.partial(_analyze_and_write, settings=settings, out=out, plots=writing.plots)
-    first = next(iter_batches := iter(reading.batches()), None)
+    batches = reading.batches()
+    first = list(islice(batches, 1))  # with nothing to read at all, the folder is not touched
     _prepare(out)
     parts = []
-    for part in in_order(work, _chain(first, iter_batches), processes=writing.processes):
+    for part in in_order(work, chain(first, batches), processes=writing.processes):
         writing.on_sessions(len(part.sessions))
         parts.append(part)
     _write_csv(_problems_table(reading.problems), out / "problems.csv")
@@ -248,12 +250,6 @@ def _batches(sessions: Iterable[Session]) -> Iterator[tuple[Session, ...]]:
             batch, n_turns = [], 0
     if batch:
         yield tuple(batch)
-
-
-def _chain(first: tuple[Session, ...] | None, rest: Iterator[tuple[Session, ...]]) -> Iterator[tuple[Session, ...]]:
-    if first is not None:
-        yield first
-        yield from rest
 
 
 def _lexicons(settings: Settings) -> tuple[Lexicon, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from therapy_analytics.readers import join_marks
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Session, Turn
 
@@ -46,6 +47,27 @@ def clock(seconds: float | None) -> str:
     """
     whole = round(1000 * (seconds or 0))
     return f"{whole // 3_600_000:02}:{whole // 60_000 % 60:02}:{whole // 1000 % 60:02}.{whole % 1000:03}"
+
+
+def table_of(session: Session, *, times: tuple[str, str], write_time: Callable[[float], str]) -> list[list[str]]:
+    """Return a session as a table: a header, then a row a turn with its marks back in the words.
+
+    Parameters
+    ----------
+    session : Session
+        Any.
+    times : tuple of str
+        What the columns of starts and ends are called.
+    write_time : callable
+        Seconds to a cell; a turn without a time has an empty one.
+    """
+    codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
+    rows = [["speaker", "role", *times, "text", *(f"gold_{name}" for name in codes)]]
+    for turn in session.turns:
+        when = ("" if time is None else write_time(time) for time in (turn.start_s, turn.end_s))
+        given = (turn.gold.get(name, "") for name in codes)
+        rows.append([turn.speaker, turn.role, *when, join_marks(turn.text, turn.marks), *given])
+    return rows
 
 
 WRITERS: Registry[Writer] = Registry("form", package="therapy_analytics.writers")

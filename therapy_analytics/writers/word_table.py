@@ -8,9 +8,8 @@ import zipfile
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
-from therapy_analytics.readers import join_marks
 from therapy_analytics.session import Session
-from therapy_analytics.writers._base import clock, writer
+from therapy_analytics.writers._base import clock, table_of, writer
 
 _TYPES = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -38,12 +37,7 @@ _NO_DATE = (1980, 1, 1, 0, 0, 0)
 @writer("docx", suffix=".docx", holds={"times", "codes", "lines", "others"})
 def write_word_table(session: Session) -> bytes:
     """Word: a table with a row a turn: speaker, role, times, words, codes by people."""
-    codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
-    rows = [["speaker", "role", "start", "end", "text", *(f"gold_{name}" for name in codes)]]
-    for turn in session.turns:
-        times = ("" if time is None else clock(time) for time in (turn.start_s, turn.end_s))
-        given = (turn.gold.get(name, "") for name in codes)
-        rows.append([turn.speaker, turn.role, *times, join_marks(turn.text, turn.marks), *given])
+    rows = table_of(session, times=("start", "end"), write_time=clock)
     document = _DOCUMENT.format(borders=_BORDERS, rows="".join(map(_row, rows)))
     return _archive({"[Content_Types].xml": _TYPES, "_rels/.rels": _RELATIONS, "word/document.xml": document})
 
