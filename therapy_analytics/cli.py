@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from therapy_analytics.pipeline import RunResult
-    from therapy_analytics.readers import FileReading
+    from therapy_analytics.readers import FileReading, ReadOptions
 
 app = typer.Typer(
     name="tanalyze",
@@ -115,7 +115,6 @@ def run(
     from therapy_analytics.language import load_lexicon  # noqa: PLC0415
     from therapy_analytics.pipeline import Settings, Writing  # noqa: PLC0415
     from therapy_analytics.pipeline import run as run_pipeline  # noqa: PLC0415
-    from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
 
     os.umask(0o077)
     progress = _Progress()
@@ -124,9 +123,7 @@ def run(
             paths,
             out,
             settings=Settings(lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes),
-            read_options=ReadOptions(
-                columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata, pattern=pattern
-            ),
+            read_options=_read_options(columns, therapist, client, metadata, pattern),
             writing=Writing(plots=plots, processes=processes, on_file=progress.file, on_sessions=progress.sessions),
         )
     except TherapyAnalyticsError as error:
@@ -150,12 +147,9 @@ def inspect(
 ) -> None:
     """Show how each file would be read: reader, encoding, sessions, speakers, roles and why, what is left out."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
-    from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
     from therapy_analytics.readers import inspect as look  # noqa: PLC0415
 
-    options = ReadOptions(
-        columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata, pattern=pattern
-    )
+    options = _read_options(columns, therapist, client, metadata, pattern)
     failed = False
     try:
         for one in look(paths, options=options):
@@ -181,13 +175,10 @@ def convert(
 ) -> None:
     """Write each session in another form, one file a session, and say what that form cannot hold."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
-    from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
     from therapy_analytics.writers import convert as write  # noqa: PLC0415
 
     os.umask(0o077)
-    options = ReadOptions(
-        columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata, pattern=pattern
-    )
+    options = _read_options(columns, therapist, client, metadata, pattern)
     try:
         done = write(paths, to, out, options=options)
     except TherapyAnalyticsError as error:
@@ -206,6 +197,14 @@ def codebook() -> None:
     from therapy_analytics.pipeline import analyze  # noqa: PLC0415
 
     sys.stdout.write(analyze([]).codebook.to_csv(index=False, lineterminator="\n"))
+
+
+def _read_options(
+    columns: str, therapist: str | None, client: str | None, metadata: Path | None, pattern: str | None
+) -> ReadOptions:
+    from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
+
+    return ReadOptions(columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata, pattern=pattern)
 
 
 def _pairs(text: str) -> dict[str, str]:
