@@ -5,21 +5,20 @@ from __future__ import annotations
 import functools
 import json
 import platform
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from therapy_analytics import tables
+from therapy_analytics import results, tables
 from therapy_analytics.behaviours import builtin_codebooks, load_tagger
 from therapy_analytics.engine import in_order
-from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
+from therapy_analytics.errors import NothingToReadError, UnreadableFileError
 from therapy_analytics.language import Lexicon, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures import values_of
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from therapy_analytics.session import Session
 
 TURNS_PER_BATCH = 2_000
-_WRITTEN = ("sessions", "sessions.csv", "codebook.csv", "problems.csv", "run.json")
 _PACKAGES = ("numpy", "scipy", "pandas", "spacy", "matplotlib")
 
 
@@ -63,12 +61,16 @@ class Analysis:
         A row a session: metadata and session measures.
     turns : DataFrame
         A row a turn: place, role, times, words, codes, turn measures.
+    dyads : DataFrame
+        A row for each pair of a therapist and a client of the sessions with more than one pair
+        (couples, families, co-therapists): their labels and session measures of that pair alone.
     codebook : DataFrame
-        A row for each column of the two: meaning, unit, range, formula, source.
+        A row for each column of these: meaning, unit, range, formula, source.
     """
 
     sessions: pd.DataFrame = field(repr=False)
     turns: pd.DataFrame = field(repr=False)
+    dyads: pd.DataFrame = field(repr=False)
     codebook: pd.DataFrame = field(repr=False)
 
     def __repr__(self) -> str:
@@ -117,9 +119,10 @@ def analyze(
     """
     settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes)
     parts = [_frames(batch, settings) for batch in _batches(sessions)] or [_frames((), settings)]
-    by_session = _stacked([part[0] for part in parts])
-    turns = pd.concat([part[1] for part in parts], ignore_index=True)
-    return Analysis(by_session, turns, _codebook(settings, by_session, _gold_names(turns)))
+    by_session = _stacked([part.sessions for part in parts])
+    turns = pd.concat([part.turns for part in parts], ignore_index=True)
+    dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
+    return Analysis(by_session, turns, dyads, _codebook(settings, by_session, _gold_names(turns)))
 
 
 def run(
@@ -160,20 +163,23 @@ def run(
     work = functools.partial(_analyze_and_write, settings=settings, out=out, plots=writing.plots)
     batches = reading.batches()
     first = list(islice(batches, 1))  # with nothing to read at all, the folder is not touched
-    _prepare(out)
+    results.prepare(out)
     parts = []
     for part in in_order(work, chain(first, batches), processes=writing.processes):
         writing.on_sessions(len(part.sessions))
         parts.append(part)
-    _write_csv(_problems_table(reading.problems), out / "problems.csv")
+    results.write_csv(results.problems_table(reading.problems), out / "problems.csv")
     recipe = json.dumps(_recipe(reading, settings), indent=2, ensure_ascii=False)
     (out / "run.json").write_text(recipe + "\n", encoding="utf-8")
     if not parts:
         raise NothingToReadError(_nothing_readable(reading, out))
     by_session = _stacked([part.sessions for part in parts])
-    _write_csv(by_session, out / "sessions.csv")
+    results.write_csv(by_session, out / "sessions.csv")
+    dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
+    if len(dyads):
+        results.write_csv(dyads, out / "dyads.csv")
     gold = sorted({name for part in parts for name in part.gold})
-    _write_csv(_codebook(settings, by_session, gold), out / "codebook.csv")
+    results.write_csv(_codebook(settings, by_session, gold), out / "codebook.csv")
     return RunResult(out, by_session, tuple(reading.problems))
 
 
@@ -278,14 +284,23 @@ def measure_sessions(batch: Sequence[Session], settings: Settings) -> list[table
     return measured
 
 
-def _frames(batch: Sequence[Session], settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame]:
+class _Frames(NamedTuple):
+    """The tables of one batch."""
+
+    sessions: pd.DataFrame
+    turns: pd.DataFrame
+    dyads: pd.DataFrame
+
+
+def _frames(batch: Sequence[Session], settings: Settings) -> _Frames:
     """Take one batch from sessions to tables."""
     measured = measure_sessions(batch, settings)
     columns = [column for _, column in all_columns(_lexicons(settings))]
     all_codes = [code for book in builtin_codebooks() for code in book.codes]
-    return (
+    return _Frames(
         tables.sessions_table(measured, columns),
         tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
+        tables.dyads_table(measured, columns),
     )
 
 
@@ -313,39 +328,19 @@ class _Written:
     """What the main process must know of a batch that was written."""
 
     sessions: pd.DataFrame
+    dyads: pd.DataFrame
     gold: list[str]
 
 
 def _analyze_and_write(batch: tuple[Session, ...], *, settings: Settings, out: Path, plots: bool) -> _Written:
-    by_session, by_turn = _frames(batch, settings)
+    frames = _frames(batch, settings)
     starts = np.cumsum([0, *(len(session.turns) for session in batch)])
     for position, session in enumerate(batch):
-        folder = out / "sessions" / session.id
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        turns = by_turn.iloc[starts[position] : starts[position + 1]]
+        turns = frames.turns.iloc[starts[position] : starts[position + 1]]
         # Codes that people gave in other sessions of the batch are no columns of this one.
         turns = turns.drop(columns=[name for name in _gold_names(turns) if not turns[name].any()])
-        _write_csv(turns, folder / "turns.csv")
-        if plots:
-            _draw(turns, folder)
-    return _Written(by_session, _gold_names(by_turn))
-
-
-def _draw(turns: pd.DataFrame, folder: Path) -> None:
-    from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
-    from therapy_analytics.plots._save import save  # noqa: PLC0415
-
-    save(PLOTS["timeline"], turns, folder / "timeline.png")
-
-
-def _write_csv(frame: pd.DataFrame, path: Path) -> None:
-    frame.to_csv(path, index=False, float_format=tables.DIGITS, lineterminator="\n", encoding="utf-8")
-
-
-def _problems_table(problems: Sequence[UnreadableFileError]) -> pd.DataFrame:
-    rows = [(one.path, one.line, one.problem, one.remedy) for one in problems]
-    frame = pd.DataFrame(rows, columns=["file", "line", "problem", "what_would_be_right"])
-    return frame.astype({"line": "Int64"})
+        results.write_session(turns, out / "sessions" / session.id, plots=plots)
+    return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns))
 
 
 def _nothing_readable(reading: _Reading, out: Path) -> str:
@@ -353,25 +348,6 @@ def _nothing_readable(reading: _Reading, out: Path) -> str:
         f"None of the {len(reading.inputs)} files could be read as a transcript. "
         f"{out / 'problems.csv'} says what is wrong with each and what would be right."
     )
-
-
-def _prepare(out: Path) -> None:
-    """Make the folder private and empty of an earlier run's results; touch nothing else."""
-    if out.exists() and not out.is_dir():
-        raise BadOptionError("--out", f"{out} is a file", "Name a folder")
-    strangers = sorted(path.name for path in out.iterdir() if path.name not in _WRITTEN) if out.is_dir() else []
-    if strangers:
-        raise BadOptionError(
-            "--out",
-            f"{out} holds other things than results ({strangers[0]}, ...)",
-            "Name a new or an empty folder",
-        )
-    out.mkdir(mode=0o700, parents=True, exist_ok=True)
-    out.chmod(0o700)
-    shutil.rmtree(out / "sessions", ignore_errors=True)
-    for name in _WRITTEN[1:]:
-        (out / name).unlink(missing_ok=True)
-    (out / "sessions").mkdir(mode=0o700)
 
 
 def _recipe(reading: _Reading, settings: Settings) -> dict[str, Any]:

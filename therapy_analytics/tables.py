@@ -11,8 +11,9 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook
 from therapy_analytics.language import AnnotatedSession, Lexicon
-from therapy_analytics.measures import Column
+from therapy_analytics.measures import Column, values_of
 from therapy_analytics.measures._base import Value, all_columns
+from therapy_analytics.measures._dyads import dyads
 from therapy_analytics.session import ROLES, Session
 
 DIGITS = "%.6g"
@@ -80,6 +81,11 @@ TURN_COLUMNS = (
     _fixed("n_words", "Words of the turn; a contraction is one word", "words", 0),
     _fixed("n_sentences", "Sentences of the turn; text without punctuation counts as one", "sentences", 0),
 )
+DYAD_COLUMNS = (
+    _fixed("session_id", "The session, one with several therapists or clients"),
+    _fixed("therapist", "The label of one therapist; all others count as other speakers in the row"),
+    _fixed("client", "The label of one client; all others count as other speakers in the row"),
+)
 GOLD = "gold_"
 """Before the name of a column of codes that people gave, as the file has it."""
 QUOTE_COLUMN = _fixed("text", "What was said (only with --quotes)")
@@ -130,6 +136,23 @@ def _with_metadata(rows: Sequence[Mapping[str, object]], fixed: list[str], colum
     return [*fixed, *extra]
 
 
+def dyads_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
+    """Return a row for each therapist and client of the sessions that have several: labels, then session measures."""
+    found = [(one.session.session.id, dyad) for one in measured for dyad in dyads(one.session)]
+    values = [values_of(dyad.session) for _, dyad in found]
+    data: dict[str, object] = {
+        "session_id": [session_id for session_id, _ in found],
+        "therapist": [dyad.therapist for _, dyad in found],
+        "client": [dyad.client for _, dyad in found],
+    }
+    measures = {
+        column.name: np.array([one[column.name] for one in values], dtype=np.float64)
+        for column in columns
+        if column.level == "session"
+    }
+    return pd.DataFrame(data | measures)
+
+
 def turns_table(
     measured: Sequence[Measured], columns: Sequence[Column], codes: Sequence[Code], *, quotes: bool = False
 ) -> pd.DataFrame:
@@ -175,7 +198,7 @@ def _code_columns(measured: Sequence[Measured], code: Code) -> dict[str, object]
 def codebook_table(
     lexicons: Sequence[Lexicon], codebooks: Sequence[Codebook], *, sessions: Iterable[str], gold: Iterable[str]
 ) -> pd.DataFrame:
-    """Return a row for every column of the sessions and turns tables, saying what it means.
+    """Return a row for every column of the tables, saying what it means; dyads have the session measures too.
 
     Parameters
     ----------
@@ -195,6 +218,7 @@ def codebook_table(
     rows += [row for book in codebooks for code in book.codes for row in _code_rows(code, book)]
     rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
     rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
+    rows += [_codebook_row(column, "dyads", "fixed") for column in DYAD_COLUMNS]
     return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
 
 

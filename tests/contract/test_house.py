@@ -29,6 +29,7 @@ ROOMS = (
     ("measures",),
     ("tables",),
     ("plots",),
+    ("results",),
     ("engine",),
     ("pipeline",),
     ("cli",),

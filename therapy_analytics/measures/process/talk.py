@@ -8,16 +8,27 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, mean_column, measure
+from therapy_analytics.measures._dyads import speakers_of
 from therapy_analytics.session import Role
 
 _OWN = "This package's own count"
 
 
-def _counts(role: str) -> list[Column]:
-    who = {"therapist": "therapist", "client": "client"}[role]
+def _counts(who: Role) -> list[Column]:
     return [
         Column(
-            name=f"n_turns_{role}",
+            name=f"n_{who}s",
+            meaning=f"Speakers in the role of {who}; where there are several, {who} measures are of them all together",
+            unit="speakers",
+            low=0,
+            high=inf,
+            direction=f"more {who}s",
+            formula="count of different labels of the role",
+            misleads="One person under two labels counts twice; dyads.csv has the measures of each pair",
+            source=_OWN,
+        ),
+        Column(
+            name=f"n_turns_{who}",
             meaning=f"Turns of the {who}",
             unit="turns",
             low=0,
@@ -28,7 +39,7 @@ def _counts(role: str) -> list[Column]:
             source=_OWN,
         ),
         Column(
-            name=f"n_words_{role}",
+            name=f"n_words_{who}",
             meaning=f"Words of the {who}",
             unit="words",
             low=0,
@@ -39,13 +50,13 @@ def _counts(role: str) -> list[Column]:
             source=_OWN,
         ),
         Column(
-            name=f"{role}_words_per_turn",
+            name=f"{who}_words_per_turn",
             meaning=f"Mean words in a turn of the {who}",
             unit="words per turn",
             low=0,
             high=inf,
             direction="longer turns",
-            formula=f"n_words_{role} / n_turns_{role}",
+            formula=f"n_words_{who} / n_turns_{who}",
             misleads="A few very long turns pull the mean up",
             source=_OWN,
         ),
@@ -111,6 +122,7 @@ def talk(session: AnnotatedSession) -> dict[str, float]:
         "duration_s": _duration(session),
     }
     for role in _ROLES:
+        values[f"n_{role}s"] = float(len(speakers_of(session, role)))
         values[f"n_turns_{role}"] = float(len(words[role]))
         values[f"n_words_{role}"] = float(words[role].sum())
         values[f"{role}_words_per_turn"] = mean_column(words[role])
