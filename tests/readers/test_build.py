@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
+import tracemalloc
 
 import pytest
 
 from therapy_analytics.readers import RawSession, ReadOptions, Row
-from therapy_analytics.readers._build import MAX_ID, Place, build_session, safe_id, unique_id
+from therapy_analytics.readers._build import MAX_ID, Place, build_session, fingerprint, safe_id, unique_id
 from therapy_analytics.session import Session
+
+HANG_S = 10.0
+"""Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
 
 
 def built(*rows: Row) -> Session:
@@ -98,7 +103,7 @@ def test_long_ids_are_cut_and_stay_distinct(name: str) -> None:
 
 
 def test_ids_are_unique_whatever_the_case() -> None:
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     assert [unique_id(name, "file", taken) for name in ["x", "X", "x", "x", "file", "file", "FILE"]] == [
         "x",
         "file-X",
@@ -112,5 +117,29 @@ def test_ids_are_unique_whatever_the_case() -> None:
 
 
 def test_an_id_that_looks_numbered_is_not_taken_twice() -> None:
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     assert [unique_id(name, "a", taken) for name in ["a", "a-2", "a"]] == ["a", "a-2", "a-3"]
+
+
+def test_a_very_long_turn_takes_little_more_room_than_its_words() -> None:
+    rows = [Row("T", "so it was a hard week " * 100_000, 1), Row("C", "Hm.", 2)]
+    tracemalloc.start()
+    fingerprint(built(*rows))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 4 * len(rows[0].text)
+
+
+def test_many_marks_in_one_turn_take_time_with_their_number_and_not_its_square() -> None:
+    begin = time.process_time()
+    turn = built(Row("T", "so it was a hard week [sigh] " * 60_000, 1)).turns[0]
+    assert (len(turn.marks), turn.marks[1].at) == (60_000, 44)
+    assert time.process_time() - begin < HANG_S
+
+
+@pytest.mark.parametrize("space", [" ", "\n", "  ", "\u2003"])
+def test_a_twin_may_break_its_lines_elsewhere(space: str) -> None:
+    words = "So it was a hard week. " * 10_000
+    assert fingerprint(built(Row("T", words, 1))) == fingerprint(built(Row("T", words.lower().replace(" ", space), 7)))
+    assert fingerprint(built(Row("T", words, 1))) != fingerprint(built(Row("T", words.replace("a hard", "ahard"), 1)))
+    assert fingerprint(built(Row("T", words, 1))) != fingerprint(built(Row("C", words, 1)))

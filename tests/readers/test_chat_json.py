@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import RawSession, Source, read
+from therapy_analytics.readers import RawSession, Source, chat_json, read
 from therapy_analytics.readers.chat_json import read_chat_json
 from therapy_analytics.session import Session
 
@@ -846,3 +846,19 @@ def test_a_speaker_in_the_words_alone_is_found(session: SessionOf) -> None:
         ("B", "Line B."),
         ("A", "Line A."),
     ]
+
+
+def test_a_large_table_of_names_is_refused_before_it_is_decoded(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_json, "_LARGE", 10_000)
+    names = ", ".join(f'"word {number}": {number}' for number in range(2_000))
+    assert "has a name of its own" in problem(f"{{{names}}}", "vocabulary.json").problem
+
+
+def test_messages_under_an_id_each_are_read_however_large_the_file(
+    session: SessionOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_json, "_LARGE", 10_000)
+    messages = {f"m{n}": {"speaker": "TC"[n % 2], "text": "So it was a hard week."} for n in range(2_000)}
+    assert len(session(json.dumps(messages), "a.json").turns) == 2_000

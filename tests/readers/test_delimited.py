@@ -190,12 +190,42 @@ def test_how_many_rows_were_of_other_coders_is_noted(session: SessionOf) -> None
     assert session(CODED, "a.csv").notes == ("4 rows that repeat an utterance for another coder left out.",)
 
 
-def test_rows_out_of_order_are_noted(session: SessionOf) -> None:
+def test_rows_out_of_order_are_put_in_the_order_of_numbers_that_leave_none_out(session: SessionOf) -> None:
+    one = session("turn,speaker,text\n10,C,Two.\n9,T,One.\n11,T,Three.\n", "a.csv")
+    assert [(turn.text, turn.first_row) for turn in one.turns] == [("One.", 2), ("Two.", 1), ("Three.", 3)]
+    assert one.notes == ("The rows were put in the order of their utterance numbers.",)
+
+
+def test_each_session_of_a_table_is_put_in_its_own_order(sessions: Sessions) -> None:
+    one, two = sessions("session,utterance_id,speaker,text\na,2,C,B.\nb,1,T,C.\na,1,T,A.\nb,2,C,D.\n", "a.csv")
+    assert ([turn.text for turn in one.turns], [turn.text for turn in two.turns]) == (["A.", "B."], ["C.", "D."])
+    assert (len(one.notes), two.notes) == (1, ())
+
+
+def test_a_number_without_a_speaker_follows_the_number_before(said: Said) -> None:
+    assert said("turn,speaker,text\n2,,B.\n3,C,C.\n1,T,A.\n", "a.csv") == [("T", "A. B."), ("C", "C.")]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "10,,T,One.\n9,,C,Two.\n12,,T,Three.\n",
+        "2,,T,One.\n1,,C,Two.\n2,,T,Three.\n",
+        "2,,T,One.\n1,,C,Two.\nx,,T,Three.\n",
+        "2,0:01,T,One.\n1,0:02,C,Two.\n3,0:03,T,Three.\n",
+    ],
+    ids=["one left out", "twice", "no number", "times say otherwise"],
+)
+def test_rows_out_of_order_are_noted_where_the_numbers_are_no_order(rows: str, session: SessionOf) -> None:
+    one = session(f"turn,time,speaker,text\n{rows}", "a.csv")
+    assert [turn.text for turn in one.turns] == ["One.", "Two.", "Three."]
+    assert one.notes == ("The rows are not in the order of their utterance numbers; they were read as they stand.",)
+
+
+def test_rows_in_order_are_not_spoken_of(session: SessionOf) -> None:
     text = "turn,speaker,text\n{},T,One.\n{},C,Two.\n{},T,Three.\n"
     assert session(text.format(9, 10, 11), "a.csv").notes == ()
     assert session(text.format("x", 2, 2), "b.csv").notes == ()
-    (note,) = session(text.format(10, 9, 11), "c.csv").notes
-    assert note.startswith("The rows are not in the order of their utterance numbers")
 
 
 def test_the_same_words_twice_without_a_column_of_coders_are_said_twice(said: Said) -> None:
@@ -246,3 +276,50 @@ def test_prose_with_commas_is_no_table() -> None:
 
     prose = "Dear speaker, here is the text of the transcript\nTherapist: Hello, you.\nClient: Hi, there.\n"
     assert sniff(Source(Path("a.txt"), prose)) == 0
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.md", "a.txt"])
+@pytest.mark.parametrize("rule", ["|---|---|", "| :--- | ---: |", "|:-:|-|", "|===|===|"])
+def test_the_rule_below_the_header_of_a_markdown_table_is_no_turn(name: str, rule: str, session: SessionOf) -> None:
+    one = session(f"| speaker | text |\n{rule}\n| T | Hello, you. |\n| C | Hi. |\n", name)
+    assert [(turn.speaker, turn.text) for turn in one.turns] == TWO
+    assert one.notes == ()
+
+
+def test_dashes_that_somebody_says_stay(said: Said) -> None:
+    assert said("speaker,text\nT,---\nC,Hi.\n", "a.csv") == [("T", "---"), ("C", "Hi.")]
+
+
+DATED = "speaker,text,{},{}\nT,One.,{},{}\nC,Two.,{},{}\nT,Three.,{},\n"
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("2024-03-01T10:00:05Z", "2024-03-01T10:00:07Z", "2024-03-01T10:00:07.5Z", "2024-03-01T10:00:09Z"),
+        ("2024-03-01 10:00:05", "2024-03-01 10:00:07", "2024-03-01 10:00:07.5", "2024-03-01 10:00:09"),
+        (
+            "2024-03-01T23:59:59+01:00",
+            "2024-03-02T00:00:01+01:00",
+            "2024-03-02T00:00:01.5+01:00",
+            "2024-03-01T23:00:03Z",
+        ),
+    ],
+)
+def test_dates_are_seconds_from_the_first_turn(times: tuple[str, ...], session: SessionOf) -> None:
+    turns = session(DATED.format("start_time", "end_time", *times, "soon"), "a.csv").turns
+    assert [(turn.start_s, turn.end_s) for turn in turns] == [(0.0, 2.0), (2.5, 4.0), (None, None)]
+
+
+def test_dates_count_in_each_session_by_itself_and_never_below_0(sessions: Sessions) -> None:
+    rows = ["a,T,One.,2024-03-01T10:00:05", "a,C,Two.,2024-03-01T10:00:06"]
+    rows += ["b,T,One.,2025-03-01T10:00:05", "b,C,Two.,2025-03-01T10:00:01", "b,T,Three.,2025-03-01T10:00:09"]
+    one, two = sessions("session,speaker,text,timestamp\n" + "\n".join(rows) + "\n", "a.csv")
+    assert [turn.start_s for turn in one.turns] == [0.0, 1.0]
+    assert [turn.start_s for turn in two.turns] == [0.0, None, 4.0]
+    assert two.notes == ("1 time before that of the first row left out.",)
+
+
+def test_a_day_alone_is_no_time(session: SessionOf) -> None:
+    one = session("speaker,text,timestamp\nT,One.,2024-03-01\nC,Two.,2024-03-02\n", "a.csv")
+    assert [turn.start_s for turn in one.turns] == [None, None]

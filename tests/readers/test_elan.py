@@ -113,7 +113,9 @@ def test_tiers_that_depend_on_another_are_left_out_and_counted() -> None:
     assert one.notes == ("2 dependent tiers (translations, notes, ...) left out.",)
 
 
-@pytest.mark.parametrize("name", ["Notes", "therapist_comments", "Gesture A", "translation@A", "MI codes"])
+@pytest.mark.parametrize(
+    "name", ["Notes", "therapist_comments", "Gesture A", "translation@A", "MI codes", "Emotion", "Session phase"]
+)
 def test_tiers_named_as_something_else_than_speech_are_left_out(name: str) -> None:
     one = raw(eaf(tier("A", [(0, 1, "yes")]), tier(name, [(0, 1, "no")])))
     assert [row.text for row in one.rows] == ["yes"]

@@ -64,3 +64,20 @@ def test_any_lines_are_read_or_left(lines: list[str]) -> None:
     found = front_matter(["---", *lines, "---"])
     assert 0 <= found.n_lines <= len(lines) + 2
     assert all(key and value for key, value in found.metadata.items() if found.n_lines)
+
+
+@pytest.mark.parametrize("names", [("T", "C"), ("Therapist", "Client"), ("Ruth", "Dana")])
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_turns_between_rules_are_turns_where_the_talk_goes_on_below(
+    names: tuple[str, str], between: str, session: SessionOf
+) -> None:
+    said = [f"{names[at % 2]}: So it goes, {at}." for at in range(6)]
+    one = session(between.join(["---", *said[:2], "---", *said[2:4], "---", *said[4:]]))
+    assert [turn.text for turn in one.turns] == [f"So it goes, {at}." for at in range(6)]
+    assert dict(one.metadata) == {}
+
+
+def test_names_between_rules_are_facts_though_they_are_labels_below(session: SessionOf) -> None:
+    one = session("---\ntherapist: Dr Lee\nclient: Dana\n---\nTherapist: Hello.\nClient: Hi.\n")
+    assert dict(one.metadata) == {"counselor": "Dr Lee", "client": "Dana"}
+    assert len(one.turns) == 2

@@ -45,7 +45,7 @@ def test_marks(text: str, words: str, marks: list[tuple[str, int, float | None]]
 
 
 _PIECES = st.sampled_from(
-    ["yes", "no.", "I", "well,", "[laughs]", "(pause 2s)", "xxx", "[inaudible]", "(.)", "?", "it's"]
+    ["yes", "no.", "I", "well,", "[laughs]", "(pause 2s)", "xxx", "[inaudible]", "(.)", "?", "it's", "(so)", '"so"']
 )
 
 

@@ -260,7 +260,7 @@ def test_any_text_is_a_chat_or_a_plain_problem(text: str) -> None:
 
 
 words = st.text(st.characters(categories=["L", "N"], include_characters=" .,:!?"), min_size=1, max_size=40)
-said = words.map(str.strip).filter(bool)
+said = words.map(str.strip).filter(lambda text: text not in {"", "null"})
 
 
 @settings(max_examples=150, deadline=None)
@@ -281,3 +281,43 @@ def test_every_message_comes_through_with_its_time(texts: list[str], form: str, 
     unclear = any("day first or month first" in note for note in raw.notes)
     if not unclear and any(at.day > 12 for at in times):
         assert [row.start_s for row in raw.rows] == [60.0 * minutes * n for n in range(len(texts))]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "[4 March 2025, 09:0{}] {}: {}",
+        "March 4, 2025 9:0{} AM - {}: {}",
+        "[Mar 4, 2025, 9:0{} AM] {}: {}",
+        "4 Mar 2025 at 09:0{} - {}: {}",
+        "[ 04 March 2025 9:0{} AM ] {}: {}",
+        "4 de marzo de 2025 09:0{} - {}: {}",
+        "[04-Mar-25 09:0{} AM] {}\n{}\n",
+        "[3/4/2025 9:0{} AM] {}\n{}\n",
+        "[2025-03-04 09:0{}:00] {}\n{}",
+        "2025-03-04 09:0{}\t{}\t{}",
+        "2025-03-04 09:0{} | {} | {}",
+    ],
+)
+def test_named_months_and_names_set_apart_in_other_ways(form: str, session: SessionOf) -> None:
+    one = session("\n".join(form.format(at, ("Dr. Lee", "Nora")[at % 2], f"Word {at}: so.") for at in range(4)))
+    assert heard(one) == [(("Dr. Lee", "Nora")[at % 2], f"Word {at}: so.") for at in range(4)]
+    assert [turn.start_s for turn in one.turns] == [0.0, 60.0, 120.0, 180.0]
+    assert one.metadata["date"] == "2025-03-04"
+
+
+def test_a_dash_between_a_name_and_the_stamp(session: SessionOf) -> None:
+    one = session("".join(f"{('Lee', 'Nora')[at % 2]} \u2014 13/04/2025 9:0{at} AM\nWord {at}.\n" for at in range(4)))
+    assert heard(one) == [(("Lee", "Nora")[at % 2], f"Word {at}.") for at in range(4)]
+
+
+def test_news_under_a_name_calls_and_pictures_seen_once() -> None:
+    text = chat(
+        "\u200eMessages and calls are end-to-end encrypted. No one outside of this chat can read them.",
+        "Hello.",
+        "\u200eMissed voice call, \u200eTap to call back",
+        "null",
+        "I missed a voice call.",
+    )
+    (raw,) = read_messenger_export(source(text))
+    assert [row.text for row in raw.rows] == ["Hello.", "[missed call]", "[media omitted]", "I missed a voice call."]

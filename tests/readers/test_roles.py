@@ -51,6 +51,16 @@ LABELS: list[tuple[str, Role | None]] = [
     ("caller", "client"),
     ("system", "other"),
     ("Observer", "other"),
+    ("Psicóloga", "therapist"),
+    ("Psychologin", "therapist"),
+    ("Терапевт", "therapist"),
+    ("カウンセラー", "therapist"),
+    ("治疗师", "therapist"),
+    ("מטפלת", "therapist"),
+    ("Paziente", "client"),
+    ("Клиентка", "client"),
+    ("来访者", "client"),
+    ("Respondent 4", "client"),
     ("SPEAKER_00", None),
     ("Speaker 1", None),
     ("Dana", None),
@@ -130,6 +140,24 @@ def test_beside_a_p_a_c_is_the_counselor() -> None:
 
 ASKS = "What brings you here, and how do you sleep at night?"
 TELLS = "I lie awake and I think of my work until my alarm rings."
+
+
+@pytest.mark.parametrize("pair", ["QA", "IR", "IB", "IP"])
+def test_letters_that_have_a_role_beside_each_other(pair: str) -> None:
+    asks, answers = pair
+    found = assign_roles({answers: ["It is late."], asks: ["It is dark."]}, Hints())
+    assert (found.roles, found.method) == ({answers: "client", asks: "therapist"}, "labels")
+
+
+def test_letters_of_a_pair_mean_nothing_alone() -> None:
+    assert assign_roles({"Q": ["I am here."], "M": ["You are here."]}, Hints()).roles["M"] == "therapist"
+    assert assign_roles({"Therapist": ["Q?"], "A": ["a"], "Q": ["q"]}, Hints()).roles["Q"] == "client"
+
+
+def test_several_clients_are_said() -> None:
+    found = assign_roles({"Therapist": ["a"], "Client 1": ["b"], "Client 2": ["c"]}, Hints())
+    (note,) = found.notes
+    assert note.startswith("2 clients speak in this session; measures of the client are of all of them together")
 
 
 def test_you_minus_i_by_counting() -> None:

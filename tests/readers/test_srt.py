@@ -195,3 +195,15 @@ def test_captions_that_only_repeat_the_one_before_are_left_without_words(session
     """Once a caption blank but for its times stopped the reader."""
     one = session(srt("Anna: Hi.", "Anna: Hi.", "Anna: Hi.", "Ben: Hey."), "a.srt")
     assert [(turn.speaker, turn.text) for turn in one.turns] == [("Anna", "Hi."), ("Ben", "Hey.")]
+
+
+@pytest.mark.parametrize("name", ["a.srt", "a.txt"])
+def test_names_on_a_line_of_their_own_as_meetings_were_once_exported(name: str, session: SessionOf) -> None:
+    blocks = (
+        f"00:00:0{at}.000 --> 00:00:0{at + 1}.000\n{'Ruth Lee' if at % 2 else 'Dana'}\nword {at}." for at in range(6)
+    )
+    turns = session("\n\n".join(blocks), name).turns
+    assert [(turn.speaker, turn.text) for turn in turns] == [
+        ("Ruth Lee" if at % 2 else "Dana", f"word {at}.") for at in range(6)
+    ]
+    assert [turn.start_s for turn in turns] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]

@@ -65,6 +65,9 @@ def raw(text: str) -> RawSession:
         ("<gonna be> [: going to be] fine .", "going to be fine."),
         ("piece [:: peace] [* s:r] .", "peace."),
         ("0 .", ""),
+        ("0 +...", ""),
+        ("so it is . [+ nopunct]", "so it is"),
+        ("&=laughs . [+\tnopunct]", "[laughs]"),
         ("0 [=! nods] .", "[nods]"),
         ("he 0is tall .", "he tall."),
         ("0 drinks since May .", "0 drinks since May."),
@@ -146,6 +149,7 @@ def test_participants_go_on_over_lines() -> None:
         (" \x1515_2030\x15", (0.015, 2.03)),
         (" \u202215_2030\u2022", (0.015, 2.03)),
         (" 15_2030", (0.015, 2.03)),
+        (" \x151700000000015_1700000002030\x15", (1700000000.015, 1700000002.03)),
         (' \x15%snd:"a_1"_15_2030\x15', (0.015, 2.03)),
         (" \x1515_900\x15 and \x15900_2030\x15", (0.015, 2.03)),
         ("", (None, None)),
@@ -156,6 +160,29 @@ def test_bullets(bullet: str, times: tuple[float | None, float | None]) -> None:
     (row,) = raw(f"@Begin\n*INV:\thi .{bullet}\n@End\n").rows
     assert (row.start_s, row.end_s) == times
     assert "15" not in row.text
+
+
+@pytest.mark.parametrize(
+    ("tier", "gold"),
+    [
+        ("$REF", {"cod": "REF"}),
+        ("$NIA:YQ <w2> $QUE\n\t$IMP", {"cod": "NIA:YQ;QUE;IMP"}),
+        ("$code=open%20question $code=b $other=\u00e4", {"code": "open question;b", "other": "\u00e4"}),
+        ("only words $", {}),
+    ],
+)
+def test_codes_of_a_coding_tier(tier: str, gold: dict[str, str]) -> None:
+    one = raw(f"@Begin\n*INV:\thi .\n%cod:\t{tier}\n*INV:\tho .\n@End\n")
+    assert [row.gold for row in one.rows] == [gold, {}]
+    assert bool(one.notes) == (not gold)
+
+
+@pytest.mark.parametrize(
+    "tier", ["%xtxt:\t[[[[", "%xtxt:\t7", '%xtxt:\t"a', '%xtxt:\t"\\ud800"', "%xtim:\t1_2", "%xtim:"]
+)
+def test_odd_tiers_change_nothing(tier: str) -> None:
+    (row,) = raw(f"@Begin\n{tier}\n*INV:\thi .\n{tier}\n@End\n").rows
+    assert (row.text, row.start_s, row.end_s) == ("hi.", None, None)
 
 
 def test_a_line_that_lost_its_tab_is_not_lost() -> None:

@@ -183,3 +183,19 @@ def test_speed(form: Callable[[Tiers], str]) -> None:
     began = time.process_time()
     assert len(raw(text).rows) == 20_000
     assert time.process_time() - began < HANG_S
+
+
+def test_one_tier_with_the_speaker_before_the_words(session: Callable[..., Session]) -> None:
+    spans: Spans = [
+        (0, 1, "Therapist: Hi."),
+        (1, 2, ""),
+        (2, 3, "Client: Hey."),
+        (3, 4, "So."),
+        (5, 6, "Therapist: Yes."),
+    ]
+    turns = session(long_form([("transcript", spans), ("Emotion", [(0, 6, "calm")])]), "a.TextGrid").turns
+    assert [(turn.speaker, turn.text, turn.start_s, turn.end_s) for turn in turns] == [
+        ("Therapist", "Hi.", 0.0, 1.0),
+        ("Client", "Hey.\nSo.", 2.0, 4.0),
+        ("Therapist", "Yes.", 5.0, 6.0),
+    ]

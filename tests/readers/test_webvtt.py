@@ -303,3 +303,35 @@ def test_no_repetition_takes_endless_time(piece: str, reading: Callable[..., obj
     began = time.process_time()
     reading(vtt("Mary: Hi.", piece * 100_000, "Tom: Hey."), "a.vtt")
     assert time.process_time() - began < HANG_S
+
+
+@pytest.mark.parametrize("wrap", ["[{}] ", "({}) ", "{}\n", "[{}]\n", "{} - ", "- [{}] "])
+@pytest.mark.parametrize(
+    "names", [("Therapist", "Client"), ("Speaker 1", "Speaker 2"), ("SPEAKER_00", "SPEAKER_01"), ("Ruth Lee", "DANA")]
+)
+def test_labels_without_a_colon(wrap: str, names: tuple[str, str], said: Said) -> None:
+    text = vtt(*(wrap.format(names[at % 2]) + f"word {at} [laughs]\nso: (sighs) it goes" for at in range(4)))
+    assert said(text, "a.vtt") == [(names[at % 2], f"word {at} so: it goes") for at in range(4)]
+
+
+def test_labels_without_a_colon_may_stand_at_changes_alone(said: Said) -> None:
+    text = vtt("[Therapist] How", "was it?", "[Client] Well", "it was", "as it is", "[Therapist] Hm.")
+    assert said(text, "a.vtt") == [
+        ("Therapist", "How was it?"),
+        ("Client", "Well it was as it is"),
+        ("Therapist", "Hm."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "cues",
+    [
+        ("[laughs] Well.", "[sighs] No.", "[laughs] So.", "[sighs] Yes."),
+        ("(music) Well.", "(applause) No.", "(music) So.", "(applause) Yes."),
+        ("You know\nI went.", "You know\nit rained.", "and then\nI slept", "and then\nno"),
+    ],
+)
+def test_sounds_and_broken_lines_are_no_labels(
+    cues: tuple[str, ...], problem: Callable[..., UnreadableFileError]
+) -> None:
+    assert problem(vtt(*cues), "a.vtt").problem == "no caption says who speaks"

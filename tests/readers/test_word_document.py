@@ -78,6 +78,40 @@ def test_ways_to_lay_out_a_transcript(body: str, said: Said) -> None:
     assert said(docx(body, space="http://purl.oclc.org/ooxml/wordprocessingml/main"), "a.docx") == TWO
 
 
+NAMED = [("Ruth Lee", "Hello there."), ("Dana", "Hi to you."), ("Ruth Lee", "So it is."), ("Dana", "Well, no.")]
+
+
+@pytest.mark.parametrize("style", ["", BOLD])
+def test_names_on_paragraphs_of_their_own(style: str, said: Said) -> None:
+    assert said(docx(*(p(run(who, style)) + p(text) for who, text in NAMED)), "a.docx") == NAMED
+
+
+def test_times_and_codes_beside_labelled_cells(session: SessionOf) -> None:
+    rows = [(f"0:0{at}", f"{who}: {text}", "QR"[at % 2]) for at, (who, text) in enumerate(TWO * 2)]
+    for body in (table(*rows), table(*(row[1:] for row in rows)), table(*(row[:2] for row in rows))):
+        turns = session(docx(body), "a.docx").turns
+        assert [(turn.speaker, turn.text) for turn in turns] == TWO * 2
+    assert [turn.start_s for turn in turns] == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_column_of_times_under_a_name_of_its_own(session: SessionOf) -> None:
+    rows = [(f"0:0{at}.0 - 0:0{at}.9", text, who) for at, (who, text) in enumerate(NAMED)]
+    turns = session(docx(table(("Timespan", "Content", "Speaker"), *rows)), "a.docx").turns
+    assert [(turn.start_s, turn.end_s) for turn in turns] == [(0.0, 0.9), (1.0, 1.9), (2.0, 2.9), (3.0, 3.9)]
+
+
+def box(*paragraphs: str) -> str:
+    return f"<w:r><w:pict><w:txbxContent>{''.join(paragraphs)}</w:txbxContent></w:pict></w:r>"
+
+
+def test_a_remark_in_a_text_box_is_left_out_and_a_talk_in_one_is_read(session: SessionOf) -> None:
+    one = session(docx(p("T: Hello.", box(p("A remark"))), p("C: Hi.")), "a.docx")
+    assert [(turn.speaker, turn.text, turn.first_row) for turn in one.turns] == [("T", "Hello.", 1), ("C", "Hi.", 2)]
+    assert one.notes == ("1 text box left out.",)
+    two = session(docx(p("Title", box(p("T: Hello."), p("C: Hi.")))), "b.docx")
+    assert (two.turns[0].speaker, two.turns[0].text) == ("T", "Hello.")
+
+
 def test_tracked_changes_are_accepted(said: Said) -> None:
     more = f'<w:ins w:id="1">{run(" again")}</w:ins><w:moveTo w:id="2">{run(" now")}</w:moveTo>'
     less = "".join(f"<w:{tag}>{run(' gone')}</w:{tag}>" for tag in ("del", "moveFrom"))

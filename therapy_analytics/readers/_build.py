@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
 from therapy_analytics.readers._marks import split_marks
@@ -16,6 +17,7 @@ from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, ro
 from therapy_analytics.session import Mark, Role, Session, Turn
 
 MAX_ID = 80
+_PIECE = 65_536
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
@@ -25,6 +27,18 @@ class Place:
 
     source_file: str
     session_id: str
+
+
+class _Label(NamedTuple):
+    """What two spellings of one speaker have in common, and the label as turns carry it."""
+
+    key: str
+    written: str
+
+    @classmethod
+    def of(cls, label: str) -> _Label:
+        words = label.split()
+        return cls(" ".join(words).casefold(), _whole(" ".join(words)))
 
 
 def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], options: ReadOptions) -> Session:
@@ -47,14 +61,15 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
         Its turns hold words or speech marks, and neighbouring turns have different speakers.
     """
     rows = _without_empty_times([row for row in raw.rows if row.text.strip()])
-    spoken = [list(group) for _, group in groupby(rows, key=lambda row: (_key(row.speaker), row.role))]
-    found = _roles(spoken, metadata, options)
-    turns = tuple(_turn(index, group, _role(group[0], found)) for index, group in enumerate(spoken))
+    labels = {label: _Label.of(label) for label in {row.speaker for row in rows}}
+    spoken = [list(group) for _, group in groupby(rows, key=lambda row: (labels[row.speaker].key, row.role))]
+    found = _roles(spoken, labels, metadata, options)
+    turns = [_turn(index, group, labels[group[0].speaker], found) for index, group in enumerate(spoken)]
     return Session(
         id=place.session_id,
         source_file=place.source_file,
-        turns=turns,
-        metadata=dict(metadata),
+        turns=tuple(turns),
+        metadata=_facts(metadata),
         role_method=found.method,
         role_margin=found.margin,
         notes=(*raw.notes, *_losses(raw.rows, rows), *found.notes),
@@ -63,7 +78,8 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
 
 def _without_empty_times(rows: list[Row]) -> list[Row]:
     """Drop times that are 0 throughout: a form that must have times was given none."""
-    if len(rows) < 2 or any(row.start_s or row.end_s for row in rows):
+    times = {row.start_s for row in rows} | {row.end_s for row in rows}
+    if len(rows) < 2 or times - {None} != {0.0}:
         return rows
     return [replace(row, start_s=None, end_s=None) for row in rows]
 
@@ -83,8 +99,23 @@ def _losses(all_rows: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
 
 def fingerprint(session: Session) -> bytes:
     """Return a hash of who says what: two sessions of one hash are one session under two names."""
-    said = ((turn.role, turn.text.casefold().split()) for turn in session.turns)
-    return hashlib.sha256(repr(list(said)).encode("utf-8", "replace")).digest()
+    digest = hashlib.sha256()
+    for turn in session.turns:
+        digest.update(f"\n{turn.role}:".encode())
+        for piece in _pieces(turn.text):
+            words = " ".join(piece.casefold().split())
+            digest.update(f" {words}".encode("utf-8", "replace") if words else b"")
+    return digest.digest()
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut a text at spaces: the words of a very long one take twenty times its room when they are all apart."""
+    begin = 0
+    while begin < len(text):
+        end = text.find(" ", begin + _PIECE)
+        end = len(text) if end < 0 else end
+        yield text[begin:end]
+        begin = end
 
 
 def safe_id(name: str) -> str:
@@ -105,59 +136,66 @@ def safe_id(name: str) -> str:
     return cleaned.encode()[: MAX_ID - 9].decode("utf-8", "ignore") + f"-{digest}"
 
 
-def unique_id(wanted: str, stem: str, taken: set[str]) -> str:
-    """Return an id that no other session of the run has, upper and lower case aside, and take it."""
+def unique_id(wanted: str, stem: str, taken: dict[str, int]) -> str:
+    """Return an id that no other session of the run has, upper and lower case aside, and take it.
+
+    With each id goes the last number that was given to it, so that no number is tried twice.
+    """
     for name in (wanted, safe_id(f"{stem}-{wanted}") if wanted != stem else wanted):
         if name.casefold() not in taken:
-            taken.add(name.casefold())
+            taken[name.casefold()] = 1
             return name
-    number = 2
+    number = taken[wanted.casefold()] + 1
     while f"{wanted}-{number}".casefold() in taken:
         number += 1
-    taken.add(f"{wanted}-{number}".casefold())
+    taken[wanted.casefold()] = number
+    taken[f"{wanted}-{number}".casefold()] = 1
     return f"{wanted}-{number}"
 
 
-def _key(speaker: str) -> str:
-    return " ".join(speaker.casefold().split())
-
-
-def _roles(spoken: list[list[Row]], metadata: Mapping[str, str], options: ReadOptions) -> Assignment:
+def _roles(
+    spoken: list[list[Row]], labels: Mapping[str, _Label], metadata: Mapping[str, str], options: ReadOptions
+) -> Assignment:
     said: dict[str, list[str]] = {}
     told: dict[str, Role] = {}
     for group in spoken:
-        row = group[0]
-        if row.role != "other":
-            said.setdefault(_key(row.speaker), []).extend(row.text for row in group)
-        if row.role in {"therapist", "client"}:
-            told[_key(row.speaker)] = row.role
+        role, key = group[0].role, labels[group[0].speaker].key
+        if role != "other":
+            said.setdefault(key, []).extend([row.text for row in group])
+        if role is not None and role != "other":
+            told[key] = role
     names = metadata.get("counselor", ""), metadata.get("client", "")
     return assign_roles(said, Hints(options.therapist, options.client, *names, told))
 
 
-def _role(row: Row, found: Assignment) -> Role:
+def _role(row: Row, label: _Label, found: Assignment) -> Role:
     if row.role is not None and (row.role == "other" or found.method == "file"):
         return row.role
-    return found.roles.get(_key(row.speaker)) or role_of_label(row.speaker) or "other"
+    return found.roles.get(label.key) or role_of_label(row.speaker) or "other"
 
 
 def _whole(text: str) -> str:
     """Replace halves of a letter, which JSON can hold and no file can: they would stop the run when written."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _turn(index: int, rows: list[Row], role: Role) -> Turn:
-    text, marks = _words_and_marks(rows)
+def _facts(said: Mapping[str, str]) -> dict[str, str]:
+    return {_whole(name): _whole(value) for name, value in said.items()}
+
+
+def _turn(index: int, rows: list[Row], label: _Label, found: Assignment) -> Turn:
+    first = rows[0]
+    text, marks = split_marks(_whole(first.text)) if len(rows) == 1 else _words_and_marks(rows)
     return Turn(
         index=index,
-        speaker=_whole(" ".join(rows[0].speaker.split())),
-        role=role,
+        speaker=label.written,
+        role=_role(first, label, found),
         text=text,
-        first_row=rows[0].place,
-        start_s=rows[0].start_s,
+        first_row=first.place,
+        start_s=first.start_s,
         end_s=_end(rows),
         marks=marks,
-        gold=_gold(rows),
+        gold=_facts(_gold(rows)),
     )
 
 

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
 from therapy_analytics.readers._base import RawSession, Row, Source
+from therapy_analytics.readers._caption_labels import CHANGE, label_of, labels_of, parts
 from therapy_analytics.readers._cues import Cue, plain, without_repeats
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]*)>")
-_VOICE_OF_ROLE = re.compile(r"<v\.(therapist|client|other)[ \t]+([^<>]*)>")
-_NAME = r"[^\W\d_][\w.'-]*(?: [\w.'()&-]+){0,4}"
-_LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]++([^<>]*)>")
+_VOICE_OF_ROLE = re.compile(r"<v\.(therapist|client|other)[ \t]++([^<>]*)>")
 _CHEVRON = re.compile(r">>+\s*")
-_BEFORE_CHEVRON = re.compile(r"\s+(?=>>)")
 _DASH = re.compile(r"[-\u2010-\u2015](?![-\u2010-\u2015\d])\s*(?=\S)")
-_CHANGE = ">>"
 _UNKNOWN = "Unknown"
-_FEW = 0.1
 
 Piece = tuple[str, str, int]
 """Speaker, words, and the line of the cue on which they begin, from 0."""
@@ -75,11 +69,11 @@ def _splitter(source: Source, cues: list[Cue], example: str) -> Callable[[Cue], 
     if any(cue.speaker for cue in cues):
         return lambda cue: iter([(cue.speaker, plain("\n".join(cue.lines)), 0)])
     lines = [[plain(line) for line in cue.lines] for cue in cues]
-    labels = _labels(lines)
-    change = _CHEVRON if any(_CHANGE in line for cue in lines for line in cue) else None
-    if not labels and not change:
+    labels = labels_of(lines)
+    change = _CHEVRON if any(CHANGE in line for cue in lines for line in cue) else None
+    if not labels.names and not change:
         change = _dash(source, lines, example)
-    return lambda cue: _by_label([plain(line) for line in cue.lines], labels, change)
+    return lambda cue: _by_label(labels.with_colons([plain(line) for line in cue.lines]), labels.names, change)
 
 
 def _are_voiced(cues: Sequence[Cue]) -> bool:
@@ -94,39 +88,6 @@ def _roles_of_voices(cues: Sequence[Cue]) -> dict[str, Role]:
     """Return the roles that the classes of voice tags tell, as in ``<v.therapist Ruth>``."""
     found = (_VOICE_OF_ROLE.search(line) for cue in cues for line in cue.lines if "<v." in line)
     return {plain(match[2]): cast(Role, match[1]) for match in found if match}
-
-
-def _label(line: str) -> tuple[str, int]:
-    """Return the label at the beginning of a line, and where it ends; ``and I said:`` at an end of line is none."""
-    match = _LABEL.match(line)
-    if not match:
-        return "", 0
-    label = match[1] or match[2]
-    is_speech = match.end() == len(line) and any(word[0].islower() for word in label.split())
-    return ("", 0) if is_speech and not role_of_label(label) else (label, match.end())
-
-
-def _labels(cues: list[list[str]]) -> frozenset[str]:
-    """Tell speakers from a colon inside speech: they come back, or look like one, or stand in every caption.
-
-    One name alone that comes back now and then, and looks like none, is how somebody speaks;
-    where one name alone comes back often, it has a partner who is named once.
-    """
-    lines = [(label, part) for cue in cues for line in cue for part in _parts(line) if (label := _label(part)[0])]
-    counts = Counter(label for label, _ in lines)
-    if all(_label(next(filter(None, cue)))[0] for cue in cues):
-        return frozenset(counts)
-    sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
-    labels = sure | {label for label, n in counts.items() if n > 1}
-    if len(labels) == 1 and not sure and max(counts.values()) < _FEW * len(cues):
-        return frozenset()
-    partners = {label for label in counts if label.istitle()} if len(labels) == 1 else set()
-    return frozenset(labels | partners)
-
-
-def _is_plainly_a_label(label: str, line: str) -> bool:
-    """Tell a role, a name in capitals, and what follows a mark of change."""
-    return bool(role_of_label(label)) or (label.isupper() and len(label) > 2) or line.startswith(_CHANGE)
 
 
 def _dash(source: Source, cues: list[list[str]], example: str) -> re.Pattern[str] | None:
@@ -147,19 +108,15 @@ def _dash(source: Source, cues: list[list[str]], example: str) -> re.Pattern[str
     raise source.error("dashes mark some changes of speaker here, but not each of them", _remedy(example))
 
 
-def _parts(line: str) -> list[str]:
-    return _BEFORE_CHEVRON.split(line) if _CHANGE in line else [line]
-
-
 def _by_label(lines: list[str], labels: frozenset[str], change: re.Pattern[str] | None) -> Iterator[Piece]:
     """Split a caption at each line that begins with a speaker's label, or with a mark of change."""
     speaker, words, begin = "", list[str](), 0
     for at, line in enumerate(lines):
-        for part in _parts(line):
-            who, end = _label(part)
+        for part in parts(line):
+            who, end = label_of(part)
             if who not in labels:
                 mark = change.match(part) if change else None
-                who, end = (_CHANGE, mark.end()) if mark else ("", 0)
+                who, end = (CHANGE, mark.end()) if mark else ("", 0)
             if who:
                 if speaker or words:
                     yield speaker, " ".join(words), begin
@@ -189,13 +146,13 @@ def _leading_lines(words: str) -> int:
 def _named(rows: list[Row], notes: list[str]) -> list[Row]:
     """Give each row its speaker: who spoke before (at the start, who comes next), or at a change the other one."""
     names = list({" ".join(row.speaker.casefold().split()): row.speaker for row in reversed(rows)}.values())[::-1]
-    names = [name for name in names if name not in {"", _CHANGE}]
+    names = [name for name in names if name not in {"", CHANGE}]
     pair = {0: ["Speaker 1", "Speaker 2"], 1: [*names, "Speaker 2"], 2: names}.get(len(names), [])
-    changes = sum(row.speaker == _CHANGE for row in rows)
+    changes = sum(row.speaker == CHANGE for row in rows)
     speaker = "" if changes else names[0]
     done, n_unnamed = list[Row](), 0
     for row in rows:
-        if row.speaker == _CHANGE:
+        if row.speaker == CHANGE:
             speaker = _other(speaker, pair, named=bool(names))
         else:
             speaker = row.speaker or speaker or (_UNKNOWN if names else pair[0])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-_REPLACED = re.compile(r"(?:<[^<>]*>|(?<![^\s<>\[\]])[^\s<>\[\]]++)\s*+\[::?\s+([^\[\]]*)\]")
+from therapy_analytics.readers._marks import split_marks
+
+_REPLACED = re.compile(r"(?:<[^<>]*>|(?<![^\s<>\[\]])[^\s<>\[\]]++)\s*+\[::?\s++([^\[\]]*)\]")
 _ENDS = {
     "+...": "...",
     "+..?": "...?",
@@ -30,7 +33,7 @@ _CODE = re.compile(
     r"|\((?P<letters>[^\W\d_][\w']*)\)"
     r'|(?<!\S)(?P<end>\+(?:\.\.\.|\.\.\?|!\?|//?[.?]|"/\.|"\.|\.|["^<,+\u224b\u2248]))'
     r"|(?<![^\s<])0[^\W\d_][\w']*"
-    r"|(?P<nothing>^\s*0(?=\s*(?:[.?!\[&(]|$)))"
+    r"|(?P<nothing>^\s*0(?=\s*(?:[.?!\[&(+]|$)))"
     r"|(?<=\w)@[a-z][\w:&$*-]*"
     r"|(?P<joint>(?<=[^\W_])_(?=[^\W_]))"
     r"|(?<=[^\W\d_])(?:\+(?=[^\W\d_])|:+(?=[\s\w.?!<>\[]|$)|\^(?=\w))"
@@ -43,6 +46,11 @@ _SPACE_BEFORE = re.compile(r"\s+(?=[.?!,;:\u2014](?!\w))")
 _NOT_WORDS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|(?<!\w)(?:xxx|yyy)(?!\w)|[\W_]")
 _LONE_ENDS = re.compile(r"(?:(?<=[\])xy])|(?<!\S))[.?!,;:\u2014]+(?=\s|$)")
 _OVERLAP = re.compile(r"[<>]\d*")
+LABEL = "label="
+"""What the last field of ``@ID`` begins with where it holds the label of a speaker, as written."""
+NO_END = "[+ nopunct]"
+"""The postcode behind a full stop that CHAT demands and the transcript does not have."""
+_UNSAID_END = re.compile(r"(?<!\s)\s*+\.\s*\[\+\s+nopunct\]")
 
 
 def spoken(text: str) -> str:
@@ -58,11 +66,24 @@ def spoken(text: str) -> str:
     'I want um I need [laughs] to (.) stop because...'
     """
     if _MAY_HOLD_CODES.search(text):
+        if "[+" in text:
+            text = _UNSAID_END.sub(" ", text)
         if "[:" in text:
             text = _REPLACED.sub(r" \1 ", text)
         text = _CODE.sub(_plain, text)
     text = _SPACE_BEFORE.sub("", " ".join(text.split()))
     return text if _NOT_WORDS.sub("", text) else _LONE_ENDS.sub("", text).strip()
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of the words: two texts that share them say the same.
+
+    Examples
+    --------
+    >>> letters("\uff10 (of 10): no <b>!") == letters("0 of 10 [laughs] no b")
+    True
+    """
+    return unicodedata.normalize("NFKC", "".join(filter(str.isalnum, split_marks(text)[0])))
 
 
 def _plain(code: re.Match[str]) -> str:

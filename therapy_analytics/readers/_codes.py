@@ -99,7 +99,7 @@ def gold(group: Sequence[Record], codes: Sequence[tuple[str, int]]) -> dict[str,
     """Return the codes of one utterance; those of several coders joined by ``;``."""
     if len(group) == 1:
         record = group[0][1]
-        return {name: value for name, at in codes if (value := record[at].strip())}
+        return {name: value for name, at in codes if (cell := record[at]) and (value := cell.strip())}
     found = {name: dict.fromkeys(record[at].strip() for _, record in group) for name, at in codes}
     joined = {name: ";".join(filter(None, values)) for name, values in found.items()}
     return {name: value for name, value in joined.items() if value}

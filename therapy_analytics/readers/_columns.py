@@ -51,6 +51,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "rater_name", "coded_by", "labeller", "labeler", "worker_id",
     ),
 }  # fmt: skip
+_RANKS = {kind: {name: rank for rank, name in enumerate(names)} for kind, names in NAMES.items()}
 _TEXT_WORDS = """
 text utterance transcript transcription dialogue dialog message content speech verbatim
 """
@@ -144,15 +145,25 @@ def find_columns(header: Sequence[str], wanted: Mapping[str, str], *, loosely: b
     """
     slugs = [slug(name) for name in header]
     found: dict[str, int | None] = {}
-    for kind, names in NAMES.items():
-        candidates = (slug(wanted[kind]),) if kind in wanted else names
-        found[kind] = next((slugs.index(name) for name in candidates if name in slugs), None)
-    taken = {at for at in found.values() if at is not None}
-    for kind, in_parts in _BY_PARTS.items():
-        if loosely and found[kind] is None and kind not in wanted:
-            found[kind] = next((at for at, name in enumerate(slugs) if at not in taken and in_parts(name)), None)
-            taken |= {at for at in (found[kind],) if at is not None}
+    for kind in NAMES:
+        name = slug(wanted[kind]) if kind in wanted else _best_known(kind, slugs)
+        found[kind] = slugs.index(name) if name in slugs else None
+    if loosely:
+        _find_by_parts(found, slugs, wanted)
     return found
+
+
+def _best_known(kind: str, slugs: Sequence[str]) -> str | None:
+    return min(_RANKS[kind].keys() & slugs, key=_RANKS[kind].__getitem__, default=None)
+
+
+def _find_by_parts(found: dict[str, int | None], slugs: Sequence[str], wanted: Mapping[str, str]) -> None:
+    """Look for what has no known name among the columns that nothing else has taken."""
+    left = {at: name for at, name in enumerate(slugs) if at not in found.values()}
+    for kind, in_parts in _BY_PARTS.items():
+        if found[kind] is None and kind not in wanted:
+            found[kind] = at = next((at for at, name in left.items() if in_parts(name)), None)
+            left = {other: name for other, name in left.items() if other != at}
 
 
 def time_unit(name: str) -> float:
@@ -169,16 +180,21 @@ def _by_words(kind: str) -> Callable[[str], bool]:
     some, none = (frozenset(words.split()) for words in _PARTS[kind])
 
     def fits(name: str) -> bool:
-        parts = set(name.split("_"))
-        return bool(parts & some) and not parts & none
+        parts = name.split("_")
+        return not some.isdisjoint(parts) and none.isdisjoint(parts)
 
     return fits
 
 
+_has_speaker_words = _by_words("speaker")
+
+
 def _is_speaker(name: str) -> bool:
     """Accept ``role_of_speaker`` as well as ``therapist_or_client`` and ``t_c``."""
-    roles = [role_of_label(part) for part in name.split("_") if part not in {"or", "and", "vs"}]
-    return _by_words("speaker")(name) or (len(roles) == 2 and set(roles) == {"therapist", "client"})
+    if _has_speaker_words(name):
+        return True
+    parts = [part for part in name.split("_") if part not in {"or", "and", "vs"}]
+    return len(parts) == 2 and set(map(role_of_label, parts)) == {"therapist", "client"}
 
 
 def _is_session(name: str) -> bool:

@@ -41,7 +41,7 @@ class FileReading:
 class _Shelf:
     """What files of one run share: the ids taken and the tables about sessions."""
 
-    ids: set[str] = field(default_factory=set)
+    ids: dict[str, int] = field(default_factory=dict)
     twins: dict[bytes, str] = field(default_factory=dict)
     tables: dict[Path, Table] = field(default_factory=dict)
 

@@ -34,12 +34,14 @@ _END = ("end", "end_s", "end_time", "stop")
 _CALLS = ("tool_calls", "function_call")
 NOT_SPOKEN = frozenset({"system", "tool", "function", "developer"})
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+_WITH_WORDS = frozenset((*_TEXT, *_CALLS, *_THOUGHTS))
 _OF_THINGS = frozenset({"name", "username", "user"})
 """Fields that name other things than speakers as well: enough beside words, not beside a `value`."""
 _INSIDE = ("role", "name", "displayName", "display_name", "username", "user", "id")
 _CODE = re.compile(
     r"(?:.*_)?(?:strateg(?:y|ies)|labels?|codes?|behaviou?rs?|(?:talk|sub)_?type|acts?|intent|emotions?|misc|miti)"
 )
+_CONTENT = (str, list, int, float, dict)
 _CODED = frozenset({"annotation", "annotations", "meta"})
 _MOST_FIELDS = 200
 
@@ -54,6 +56,8 @@ class Plan(NamedTuple):
     ends: tuple[str, ...]
     sessions: tuple[str, ...]
     codes: tuple[str, ...]
+    kind: str | None
+    """The field called ``type``, which says a role only now and then."""
     weak: bool
     silent: bool
     """It may be no more than a thought of a model, or a call of a tool."""
@@ -65,6 +69,8 @@ def plan_of(fields: tuple[str, ...]) -> Plan | None:
     if len(fields) > _MOST_FIELDS:
         return None
     names = {field.strip().lower().replace("-", "_"): field for field in fields}
+    if _WITH_WORDS.isdisjoint(names):
+        return None
 
     def known(wanted: Sequence[str]) -> tuple[str, ...]:
         return tuple(names[name] for name in wanted if name in names)
@@ -75,7 +81,7 @@ def plan_of(fields: tuple[str, ...]) -> Plan | None:
         return None
     codes = tuple(field for name, field in names.items() if name in _CODED or _CODE.fullmatch(name))
     times = known(_START), known(_END)
-    return Plan(roles, speakers, texts, *times, known(_SESSION), codes, weak=weak, silent=silent)
+    return Plan(roles, speakers, texts, *times, known(_SESSION), codes, names.get("type"), weak, silent)
 
 
 def field_plan(value: Any) -> Plan | None:
@@ -95,24 +101,23 @@ def words(message: Message, plan: Plan) -> tuple[Any, str]:
     """Return the content of a message and the name of its field; an empty one gives way to another."""
     for key in plan.texts:
         if message[key]:
-            return message[key], key.strip().lower()
+            return message[key], key
     return first(message, plan.texts), "content"
 
 
-def who(message: Message, plan: Plan) -> str | None:
-    """Return who speaks: by name if there is one, unless it is no person at all."""
-    said = role_said(message, plan)
-    if not plan.speakers or (said is not None and said.lower() in NOT_SPOKEN):
-        return said
+def who(message: Message, plan: Plan, role: str | None) -> str | None:
+    """Return who speaks: by name if there is one beside the role, unless it is no person at all."""
+    if not plan.speakers or (role is not None and role.lower() in NOT_SPOKEN):
+        return role
     name = _person(first(message, plan.speakers))
-    return said if name is None else name
+    return role if name is None else name
 
 
 def role_said(message: Message, plan: Plan) -> str | None:
     """Return what the message says of the speaker's role; a type says so only in the words of roles."""
     for key in plan.roles:
         said = _person(message[key])
-        if said is not None and (key.strip().lower() != "type" or role_of_label(said)):
+        if said is not None and (key != plan.kind or role_of_label(said)):
             return said
     return None
 
@@ -130,10 +135,10 @@ def _person(value: Any) -> str | None:
 def is_message(value: Any) -> bool:
     """Return whether a value says who speaks and what; what may be null, as where a model calls a tool."""
     plan = field_plan(value)
-    if plan is None or who(value, plan) is None:
+    if plan is None or (_person(first(value, plan.speakers)) is None and role_said(value, plan) is None):
         return False
     said, _ = words(value, plan)
-    return said is None or isinstance(said, str | list | int | float | dict)
+    return said is None or isinstance(said, _CONTENT)
 
 
 def is_segment(value: Any) -> bool:

@@ -91,7 +91,10 @@ def _of_messages(items: list[Any]) -> list[Found]:
             odd += 1
             continue
         own = first(message, plan.sessions) if plan.sessions else None
-        last = last if own is None and not is_message(message) else "" if own is None else str(own)
+        if own is not None:
+            last = str(own)
+        elif last and is_message(message):
+            last = ""
         parts.setdefault(last, []).append((place, message))
     plans = (field_plan(item) for item in items[:SAMPLE])
     form = _form([plan for plan in plans if plan])

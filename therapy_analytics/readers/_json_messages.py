@@ -54,18 +54,20 @@ def rows_of(messages: Sequence[Numbered], left: Left) -> list[Row]:
 
 def _row(place: int, message: Message, left: Left) -> tuple[Row, Span] | None:
     plan = field_plan(message)
-    label = None if plan is None else who(message, plan)
+    said = None if plan is None else role_said(message, plan)
+    label = None if plan is None else who(message, plan, said)
     if plan is None or (label is None and not is_segment(message)):
         left["item"] += 1
         return None
     content, key = words(message, plan)
-    text = content if isinstance(content, str) and "<" not in content else words_of(content, key, left)
+    text = content if isinstance(content, str) and "<" not in content else words_of(content, key.strip().lower(), left)
     if plan.silent and thinks_or_calls(message, text, left):
         return None
     when = span(first(message, plan.starts), first(message, plan.ends)) if plan.starts else _NEVER
     gold = {name: code for name, code in _codes(message, plan) if code} if plan.codes else {}
     label = label or speaker_of_words(message)
-    return Row(label, text, place, None, None, _role(message, plan, label), gold), when
+    role = None if said is None else _role(said, label, named=bool(plan.speakers))
+    return Row(label, text, place, None, None, role, gold), when
 
 
 def speaker_of_words(message: Message) -> str:
@@ -79,14 +81,11 @@ def _is_word(word: Any) -> bool:
     return isinstance(word, dict) and isinstance(word.get("speaker"), str | int)
 
 
-def _role(message: Message, plan: Plan, label: str | None) -> Role | None:
+def _role(said: str, label: str, *, named: bool) -> Role | None:
     """Return the role that stands beside a name; a role that is the label itself is found with all labels."""
-    said = role_said(message, plan) if plan.roles else None
-    if said is None:
-        return None
     if said.lower() in NOT_SPOKEN:
         return "other"
-    return role_of_label(said) if plan.speakers and said != label else None
+    return role_of_label(said) if named and said != label else None
 
 
 def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers._times import date_seconds, seconds
 
 FIRST_DATE = 1e8
 """Numbers from here are seconds since 1970 (this one is in 1973), or thousandths or millionths of them."""
@@ -35,7 +35,7 @@ def moment(value: Any) -> float | None:
     """
     if isinstance(value, str):
         return _written(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e18:
         return None
     while value >= 1e11:
         value = value / 1000
@@ -44,13 +44,8 @@ def moment(value: Any) -> float | None:
 
 def _written(text: str) -> float | None:
     short = text.strip()
-    if short[:4].isdecimal() and short[4:5] == "-":
-        try:
-            stamp = datetime.fromisoformat(short[:40])
-            return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            return None
-    known = seconds(short[:40])
+    date = date_seconds(short)
+    known = seconds(short[:40]) if date is None else date
     if known is not None:
         return known
     try:

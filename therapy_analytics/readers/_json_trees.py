@@ -9,7 +9,7 @@ from therapy_analytics.readers._json_fields import Numbered
 from therapy_analytics.readers._json_times import day, is_date, moment
 from therapy_analytics.readers._json_words import Left
 
-_FOR_THE_MODEL = frozenset({"user_editable_context", "model_editable_context"})
+_FOR_THE_MODEL = ("user_editable_context", "model_editable_context")
 _NOT_SHOWN = ("is_visually_hidden_from_conversation", "is_user_system_message", "rebase_system_message")
 _LONGEST_TITLE = 80
 
@@ -72,7 +72,7 @@ def _written(node: Mapping[str, Any]) -> float:
 
 
 def _left_out(message: Mapping[str, Any], left: Left) -> bool:
-    if message.get("recipient", "all") not in {"all", None}:
+    if message.get("recipient", "all") not in ("all", None):
         left["tool"] += 1
         return True
     hidden = _is_hidden(message)

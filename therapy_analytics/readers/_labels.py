@@ -17,8 +17,15 @@ thought tip title tool topic warning
 """
 _HEADINGS = frozenset(_HEADING_WORDS.split())
 """First words of lines with a colon inside a model's turns: no speakers, unless they name a role and come back."""
+_ANSWER_WORDS = """
+hello hi hey good morning afternoon evening yes yeah no nope ok okay thanks thank welcome so well right mm mhm um uh
+hmm and but what how why when sure please sorry great fine oh ah i you we bye goodbye maybe not really exactly never
+"""
+SAID = frozenset(_ANSWER_WORDS.split())
+"""What people answer in a word: on a line of its own it is no name."""
 _TRUST = 3
 """Role labels are the speakers unless other labels are more than this many times as frequent."""
+_NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -64,11 +71,11 @@ def _is_heading(label: str, n: int) -> bool:
 
 
 def _known(counts: Counter[str]) -> dict[str, Role]:
-    """Labels that name a role: the commonest of each role, and others that come back."""
+    """Labels that name a role: the commonest of each role, others that come back, and numbered ones (``Client 5``)."""
     known: dict[str, Role] = {}
     for label, n in counts.most_common():
         role = role_of_label(label)
-        if role and (n > 1 or role not in known.values()):
+        if role and (n > 1 or role not in known.values() or _NUMBERED.search(label)):
             known[label] = role
     return known
 

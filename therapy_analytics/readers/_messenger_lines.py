@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -14,21 +14,36 @@ Stamp = tuple[int, ...]
 _MARKS = "\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
 _HIDDEN = rf"[{_MARKS}]*"
 _SPACE = "[ \u00a0\u202f]"
-_DATE = r"(?P<a>\d{1,4})[./-](?P<b>\d{1,2})[./-](?P<c>\d{1,4})\.?"
+_MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
+_OTHER_MONTHS = {"m\u00e4r": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12, "ene": 1, "abr": 4, "ago": 8, "dic": 12}
+_MONTHS = {**{name: at for at, name in enumerate(_MONTH_NAMES.split(), start=1)}, **_OTHER_MONTHS}
+_MONTH = rf"(?:{'|'.join(_MONTHS)})[a-z\u00e9]{{0,7}}\.?"
+_DATE = (
+    r"(?:(?P<a>\d{1,4})[./-](?P<b>\d{1,2})[./-](?P<c>\d{1,4})\.?"
+    rf"|(?P<day>\d{{1,2}})\.?[ -](?:de )?(?P<month>{_MONTH})(?: de)?,?[ -](?P<year>\d{{4}}|\d\d)"
+    rf"|(?P<month2>{_MONTH}) (?P<day2>\d{{1,2}}),? (?P<year2>\d{{4}}))"
+)
 _TIME = (
     rf"(?P<h>\d{{1,2}})[:.](?P<m>\d{{2}})(?:[:.](?P<s>\d{{2}})(?:[.,]\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?"
     rf"(?:{_SPACE}?(?P<half>[AaPp])\.?{_SPACE}?[Mm]\.?)?"
 )
-_STAMP = rf"{_DATE}(?:,?{_SPACE}(?:(?:at|um|klo){_SPACE})?|T){_TIME}"
+_STAMP = rf"{_DATE}(?:,?{_SPACE}{{1,2}}(?:(?:at|um|klo){_SPACE})?|T){_TIME}"
 _WHO = rf"{_HIDDEN}~?{_SPACE}?(?:<(?P<nick>[^<>\n]{{1,60}})>|(?P<name>[^:\n\[\]<>]{{1,60}}):)(?=[\s{_MARKS}]|$)"
+_CELL = rf"(?P<cell>[^\W\d_][^:\n\[\]<>|\t]{{0,39}}?){_SPACE}?[|\t]"
 _STAMP_FIRST = re.compile(
-    rf"{_HIDDEN}(?:(?P<open>\[)|){_STAMP}(?(open)\](?:{_SPACE}|$)|(?::?{_SPACE}|$))"
-    rf"(?:[-\u2013|]{_SPACE})?(?:{_WHO})?(?P<words>.*)$"
+    rf"{_HIDDEN}(?:(?P<open>\[){_SPACE}?|){_STAMP}(?(open){_SPACE}?\](?:{_SPACE}|$)|(?::?{_SPACE}|(?=\t)|$))"
+    rf"(?:[|\t]{_SPACE}?{_CELL}|(?:[-\u2013|]{_SPACE})?(?:{_WHO})?)(?P<words>.*)$",
+    re.IGNORECASE,
 )
 _NAME_FIRST = re.compile(
-    rf"{_HIDDEN}(?P<name>[^\W\d_][^:,\n\[\]()<>]{{0,59}}),?{_SPACE}[\[(]{_STAMP}[\])]:?(?:{_SPACE}(?P<words>.*))?$"
+    rf"{_HIDDEN}(?P<name>[^\W\d_][^:,\n\[\]()<>\u2014]{{0,59}}?)"
+    rf"(?:,?{_SPACE}(?P<open>[\[(])|{_SPACE}\u2014{_SPACE}){_STAMP}(?(open)[\])]:?|$)(?:{_SPACE}(?P<words>.*))?$",
+    re.IGNORECASE,
 )
-_STARTS_WITH_STAMP = re.compile(rf"{_HIDDEN}\[?\d{{1,4}}[./-]\d")
+_STARTS_WITH_STAMP = re.compile(
+    rf"{_HIDDEN}\[?{_SPACE}?(?:\d{{1,4}}[./-]\d|\d{{1,2}}\.?[ -](?:de )?[a-z\u00e4]{{3}}|{_MONTH} \d)", re.IGNORECASE
+)
+_NAME_ALONE = re.compile(r"[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()-]+){0,3}")
 
 
 @dataclass(slots=True)
@@ -56,14 +71,37 @@ def message_at(line: str, place: int) -> Message | None:
         match = _STAMP_FIRST.match(line)
     else:
         match = (
-            _NAME_FIRST.match(line) if line.rstrip()[-1:] in {"]", ")", ":"} or "]" in line or "):" in line else None
+            _NAME_FIRST.match(line)
+            if line.rstrip()[-1:] in {"]", ")", ":"} or "]" in line or "):" in line or " \u2014 " in line
+            else None
         )
     if match is None:
         return None
     part = match.groupdict()
-    stamp = tuple(int(part[key] or 0) for key in "abchms")
-    name = " ".join((part["name"] or part.get("nick") or "").strip("~ \u202f\u00a0").split())
-    return Message(place, stamp, (part["half"] or "").lower(), name, [(part["words"] or "").strip()])
+    name = " ".join((part["name"] or part.get("nick") or part.get("cell") or "").strip("~ \u202f\u00a0").split())
+    return Message(place, _stamp(part), (part["half"] or "").lower(), name, [(part["words"] or "").strip()])
+
+
+def _stamp(part: Mapping[str, str | None]) -> Stamp:
+    """Return the numbers of a date as written, or year, month and day where the month has its name."""
+    numbers = [int(part[key] or 0) for key in "abchms"]
+    month = part["month"] or part["month2"]
+    if month:
+        year, day = int(part["year"] or part["year2"] or 0), int(part["day"] or part["day2"] or 0)
+        numbers[:3] = year + 2000 * (year < 100), _MONTHS[month[:3].casefold()], day
+    return tuple(numbers)
+
+
+def with_names_above(messages: list[Message]) -> list[Message]:
+    """Take the names that stand alone after the stamps, words below them, where none stands before a colon."""
+    alone = [message.lines[0] for message in messages if len(message.lines) > 1]
+    names = {name for name in alone if _NAME_ALONE.fullmatch(name) and alone.count(name) > 1}
+    if any(message.name for message in messages) or len(names) < 2:
+        return messages
+    return [
+        replace(message, name=message.lines[0], lines=message.lines[1:]) if message.lines[0] in names else message
+        for message in messages
+    ]
 
 
 def dates(messages: Sequence[Message]) -> tuple[list[datetime | None], bool]:

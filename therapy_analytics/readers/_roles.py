@@ -16,13 +16,21 @@ THIN_MARGIN = 4.0
 _THERAPIST = """
 t th ther therapist psychotherapist counselor counsellor couns clinician practitioner provider doctor doc
 psychologist psychiatrist nurse coach interviewer helper supporter listener facilitator mentor advisor
-adviser professional worker caseworker agent assistant bot chatbot ai model gpt chatgpt claude gemini llm
-system_therapist psy dr terapeut terapeuta therapeut therapeutin thérapeute berater beraterin
+adviser moderator professional worker caseworker agent assistant bot chatbot ai model gpt chatgpt claude gemini llm
+system_therapist psy dr
+therapeut therapeutin psychologe psychologin berater beraterin terapeuta terapeut terapeutka terapeutti terapist
+terápeuta thérapeute psychologue psicólogo psicóloga psicologo psicologa psicoterapeuta conseiller conseillère
+psicanalista consejero consejera psycholoog psycholog psykolog psykologi psikolog hulpverlener
+терапевт психолог психотерапевт консультант θεραπευτής θεραπεύτρια ψυχολόγος מטפל מטפלת المعالج المعالجة
+治疗师 治療師 咨询师 諮商師 心理咨询师 カウンセラー セラピスト 상담사 상담자 치료사
 """
 _CLIENT = """
 c cl client clt patient p pt pat user human seeker helpseeker help_seeker supportseeker caller participant
-interviewee visitor customer member subject student child adolescent veteran consumer klient klientin
-patientin paciente cliente klijent
+interviewee respondent visitor customer member subject student child adolescent veteran consumer coachee
+klient klientin patientin befragte befragter ratsuchende ratsuchender kl paciente cliente consultante paziente
+patiente cliënt cliënte patiënt klijent klijentka klientka pacjent pacjentka asiakas potilas
+клиент клиентка пациент пациентка πελάτης πελάτισσα ασθενής מטופל מטופלת العميل العميلة المريض
+来访者 來訪者 案主 求助者 クライエント クライアント 患者 내담자 환자
 """
 _OTHER = """
 system tool function developer narrator observer unknown other operator supervisor transcriber
@@ -32,7 +40,12 @@ _KNOWN: dict[str, Role] = {
     **dict.fromkeys(_CLIENT.split(), "client"),
     **dict.fromkeys(_OTHER.split(), "other"),
 }
+_PAIRS = (("c", "p"), ("q", "a"), ("i", "r"), ("i", "b"), ("i", "p"))
+"""Letters that have their roles only beside each other, the therapist's first: counselor and patient, question and
+answer, interviewer and respondent (Befragte, participant)."""
+_NO_WORDS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|[\W\d_]+")
 _MAIN: tuple[Role, Role] = ("therapist", "client")
+_LONGEST_ROLE = 3
 _YOU = re.compile(r"\b(?:you|your|yours|yourself|youre|youve|youd|youll)\b", re.IGNORECASE)
 _I = re.compile(r"\b(?:i|me|my|mine|myself|im|ive)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
@@ -68,7 +81,10 @@ def role_of_label(label: str) -> Role | None:
     >>> role_of_label("Dana") is None
     True
     """
-    words = re.sub(r"\(.*?\)|\[.*?\]|[\W\d_]+", " ", label.lower()).split()
+    plain = label.lower()
+    if plain in _KNOWN:
+        return _KNOWN[plain]
+    words = _NO_WORDS.sub(" ", plain).split()
     if not words:
         return None
     whole, first, last = "_".join(words), words[0], words[-1]
@@ -76,8 +92,10 @@ def role_of_label(label: str) -> Role | None:
         return _KNOWN[whole]
     if first in {"dr", "doctor"}:
         return "therapist"
+    if len(words) > _LONGEST_ROLE:
+        return None
     ends = {_KNOWN[word] for word in (first, last) if word in _KNOWN and len(word) > 1} - {"other"}
-    return ends.pop() if len(ends) == 1 and len(words) <= 3 else None
+    return ends.pop() if len(ends) == 1 else None
 
 
 def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
@@ -112,11 +130,13 @@ def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
 
 
 def _by_label(said: Iterable[str]) -> dict[str, Role]:
-    """Roles that the labels name. Beside a P for patient, a C is the counselor or clinician."""
-    roles = {label: role for label in said if (role := role_of_label(label))}
-    letters = {label.strip(" .*").lower(): label for label in roles}
-    if "therapist" not in roles.values() and {"c", "p"} <= set(letters):
-        roles[letters["c"]] = "therapist"
+    """Roles that the labels name: each by itself, and pairs of letters together."""
+    labels = list(said)
+    roles = {label: role for label in labels if (role := role_of_label(label))}
+    letters = {label.strip(" .*").lower(): label for label in labels}
+    for one, other in _PAIRS:
+        if "therapist" not in roles.values() and {one, other} <= set(letters):
+            roles |= {letters[one]: "therapist", letters[other]: "client"}
     return roles
 
 
@@ -147,15 +167,25 @@ def _complete(said: Mapping[str, Sequence[str]], roles: Mapping[str, Role], meth
     missing: Role = next((role for role in _MAIN if role not in roles.values()), "other")
     left = [label for label in said if label not in roles]
     full: dict[str, Role] = {**roles, **dict.fromkeys(left, missing)}
-    return Assignment(full, method, math.nan, _missing_role_note(full))
+    return Assignment(full, method, math.nan, _role_notes(full))
 
 
-def _missing_role_note(roles: Mapping[str, Role]) -> tuple[str, ...]:
+def _role_notes(roles: Mapping[str, Role]) -> tuple[str, ...]:
     present = set(roles.values())
-    return tuple(
+    none = tuple(
         f"No {role} speaks in this session; measures of the {role} are undefined."
         for role in _MAIN
         if role not in present
+    )
+    return none + _several_note(roles)
+
+
+def _several_note(roles: Mapping[str, Role]) -> tuple[str, ...]:
+    several = [(role, n) for role in _MAIN if (n := list(roles.values()).count(role)) > 1]
+    return tuple(
+        f"{n} {role}s speak in this session; measures of the {role} are of all of them together, "
+        "and dyads.csv has them for each pair of speakers."
+        for role, n in several
     )
 
 
@@ -169,11 +199,12 @@ def _by_pronouns(said: Mapping[str, Sequence[str]], known: Mapping[str, Role]) -
     (best, therapist), (second, _) = rates[0], rates[1]
     margin = best - second
     roles = {**known, **dict.fromkeys(said, "client"), therapist: "therapist"}
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = _several_note(roles)
     if len(said) > 2:
-        notes = (
-            f"{len(said)} speakers without a role in their label: one was taken as therapist, the rest as clients.",
+        guessed = (
+            f"{len(said)} speakers without a role in their label: one was taken as therapist, the rest as clients."
         )
+        notes = (guessed, *notes)
     if margin >= THIN_MARGIN:
         return Assignment(roles, "pronouns", margin, notes)
     unsure = (

@@ -11,14 +11,20 @@ from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._times import seconds
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
-CLOCK = rf"(?:{_FRAMES}|\d{{1,3}}:(?:\d{{1,2}}:\d{{1,2}}|\d{{2}}))(?:[.,]\d+)?(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?"
+CLOCK = rf"(?:{_FRAMES}|\d{{1,3}}:(?:\d{{1,2}}:\d{{1,2}}|\d{{2}}))(?:[.,]\d+|-\d(?=#))?(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?"
 """A clock reading, as part of a pattern."""
+_BARE = r"\d{1,6}(?:\.\d{1,6}[ \t]?s?|[ \t]?s)"
+_ARROW = r"(?:-->|->|\u2192|[-\u2013\u2014])"
+SECONDS = rf"[\[(]{_BARE}[ \t]*(?:{_ARROW}|to)[ \t]*{_BARE}[\])]"
+"""A range of plain seconds, as recognisers write them: ``[0.0s -> 4.5s]``; one alone would be a pause."""
 STAMP = (
-    rf"[\[(<{{]?{CLOCK}[ \t]*(?:(?:-->|->|\u2192|[-\u2013\u2014])(?:[ \t]*{CLOCK})?|to[ \t]+{CLOCK}|(?<=[\d\])>mM.]))"
-    r"[\])>}]?"
+    rf"(?:[\[(<{{#]?{CLOCK}[ \t]*(?:{_ARROW}(?:[ \t]*{CLOCK})?|to[ \t]+{CLOCK}|(?:,|(?<=\t)){CLOCK}|(?<=[\d\])>mM.]))"
+    rf"[\])>}}#]?|{SECONDS})"
 )
 """A clock reading or a range of two, with brackets or without."""
-_CLOCK = re.compile(CLOCK)
+SECOND = rf"\[{_BARE}\]"
+"""Plain seconds in square brackets, which before a label are no pause."""
+_CLOCK = re.compile(rf"{CLOCK}|{_BARE}")
 _PLAIN = re.compile(r"[\[(]?\d{1,3}(?::\d\d){1,2}[\])]?")
 _NOON = re.compile(r"(?P<clock>[\d:;.,]+?)[ \t]*(?P<half>[AaPp])\.?[Mm]\b\.?")
 _HALF_DAY = 43_200.0
@@ -54,9 +60,11 @@ def times_of(stamp: str) -> Times:
 
 def _seconds(clock: str) -> float | None:
     noon = _NOON.fullmatch(clock)
+    if ":" not in clock:
+        return seconds(clock.replace(" ", ""))
     if noon is None:
         frames = re.fullmatch(_FRAMES, clock)
-        return seconds(clock[:-3] if frames else clock)
+        return seconds(clock[:-3] if frames else clock.replace("-", "."))
     value = seconds(noon["clock"])
     if value is not None and noon["clock"].count(":") == 1:
         value *= 60  # hours and minutes, where there is a morning and an afternoon

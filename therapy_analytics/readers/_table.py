@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import _codes, _wide
-from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._columns import (
-    NAMES,
-    Columns,
-    find_columns,
-    may_be_header,
-    numbers_utterances,
-    slug,
-    time_unit,
-)
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers import _long, _wide
+from therapy_analytics.readers._base import RawSession, Source
+from therapy_analytics.readers._columns import NAMES, Columns, find_columns, may_be_header, slug
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._times import seconds
-from therapy_analytics.session import Role
 
 Record = tuple[int, list[str]]
 """The number of a data row, from 1, and its cells, as many as the header has."""
@@ -89,9 +77,7 @@ def header_place(rows: Sequence[Sequence[str]]) -> int:
 
 def names_a_transcript(header: Sequence[str]) -> bool:
     """Tell whether a header names words and speakers, or the columns of a wide layout."""
-    if any(len(name) > _LONGEST_NAME for name in header):
-        return False
-    if not may_be_header(header):
+    if not may_be_header(header) or max(map(len, header)) > _LONGEST_NAME:
         return False
     known = find_columns(header, {})
     return (known["text"] is not None and known["speaker"] is not None) or _wide.names_talk(header)
@@ -141,12 +127,15 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
         raise source.error(*_HEADER_ALONE)
     found = _found(source, table)
     text, speaker = found["text"], found["speaker"]
+    sessions: Iterable[RawSession]
     if text is not None and speaker is not None:
         others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
-        return _long(table, Columns(text, speaker, role=_role_column(table, speaker), **others))
-    sessions = _wide.read(source, table.header, table.records, found)
-    if not sessions:
-        raise _no_layout(source, found, len(table.header))
+        columns = Columns(text, speaker, role=_role_column(table, speaker), **others)
+        sessions = _long.read(table.header, table.records, columns)
+    else:
+        sessions = _wide.read(source, table.header, table.records, found)
+        if not sessions:
+            raise _no_layout(source, found, len(table.header))
     return (_named(one, table) for one in sessions)
 
 
@@ -186,98 +175,7 @@ def _role_column(table: Table, speaker: int) -> int | None:
     slugs = [slug(name) for name in table.header]
     for name in ("role", "speaker_role", "speaker_type", "participant_role", "type"):
         at = slugs.index(name) if name in slugs else speaker
-        labels = {record[at] for _, record in table.records} - {""}
-        if at != speaker and labels and all(map(role_of_label, labels)):
+        labels = {record[at] for _, record in table.records} - {""} if at != speaker else set()
+        if labels and all(map(role_of_label, labels)):
             return at
     return None
-
-
-def _long(table: Table, columns: Columns) -> Iterator[RawSession]:
-    """Yield the sessions of a table with a row an utterance."""
-    named = 0 if columns.session is None else _fill_down(table.records, columns.session)
-    notes = table.notes
-    if named:
-        notes = (*notes, f"{counted(named, 'row')} of the file without a session went to the session before.")
-    sessions: dict[str, list[Record]] = {}
-    if columns.session is None:
-        sessions[""] = table.records
-    else:
-        partner = _codes.companion(table.header, table.records, columns.session)
-        for row in table.records:
-            name = row[1][columns.session].strip()
-            sessions.setdefault(f"{row[1][partner].strip()}-{name}" if partner is not None else name, []).append(row)
-    about = _codes.constant_columns(table.header, list(sessions.values()), columns.used)
-    reader = _LongReader(table, columns, _codes.code_columns(table.header, table.records, columns.used, about))
-    for name, rows in sessions.items():
-        metadata = {key: value for key, at in about.items() if (value := rows[0][1][at].strip())}
-        yield reader.session(RawSession(name or table.name, [], metadata, notes), rows)
-
-
-def _fill_down(records: list[Record], at: int) -> int:
-    """Give an empty cell the value above it, as merged cells mean it; return how many were filled."""
-    filled, last = 0, ""
-    for _, record in records:
-        if record[at].strip():
-            last = record[at]
-        elif last:
-            record[at] = last
-            filled += 1
-    return filled
-
-
-class _LongReader:
-    """The rows of one session after another, with what is the same for all of them looked up once."""
-
-    def __init__(self, table: Table, columns: Columns, codes: Sequence[tuple[str, int]]) -> None:
-        self.columns, self.codes = columns, codes
-        header = table.header
-        self.start_unit = 1.0 if columns.start is None else time_unit(header[columns.start])
-        self.end_unit = 1.0 if columns.end is None else time_unit(header[columns.end])
-        self.by_utterance = columns.utterance is not None and numbers_utterances(header[columns.utterance])
-
-    def session(self, raw: RawSession, records: list[Record]) -> RawSession:
-        """Fill in the rows of a session."""
-        groups = _codes.once(records, self.columns, by_utterance=self.by_utterance)
-        notes = (*raw.notes, *self._remarks(groups, len(records)))
-        spoken = [group[0] for group in groups if group[0][1][self.columns.text].strip()]
-        unnamed = _fill_down(spoken, self.columns.speaker)
-        if unnamed:
-            notes = (*notes, f"{counted(unnamed, 'row')} without a speaker went to the speaker before.")
-        return replace(raw, rows=[self._row(group) for group in groups], notes=notes)
-
-    def _remarks(self, groups: Sequence[list[Record]], n_records: int) -> Iterator[str]:
-        at = self.columns.utterance
-        if at is not None and not _in_order([group[0][1][at] for group in groups]):
-            yield "The rows are not in the order of their utterance numbers; they were read as they stand."
-        if n_records > len(groups):
-            repeats = counted(n_records - len(groups), "row")
-            yield f"{repeats} that repeat an utterance for another coder left out."
-
-    def _row(self, group: list[Record]) -> Row:
-        place, record = group[0]
-        columns = self.columns
-        start = None if columns.start is None else _time(record[columns.start], self.start_unit)
-        end = None if columns.end is None else _time(record[columns.end], self.end_unit)
-        role = _role(record[columns.role]) if columns.role is not None else None
-        gold = _codes.gold(group, self.codes)
-        return Row(record[columns.speaker], record[columns.text], place, start, end, role, gold)
-
-
-def _role(label: str) -> Role | None:
-    return role_of_label(label) if label.strip() else None
-
-
-def _time(cell: str, unit: float) -> float | None:
-    """Read a time; a plain number may be of thousandths."""
-    if unit == 1:
-        return seconds(cell)
-    try:
-        return seconds(float(cell) * unit)
-    except ValueError:
-        return seconds(cell)
-
-
-def _in_order(numbers: list[str]) -> bool:
-    """Tell whether the utterances stand in order, as far as they are numbered."""
-    known = [float(number) for number in numbers if number.strip().isdecimal()]
-    return all(one <= two for one, two in pairwise(known))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._codes import GOLD
 from therapy_analytics.readers._columns import find_columns, slug
-from therapy_analytics.readers._labelled_lines import Line, labelled_rows
+from therapy_analytics.readers._label_forms import Line, has_both_roles
+from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows
 from therapy_analytics.readers._labels import speakers
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, Times, from_the_first, times_of
-from therapy_analytics.readers._word_xml import TableRow
+from therapy_analytics.readers._word_blocks import TableRow
 from therapy_analytics.session import Role
 
 _MOST = 0.8
@@ -66,8 +67,9 @@ def table_rows(rows: Sequence[TableRow]) -> Tabled | None:
     read: list[list[Row]] = []
     last: _Layout | None = None
     for table in tables:
-        layout = _layout(table) or (last if last and last.width == len(table[0].cells) else None)
-        read.append(list(_rows(table, layout)) if layout else _labelled_column(table))
+        inside = _labelled_column(table, both_roles=True)
+        layout = None if inside else _layout(table) or (last if last and last.width == len(table[0].cells) else None)
+        read.append(list(_rows(table, layout)) if layout else inside or _labelled_column(table))
         last = layout or last
     if read and _is_about_the_session(read[0], max(map(len, read))):
         read[0] = []
@@ -90,24 +92,30 @@ def _layout(table: Sequence[TableRow]) -> _Layout | None:
     if {"therapist", "client"} <= set(roles.values()) and len(table) > 1:
         by_speaker = {at: header[at] for at, role in roles.items() if role}
         return _Layout(width=len(header), words=by_speaker, start=find_columns(header, {})["start"], n_header=1)
-    return _by_header(header) or _by_content(table)
+    return _by_header(table) or _by_content(table)
 
 
-def _by_header(header: Sequence[str]) -> _Layout | None:
+def _by_header(table: Sequence[TableRow]) -> _Layout | None:
+    header = table[0].cells
     known = find_columns(header, {})
     words, speaker = known["text"], known["speaker"]
     if words is None or speaker is None:
         return None
     slugs = [slug(name) for name in header]
     role = slugs.index("role") if "role" in slugs and slugs.index("role") != speaker else None
-    used = {*known.values(), role}
+    start = known["start"]
+    if start is None:
+        start = next(
+            (at for at in range(len(header)) if at not in {words, speaker} and _holds_times(_column(table, at))), None
+        )
+    used = {*known.values(), role, start}
     left = [at for at, name in enumerate(slugs) if at not in used and name not in {"", *_NUMBER_NAMES}]
     gold = {at: header[at].strip().removeprefix(GOLD) if header[at].startswith(GOLD) else slugs[at] for at in left}
     return _Layout(
         width=len(header),
         words={words: ""},
         speaker=speaker,
-        start=known["start"],
+        start=start,
         end=known["end"],
         role=role,
         gold=gold,
@@ -118,7 +126,7 @@ def _by_header(header: Sequence[str]) -> _Layout | None:
 def _by_content(table: Sequence[TableRow]) -> _Layout | None:
     """Find the column of labels by its labels, that of times by its times; of the others the longest is the words."""
     width = max(len(row.cells) for row in table)
-    columns = [[row.cells[at] if at < len(row.cells) else "" for row in table] for at in range(width)]
+    columns = [_column(table, at) for at in range(width)]
     labels = [_labels(column) for column in columns]
     best = max(range(width), key=lambda at: bool(labels[at]) and _share(columns[at], labels[at]))
     if not labels[best]:
@@ -186,10 +194,27 @@ def _key(cell: str) -> str:
     return _apart(cell)[0].casefold()
 
 
-def _labelled_column(table: Sequence[TableRow]) -> list[Row]:
-    """Read labels inside the cells of the longest column, as in a table that only numbers the turns."""
-    width = max(len(row.cells) for row in table)
-    columns = [[(row.place, row.cells[at]) for row in table if at < len(row.cells)] for at in range(width)]
-    longest = max(columns, key=lambda column: sum(len(text) for _, text in column))
-    found = labelled_rows([Line(place, line, line) for place, text in longest for line in text.split("\n")])
-    return found.rows if found and len(found.labels) > 1 else []
+def _column(table: Sequence[TableRow], at: int) -> list[str]:
+    return [row.cells[at] if at < len(row.cells) else "" for row in table]
+
+
+def _labelled_column(table: Sequence[TableRow], *, both_roles: bool = False) -> list[Row]:
+    """Read labels inside the cells of the longest column, as in a table that only numbers the turns, or codes them."""
+    columns = [_column(table, at) for at in range(max(len(row.cells) for row in table))]
+    longest = max(columns, key=lambda column: sum(map(len, column)))
+    places = [(row, line) for row, text in zip(table, longest, strict=True) for line in text.split("\n")]
+    found = labelled_rows([Line(row.place, line, line) for row, line in places])
+    if found is None or len(found.labels) < 2 or (both_roles and not _is_talk_of_both(found)):
+        return []
+    stamps = next((column for column in columns if _holds_times(column)), [])
+    times = {row.place: times_of(cell) for row, cell in zip(table, stamps, strict=False) if _STAMP.fullmatch(cell)}
+    return [_timed(row, times.get(row.place, Times())) for row in found.rows]
+
+
+def _is_talk_of_both(found: Labelled) -> bool:
+    """Tell words with labels from a column that holds labels and nothing else."""
+    return has_both_roles(found.labels) and sum(bool(row.text.strip()) for row in found.rows) >= _MOST * len(found.rows)
+
+
+def _timed(row: Row, times: Times) -> Row:
+    return row if row.start_s is not None else replace(row, start_s=times.start_s, end_s=times.end_s)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import IO
 from xml.sax import ContentHandler
 from xml.sax.handler import feature_namespaces
 from xml.sax.xmlreader import AttributesNSImpl
+
+from therapy_analytics.readers._word_blocks import Block, Builder
 
 _WORD = frozenset(
     {
@@ -38,72 +39,30 @@ class BeyondMeasureError(Exception):
     """More elements, in all or inside each other, than a transcript has."""
 
 
-@dataclass(slots=True)
-class Paragraph:
-    """A paragraph with its place, its text, and how many letters of its beginning are bold."""
-
-    place: int = 0
-    text: str = field(default="", repr=False)
-    n_bold: int = 0
-
-
-@dataclass(slots=True)
-class TableRow:
-    """A row of a table with its place and the text of each cell."""
-
-    place: int
-    table: int
-    cells: list[str] = field(repr=False)
-
-
-Block = Paragraph | TableRow
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A paragraph while it is read."""
-
-    place: int
-    pieces: list[tuple[str, bool]]
-    joins_next: bool = False
-
-
-@dataclass(slots=True)
-class _Table:
-    """A table while it is read: its rows so far, and the cells of the row that is open."""
-
-    number: int
-    cells: list[list[Paragraph]] = field(default_factory=list)
-    row_is_deleted: bool = False
-    inside: list[Paragraph] = field(default_factory=list)
-
-
 class BodyHandler(ContentHandler):
     """Collects the blocks of ``word/document.xml`` and counts what is left out."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.blocks: list[Block] = []
         self.counts: Counter[str] = Counter()
-        self._depth = self._skipped_from = self._places = self._n_tables = self._n_elements = 0
-        self._drafts: list[_Draft] = []
-        self._tables: list[_Table] = []
-        self._joined: list[tuple[str, bool]] = []
-        self._joined_from = 0
+        self.builder = build = Builder()
+        self._depth = self._skipped_from = self._n_elements = 0
         self._properties = ""
         self._bold = self._hidden = self._in_text = self._is_prompt = False
-        self._opening: dict[str, Callable[[], object]] = {
-            "p": self._open_paragraph,
+        self._opening: dict[str, Callable[[], None]] = {
+            "p": build.open_paragraph,
             "r": self._open_run,
-            "tbl": self._open_table,
-            "tr": self._open_row,
-            "tc": self._open_cell,
+            "tbl": build.open_table,
+            "tr": build.open_row,
+            "tc": build.open_cell,
+            "txbxContent": build.open_box,
         }
-        self._closing: dict[str, Callable[[], object]] = {
-            "p": self._close_paragraph,
-            "tc": self._close_cell,
-            "tr": self._close_row,
-            "tbl": self._tables.pop,
+        self._closing: dict[str, Callable[[], None]] = {
+            "p": build.close_paragraph,
+            "tc": build.close_cell,
+            "tr": build.close_row,
+            "tbl": build.close_table,
+            "txbxContent": build.close_box,
         }
 
     def startElementNS(self, name: tuple[str | None, str], qname: str | None, attrs: AttributesNSImpl) -> None:  # noqa: N802, ARG002
@@ -161,10 +120,10 @@ class BodyHandler(ContentHandler):
         self._skipped_from, self._is_prompt = self._depth, False
         if tag not in {"del", "moveFrom"}:
             return
-        if self._properties == "pPr" and self._drafts:
-            self._drafts[-1].joins_next = True
-        elif self._properties == "trPr" and self._tables:
-            self._tables[-1].row_is_deleted = True
+        if self._properties == "pPr":
+            self.builder.join_next()
+        elif self._properties == "trPr":
+            self.builder.delete_row()
         self.counts["change"] += 1
 
     def _note_property(self, tag: str, value: str) -> None:
@@ -179,78 +138,12 @@ class BodyHandler(ContentHandler):
             self._hidden = on
 
     def _add(self, text: str) -> None:
-        if self._drafts and not self._hidden:
-            self._drafts[-1].pieces.append((text, self._bold))
+        if not self._hidden:
+            self.builder.add(text, bold=self._bold)
         self.counts["hidden"] += self._hidden
 
     def _open_run(self) -> None:
         self._bold = self._hidden = False
-
-    def _open_paragraph(self) -> None:
-        self._places += not self._tables
-        self._drafts.append(_Draft(self._joined_from or self._places, self._joined))
-        self._joined, self._joined_from = [], 0
-
-    def _close_paragraph(self) -> None:
-        draft = self._drafts.pop()
-        if draft.joins_next:
-            self._joined, self._joined_from = draft.pieces, draft.place
-            return
-        paragraph = _finished(draft)
-        if self._tables:
-            self._tables[-1].inside.append(paragraph)
-        else:
-            self.blocks.append(paragraph)
-
-    def _open_table(self) -> None:
-        self._n_tables += 1
-        self._tables.append(_Table(self._n_tables))
-
-    def _open_row(self) -> None:
-        for table in self._tables[-1:]:
-            table.cells, table.row_is_deleted = [], False
-
-    def _open_cell(self) -> None:
-        for table in self._tables[-1:]:
-            table.inside = []
-
-    def _close_cell(self) -> None:
-        for table in self._tables[-1:]:
-            table.cells.append(table.inside)
-
-    def _close_row(self) -> None:
-        """Hand over a row; one of a single cell is a frame around paragraphs, one of a table in a cell is its words."""
-        if not self._tables:
-            return
-        *outer, table = self._tables
-        if table.row_is_deleted or not table.cells:
-            self._places += not outer
-        elif outer and len(table.cells) > 1:
-            outer[-1].inside.append(Paragraph(0, "\t".join(map(_joined_text, table.cells))))
-        elif outer:
-            outer[-1].inside.extend(table.cells[0])
-        elif len(table.cells) == 1:
-            for paragraph in table.cells[0]:
-                self._places += 1
-                paragraph.place = self._places
-                self.blocks.append(paragraph)
-        else:
-            self._places += 1
-            self.blocks.append(TableRow(self._places, table.number, list(map(_joined_text, table.cells))))
-
-
-def _joined_text(paragraphs: list[Paragraph]) -> str:
-    return "\n".join(paragraph.text for paragraph in paragraphs).strip()
-
-
-def _finished(draft: _Draft) -> Paragraph:
-    n_bold = 0
-    for text, bold in draft.pieces:
-        if not bold and text.strip():
-            break
-        n_bold += len(text) if bold else 0
-    text = "".join(piece for piece, _ in draft.pieces)
-    return Paragraph(draft.place, text.replace("\xa0", " "), n_bold)
 
 
 def word_blocks(part: IO[bytes]) -> tuple[list[Block], Counter[str]]:
@@ -267,7 +160,7 @@ def word_blocks(part: IO[bytes]) -> tuple[list[Block], Counter[str]]:
         In order.
     Counter
         How many ``commentReference``, ``footnoteReference``, ``endnoteReference``, ``change``
-        and ``hidden`` pieces were left out.
+        and ``hidden`` pieces were left out, and how many text boxes (``box``) there are.
 
     Raises
     ------
@@ -281,4 +174,5 @@ def word_blocks(part: IO[bytes]) -> tuple[list[Block], Counter[str]]:
     parser.setFeature(feature_namespaces, True)
     parser.setContentHandler(handler)
     parser.parse(part)
-    return handler.blocks, handler.counts
+    handler.counts["box"] = handler.builder.n_boxes
+    return handler.builder.blocks, handler.counts

@@ -23,6 +23,11 @@ _BEGINS = re.compile(r"[\s\x1e]*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 _BETWEEN = re.compile(r"[\s\x1e\ufeff]*")
 _MOST_VALUES = 8_000_000
 _SAMPLE = 300
+_NAME = re.compile(r'"([^"\\]{1,80})"\s*:')
+_LARGE, _PIECE, _PIECES = 4_000_000, 100_000, 8
+_SHORTEST = 60
+"""Characters of a message that has a name of its own."""
+_MESSAGES = 'A session is a list of messages such as {"speaker": ..., "text": ...} or {"role": ..., "content": ...}'
 
 
 def sniff(source: Source) -> float:
@@ -43,20 +48,30 @@ def read_chat_json(source: Source) -> Iterator[RawSession]:
             "this is recognised speech in which no segment says who speaks: the diarisation is missing",
             'Run the recogniser with diarisation (WhisperX: --diarize), or give each segment a "speaker"',
         )
-    raise source.error(
-        "no list of messages was found",
-        'A session is a list of messages such as {"speaker": ..., "text": ...} or {"role": ..., "content": ...}',
-    )
+    raise source.error("no list of messages was found", _MESSAGES)
 
 
 def _documents(source: Source) -> list[Any]:
     """Return the values of the file: one, or one a line; lines that are messages are one session."""
     if sum(map(source.text.count, "{[,")) > _MOST_VALUES:
         raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
+    if len(source.text) > _LARGE and _has_a_name_for_everything(source.text):
+        raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
     values = _values(source)
     if len(values) > 1 and _are_of_one_session(values):
         return [values]
     return values
+
+
+def _has_a_name_for_everything(text: str) -> bool:
+    """Tell a large table of names from a transcript by some pieces: to decode and search it takes half a minute.
+
+    Messages have few names of fields, and even those that are kept under an id each are longer.
+    """
+    step = len(text) // _PIECES
+    pieces = [text[at : at + min(step, _PIECE)] for at in range(0, len(text), step)]
+    names = {name for piece in pieces for name in _NAME.findall(piece)}
+    return len(names) * _SHORTEST > sum(map(len, pieces))
 
 
 def _are_of_one_session(values: list[Any]) -> bool:

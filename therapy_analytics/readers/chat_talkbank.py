@@ -2,16 +2,22 @@
 
 By hand: pylangacq reads CHAT well, but it drops the line of an utterance, which a reader of
 results needs, and the words of a retracing or of a broken-off word, which were spoken.
+
+Files that `tanalyze convert` wrote say more: the label of a speaker in the last field of ``@ID``;
+on a tier ``%xtxt``, the words of an utterance whose signs CHAT keeps for its codes; on ``%xtim``, a
+start without an end, or the reverse; and behind the last utterance of a turn, the times of them all.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
-from therapy_analytics.readers._chat_codes import spoken
+from therapy_analytics.readers._chat_codes import LABEL, letters, spoken
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.session import Role
 
@@ -19,8 +25,9 @@ _BEGINS = ("@begin", "@utf8")
 _TIER = re.compile(r"\*([^\s:*]{1,30}):[ \t]*")
 _HEADER = re.compile(r"@([\w ]{1,40}):[ \t]*")
 _BULLET = re.compile(
-    r"[\x15\u2022][^\x15\u2022\n]*?(\d{1,9})_(\d{1,9})[^\x15\u2022\n]{0,3}[\x15\u2022]|\s(\d{1,9})_(\d{1,9})\s*$"
+    r"[\x15\u2022][^\x15\u2022\n]*?(\d{1,15})_(\d{1,15})[^\x15\u2022\n]{0,3}[\x15\u2022]|\s(\d{1,15})_(\d{1,15})\s*$"
 )
+_TIME = re.compile(r"\d{1,15}_|_\d{1,15}")
 _THERAPIST = (
     "therapist psychotherapist investigator interviewer clinician counselor counsellor examiner doctor provider"
 )
@@ -37,10 +44,22 @@ _NAMED = {"therapist": "counselor", "client": "client"}
 
 
 @dataclass(slots=True)
-class _File:
-    """What a file holds: tiers as (line, speaker, text), headers, and how much was left out."""
+class _Tier:
+    """An utterance: its line, speaker and text, and what its dependent tiers say of it."""
 
-    tiers: list[tuple[int, str, str]] = field(default_factory=list)
+    line: int
+    code: str
+    text: str
+    verbatim: str = ""
+    time: str = ""
+    gold: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _File:
+    """What a file holds: utterances, headers, and how many dependent tiers were left out."""
+
+    tiers: list[_Tier] = field(default_factory=list)
     headers: list[tuple[str, str]] = field(default_factory=list)
     n_dependent: int = 0
 
@@ -60,14 +79,20 @@ def read_chat(source: Source) -> Iterator[RawSession]:
             "no line of speech was found", "In CHAT each begins with a star, three letters and a colon, as in *INV:"
         )
     participants = _participants(file.headers)
-    roles = {code: role for code, (_, word) in participants.items() if (role := _ROLES.get(word.casefold()))}
-    rows = [_row(tier, roles) for tier in file.tiers]
+    labels = _labels(file.headers)
+    roles: dict[str, Role] = dict.fromkeys(labels, "other")
+    roles |= {code: role for code, (_, word) in participants.items() if (role := _ROLES.get(word.casefold()))}
+    rows = [_row(tier, roles, labels) for tier in file.tiers]
+    if labels:
+        _share_times(rows)
     notes = []
     if file.n_dependent:
         notes.append(f"{counted(file.n_dependent, 'dependent tier')} (morphology, comments, ...) left out.")
     if not any(line.strip().casefold() == "@end" for line in source.lines[-50:]):
         notes.append("The file has no @End; it may have been cut off.")
-    yield RawSession("", rows, metadata=_metadata(file.headers, participants), notes=tuple(notes))
+    # the names of a file that was converted are its labels; what is known of the session stands in a table beside it
+    metadata = _metadata(file.headers, {} if labels else participants)
+    yield RawSession("", rows, metadata=metadata, notes=tuple(notes))
 
 
 def _parsed(lines: list[str]) -> _File:
@@ -87,18 +112,73 @@ def _parsed(lines: list[str]) -> _File:
 def _keep(file: _File, number: int, parts: list[str]) -> None:
     whole = " ".join(parts).lstrip("\ufeff")
     if tier := _TIER.match(whole):
-        file.tiers.append((number, tier[1], whole[tier.end() :]))
+        file.tiers.append(_Tier(number, tier[1], whole[tier.end() :]))
     elif header := _HEADER.match(whole):
         file.headers.append((header[1].casefold(), " ".join(whole[header.end() :].split())))
-    else:
-        file.n_dependent += whole.startswith("%")
+    elif whole.startswith("%"):
+        file.n_dependent += not (file.tiers and _said_of(file.tiers[-1], *whole.partition(":")[::2]))
 
 
-def _row(tier: tuple[int, str, str], roles: Mapping[str, Role]) -> Row:
-    number, code, text = tier
+def _said_of(tier: _Tier, name: str, value: str) -> bool:
+    """Keep what a dependent tier says, if it is one that is read: codes, or the words as they were."""
+    if name == "%xtxt":
+        tier.verbatim = _string(" ".join(value.split()))
+        return bool(tier.verbatim)
+    if name == "%xtim" and (time := _TIME.fullmatch(value.strip())):
+        tier.time = time[0]
+        return True
+    found = _coded(value) if name == "%cod" else {}
+    tier.gold |= found
+    return bool(found)
+
+
+def _string(written: str) -> str:
+    try:
+        return str(json.loads(written)) if written.startswith('"') else ""
+    except ValueError:
+        return ""
+
+
+def _coded(value: str) -> dict[str, str]:
+    """Return the codes of a coding tier: ``$code=question`` by its name, ``$REF`` under that of the tier."""
+    found: dict[str, str] = {}
+    for code in (word[1:] for word in value.split() if word.startswith("$") and len(word) > 1):
+        name, given, what = code.partition("=")
+        name, what = (unquote(name), unquote(what)) if given else ("cod", code)
+        found[name] = f"{found[name]};{what}" if name in found else what
+    return found
+
+
+def _row(tier: _Tier, roles: Mapping[str, Role], labels: Mapping[str, str]) -> Row:
+    text, code = tier.text, tier.code
     times = [float(one or other) / 1000 for found in _BULLET.findall(text) for one, other in (found[::2], found[1::2])]
-    start, end = (times[0], times[-1]) if times else (None, None)
-    return Row(code, spoken(_BULLET.sub(" ", text) if times else text), number, start, end, role=roles.get(code))
+    start, end = (times[0], times[-1]) if times else map(_seconds, (tier.time or "_").split("_"))
+    said = spoken(_BULLET.sub(" ", text) if times else text)
+    # an utterance that was edited since says something else than the words that were kept of it
+    words = tier.verbatim if tier.verbatim and letters(tier.verbatim) == letters(said) else said
+    return Row(labels.get(code, code), words, tier.line, start, end, roles.get(code), tier.gold)
+
+
+def _seconds(milliseconds: str) -> float | None:
+    return float(milliseconds) / 1000 if milliseconds else None
+
+
+def _share_times(rows: list[Row]) -> None:
+    """Give the times behind the last utterance of a turn to those before it."""
+    for at in range(len(rows) - 1, 0, -1):
+        later, row = rows[at], rows[at - 1]
+        if row.start_s is None is row.end_s and (row.speaker, row.role) == (later.speaker, later.role):
+            rows[at - 1] = replace(row, start_s=later.start_s, end_s=later.end_s)
+
+
+def _labels(headers: list[tuple[str, str]]) -> dict[str, str]:
+    """Return code to the label as it was written, where ``@ID`` says it."""
+    ids = (value.split("|") for header, value in headers if header == "id")
+    return {
+        cells[2]: unquote(cells[9].removeprefix(LABEL))
+        for cells in ids
+        if len(cells) > 9 and cells[9].startswith(LABEL)
+    }
 
 
 def _participants(headers: list[tuple[str, str]]) -> dict[str, tuple[str, str]]:

@@ -25,14 +25,15 @@ from therapy_analytics.readers._wide import column_of_sessions, names_talk
 _DELIMITERS = ",\t;|"
 _TOP = 16_384
 _END = "end of the table"
+_LEFT_OPEN = f"\n{_END}"
 _SEP = re.compile(r"\A\"?sep=(.)\"?\n", re.IGNORECASE)
+_RULE = re.compile(r":?-+:?|=+")
 _SUFFIXES = (".csv", ".tsv")
 
 
 def sniff(source: Source) -> float:
     """Be sure of a first line that names columns of words and of speakers; trust the suffix otherwise."""
-    delimiter = _delimiter(source)
-    rows = _first_rows(source, delimiter)
+    _, rows = _top(source)
     if not any(map(may_be_header, rows)) and source.path.suffix.lower() not in _SUFFIXES:
         return 0.0
     known = find_columns(rows[0], {}, loosely=False) if rows else {}
@@ -48,8 +49,7 @@ def sniff(source: Source) -> float:
 @reader("delimited", suffixes=_SUFFIXES, sniff=sniff)
 def read_delimited(source: Source) -> Iterator[RawSession]:
     """CSV or TSV with a row an utterance, an exchange or a session; columns are found by their names."""
-    delimiter = _delimiter(source)
-    first = _first_rows(source, delimiter)
+    delimiter, first = _top(source)
     header = header_without(first)
     above = 0 if header else header_place(first)
     records = islice(_records(source, delimiter), above, None)
@@ -61,25 +61,28 @@ def _plain(text: str) -> str:
     return _SEP.sub("\n", text.lstrip("\ufeff").replace("\0", ""), count=1)
 
 
-def _delimiter(source: Source) -> str:
-    """Take the delimiter that splits the header into the most known columns, then the most."""
+def _top(source: Source) -> tuple[str, list[list[str]]]:
+    """Return the delimiter that splits the header into the most known columns, then the most, and its first rows."""
     said = _SEP.match(source.head.lstrip("\ufeff"))
-
-    def worth(delimiter: str) -> tuple[int, int]:
-        rows = _first_rows(source, delimiter)
-        header = rows[header_place(rows)] if rows else []
-        if not may_be_header(header):
-            return 0, len(header)
-        return sum(at is not None for at in find_columns(header, {}, loosely=False).values()), len(header)
-
-    return said[1] if said else max(_DELIMITERS, key=worth)
+    top = _plain(source.head[:_TOP])
+    possible = said[1] if said else _DELIMITERS[0] + "".join(one for one in _DELIMITERS[1:] if one in top)
+    rows = {delimiter: _first_rows(top, delimiter) for delimiter in possible}
+    best = max(rows, key=lambda delimiter: _worth(rows[delimiter])) if len(rows) > 1 else possible
+    return best, rows[best]
 
 
-def _first_rows(source: Source, delimiter: str) -> list[list[str]]:
+def _first_rows(top: str, delimiter: str) -> list[list[str]]:
     """Return some rows from the top; the last may be cut off."""
     csv.field_size_limit(2**31 - 1)
-    rows = csv.reader(io.StringIO(_plain(source.head[:_TOP]), newline=""), delimiter=delimiter)
+    rows = csv.reader(io.StringIO(top, newline=""), delimiter=delimiter)
     return list(islice(filter(None, rows), HEADER_WITHIN))
+
+
+def _worth(rows: list[list[str]]) -> tuple[int, int]:
+    header = rows[header_place(rows)] if rows else []
+    if not may_be_header(header):
+        return 0, len(header)
+    return sum(at is not None for at in find_columns(header, {}, loosely=False).values()), len(header)
 
 
 def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
@@ -90,7 +93,7 @@ def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
     for record in rows:
         if record == [_END]:
             return
-        if record and record[-1].endswith(f"\n{_END}"):
+        if record and record[-1].endswith(_LEFT_OPEN):
             break
         if record:
             yield record
@@ -121,7 +124,15 @@ def _table(header: list[str], rows: Iterable[list[str]], delimiter: str) -> Tabl
         records.append((place, record))
     what = "are taken as words" if words_last else "were left out"
     note = f"{counted(too_long, 'row')} of the file with more cells than the header; those {what}."
+    if delimiter == "|" and records and _is_rule(records[0][1]):
+        del records[0]
     return Table(header, filled(header, records), notes=(note,) if too_long else ())
+
+
+def _is_rule(record: list[str]) -> bool:
+    """Tell the rule below the header of a Markdown table."""
+    cells = [cell.strip() for cell in record if cell.strip()]
+    return len(cells) > 1 and all(map(_RULE.fullmatch, cells))
 
 
 def _holds_sessions(source: Source, rows: list[list[str]]) -> bool:

@@ -4,54 +4,129 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._columns import find_columns, may_be_header
+from therapy_analytics.readers._dialogue import NOTE, dialogue_rows
 from therapy_analytics.readers._front_matter import NONE, FrontMatter, front_matter
+from therapy_analytics.readers._label_forms import PLAIN, Line
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows, plain_lines
+from therapy_analytics.readers._markdown_tables import markdown_rows
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._word_tables import Tabled, table_rows
 
 _MAGIC = re.compile(
-    r"\ufeff?\s*(?:WEBVTT|@(?:UTF8|Begin|Font|PID)\b|<[?!]|\{|\[\s*\{|File type ?=|\d+[ \t]*\n[ \t]*[\d:.,]+[ \t]*-->)"
+    r"\ufeff?\s*(?:WEBVTT|@(?:UTF8|Begin|Font|PID)\b|<[?!]|\{|\[\s*\{|File ?type ?=|\d+[ \t]*\n[ \t]*[\d:.,]+[ \t]*-->)"
 )
 """How captions, CHAT, XML, JSON and Praat files begin: their lines have colons, and forms of their own."""
-_TABLE_HEADER = re.compile(
-    r"\s*\"?\w+\"?(?:\t\"?[\w ]+\"?)*\t\"?(?:\w+_)?(?:text|utterance|content|words)\b", re.IGNORECASE
-)
-
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
+_BOLD_TAG = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)
+_LONGEST_FACT = 4
+_SEVERAL = 2
+
+
+_INLINE = re.compile(r"(?<![ \t])[ \t]++(?=(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s)")
+
+
+class _Text(NamedTuple):
+    """What was understood, the front matter above it, and how sure it is that this was meant."""
+
+    found: Labelled | None
+    front: FrontMatter
+    sure: float = 0.0
 
 
 def sniff(source: Source) -> float:
     """Find it plausible where two labels take turns, more so where most lines have one."""
     head = source.head
-    if _MAGIC.match(head) or _TABLE_HEADER.match(head):
+    if _MAGIC.match(head) or _names_columns(head):
         return 0.0
-    found, _ = _read(head.split("\n"))
-    if found is None:
-        return 0.0
-    if any(_DATE.search(label) for label in found.labels):
-        return 0.3  # a messenger's copy: the day is no part of a name
-    return 0.5 + 0.2 * found.share if len(found.labels) > 1 else 0.3
+    return _read(head).sure
+
+
+def _names_columns(head: str) -> bool:
+    """Tell a table by a first line that names a column of words and one of speakers."""
+    first = head.lstrip("\ufeff \n").partition("\n")[0]
+    rows = [[cell.strip(' "\r') for cell in first.split(delimiter)] for delimiter in "\t,;" if delimiter in first]
+    named = [find_columns(row, {}) for row in rows if may_be_header(row)]
+    return any(found["text"] is not None and found["speaker"] is not None for found in named)
 
 
 @reader("labelled_text", suffixes=(".txt", ".text", ".md", ".markdown"), sniff=sniff)
 def read_labelled_text(source: Source) -> Iterator[RawSession]:
     """Text in which each turn begins with the speaker's label, and a colon or a line of its own."""
-    found, facts = _read(source.lines)
+    found, front, _ = _read(source.text)
     if found is None:
         raise source.error(
             "no speaker labels were found", 'Begin each turn with a label and a colon, as in "Therapist:"'
         )
-    metadata = dict(facts.metadata)
-    odd = (f"{counted(facts.n_left_out, 'line')} of the front matter left out.",) if facts.n_left_out else ()
-    yield RawSession(metadata.pop("session_id", ""), found.rows, metadata, (*odd, *found.notes))
+    metadata = {**found.facts, **front.metadata}
+    odd = (f"{counted(front.n_left_out, 'line')} of the front matter left out.",) if front.n_left_out else ()
+    yield RawSession(metadata.pop("session_id", ""), list(found.rows), metadata, (*odd, *found.notes))
 
 
-def _read(lines: list[str]) -> tuple[Labelled | None, FrontMatter]:
+@lru_cache(maxsize=1)  # whoever tells what a file is has read it, if it is not longer than a head
+def _read(text: str) -> _Text:
     """Read the lines below the front matter; where nothing is below, it was none."""
-    facts = front_matter(lines)
-    if facts.n_lines:
-        found = labelled_rows(plain_lines(lines[facts.n_lines :], first=facts.n_lines + 1))
-        if found is not None:
-            return found, facts
-    return labelled_rows(plain_lines(lines)), NONE
+    lines = (_BOLD_TAG.sub("**", text) if "</" in text else text).split("\n")
+    front = front_matter(lines)
+    if front.n_lines:
+        below = _talk(lines[front.n_lines :], first=front.n_lines + 1)
+        if below.found is not None and not _holds_turns(lines[1 : front.n_lines - 1], below.found):
+            return below._replace(front=front)
+    return _talk(lines, first=1)
+
+
+def _talk(lines: list[str], *, first: int) -> _Text:
+    """Read lines with labels; failing that a table, a long line with labels inside, dashes without names."""
+    in_table = _tabled(lines, first)
+    numbered = plain_lines(lines, first=first)
+    found = labelled_rows(numbered)
+    if in_table and (found is None or len(in_table.rows) > len(found.rows) / 2):
+        labels = frozenset(row.speaker.casefold() for row in in_table.rows)
+        return _Text(Labelled(in_table.rows, labels, 1.0, in_table.notes), NONE, 0.95)
+    if found is None or len(found.rows) < 2:
+        found = labelled_rows([part for line in numbered for part in _unfolded(line)]) or found
+    if found is not None:
+        return _Text(found, NONE, _sureness(found))
+    rows = dialogue_rows(numbered)
+    by_dash = Labelled(rows, frozenset({"speaker 1", "speaker 2"}), 0.0, (NOTE,)) if rows else None
+    return _Text(by_dash, NONE, 0.4 if rows else 0.0)
+
+
+def _tabled(lines: list[str], first: int) -> Tabled | None:
+    """Read the tables; one with a column of sessions is left to who reads many sessions from a table."""
+    rows = [replace(row, place=row.place + first - 1) for row in markdown_rows(lines)]
+    if not rows or find_columns(rows[0].cells, {})["session"] is not None:
+        return None
+    return table_rows(rows)
+
+
+def _sureness(found: Labelled) -> float:
+    if any(_DATE.search(label) for label in found.labels):
+        return 0.3  # a messenger's copy: the day is no part of a name
+    return 0.5 + 0.2 * found.share if len(found.labels) > 1 else 0.3
+
+
+def _unfolded(line: Line) -> list[Line]:
+    """Part a line before each label of a role, where there are some: a transcript that lost its line breaks."""
+    ends = [space.end() for space in _INLINE.finditer(line.text) if role_of_label(space["label"])]
+    first = PLAIN[0].pattern.match(line.text)
+    if len(ends) < _SEVERAL or first is None or role_of_label(first["label"]) is None:
+        return [line]
+    pieces = [line.text[begin:end] for begin, end in pairwise([0, *ends, len(line.text)])]
+    return [Line(line.place, piece, piece) for piece in pieces]
+
+
+def _holds_turns(lines: list[str], below: Labelled) -> bool:
+    """Tell rules around turns from front matter: only speakers are named, and what they say is longer than a name."""
+    pairs = [match for line in lines if (match := PLAIN[0].pattern.match(line))]
+    said = any(
+        len(pair["words"].split()) > _LONGEST_FACT or pair["words"].rstrip()[-1:] in set(".?!") for pair in pairs
+    )
+    return said and {pair["label"].casefold() for pair in pairs} <= below.labels

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
-from therapy_analytics.readers._messenger_lines import Message, dates, message_at
+from therapy_analytics.readers._messenger_lines import Message, dates, message_at, with_names_above
 from therapy_analytics.readers._notes import counted
 
 _MEDIA_MARK = "[media omitted]"
@@ -33,6 +33,8 @@ _DELETED = re.compile(
     rf"{_HIDDEN}(?:this message was deleted|you deleted this message|diese nachricht wurde gel[öo]scht)\.?{_HIDDEN}",
     re.IGNORECASE,
 )
+_CALL = re.compile(rf"{_HIDDEN}(?:missed|silenced) (?:group )?(?:voice|video) call\b[^\n]{{0,40}}", re.IGNORECASE)
+_ENCRYPTED = re.compile(rf"{_HIDDEN}messages and calls are end-to-end encrypted\.[^\n]*", re.IGNORECASE)
 _EDITED = re.compile(rf"[ \t]*{_HIDDEN}<this message was edited>{_HIDDEN}", re.IGNORECASE)
 _EVENT = re.compile(
     r"\b(?:changed|added|created|removed|left|joined|pinned|invited|started|turned (?:on|off))\b", re.IGNORECASE
@@ -47,11 +49,11 @@ def sniff(source: Source) -> float:
     lines = [line for line in islice(source.head.split("\n"), _MOST_LINES) if line.strip("\ufeff \t")]
     if not lines:
         return 0.0
-    found = [message_at(line, 1) for line in lines]
-    named = sum(message is not None and bool(message.name) for message in found)
-    if named > 1 and (named >= _LEAST_SHARE * len(lines) or found[0] is not None):
+    found, before = _messages(lines)
+    named = sum(bool(message.name) for message in found)
+    if named > 1 and (named >= _LEAST_SHARE * len(lines) or not before):
         return 0.92
-    return 0.6 if named and found[0] is not None else 0.0
+    return 0.6 if named and not before else 0.0
 
 
 @reader("messenger_export", suffixes=(".txt",), sniff=sniff)
@@ -59,7 +61,7 @@ def read_messenger_export(source: Source) -> Iterator[RawSession]:
     """Chat exported as text: each message with its date, its time and its writer."""
     messages, before = _messages(source.lines)
     names = _names(messages)
-    spoken = [message for message in messages if message.name in names]
+    spoken = [message for message in messages if message.name in names and not _ENCRYPTED.fullmatch(message.lines[0])]
     if not spoken:
         raise source.error(
             "no messages with a date, a time and a name were found",
@@ -86,7 +88,7 @@ def _messages(lines: Sequence[str]) -> tuple[list[Message], int]:
             messages[-1].lines.append(line)
         else:
             before += bool(line.strip("\ufeff \t"))
-    return messages, before
+    return with_names_above(messages), before
 
 
 def _names(messages: Sequence[Message]) -> frozenset[str]:
@@ -102,6 +104,10 @@ def _row(message: Message, since: float | None) -> Row:
         text = _IN_WORDS.sub(_MEDIA_MARK, _IN_BRACKETS.sub(_MEDIA_MARK, _EDITED.sub("", text)))
     if _DELETED.fullmatch(text):
         text = "[message deleted]"
+    elif _CALL.fullmatch(text):
+        text = "[missed call]"
+    elif text == "null":  # what some phones write for a picture that is seen once
+        text = _MEDIA_MARK
     start = since if since is not None and since >= 0 else None
     return Row(message.name, text.strip("\u200e\u200f \t\n"), message.place, start)
 

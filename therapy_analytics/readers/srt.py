@@ -13,7 +13,7 @@ from therapy_analytics.readers._captions import session_of
 from therapy_analytics.readers._cues import TIMES, Cue
 from therapy_analytics.readers._times import seconds
 
-_BEGINS = re.compile(r"\s*(?:\d+[ \t]*\n\s*)?(?:\d{1,3}:)?\d{1,3}:\d{1,2}[,.]\d{1,3}[ \t]*-->[ \t]*\d")
+_BEGINS = re.compile(r"\s*(?:\d+[ \t]*\n\s*)?(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[,.]\d{1,3})?[ \t]*-->[ \t]*\d")
 
 _BROKEN_OFF = re.compile(r"\n[ \t]*\n\d+[ \t]*(?:\n[\d:,. >-]*+)?\s*+\Z")
 """The number of a caption, with or without the beginning of its times, at the end of a file that was cut."""

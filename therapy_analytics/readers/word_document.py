@@ -6,15 +6,18 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import IO
 from xml.sax import SAXException
 
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
-from therapy_analytics.readers._labelled_lines import Line, labelled_rows
+from therapy_analytics.readers._label_forms import Line
+from therapy_analytics.readers._labelled_lines import labelled_rows
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
 from therapy_analytics.readers._word_tables import table_rows
-from therapy_analytics.readers._word_xml import BeyondMeasureError, Block, Paragraph, TableRow, word_blocks
+from therapy_analytics.readers._word_xml import BeyondMeasureError, word_blocks
 from therapy_analytics.readers._zip import bounded_zip
 
 _BODY = re.compile(r"word/document\d*\.xml")
@@ -28,6 +31,7 @@ _COUNTED = (
     ("endnoteReference", "endnote"),
     ("change", "tracked deletion"),
     ("hidden", "piece of hidden text"),
+    ("box", "text box"),
 )
 
 
@@ -41,11 +45,28 @@ def sniff(source: Source) -> float:
 def read_word_document(source: Source) -> Iterator[RawSession]:
     """Word documents with labelled paragraphs or tables; tracked changes as accepted, comments left out."""
     blocks, left_out = _blocks(source)
-    notes = tuple(
-        f"{counted(left_out[kind], name).replace('texts', 'text')} left out."
+    outside = [block for block in blocks if isinstance(block, TableRow) or not block.in_box]
+    session = _session(outside)
+    if session is None:  # the whole transcript may stand in boxes
+        session, left_out["box"] = _session(blocks), 0
+    if session is None:
+        raise source.error(
+            "no speaker labels were found",
+            'Begin each paragraph with a label and a colon, as in "Therapist:", or use a table of labels and words',
+        )
+    yield replace(session, notes=(*session.notes, *_about(left_out)))
+
+
+def _about(left_out: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(
+        f"{counted(left_out[kind], name).replace('texts', 'text').replace('boxs', 'boxes')} left out."
         for kind, name in _COUNTED
         if left_out[kind]
     )
+
+
+def _session(blocks: Sequence[Block]) -> RawSession | None:
+    """Read the paragraphs or the tables, whichever hold more turns."""
     lines = list(_lines(blocks))
     by_line = labelled_rows(lines)
     by_table = table_rows([block for block in blocks if isinstance(block, TableRow)])
@@ -53,16 +74,12 @@ def read_word_document(source: Source) -> Iterator[RawSession]:
     if by_line and len(by_line.rows) > n_table_rows:
         n_rows = sum(isinstance(block, TableRow) for block in blocks)
         tables = (f"{counted(n_rows, 'table row')} left out.",) if n_rows else ()
-        yield RawSession("", by_line.rows, {}, (*by_line.notes, *tables, *notes))
-    elif by_table:
-        outside = sum(bool(line.raw.strip()) for line in lines)
-        beside = (f"{counted(outside, 'line')} outside the tables left out.",) if outside else ()
-        yield RawSession("", by_table.rows, {}, (*by_table.notes, *beside, *notes))
-    else:
-        raise source.error(
-            "no speaker labels were found",
-            'Begin each paragraph with a label and a colon, as in "Therapist:", or use a table of labels and words',
-        )
+        return RawSession("", by_line.rows, by_line.facts, (*by_line.notes, *tables))
+    if by_table is None:
+        return None
+    outside = sum(bool(line.raw.strip()) for line in lines)
+    beside = (f"{counted(outside, 'line')} outside the tables left out.",) if outside else ()
+    return RawSession("", by_table.rows, {}, (*by_table.notes, *beside))
 
 
 def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:

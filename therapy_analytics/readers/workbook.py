@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.errors import UnreadableFileError
@@ -83,7 +84,8 @@ def _sheets(source: Source) -> list[tuple[str, list[Record]]]:
     with bounded_zip(source) as archive:
         refuse_doctypes(source, archive)
     try:
-        with warnings.catch_warnings(action="ignore"):  # of styles and forms that have no words
+        # Warned, or printed, is of styles and forms that have no words.
+        with warnings.catch_warnings(action="ignore"), redirect_stdout(None):
             sheets = [(str(sheet.title), _cells(source, sheet)) for sheet in _open(source).worksheets]
     except UnreadableFileError:
         raise

@@ -13,6 +13,7 @@ Write = Callable[[Session], bytes]
 
 FEATURES: dict[str, tuple[str, Callable[[Turn], bool]]] = {
     "times": ("times", lambda turn: turn.start_s is not None or turn.end_s is not None),
+    "ends": ("times of turns whose start is not known", lambda turn: turn.start_s is None and turn.end_s is not None),
     "codes": ("codes by people", lambda turn: bool(turn.gold)),
     "lines": ("line breaks inside turns", lambda turn: "\n" in turn.text),
     "others": ("turns that are neither the therapist's nor the client's", lambda turn: turn.role == "other"),

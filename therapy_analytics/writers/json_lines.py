@@ -10,7 +10,7 @@ from therapy_analytics.session import Session, Turn
 from therapy_analytics.writers._base import writer
 
 
-@writer("jsonl", suffix=".jsonl", holds={"times", "codes", "lines", "others"})
+@writer("jsonl", suffix=".jsonl", holds={"times", "ends", "codes", "lines", "others"})
 def write_json_lines(session: Session) -> bytes:
     """JSON Lines: the session on one line, a message a turn."""
     whole = {"session_id": session.id, "turns": [_message(turn) for turn in session.turns]}

@@ -34,7 +34,7 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 
-@writer("docx", suffix=".docx", holds={"times", "codes", "lines", "others"})
+@writer("docx", suffix=".docx", holds={"times", "ends", "codes", "lines", "others"})
 def write_word_table(session: Session) -> bytes:
     """Word: a table with a row a turn: speaker, role, times, words, codes by people."""
     rows = table_of(session, times=("start", "end"), write_time=clock)

@@ -1,0 +1,121 @@
+"""Which beginnings of captions are speakers: ``Anna: ...``; failing that ``[Anna] ...``, or a name on a line above."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from therapy_analytics.readers._labels import speakers
+from therapy_analytics.readers._marks import split_marks
+from therapy_analytics.readers._roles import role_of_label
+
+CHANGE = ">>"
+"""The mark of a change of speaker."""
+_NAME = r"[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()&-]+){0,4}"
+_LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")
+_BEFORE_CHEVRON = re.compile(r"\s+(?=>>)")
+_IN_BRACKETS = re.compile(rf"(?:[-\u2010-\u2015]\s*)?[\[(](?P<label>{_NAME})[\])]\s*(?P<words>.*)$")
+_BEFORE_DASH = re.compile(rf"(?P<label>{_NAME}) [-\u2013\u2014] (?P<words>\S.*)$")
+_ABOVE = re.compile(r"(?P<label>[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()&-]+){0,3})(?<![.,!?])(?P<words>)$")
+_SOUNDS = frozenset({"music", "applause", "noise", "background noise", "cheering", "coughs", "cough", "phone rings"})
+_FEW = 0.1
+_EVEN = 0.5
+
+Lines = list[str]
+
+
+class Labels(NamedTuple):
+    """The speakers, and the form in which they stand without a colon, if they do."""
+
+    names: frozenset[str]
+    bare: re.Pattern[str] | None = None
+
+    def with_colons(self, lines: Lines) -> Lines:
+        """Write the labels of a caption as all others are written."""
+        if self.bare is None:
+            return lines
+        return [
+            self._with_colon(line, self.bare) if at in _places(lines, self.bare) else line
+            for at, line in enumerate(lines)
+        ]
+
+    def _with_colon(self, line: str, bare: re.Pattern[str]) -> str:
+        match = bare.match(line)
+        known = match and match["label"] in self.names
+        return f"{match['label']}: {match['words']}".rstrip() if match and known else line
+
+
+def parts(line: str) -> Lines:
+    """Split a line before each mark of change."""
+    return _BEFORE_CHEVRON.split(line) if CHANGE in line else [line]
+
+
+def label_of(line: str) -> tuple[str, int]:
+    """Return the label at the beginning of a line, and where it ends; ``and I said:`` at an end of line is none."""
+    match = _LABEL.match(line)
+    if not match:
+        return "", 0
+    label = match[1] or match[2]
+    is_speech = match.end() == len(line) and any(word[0].islower() for word in label.split())
+    return ("", 0) if is_speech and not role_of_label(label) else (label, match.end())
+
+
+def labels_of(cues: Sequence[Lines]) -> Labels:
+    """Tell speakers from a colon inside speech: they come back, or look like one, or stand in every caption.
+
+    One name alone that comes back now and then, and looks like none, is how somebody speaks;
+    where one name alone comes back often, it has a partner who is named once.
+    """
+    lines = [(label, part) for cue in cues for line in cue for part in parts(line) if (label := label_of(part)[0])]
+    counts = Counter(label for label, _ in lines)
+    if cues and all(label_of(next(filter(None, cue)))[0] for cue in cues):
+        return Labels(frozenset(counts))
+    sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
+    labels = sure | {label for label, n in counts.items() if n > 1}
+    if len(labels) == 1 and not sure and max(counts.values()) < _FEW * len(cues):
+        labels = set()
+    partners = {label for label in counts if label.istitle()} if len(labels) == 1 else set()
+    marked = any(CHANGE in line for cue in cues for line in cue)
+    with_colon = Labels(frozenset(labels | partners))
+    if sure or marked or len(with_colon.names) > 1:
+        return with_colon
+    without = _bare_labels(cues)
+    return without if without.names else with_colon
+
+
+def _is_plainly_a_label(label: str, line: str) -> bool:
+    """Tell a role, a name in capitals, and what follows a mark of change."""
+    return bool(role_of_label(label)) or (label.isupper() and len(label) > 2) or line.startswith(CHANGE)
+
+
+def _bare_labels(cues: Sequence[Lines]) -> Labels:
+    """Find labels without a colon, in the first form that most captions have, or all changes of two named roles."""
+    for bare in (_IN_BRACKETS, _ABOVE, _BEFORE_DASH):
+        found = [
+            (at, match["label"])
+            for at, cue in enumerate(cues)
+            for place in _places(cue, bare)
+            if (match := bare.match(cue[place])) and _may_be_a_name(match["label"])
+        ]
+        known = speakers([label.casefold() for _, label in found])
+        begins = {at for at, label in found if label.casefold() in known}
+        roles = {role_of_label(label) for label in known}
+        share = _FEW if {"therapist", "client"} <= roles and 0 in begins else _EVEN
+        if len(known) > 1 and len(begins) >= share * len(cues):
+            return Labels(frozenset(label for _, label in found if label.casefold() in known), bare)
+    return Labels(frozenset())
+
+
+def _places(lines: Lines, bare: re.Pattern[str]) -> Sequence[int]:
+    """Return on which lines a label may stand: one above the words needs words below."""
+    filled = [at for at, line in enumerate(lines) if line]
+    return filled if bare is not _ABOVE else filled[: len(filled) > 1]
+
+
+def _may_be_a_name(label: str) -> bool:
+    """Tell a name from a sound: ``[laughs]``, ``(music)``."""
+    _, marks = split_marks(f"[{label}]")
+    is_sound = any(mark.kind != "event" for mark in marks) or label.casefold() in _SOUNDS
+    return not is_sound and (not label[0].islower() or role_of_label(label) is not None or "_" in label)

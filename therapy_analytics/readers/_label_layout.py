@@ -1,0 +1,124 @@
+"""Which of the ways to write labels a file is written in: the one that finds most of them.
+
+So a colon in the speech of one file is no label, and in another it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from therapy_analytics.readers._label_forms import EDGE, PLAIN, STRICT, Form, Found, Line, Page, has_both_roles
+from therapy_analytics.readers._labels import speakers
+from therapy_analytics.readers._stamps import STAMP
+
+_SAMPLE = 2_000
+_PLAINLY = 0.5
+_CLOCK_ONLY = re.compile(rf"{EDGE}{STAMP}[ \t*_]*$")
+_DATE = re.compile(
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2},? \d{4}",
+    re.IGNORECASE,
+)
+_COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
+
+Layout = tuple[Found, frozenset[str]]
+"""The lines that begin a turn, and the labels."""
+
+
+def is_clock(text: str) -> bool:
+    """Tell a line that holds only a time."""
+    return bool(_CLOCK_ONLY.match(text))
+
+
+def page_of(lines: Sequence[Line]) -> Page:
+    """Return lines with what is known of the times between them."""
+    filled = [bool(line.text.strip()) for line in lines]
+    clocks = [is_filled and is_clock(line.text) for line, is_filled in zip(lines, filled, strict=True)]
+    if not any(clocks):
+        nowhere = [False] * len(lines)
+        return Page(lines, nowhere, nowhere)
+    kinds = list(zip(filled, clocks, strict=True))
+    return Page(lines, _beside(kinds), _beside(kinds[::-1])[::-1])
+
+
+def _beside(kinds: Sequence[tuple[bool, bool]]) -> list[bool]:
+    """Tell for each line whether the last that was filled before it holds only a time."""
+    beside, last = [], False
+    for filled, clock in kinds:
+        beside.append(last and not clock)
+        last = clock if filled else last
+    return beside
+
+
+def layout(page: Page) -> Layout:
+    """Return the lines that begin a turn, and the labels, in the form that finds most of them."""
+    if len(page.lines) <= _SAMPLE:
+        return _best(page, (*PLAIN, *STRICT))[1]
+    head = Page(page.lines[:_SAMPLE], page.above, page.below)
+    form, found = _best(head, (*PLAIN, *STRICT))  # what is strict shows itself at the head
+    if len(found[1]) < 2:
+        return _best(page, PLAIN)[1]
+    return _tried(form, page)
+
+
+def _best(page: Page, forms: Sequence[Form]) -> tuple[Form, Layout]:
+    """Return the form with more than one label that begins most turns, of equals the first."""
+    best: tuple[Form, Layout] = (forms[0], _tried(forms[0], page))
+    begins, labels = best[1]
+    if has_both_roles(labels) and len(begins) > _PLAINLY * len(page.filled):
+        return best  # roles before colons on most lines: no other form can be meant
+    for form in forms[1:]:
+        one = _tried(form, page)
+        if (len(one[1]) > 1, len(one[0])) > (len(best[1][1]) > 1, len(best[1][0])):
+            best = form, one
+    return best
+
+
+def _tried(form: Form, page: Page) -> Layout:
+    match_line, lines = form.pattern.match, page.lines
+    found = {at: match for at in page.filled if (match := match_line(lines[at].text))}
+    found = {at: match for at, match in found.items() if form.allowed(page, at, match) and not _is_date(match["label"])}
+    if not found:
+        return {}, frozenset()
+    keys = dict(zip(found, _unnumbered([_key(match["label"]) for match in found.values()]), strict=True))
+    labels = speakers(list(keys.values()))
+    begins = {at: match for at, match in found.items() if keys[at] in labels}
+    if labels and form.holds(page, list(begins), [keys[at] for at in begins], labels):
+        return begins, labels
+    return {}, frozenset()
+
+
+def _is_date(label: str) -> bool:
+    """Tell a day, as messengers write it above what is said, from a name."""
+    return label[-1].isdecimal() and bool(_DATE.fullmatch(label))
+
+
+def _unnumbered(keys: list[str]) -> list[str]:
+    """Take the numbers of turns off labels that count them, as in T1, C1, T2, C2, but not those of Client 1 and 2."""
+    counts: dict[str, list[int]] = {}
+    split = {key: _COUNTED_LABEL.fullmatch(key) for key in set(keys) if key[-1].isdecimal()}
+    for key in keys:
+        one = split.get(key)
+        if one:
+            counts.setdefault(one[1], []).append(int(one[2]))
+    turns = {base for base, numbers in counts.items() if len(numbers) > 1 and _grows(numbers)}
+    if len(turns) < 2 or max(len(counts[base]) for base in turns) < 3:
+        return keys
+    return [one[1] if (one := split.get(key)) and one[1] in turns else key for key in keys]
+
+
+def _grows(numbers: Sequence[int]) -> bool:
+    return all(one < two for one, two in pairwise(numbers))
+
+
+def _key(label: str) -> str:
+    return " ".join(label.casefold().split())
+
+
+def speaker_of(label: str, labels: frozenset[str]) -> str:
+    """Return the label as written, without the number of the turn."""
+    if label.casefold() not in labels and _key(label) not in labels:
+        label = _COUNTED_LABEL.sub(r"\1", label.strip())
+    return label.strip(" \t\xa0*_")

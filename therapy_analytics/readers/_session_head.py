@@ -1,0 +1,147 @@
+"""What stands at the top of a transcript about the session, no turn of it: ``Date: 4 March``, ``Client: Dana``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from therapy_analytics.readers._label_forms import EDGE, Line
+from therapy_analytics.readers._labels import SAID
+from therapy_analytics.readers._roles import role_of_label
+
+_LONGEST_HEAD = 40
+_MOST_WORDS = 6
+_MOST_IN_NAME = 4
+_COLON = r"(?:(?<!\d)[:\uff1a=]|[:\uff1a](?!\d))"  # not the one of a clock
+_PAIR = re.compile(
+    rf"{EDGE}(?:[-+\u2022][ \t]+)?[*_]*(?P<key>[^\W\d_][^:\uff1a=|\n]{{0,39}}?)[ \t*_]{{0,9}}+"
+    rf"{_COLON}[*_ \t]*+(?P<value>.*)$"
+)
+_ABOUT_WORDS = """
+date time session duration length file filename audio video recording recorded transcriber transcribed transcript
+location place setting participants attendees speakers language project study title id case visit week site consent
+datum sitzung dauer fecha sesi\u00f3n duraci\u00f3n data durata s\u00e9ance dur\u00e9e
+"""
+_ABOUT = frozenset(_ABOUT_WORDS.split())
+_FULL_NAME = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\b\.?|[^\W\d_]{3,}) [^\W\d_]{3,}")
+_KEPT = {"therapist": "counselor", "client": "client"}
+_DATE = "date"
+
+Pair = tuple[str, str]
+
+
+class Head(NamedTuple):
+    """How many lines the head takes, and what it says of the session."""
+
+    n_lines: int
+    facts: Mapping[str, str]
+
+
+def session_head(lines: Sequence[Line]) -> Head:
+    """Find the lines at the top that are about the session, some of them with the label of a speaker.
+
+    A paragraph of names and values is such a head where one of its names is no speaker's
+    (date, file, ...), or where all values are names or roles. It ends before the first turn.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        Of the whole text, for a label must come back below.
+
+    Examples
+    --------
+    >>> top = ["Session: 4", "Therapist: Dr Lee", "", "Therapist: Hello there.", "Client: Hi."]
+    >>> session_head([Line(at, text, text) for at, text in enumerate(top, start=1)])
+    Head(n_lines=2, facts={'counselor': 'Dr Lee'})
+    """
+    end, facts = 0, dict[str, str]()
+    for begin, block in _blocks(lines[:_LONGEST_HEAD]):
+        pairs = [_pair(line.text) for line in block]
+        if not any(pairs):
+            continue
+        n = _n_of_facts(pairs, ends=begin + len(block) < len(lines))
+        if not n:
+            break
+        end = begin + n
+        facts |= dict(_facts(pairs[:n]))
+        if n < len(block):
+            break
+    return Head(end, facts)
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[tuple[int, list[Line]]]:
+    block: list[Line] = []
+    for at, line in enumerate(lines):
+        if line.raw.strip():
+            block.append(line)
+        elif block:
+            yield at - len(block), block
+            block = []
+    if block:
+        yield len(lines) - len(block), block
+
+
+def _pair(text: str) -> Pair | None:
+    match = _PAIR.match(text)
+    return (" ".join(match["key"].split()), match["value"].rstrip(" \t*_")) if match else None
+
+
+def _n_of_facts(pairs: Sequence[Pair | None], *, ends: bool) -> int:
+    """Return how many lines of a paragraph are facts, from its first, or 0."""
+    first_said = next((at for at, pair in enumerate(pairs) if pair and not _is_fact(*pair)), len(pairs))
+    facts = [pair for pair in pairs[:first_said] if pair]
+    people = [pair for pair in facts if not _is_about(pair[0])]
+    if max(Counter(key.casefold() for key, _ in people).values(), default=0) > 1:
+        return 0
+    if first_said < len(pairs) or not ends:
+        return _n_of_sure_facts(pairs[:first_said])
+    last = max(at for at, pair in enumerate(pairs) if pair)
+    return last + 1 if len(people) < len(facts) or _name_the_people(people) else 0
+
+
+def _name_the_people(people: Sequence[Pair]) -> bool:
+    """Tell a list of who takes part; a single word after a single label may be a turn."""
+    is_list = len(people) > 1 or any(_FULL_NAME.match(value) for _, value in people)
+    return is_list and all(_is_name(*pair) for pair in people)
+
+
+def _n_of_sure_facts(pairs: Sequence[Pair | None]) -> int:
+    """Return where facts end that run on into turns: what follows the last of them may be a short answer."""
+    about = [at for at, pair in enumerate(pairs) if pair and _is_about(pair[0])]
+    sure = [at for at, pair in enumerate(pairs) if pair and _is_name(*pair)]
+    return max(about + sure) + 1 if about else 0
+
+
+def _is_fact(key: str, value: str) -> bool:
+    return _is_about(key) or _is_person(key, value)
+
+
+def _is_about(key: str) -> bool:
+    return key.casefold().split()[0].rstrip(".#") in _ABOUT
+
+
+def _is_person(key: str, value: str) -> bool:
+    words = value.split()
+    return role_of_label(key) is not None and 0 < len(words) <= _MOST_WORDS and value[-1] not in ".?!\u2026,"
+
+
+def _is_name(key: str, value: str) -> bool:
+    """Tell a name or a role from a short answer."""
+    words = re.findall(r"[\w'\u2019-]+", value)
+    if not words or len(words) > _MOST_IN_NAME or value[-1] in "?!,\u2026" or role_of_label(key) is None:
+        return False
+    if len(value) > 1 and role_of_label(value) == role_of_label(key):
+        return True  # a legend: what the labels stand for
+    named = len(max(words, key=len)) > 2 and all(word[0].isupper() or word[0].isdigit() for word in words)
+    return named and SAID.isdisjoint(word.casefold() for word in words) and value[-1] != "."
+
+
+def _facts(pairs: Sequence[Pair | None]) -> Iterator[Pair]:
+    for pair in pairs:
+        role = role_of_label(pair[0]) if pair else None
+        if pair and role in _KEPT and (role_of_label(pair[1]) is None or len(pair[1].split()) > 1):
+            yield _KEPT[str(role)], pair[1]
+        elif pair and pair[0].casefold() == _DATE and pair[1]:
+            yield _DATE, pair[1]
