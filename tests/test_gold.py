@@ -9,10 +9,10 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.behaviours import load_tagger
 
 SESSIONS = ("boyle_lucia", "harbor_maya", "lindqvist_dana_1", "nair_tomas")
-ROLE = {code.column: code.role for book in builtin_codebooks() for code in book.codes}
+ROLE = {code.column: code.role for code in load_tagger().codes}
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
+from therapy_analytics.engine import in_batches
 from therapy_analytics.errors import BadOptionError, NothingToReadError
-from therapy_analytics.pipeline import Writing, _batches
+from therapy_analytics.pipeline import Settings, Writing
 from therapy_analytics.readers import ReadOptions
 
 FIXED_SESSIONS = ["session_id", "source_file", "counselor", "client", "source"]
@@ -114,7 +115,7 @@ def test_the_same_again_and_with_two_processes(out: Path, samples: Path, tmp_pat
 def test_batches_are_split_and_change_nothing(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ta.run([samples], tmp_path / "one", writing=Writing(plots=False))
     monkeypatch.setattr("therapy_analytics.pipeline.TURNS_PER_BATCH", 60)
-    assert len(list(_batches(ta.read(samples)))) > 5
+    assert len(list(in_batches(ta.read(samples), Settings().turns_per_batch))) > 5
     ta.run([samples], tmp_path / "many", writing=Writing(plots=False))
     assert _files(tmp_path / "one") == _files(tmp_path / "many")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from therapy_analytics import errors, plots
+    from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.language import Lexicon, load_lexicon
     from therapy_analytics.measures import Column, measure
     from therapy_analytics.pipeline import Analysis, Settings, analyze, run
@@ -27,6 +28,7 @@ _HOMES = {
     "ReadOptions": "readers",
     "Session": "session",
     "Settings": "pipeline",
+    "TaggerOptions": "behaviours",
     "Turn": "session",
     "analyze": "pipeline",
     "errors": "",
@@ -46,6 +48,7 @@ __all__ = [
     "ReadOptions",
     "Session",
     "Settings",
+    "TaggerOptions",
     "Turn",
     "analyze",
     "errors",

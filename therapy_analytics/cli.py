@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.pipeline import RunResult
     from therapy_analytics.readers import FileReading, ReadOptions
 
@@ -109,8 +111,28 @@ def run(
     ] = False,
     processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
+    tagger: Annotated[
+        str, typer.Option(help="Who codes the turns: fast (the tagger of the package), or llm.")
+    ] = "fast",
+    endpoint: Annotated[
+        str | None,
+        typer.Option(help="For llm: a server with OpenAI's interface, http://127.0.0.1:11434/v1.", show_default=False),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="For llm: the model, as the server names it.", show_default=False)
+    ] = None,
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="For llm: the words may be sent to another machine.")
+    ] = False,
+    llm_parallel: Annotated[int, typer.Option(help="For llm: how many questions may be open at a time.")] = 4,
+    llm_timeout: Annotated[float, typer.Option(help="For llm: seconds that one answer may take.")] = 180,
+    llm_cache: Annotated[
+        Path | None,
+        typer.Option(help="For llm: folder of the answers so far (default: the user's cache).", show_default=False),
+    ] = None,
 ) -> None:
     """Read transcripts, tag what each turn does, measure each session, write tables and figures."""
+    from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.language import load_lexicon  # noqa: PLC0415
     from therapy_analytics.pipeline import Settings, Writing  # noqa: PLC0415
@@ -118,11 +140,16 @@ def run(
 
     os.umask(0o077)
     progress = _Progress()
+    coder = TaggerOptions(
+        kind=tagger, endpoint=endpoint, model=model, allow_remote=allow_remote,
+        parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache,
+    )  # fmt: skip
     try:
+        _say_who_hears(coder)
         result = run_pipeline(
             paths,
             out,
-            settings=Settings(lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes),
+            settings=Settings(lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes, tagger=coder),
             read_options=_read_options(columns, therapist, client, metadata, pattern),
             writing=Writing(plots=plots, processes=processes, on_file=progress.file, on_sessions=progress.sessions),
         )
@@ -165,7 +192,7 @@ def inspect(
 def convert(
     paths: Paths,
     *,
-    to: Annotated[str, typer.Option(help="The form: csv, docx, jsonl or vtt.", show_default=False)],
+    to: Annotated[str, typer.Option(help="The form: chat, csv, docx, jsonl or vtt.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the files; nothing in it is overwritten.")] = Path("converted"),
     columns: Columns = "",
     therapist: Therapist = None,
@@ -192,11 +219,34 @@ def convert(
 
 
 @app.command()
-def codebook() -> None:
-    """Print what every column of the tables means, as CSV."""
+def codebook(
+    books: Annotated[
+        list[str] | None,
+        typer.Argument(help="Codebooks whose codes to print instead: bolt, mi, misc, miti, or your own file."),
+    ] = None,
+) -> None:
+    """Print what every column of the tables means, or the codes of codebooks, as CSV."""
+    from therapy_analytics.behaviours import codebook_named  # noqa: PLC0415
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.pipeline import analyze  # noqa: PLC0415
+    from therapy_analytics.tables import codes_table  # noqa: PLC0415
 
-    sys.stdout.write(analyze([]).codebook.to_csv(index=False, lineterminator="\n"))
+    try:
+        table = codes_table([codebook_named(book) for book in books]) if books else analyze([]).codebook
+    except TherapyAnalyticsError as error:
+        _fail(str(error), NOTHING_DONE)
+    sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
+
+
+def _say_who_hears(options: TaggerOptions) -> None:
+    """Refuse an outside coder that cannot be, and say where the words go before they do."""
+    from therapy_analytics.behaviours import load_coder  # noqa: PLC0415
+
+    load_coder(options)
+    if options.allow_remote:
+        typer.echo(f"The words of the transcripts are sent to {options.endpoint}.", err=True)
+        if options.endpoint and options.endpoint.startswith("http:"):
+            typer.echo("They are not encrypted on the way; https would be.", err=True)
 
 
 def _read_options(
@@ -321,6 +371,8 @@ def _pointers(result: RunResult, *, plots: bool) -> list[str]:
         f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: turns.csv{figures}",
         f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
     ]
+    if "model" in result.tagger:
+        lines.append(_coded_by(result.tagger))
     if unsure:
         lines.append(
             f"Check {_count(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin)."
@@ -340,3 +392,13 @@ def _pointers(result: RunResult, *, plots: bool) -> list[str]:
             f"{_count(n, 'file')} could not be read: {result.out / 'problems.csv'} says why and what would be right."
         )
     return lines
+
+
+def _coded_by(tagger: Mapping[str, Any]) -> str:
+    """Say what an outside coder did."""
+    uncoded = {name: tagger[f"n_{name}"] for name in ("refused", "nonsense", "failed")}
+    missing = ", ".join(f"{n} {name}" for name, n in uncoded.items() if n)
+    return (
+        f"Coded by {tagger['model']}: {_count(tagger['n_asked'], 'turn')} asked, {tagger['n_cached']} known before; "
+        + (f"without codes: {missing}." if missing else "all have an answer.")
+    )

@@ -86,3 +86,14 @@ class BadOptionError(TherapyAnalyticsError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.option}: {self.problem}. {self.remedy}."
+
+
+class CoderServerError(TherapyAnalyticsError):
+    """The server of an outside coder is not there, or cannot be used."""
+
+    def __init__(self, server: str, problem: str, remedy: str) -> None:
+        super().__init__(server, problem, remedy)
+        self.server, self.problem, self.remedy = server, problem, remedy
+
+    def __str__(self) -> str:
+        return f"{self.server}: {self.problem}. {self.remedy}."

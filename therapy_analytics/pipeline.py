@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from itertools import chain, islice
@@ -16,8 +16,17 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics import results, tables
-from therapy_analytics.behaviours import builtin_codebooks, load_tagger
-from therapy_analytics.engine import in_order
+from therapy_analytics.behaviours import (
+    Codebook,
+    TaggerOptions,
+    check_coder,
+    codebooks_with,
+    load_coder,
+    meaning,
+    recipe,
+    with_codes,
+)
+from therapy_analytics.engine import in_batches, in_order
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
 from therapy_analytics.language import Lexicon, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
@@ -29,6 +38,8 @@ if TYPE_CHECKING:
     from therapy_analytics.session import Session
 
 TURNS_PER_BATCH = 2_000
+TURNS_PER_SLOW_BATCH = 200
+"""For coders that take seconds for a turn: so often is it told how far they are."""
 _PACKAGES = ("numpy", "scipy", "pandas", "spacy", "matplotlib")
 
 
@@ -44,11 +55,19 @@ class Settings:
         Of all shuffles.
     quotes : bool
         Whether tables may hold what was said.
+    tagger : TaggerOptions
+        Who codes the turns.
     """
 
     lexicons: tuple[Lexicon, ...] = ()
     seed: int = 0
     quotes: bool = False
+    tagger: TaggerOptions = field(default_factory=TaggerOptions)
+
+    @property
+    def turns_per_batch(self) -> int:
+        """How many turns are worked on at a time; results do not depend on it."""
+        return TURNS_PER_BATCH if self.tagger.kind == "fast" else TURNS_PER_SLOW_BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +108,23 @@ class RunResult:
         As ``sessions.csv``.
     problems : tuple of UnreadableFileError
         As ``problems.csv``.
+    tagger : mapping of str to object
+        Who coded the turns, and what an outside coder counted: as in ``run.json``.
     """
 
     out: Path
     sessions: pd.DataFrame = field(repr=False)
     problems: tuple[UnreadableFileError, ...]
+    tagger: Mapping[str, Any] = field(default_factory=dict)
 
 
 def analyze(
-    sessions: Iterable[Session], *, lexicons: Sequence[Lexicon] = (), seed: int = 0, quotes: bool = False
+    sessions: Iterable[Session],
+    *,
+    lexicons: Sequence[Lexicon] = (),
+    seed: int = 0,
+    quotes: bool = False,
+    tagger: TaggerOptions | None = None,
 ) -> Analysis:
     """Tag and measure sessions.
 
@@ -111,14 +138,17 @@ def analyze(
         Of all shuffles.
     quotes : bool, optional
         Whether the turns table gets a column ``text``.
+    tagger : TaggerOptions, optional
+        Who codes the turns, when it is not the tagger of the package.
 
     Returns
     -------
     Analysis
         DataFrames; the same for every order and grouping of the sessions but for their order.
     """
-    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes)
-    parts = [_frames(batch, settings) for batch in _batches(sessions)] or [_frames((), settings)]
+    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=tagger or TaggerOptions())
+    batches = in_batches(sessions, settings.turns_per_batch)
+    parts = [_frames(batch, settings) for batch in batches] or [_frames((), settings)]
     by_session = _stacked([part.sessions for part in parts])
     turns = pd.concat([part.turns for part in parts], ignore_index=True)
     dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
@@ -161,16 +191,18 @@ def run(
     out = Path(out)
     reading = _Reading(paths, read_options or ReadOptions(), out, writing.on_file)
     work = functools.partial(_analyze_and_write, settings=settings, out=out, plots=writing.plots)
-    batches = reading.batches()
+    batches = in_batches(reading.sessions(), settings.turns_per_batch)
     first = list(islice(batches, 1))  # with nothing to read at all, the folder is not touched
+    check_coder(settings.tagger)
     results.prepare(out)
     parts = []
     for part in in_order(work, chain(first, batches), processes=writing.processes):
         writing.on_sessions(len(part.sessions))
         parts.append(part)
     results.write_csv(results.problems_table(reading.problems), out / "problems.csv")
-    recipe = json.dumps(_recipe(reading, settings), indent=2, ensure_ascii=False)
-    (out / "run.json").write_text(recipe + "\n", encoding="utf-8")
+    tagger = recipe(settings.tagger, [part.counts for part in parts])
+    about = json.dumps(_recipe(reading, settings) | {"tagger": tagger}, indent=2, ensure_ascii=False)
+    (out / "run.json").write_text(about + "\n", encoding="utf-8")
     if not parts:
         raise NothingToReadError(_nothing_readable(reading, out))
     by_session = _stacked([part.sessions for part in parts])
@@ -180,7 +212,7 @@ def run(
         results.write_csv(dyads, out / "dyads.csv")
     gold = sorted({name for part in parts for name in part.gold})
     results.write_csv(_codebook(settings, by_session, gold), out / "codebook.csv")
-    return RunResult(out, by_session, tuple(reading.problems))
+    return RunResult(out, by_session, tuple(reading.problems), tagger)
 
 
 def _ignore(_: object) -> None:
@@ -225,10 +257,7 @@ class _Reading:
         self._files = read_files(paths, options=options, leave_out=out)
         self._on_file = on_file
 
-    def batches(self) -> Iterator[tuple[Session, ...]]:
-        return _batches(self._sessions())
-
-    def _sessions(self) -> Iterator[Session]:
+    def sessions(self) -> Iterator[Session]:
         for reading in self._files:
             self._on_file(reading)
             if reading.problem is not None:
@@ -244,20 +273,6 @@ class _Reading:
             yield from reading.sessions
 
 
-def _batches(sessions: Iterable[Session]) -> Iterator[tuple[Session, ...]]:
-    """Group sessions, in order, so that each group has about `TURNS_PER_BATCH` turns."""
-    batch: list[Session] = []
-    n_turns = 0
-    for session in sessions:
-        batch.append(session)
-        n_turns += len(session.turns)
-        if n_turns >= TURNS_PER_BATCH:
-            yield tuple(batch)
-            batch, n_turns = [], 0
-    if batch:
-        yield tuple(batch)
-
-
 def _lexicons(settings: Settings) -> tuple[Lexicon, ...]:
     return (*builtin_lexicons(), *settings.lexicons)
 
@@ -269,19 +284,18 @@ def _matcher(lexicons: tuple[Lexicon, ...]) -> Matcher:
 
 def measure_sessions(batch: Sequence[Session], settings: Settings) -> list[tables.Measured]:
     """Take one batch from sessions to values: arrays, codes, measures."""
+    return _measured(batch, settings)[0]
+
+
+def _measured(batch: Sequence[Session], settings: Settings) -> tuple[list[tables.Measured], Mapping[str, int]]:
+    """Return the values of a batch, and what the coder counted."""
     arrays = annotate(batch, _matcher(_lexicons(settings)))
-    codes = load_tagger().predict(arrays)
+    codes = load_coder(settings.tagger).predict(arrays)
     measured = []
     for position, session in enumerate(arrays):
-        start, stop = int(arrays.starts[position]), int(arrays.starts[position + 1])
-        tagged = replace(
-            session,
-            probabilities=codes.probabilities(start, stop),
-            decisions=codes.decisions(start, stop),
-            seed=settings.seed,
-        )
+        tagged = replace(with_codes(session, codes, int(arrays.starts[position])), seed=settings.seed)
         measured.append(tables.Measured(tagged, values_of(tagged)))
-    return measured
+    return measured, codes.counts
 
 
 class _Frames(NamedTuple):
@@ -290,17 +304,19 @@ class _Frames(NamedTuple):
     sessions: pd.DataFrame
     turns: pd.DataFrame
     dyads: pd.DataFrame
+    counts: Mapping[str, int]
 
 
 def _frames(batch: Sequence[Session], settings: Settings) -> _Frames:
     """Take one batch from sessions to tables."""
-    measured = measure_sessions(batch, settings)
+    measured, counts = _measured(batch, settings)
     columns = [column for _, column in all_columns(_lexicons(settings))]
-    all_codes = [code for book in builtin_codebooks() for code in book.codes]
+    all_codes = [code for book in _codebooks(settings) for code in book.codes]
     return _Frames(
         tables.sessions_table(measured, columns),
         tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
         tables.dyads_table(measured, columns),
+        counts,
     )
 
 
@@ -314,9 +330,19 @@ def _stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return whole[[*about, *rest]].fillna(texts)
 
 
+def _codebooks(settings: Settings) -> tuple[Codebook, ...]:
+    """Return the codebooks, each with the codes that the coder gives."""
+    return codebooks_with(load_coder(settings.tagger).names)
+
+
 def _codebook(settings: Settings, by_session: pd.DataFrame, gold: Iterable[str]) -> pd.DataFrame:
-    lexicons = _lexicons(settings)
-    return tables.codebook_table(lexicons, builtin_codebooks(), sessions=map(str, by_session), gold=gold)
+    return tables.codebook_table(
+        _lexicons(settings),
+        _codebooks(settings),
+        sessions=map(str, by_session),
+        gold=gold,
+        meaning=meaning(settings.tagger),
+    )
 
 
 def _gold_names(turns: pd.DataFrame) -> list[str]:
@@ -330,6 +356,7 @@ class _Written:
     sessions: pd.DataFrame
     dyads: pd.DataFrame
     gold: list[str]
+    counts: Mapping[str, int]
 
 
 def _analyze_and_write(batch: tuple[Session, ...], *, settings: Settings, out: Path, plots: bool) -> _Written:
@@ -340,7 +367,7 @@ def _analyze_and_write(batch: tuple[Session, ...], *, settings: Settings, out: P
         # Codes that people gave in other sessions of the batch are no columns of this one.
         turns = turns.drop(columns=[name for name in _gold_names(turns) if not turns[name].any()])
         results.write_session(turns, out / "sessions" / session.id, plots=plots)
-    return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns))
+    return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), frames.counts)
 
 
 def _nothing_readable(reading: _Reading, out: Path) -> str:
@@ -351,8 +378,7 @@ def _nothing_readable(reading: _Reading, out: Path) -> str:
 
 
 def _recipe(reading: _Reading, settings: Settings) -> dict[str, Any]:
-    """Return all that is needed to repeat the run."""
-    tagger = load_tagger()
+    """Return all that is needed to repeat the run, besides who coded the turns."""
     options = reading.options
     return {
         "therapy_analytics": metadata.version("therapy-analytics"),
@@ -369,6 +395,5 @@ def _recipe(reading: _Reading, settings: Settings) -> dict[str, Any]:
         },
         "inputs": reading.inputs,
         "lexicons": [{"name": one.name, "sha256": one.sha256} for one in _lexicons(settings)],
-        "codebooks": [{"name": one.id, "sha256": one.sha256} for one in builtin_codebooks()],
-        "tagger": {"name": tagger.name, "version": tagger.version, "sha256": tagger.sha256},
+        "codebooks": [{"name": one.id, "sha256": one.sha256} for one in _codebooks(settings)],
     }

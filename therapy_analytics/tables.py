@@ -9,7 +9,7 @@ from math import inf, isinf
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.behaviours import Code, Codebook
+from therapy_analytics.behaviours import Code, Codebook, Meaning
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, values_of
 from therapy_analytics.measures._base import Value, all_columns
@@ -196,7 +196,12 @@ def _code_columns(measured: Sequence[Measured], code: Code) -> dict[str, object]
 
 
 def codebook_table(
-    lexicons: Sequence[Lexicon], codebooks: Sequence[Codebook], *, sessions: Iterable[str], gold: Iterable[str]
+    lexicons: Sequence[Lexicon],
+    codebooks: Sequence[Codebook],
+    *,
+    sessions: Iterable[str],
+    gold: Iterable[str],
+    meaning: Meaning,
 ) -> pd.DataFrame:
     """Return a row for every column of the tables, saying what it means; dyads have the session measures too.
 
@@ -208,6 +213,8 @@ def codebook_table(
         Columns of the sessions table, for the metadata among them.
     gold : iterable of str
         Columns of codes that people gave.
+    meaning : Meaning
+        What codes are worth, which depends on who gave them.
     """
     measures = all_columns(lexicons)
     named = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in measures}
@@ -215,7 +222,7 @@ def codebook_table(
     rows += [_codebook_row(_metadata_column(name), "sessions", "metadata") for name in sessions if name not in named]
     rows += [_codebook_row(column, "sessions", one.family) for one, column in measures if column.level == "session"]
     rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, QUOTE_COLUMN)]
-    rows += [row for book in codebooks for code in book.codes for row in _code_rows(code, book)]
+    rows += [row for book in codebooks for code in book.codes for row in _code_rows(code, book, meaning)]
     rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
     rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
     rows += [_codebook_row(column, "dyads", "fixed") for column in DYAD_COLUMNS]
@@ -252,27 +259,53 @@ def _range(column: Column) -> str:
     return f"{low:g} or more" if isinf(high) else f"{low:g} to {high:g}"
 
 
-def _code_rows(code: Code, book: Codebook) -> list[dict[str, str]]:
+def _code_rows(code: Code, book: Codebook, meaning: Meaning) -> list[dict[str, str]]:
     shared = {
         "table": "turns",
         "family": f"codes, {book.name}",
         "direction": "",
-        "misleads": "A prediction, see docs/tagger.md; empty for turns of the other role",
-        "source": book.source,
+        "misleads": meaning.misleads,
+        "source": code.source or book.source,
     }
-    meaning = f"{code.name}: {code.definition}"
     decision = {
         "column": code.column,
-        "meaning": meaning,
+        "meaning": f"{code.name}: {code.definition}",
         "unit": "0 or 1",
         "range": "0 to 1",
-        "formula": f"p_{code.column} at or over the code's threshold",
+        "formula": meaning.decision,
     }
     probability = {
         "column": f"p_{code.column}",
         "meaning": f"Probability of {code.column}",
         "unit": "probability",
         "range": "0 to 1",
-        "formula": "calibrated output of the tagger",
+        "formula": meaning.probability,
     }
     return [{**shared, **probability}, {**shared, **decision}]
+
+
+def codes_table(codebooks: Iterable[Codebook]) -> pd.DataFrame:
+    """Return a row for every code of these codebooks, with all that its book says of it."""
+    rows = [_code_row(code) for book in codebooks for code in book.codes]
+    return pd.DataFrame(rows)
+
+
+def _code_row(code: Code) -> dict[str, str]:
+    return {
+        "column": code.column,
+        "book": code.book,
+        "id": code.id,
+        "label": code.label,
+        "name": code.name,
+        "role": code.role,
+        "group": code.group,
+        "level": code.level,
+        "parent": code.parent,
+        "status": f"{code.status}: {code.status_reason}" if code.status else "",
+        "unit": code.unit,
+        "definition": code.definition,
+        "examples": "\n".join(code.examples),
+        "counter_examples": "\n".join(code.counter_examples),
+        "bridges": "\n".join(f"{one.to} ({one.quality}) {one.note}".strip() for one in code.bridges),
+        "source": code.source,
+    }

@@ -21,6 +21,8 @@ FLAGS = ("question", "reflection", "input")
 MAIN = ("question", "reflection", "input", "other")
 TALK = ("change", "sustain", "neutral")
 LABELS = (*FLAGS, *(f"main_{name}" for name in MAIN), *TALK)
+SEEDED = ("bolt", "mi")
+"""Codebooks whose examples the tagger learns from."""
 THERAPIST_LABELS = 7
 """So many of `LABELS` are of therapist turns, the others of client turns."""
 
@@ -125,6 +127,7 @@ def seeds() -> pd.DataFrame:
     rows = [
         (text, code.id, code.role)
         for book in builtin_codebooks()
+        if book.id in SEEDED
         for code in book.codes
         for text in (*code.examples, *(own.get(code.id, []) if book.id == "bolt" else []))
     ]

@@ -83,7 +83,7 @@ def test_registered_names_are_what_they_were() -> None:
         "word_document",
         "workbook",
     ]
-    assert WRITERS.names() == ["csv", "docx", "jsonl", "vtt"]
+    assert WRITERS.names() == ["chat", "csv", "docx", "jsonl", "vtt"]
     assert MEASURES.names() == [
         "behaviour_rates",
         "lexicon_use",
@@ -118,6 +118,7 @@ EXAMPLES: dict[str, tuple[object, ...]] = {
     "DuplicateNameError": ("reader", "x", "here", "there"),
     "BadDataFileError": ("a.toml", "no name", "Give one"),
     "BadOptionError": ("--out", "a file", "Name a folder"),
+    "CoderServerError": ("http://127.0.0.1:1", "nobody answers", "Start it"),
 }
 
 
@@ -170,7 +171,29 @@ def test_a_run_opens_no_socket(samples: Path, tmp_path: Path) -> None:
         "socket.socket.connect = socket.socket.sendto = socket.getaddrinfo = refuse\nimport therapy_analytics as ta\n"
     )
     code += f"ta.run([{str(samples / 'aria_ben.json')!r}], {str(tmp_path / 'r')!r})"
-    assert "spacy" in _loaded_by(code)
+    loaded = _loaded_by(code)
+    assert "spacy" in loaded
+    assert not [name for name in loaded if name.startswith("therapy_analytics.behaviours") and "llm" in name]
+
+
+def test_only_the_outside_coder_knows_of_sockets() -> None:
+    reach = {
+        "socket",
+        "ssl",
+        "http",
+        "http.client",
+        "urllib.request",
+        "asyncio",
+        "requests",
+        "httpx",
+        "smtplib",
+        "ftplib",
+    }
+    for path in PACKAGE.rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        assert not names & reach or path.name == "_llm_client.py", path.name
 
 
 def test_every_public_name_is_there_and_documented() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.behaviours import codebooks_with, load_tagger
 from therapy_analytics.language import AnnotatedSession, Lexicon, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import ROLES, Role, Session, Turn
@@ -35,7 +35,7 @@ def _session(said: Sequence[tuple[str, str]], times: Sequence[tuple[float, float
 
 def _coded(session: AnnotatedSession, codes: Mapping[str, Sequence[int]]) -> AnnotatedSession:
     probabilities, decisions = {}, {}
-    for book in builtin_codebooks():
+    for book in codebooks_with(load_tagger().names):
         for code in book.codes:
             own = session.turns.roles == ROLES.index(code.role)
             given = np.array(codes.get(code.column, [0] * len(session)), dtype=bool) & own

@@ -1,10 +1,47 @@
-"""Behaviours: codebooks as data, and the tagger that predicts their codes.
+"""Behaviours: codebooks as data, the tagger that predicts their codes, and outside coders by choice.
 
 How to add a codebook: put a TOML file into ``codebooks/`` (see `codebook`). How the tagger
 is trained, and what its predictions are worth: ``docs/tagger.md``.
 """
 
-from therapy_analytics.behaviours.codebook import Code, Codebook, builtin_codebooks, load_codebook
+from therapy_analytics.behaviours.choice import (
+    Coder,
+    Meaning,
+    TaggerOptions,
+    check_coder,
+    load_coder,
+    meaning,
+    recipe,
+    with_codes,
+)
+from therapy_analytics.behaviours.codebook import (
+    Bridge,
+    Code,
+    Codebook,
+    builtin_codebooks,
+    codebook_named,
+    codebooks_with,
+    load_codebook,
+)
 from therapy_analytics.behaviours.tagger import Codes, Tagger, load_tagger
 
-__all__ = ["Code", "Codebook", "Codes", "Tagger", "builtin_codebooks", "load_codebook", "load_tagger"]
+__all__ = [
+    "Bridge",
+    "Code",
+    "Codebook",
+    "Coder",
+    "Codes",
+    "Meaning",
+    "Tagger",
+    "TaggerOptions",
+    "builtin_codebooks",
+    "check_coder",
+    "codebook_named",
+    "codebooks_with",
+    "load_codebook",
+    "load_coder",
+    "load_tagger",
+    "meaning",
+    "recipe",
+    "with_codes",
+]

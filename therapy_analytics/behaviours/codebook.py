@@ -1,7 +1,8 @@
 """Codebooks: what a code is, as data.
 
 To add one, put a TOML file like ``codebooks/bolt.toml`` beside it; ids are stable names of
-columns (``<book>_<code>``), so they are never reused for another meaning.
+columns (``<book>_<code>``), so they are never reused for another meaning. A user's own
+codebook is a file of the same form (``docs/codebooks.md``).
 """
 
 from __future__ import annotations
@@ -9,12 +10,36 @@ from __future__ import annotations
 import functools
 import hashlib
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from therapy_analytics.errors import BadDataFileError
-from therapy_analytics.session import ROLES, Role
+from therapy_analytics.behaviours import _codebook_form as form
+from therapy_analytics.behaviours._codebook_form import REMEDY, Place, Quality, Status, Unit
+from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.session import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """How a code lies to a code of another book.
+
+    Attributes
+    ----------
+    to : str
+        The other code, as ``book.code``.
+    quality : {"same", "narrower", "broader", "overlaps"}
+        same: both are meant to be given to the same turns. narrower: whatever has this code should
+        have the other, too, but not the other way round. broader: the reverse. overlaps: they
+        share a good part, and each has turns that the other does not.
+    note : str
+        Where they differ, in a sentence.
+    """
+
+    to: str
+    quality: Quality
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +55,27 @@ class Code:
     role : {"therapist", "client"}
         Whose turns can have it.
     group : str
-        The family that it belongs to: reflection, question, advice, normalizing,
-        psychoeducation, change, sustain, feeling, insight, event.
+        The family that it belongs to, one word across books: reflection, question, advice,
+        information, confrontation, support, normalizing, psychoeducation, change, sustain, neutral,
+        feeling, insight, event, ...
     definition : str
         When a turn has it.
     examples, counter_examples : tuple of str
-        Invented sentences that have it, and some that only look so.
+        Invented sentences that have it, and some that only look so, each with why not in brackets.
+    source : str
+        Who defined it; the book's, where the code names none.
+    label : str
+        As coded data write it, where that is not the id: ``SR``, ``R+``.
+    unit : {"turn", "utterance"}
+        What people give it to. A turn has the code of an utterance if one of its utterances has.
+    parent : str
+        Id of the code of the same book that it is a kind of; empty for a code of its own.
+    bridges : tuple of Bridge
+        Its nearest codes in other books.
+    status : {"", "experimental"}
+        experimental: people agree too little on it, so that it is written only on request.
+    status_reason : str
+        Why it is experimental.
     """
 
     book: str
@@ -46,11 +86,23 @@ class Code:
     definition: str
     examples: tuple[str, ...]
     counter_examples: tuple[str, ...]
+    source: str = ""
+    label: str = ""
+    unit: Unit = "turn"
+    parent: str = ""
+    bridges: tuple[Bridge, ...] = ()
+    status: Status = ""
+    status_reason: str = ""
 
     @property
     def column(self) -> str:
         """Column of its decision; its probability stands in ``p_`` + this."""
         return f"{self.book}_{self.id}"
+
+    @property
+    def level(self) -> Literal["coarse", "fine"]:
+        """Fine for a kind of another code, coarse for all others."""
+        return "fine" if self.parent else "coarse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,48 +118,150 @@ class Codebook:
 
 
 def load_codebook(path: str | Path) -> Codebook:
-    """Read a codebook file.
+    """Read a codebook file, of the package or the user's own.
 
     Raises
     ------
     BadDataFileError
-        A field is missing, or a code stands there twice.
+        The file is not a codebook: it says which code and field, and what would be right. Also
+        where its id is that of another codebook, or a bridge leads to no code of the package.
     """
-    path = Path(path)
-    data = path.read_bytes()
-    try:
-        table = tomllib.loads(data.decode("utf-8-sig"))
-        book = str(table["id"])
-        codes = tuple(_code(book, entry) for entry in table["codes"])
-        name, definition, source = (str(table[key]) for key in ("name", "definition", "source"))
-    except KeyError as error:
-        raise BadDataFileError(str(path), f"the field {error} is missing", "See codebooks/bolt.toml") from None
-    except (ValueError, TypeError) as error:
-        raise BadDataFileError(str(path), f"not a codebook ({error})", "See codebooks/bolt.toml") from None
-    ids = [code.id for code in codes]
-    twice = sorted({one for one in ids if ids.count(one) > 1})
-    if twice:
-        raise BadDataFileError(str(path), f"codes stand there twice: {', '.join(twice)}", "Give each its own id")
-    return Codebook(book, name, definition, source, codes, hashlib.sha256(data).hexdigest())
+    book = _parsed(Path(path))
+    place = Place(str(path))
+    builtin = {one.id: one for one in builtin_codebooks()}
+    if book.id in builtin and book.sha256 != builtin[book.id].sha256:
+        remedy = "Give it an id of its own, for its columns begin with it"
+        raise place.error(f"the id {book.id!r} is that of a codebook of this package", remedy)
+    taken = sorted(_columns(builtin.values()) & _columns([book])) if book.id not in builtin else []
+    if taken:
+        raise place.error(f"the column {taken[0]!r} would be that of another codebook", "Give the book another id")
+    _check_bridges(book, builtin, str(path))
+    return book
 
 
 @functools.cache
 def builtin_codebooks() -> tuple[Codebook, ...]:
-    """Return the codebooks that come with the package, by id."""
-    return tuple(load_codebook(path) for path in sorted((Path(__file__).parent / "codebooks").glob("*.toml")))
+    """Return the codebooks that come with the package, by id; the tagger need not know all of their codes."""
+    paths = sorted((Path(__file__).parent / "codebooks").glob("*.toml"))
+    read = [_parsed(path) for path in paths]
+    books = {book.id: book for book in sorted(read, key=lambda book: book.id)}
+    for path, book in zip(paths, read, strict=True):
+        _check_bridges(book, books, str(path))
+    return tuple(books.values())
 
 
-def _code(book: str, entry: dict[str, Any]) -> Code:
-    if entry["role"] not in ROLES:
-        message = f"role {entry['role']!r} is none of {', '.join(ROLES)}"
-        raise ValueError(message)
+def codebooks_with(columns: Iterable[str], *, more: Iterable[Codebook] = ()) -> tuple[Codebook, ...]:
+    """Return the codebooks with those codes alone that have one of these columns.
+
+    Parameters
+    ----------
+    columns : iterable of str
+        As in ``load_tagger().names``. A book without any of them is left out.
+    more : iterable of Codebook, optional
+        Books to look at after the built-in ones.
+    """
+    wanted = set(columns)
+    books = (replace(book, codes=_among(book, wanted)) for book in (*builtin_codebooks(), *more))
+    return tuple(book for book in books if book.codes)
+
+
+def codebook_named(name: str) -> Codebook:
+    """Return the built-in codebook of this id, or that in the file of this name.
+
+    Raises
+    ------
+    UnknownNameError
+        There is neither.
+    BadDataFileError
+        The file is not a codebook.
+    """
+    builtin = {book.id: book for book in builtin_codebooks()}
+    if name in builtin:
+        return builtin[name]
+    if not Path(name).exists():
+        raise UnknownNameError("codebook or file", name, builtin)
+    return load_codebook(name)
+
+
+def _columns(books: Iterable[Codebook]) -> set[str]:
+    return {code.column for book in books for code in book.codes}
+
+
+def _among(book: Codebook, wanted: set[str]) -> tuple[Code, ...]:
+    return tuple(code for code in book.codes if code.column in wanted)
+
+
+def _parsed(path: Path) -> Codebook:
+    """Read a file without a look at other books."""
+    place = Place(str(path))
+    try:
+        data = path.read_bytes()
+        table = tomllib.loads(data.decode("utf-8-sig"))
+    except OSError as error:
+        raise place.error("the codebook cannot be opened", str(error.strerror)) from None
+    except UnicodeDecodeError:
+        raise place.error("the codebook is not UTF-8 text", "Save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise place.error(f"not valid TOML ({error})", REMEDY) from None
+    form.only_known(table, form.BOOK_FIELDS, place)
+    book, source = form.book_id(table, place), form.text(table, "source", place)
+    unit = form.one_of(table, "unit", form.UNITS, place, default="turn")
+    entries = form.tables(table, "codes", place)
+    codes = tuple(_code(book, entry, place.of(number, entry), (source, unit)) for number, entry in enumerate(entries))
+    form.check_ids([code.id for code in codes], place)
+    _check_parents(codes, place)
+    name, definition = form.text(table, "name", place), form.text(table, "definition", place)
+    return Codebook(book, name, definition, source, codes, hashlib.sha256(data).hexdigest())
+
+
+def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str, str]) -> Code:
+    form.only_known(entry, form.CODE_FIELDS, place)
+    source, unit = of_book
+    status = form.one_of(entry, "status", form.STATUSES, place, default="")
     return Code(
         book=book,
-        id=str(entry["id"]),
-        name=str(entry["name"]),
-        role=entry["role"],
-        group=str(entry["group"]),
-        definition=" ".join(str(entry["definition"]).split()),
-        examples=tuple(entry.get("examples", ())),
-        counter_examples=tuple(entry.get("counter_examples", ())),
+        id=form.code_id(entry, place),
+        name=form.text(entry, "name", place),
+        role=form.one_of(entry, "role", form.CODED_ROLES, place),
+        group=form.text(entry, "group", place),
+        definition=form.text(entry, "definition", place),
+        examples=form.texts(entry, "examples", place),
+        counter_examples=form.texts(entry, "counter_examples", place),
+        source=form.text(entry, "source", place, default=source),
+        label=form.text(entry, "label", place, default=""),
+        unit=form.one_of(entry, "unit", form.UNITS, place, default=unit),
+        parent=form.text(entry, "parent", place, default=""),
+        bridges=tuple(_bridge(one, place) for one in form.tables(entry, "bridges", place, default=())),
+        status=status,
+        status_reason=form.text(entry, "status_reason", place, default=None if status else ""),
     )
+
+
+def _bridge(entry: Mapping[str, Any], place: Place) -> Bridge:
+    form.only_known(entry, form.BRIDGE_FIELDS, place)
+    quality = form.one_of(entry, "quality", form.QUALITIES, place)
+    return Bridge(form.text(entry, "to", place), quality, form.text(entry, "note", place, default=""))
+
+
+def _check_parents(codes: tuple[Code, ...], place: Place) -> None:
+    known = {code.id: code for code in codes}
+    for code in codes:
+        if not code.parent:
+            continue
+        here = place.at(code.id)
+        if code.parent not in known:
+            raise here.error(
+                f"its parent {code.parent!r} is no code of this book", "Name the id of a code of this book"
+            )
+        above = known[code.parent]
+        if above.parent or above.role != code.role:
+            what = "itself a kind of another code" if above.parent else f"a code of {above.role}s"
+            raise here.error(
+                f"its parent {code.parent!r} is {what}", "A parent has the same role and no parent of its own"
+            )
+
+
+def _check_bridges(book: Codebook, books: Mapping[str, Codebook], path: str) -> None:
+    known = {f"{one.id}.{code.id}" for one in books.values() for code in one.codes if one.id != book.id}
+    for code in book.codes:
+        form.check_bridges([bridge.to for bridge in code.bridges], known, Place(path).at(code.id))

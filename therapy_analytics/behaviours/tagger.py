@@ -36,11 +36,14 @@ class Codes:
         Calibrated; nan where the turn's role cannot have the code.
     decision : bool array (n_turns, n_codes)
         Whether the probability reaches the code's threshold; False for other roles.
+    counts : mapping of str to int
+        What a coder counted on its way, for the record; the tagger has nothing to count.
     """
 
     names: tuple[str, ...]
     probability: NDArray[np.float64]
     decision: NDArray[np.bool_]
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     def probabilities(self, start: int, stop: int) -> Mapping[str, NDArray[np.float64]]:
         """Return the probabilities of turns ``start:stop`` by code (views)."""

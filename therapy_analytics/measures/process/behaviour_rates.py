@@ -87,7 +87,7 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, float]:
     -----
     The interval holds sampling error alone: what another session of the same two might show.
     The tagger's error comes on top; where the rate and its ``_expected`` lie far apart, trust
-    neither.
+    neither. Turns that an outside coder did not code are left out of the rates.
 
     References
     ----------
@@ -96,10 +96,11 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, float]:
     """
     values: dict[str, float] = {}
     for behaviour in _BEHAVIOURS:
-        of = session.of(behaviour.role)
+        likely = _likely(session, behaviour.codes)
+        of = session.of(behaviour.role) & ~np.isnan(likely)
         hits = np.any([session.decided(code) for code in behaviour.codes], axis=0)
         values.update(rate(behaviour.column, hits, of))
-        values[f"{behaviour.column}_expected"] = mean_column(_likely(session, behaviour.codes)[of])
+        values[f"{behaviour.column}_expected"] = mean_column(likely[of])
     return values
 
 

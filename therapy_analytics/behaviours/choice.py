@@ -1,0 +1,184 @@
+"""Who codes the turns: the tagger of the package or, by choice, a language model that the user runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from therapy_analytics.behaviours.tagger import Codes, load_tagger
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.language import AnnotatedSession, Batch
+from therapy_analytics.session import OTHER
+
+KINDS = ("fast", "llm")
+
+
+class Coder(Protocol):
+    """What gives the turns of a batch their codes."""
+
+    @property
+    def name(self) -> str:
+        """Of the coder."""
+
+    @property
+    def version(self) -> str:
+        """Of the coder."""
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all that it decides by: weights, or instructions."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the codes."""
+
+    def predict(self, batch: Batch) -> Codes:
+        """Code all turns of a batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggerOptions:
+    """Which coder a run uses. All but `kind` are for ``llm``.
+
+    Attributes
+    ----------
+    kind : {"fast", "llm"}
+        The tagger of the package, or an outside coder.
+    endpoint : str or None
+        Base address of a server with OpenAI's interface, as in ``http://127.0.0.1:11434/v1``.
+    model : str or None
+        The model, as the server names it.
+    allow_remote : bool
+        Whether the words may leave this machine: the server may be another one.
+    parallel : int
+        How many questions may be open at a time.
+    timeout_s : float
+        How long one answer may take.
+    cache : Path or None
+        Folder of the answers so far (codes, no words); None is the user's own cache folder.
+    """
+
+    kind: str = "fast"
+    endpoint: str | None = None
+    model: str | None = None
+    allow_remote: bool = False
+    parallel: int = 4
+    timeout_s: float = 180.0
+    cache: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the codebook of a run says of the columns of codes."""
+
+    probability: str
+    decision: str
+    misleads: str
+
+
+def load_coder(options: TaggerOptions | None = None) -> Coder:
+    """Return the coder that the options choose; nothing is connected to yet.
+
+    Raises
+    ------
+    BadOptionError
+        The options do not fit together, or would send words to another machine unasked.
+    """
+    options = options or TaggerOptions()
+    if options.kind not in KINDS:
+        raise BadOptionError("--tagger", f"there is none named {options.kind!r}", f"Known: {', '.join(KINDS)}")
+    if options.kind == "fast":
+        _refuse_options_of_llm(options)
+        return load_tagger()
+    from therapy_analytics.behaviours.llm import LLMCoder  # noqa: PLC0415 (no other run may reach for the network)
+
+    return LLMCoder.of(options)
+
+
+def check_coder(options: TaggerOptions) -> None:
+    """Raise what would stop a run at its first turn, before anything of an earlier run is replaced.
+
+    Raises
+    ------
+    BadOptionError
+        As `load_coder`.
+    CoderServerError
+        The outside coder's server is not there, and has never answered.
+    """
+    coder = load_coder(options)
+    check = getattr(coder, "check", None)
+    if check is not None:
+        check()
+
+
+def meaning(options: TaggerOptions) -> Meaning:
+    """Return what the columns of codes mean when the coder of these options gave them."""
+    coder = load_coder(options)
+    if options.kind == "fast":
+        return Meaning(
+            f"calibrated output of the tagger ({coder.name} {coder.version})",
+            "probability at or over the code's threshold",
+            "A prediction, see docs/tagger.md; empty for turns of the other role",
+        )
+    return Meaning(
+        f"1 where the outside coder {options.model} named the code, else 0: a decision, not a probability",
+        f"1 where the outside coder {options.model} named the code",
+        "An outside coder's decision that nobody has checked, see docs/tagger.md; "
+        "empty for turns of the other role and for turns that it did not code",
+    )
+
+
+def with_codes(session: AnnotatedSession, codes: Codes, start: int) -> AnnotatedSession:
+    """Return a session with its codes, and with a note on the turns that the coder could not code.
+
+    Parameters
+    ----------
+    session : AnnotatedSession
+        One of a batch.
+    codes : Codes
+        Of the whole batch.
+    start : int
+        Place of the session's first turn in the batch.
+    """
+    stop = start + len(session)
+    coded = replace(session, probabilities=codes.probabilities(start, stop), decisions=codes.decisions(start, stop))
+    of_role = session.turns.roles != OTHER
+    missing = int(np.count_nonzero(of_role & np.isnan(codes.probability[start:stop]).all(axis=1)))
+    if not missing:
+        return coded
+    note = f"{missing} of {np.count_nonzero(of_role)} turns have no codes: the coder gave no valid answer on them."
+    return replace(coded, session=replace(session.session, notes=(*session.session.notes, note)))
+
+
+def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict[str, Any]:
+    """Return who coded the turns, for ``run.json``, with what was counted in the batches."""
+    coder, counts = load_coder(options), Counter[str]()
+    for one in batches:
+        counts.update(one)
+    about = {"name": coder.name, "version": coder.version, "sha256": coder.sha256}
+    if options.kind == "llm":
+        about |= {"model": options.model or "", "endpoint_host": urlsplit(options.endpoint or "").hostname or ""}
+    return {**about, **counts}
+
+
+_OPTION_NAMES = {
+    "endpoint": "--endpoint",
+    "model": "--model",
+    "allow_remote": "--allow-remote",
+    "parallel": "--llm-parallel",
+    "timeout_s": "--llm-timeout",
+    "cache": "--llm-cache",
+}
+
+
+def _refuse_options_of_llm(options: TaggerOptions) -> None:
+    """Somebody who names a model and gets the fast tagger would not notice."""
+    for one in fields(options):
+        if one.name in _OPTION_NAMES and getattr(options, one.name) != one.default:
+            raise BadOptionError(_OPTION_NAMES[one.name], "is for outside coders only", "Add --tagger llm")
