@@ -49,7 +49,8 @@ def test_a_session_of_two_people_has_no_dyads(tmp_path: Path) -> None:
 
 
 def test_pairs_of_co_therapists_and_clients(tmp_path: Path) -> None:
-    dyads = ta.analyze(_read(tmp_path, COUPLE + "Counselor Kim: And what do you hope for?\nClient Ana: Peace.\nCounselor Kim: Peace.\n")).dyads
+    kim = "Counselor Kim: And what do you hope for?\nClient Ana: Peace.\nCounselor Kim: Peace.\n"
+    dyads = ta.analyze(_read(tmp_path, COUPLE + kim)).dyads
     assert list(zip(dyads["therapist"], dyads["client"], strict=True)) == [
         ("Therapist", "Client Ana"),
         ("Therapist", "Client Ben"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from therapy_analytics.readers._word_blocks import TableRow
 
 _ROW = re.compile(r"[ \t>]*\|(?P<cells>.*)\|[ \t]*$")
-_BELOW_HEADER = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?[ \t]*)?$")
+_BELOW_HEADER = re.compile(r"[ \t>]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)+(?:[ \t]*+:?-++:?[ \t]*+)?$")
 _BAR = re.compile(r"(?<!\\)\|")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _STARS = re.compile(r"\A(\*\*|__|\*|_)(.*)\1\Z")

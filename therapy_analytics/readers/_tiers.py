@@ -21,7 +21,7 @@ pitch intensity breath breathing laughter annotation annotations label labels
 _NO_SPEECH = frozenset(_NO_SPEECH_WORDS.split())
 _SILENT = frozenset({"", "sil", "sp", "silent", "sounding", "<sil>", "<eps>", "<p:>", "#", "_"})
 """What Praat and the forced aligners write into a span where nobody speaks."""
-_WORDS = re.compile(r"\s*[-_@]\s*words$", re.IGNORECASE)
+_WORDS = re.compile(r"(?<!\s)\s*+[-_@]\s*words$", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 Span = tuple[float, float, str]

@@ -13,6 +13,7 @@ from therapy_analytics.readers._notes import counted
 
 _MEDIA_MARK = "[media omitted]"
 _HIDDEN = "[\u200e\u200f\u202a-\u202e\u2066-\u2069]*"
+_HIDDEN_OR_BLANK = "[ \t\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 _IN_BRACKETS = re.compile(
     r"<[^<>\n]{0,20}\b(?:media|medien|multimedia|m[ée]dias?|m[íi]dia|archivo|fichier)\b[^<>\n]{0,30}>"
     r"|<(?:attached|anhang|adjunto|pi[èe]ce jointe|allegato|anexo|bijlage): ?[^<>\n]{1,200}>",
@@ -35,7 +36,7 @@ _DELETED = re.compile(
 )
 _CALL = re.compile(rf"{_HIDDEN}(?:missed|silenced) (?:group )?(?:voice|video) call\b[^\n]{{0,40}}", re.IGNORECASE)
 _ENCRYPTED = re.compile(rf"{_HIDDEN}messages and calls are end-to-end encrypted\.[^\n]*", re.IGNORECASE)
-_EDITED = re.compile(rf"[ \t]*{_HIDDEN}<this message was edited>{_HIDDEN}", re.IGNORECASE)
+_EDITED = re.compile(rf"(?<!{_HIDDEN_OR_BLANK}){_HIDDEN_OR_BLANK}*+<this message was edited>{_HIDDEN}", re.IGNORECASE)
 _EVENT = re.compile(
     r"\b(?:changed|added|created|removed|left|joined|pinned|invited|started|turned (?:on|off))\b", re.IGNORECASE
 )
