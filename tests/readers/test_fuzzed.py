@@ -108,6 +108,20 @@ def test_what_never_ends_does_not_hang(text: str, name: str, reading: ReadingOf)
     assert time.process_time() - began < HANG_S / 5
 
 
+def test_a_header_of_ten_thousand_cells_is_refused_at_once(reading: ReadingOf) -> None:
+    """Every row was made as wide as it, which took gigabytes."""
+    began = time.process_time()
+    problem = reading(",".join(["speaker", "text", *["x"] * 10_000]) + "\nT,Hello.\nC,Hi.\n" * 2_000, "a.csv").problem
+    assert problem is not None
+    assert "10002 cells" in str(problem)
+    assert time.process_time() - began < HANG_S / 5
+
+
+def test_braces_in_a_caption_are_words(session: SessionOf) -> None:
+    talk = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v T>{\\} it is\n\n00:02.000 --> 00:03.000\n<v C>{\\an8}yes\n"
+    assert [turn.text for turn in session(talk, "a.vtt").turns] == ["{\\} it is", "yes"]
+
+
 def test_a_workbook_without_styles_prints_nothing(reading: ReadingOf, capsys: pytest.CaptureFixture[str]) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(FORMATS / "two_visits.xlsx") as old, zipfile.ZipFile(out, "w") as new:

@@ -78,7 +78,7 @@ _SESSION_WORDS = frozenset(
 _KEY_WORDS = frozenset({"id", "no", "number", "nr", "name", "title", "index", "idx", "num", "key"})
 _NOT_SESSION = frozenset({"act", "turn", "utt", "utterance", "vol", "message", "type", "topic", "speaker", "date"})
 _UNITS: Mapping[str, float] = {"ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "millis": 1e-3}
-_MOST_COLUMNS = 2_000
+MOST_COLUMNS = 2_000
 _LONGEST_NAME = 100
 _UTTERANCE_LEVEL = ("utt", "utterance", "message")
 
@@ -114,7 +114,7 @@ class Columns:
 
 def may_be_header(row: Sequence[str]) -> bool:
     """Tell a row that can name columns from one of words, at a glance: most files are no tables."""
-    fits = 1 < len(row) <= _MOST_COLUMNS and max(map(len, row)) <= _LONGEST_NAME
+    fits = 1 < len(row) <= MOST_COLUMNS and max(map(len, row)) <= _LONGEST_NAME
     return fits and not row[0].lstrip().startswith(("{", "["))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._columns import find_columns, may_be_header
+from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
@@ -53,7 +53,11 @@ def read_delimited(source: Source) -> Iterator[RawSession]:
     header = header_without(first)
     above = 0 if header else header_place(first)
     records = islice(_records(source, delimiter), above, None)
-    yield from read_table(source, _table(header or next(records, []), records, delimiter))
+    header = header or next(records, [])
+    if len(header) > MOST_COLUMNS:  # to make every row as wide would take the machine's memory
+        problem = f"the first row has {len(header)} cells; a table of more than {MOST_COLUMNS} columns is not read"
+        raise source.error(problem, "Keep the columns with session, speaker and words", line=1)
+    yield from read_table(source, _table(header, records, delimiter))
 
 
 def _plain(text: str) -> str:
