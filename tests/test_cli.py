@@ -33,6 +33,14 @@ def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_p
     assert not (tmp_path / "r" / "sessions" / "aria_ben" / "timeline.png").exists()
 
 
+def test_the_summary_counts_sessions_that_are_not_in_english(tmp_path: Path) -> None:
+    said = "T: Was f\u00fchrt Sie heute zu mir?\nC: Ich schlafe schlecht und bin am Tag immer m\u00fcde.\n" * 4
+    (tmp_path / "deutsch.txt").write_text(said, encoding="utf-8")
+    done = tanalyze("run", str(tmp_path / "deutsch.txt"), "--out", str(tmp_path / "r"), "--no-plots")
+    assert done.returncode == 0, done.stderr
+    assert "Not in English, as it seems: 1 session" in " ".join(done.stdout.split())
+
+
 def test_brackets_in_a_name_are_no_markup_of_the_summary(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("session,speaker,text,counselor\n1,T,How are you?,[/b] Lee\n1,C,Well.,[/b] Lee\n")
     done = tanalyze("run", str(tmp_path / "a.csv"), "--out", str(tmp_path / "r"), "--no-plots")
@@ -62,6 +70,7 @@ def test_some_bad_files_give_status_one(samples: Path, tmp_path: Path) -> None:
         (("run", "SAMPLE", "--columns", "speker=Who"), "known: speaker, text"),
         (("run", "SAMPLE", "--processes", "0"), "--processes"),
         (("run", "SAMPLE", "--lexicon", "none.toml"), "none.toml: the lexicon cannot be opened"),
+        (("run", "SAMPLE", "--tagger-aim", "speed"), "Known: balanced, precision, rate, recall"),
         (("run", "SAMPLE", "--out", "FULL"), "holds other things than results"),
         (("rum", "SAMPLE"), "No such command"),
     ],

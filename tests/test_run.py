@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import stat
 from pathlib import Path
@@ -11,10 +12,12 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
+from therapy_analytics.behaviours import load_tagger
 from therapy_analytics.engine import in_batches
 from therapy_analytics.errors import BadOptionError, NothingToReadError
-from therapy_analytics.pipeline import Settings, Writing
+from therapy_analytics.pipeline import Writing
 from therapy_analytics.readers import ReadOptions
+from therapy_analytics.settings import Settings
 
 FIXED_SESSIONS = ["session_id", "source_file", "counselor", "client", "source"]
 FIXED_TURNS = ["session_id", "turn", "role", "speaker", "first_row", "start_s", "end_s", "n_words"]
@@ -83,6 +86,23 @@ def test_the_columns_that_others_rely_on(out: Path, sessions: pd.DataFrame) -> N
     assert turns["turn"].tolist() == list(range(len(turns)))
 
 
+def test_unsure_codes_are_those_near_their_threshold(out: Path) -> None:
+    turns = pd.read_csv(out / "sessions" / "lindqvist_dana_1" / "turns.csv")
+    limits = dict(zip(load_tagger().names, load_tagger().thresholds, strict=True))
+    codes = [name for name in turns if f"p_{name}" in turns]
+    assert list(turns)[list(turns).index("p_mi_sustain") + 1 :][:2] == ["mi_sustain", "unsure_codes"]
+    for row in turns.to_dict("records"):
+        near = {
+            code: abs(math.log(row[f"p_{code}"] / (1 - row[f"p_{code}"])) - math.log(limits[code] / (1 - limits[code])))
+            for code in codes
+            if row[f"p_{code}"] == row[f"p_{code}"]
+        }
+        named = row["unsure_codes"].split(";") if isinstance(row["unsure_codes"], str) else []
+        assert named == sorted(named, key=codes.index)
+        assert {code for code in near if near[code] < 0.499} <= set(named) <= {c for c in near if near[c] < 0.501}
+    assert 0 < turns["unsure_codes"].notna().mean() < 1
+
+
 def test_every_column_is_in_the_codebook(out: Path, sessions: pd.DataFrame) -> None:
     codebook = pd.read_csv(out / "codebook.csv")
     turns = pd.read_csv(out / "sessions" / "aria_ben" / "turns.csv")
@@ -114,7 +134,7 @@ def test_the_same_again_and_with_two_processes(out: Path, samples: Path, tmp_pat
 
 def test_batches_are_split_and_change_nothing(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ta.run([samples], tmp_path / "one", writing=Writing(plots=False))
-    monkeypatch.setattr("therapy_analytics.pipeline.TURNS_PER_BATCH", 60)
+    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
     assert len(list(in_batches(ta.read(samples), Settings().turns_per_batch))) > 5
     ta.run([samples], tmp_path / "many", writing=Writing(plots=False))
     assert _files(tmp_path / "one") == _files(tmp_path / "many")
@@ -152,10 +172,19 @@ def test_the_recipe_repeats_the_run(out: Path, samples: Path) -> None:
     assert {one["name"] for one in recipe["lexicons"]} >= {"function_words", "emotions"}
     assert [one["name"] for one in recipe["codebooks"]] == ["bolt", "mi"]
     assert len(recipe["tagger"]["sha256"]) == 64
+    assert recipe["tagger"]["aim"] == "balanced"
     assert {Path(one["file"]).name for one in recipe["inputs"]} == {
         path.name for path in samples.iterdir() if path.name != "sessions.csv"
     }
     assert all(len(one["sha256"]) == 64 for one in recipe["inputs"])
+
+
+def test_the_aim_is_written_down(samples: Path, tmp_path: Path) -> None:
+    settings = ta.Settings(tagger=ta.TaggerOptions(aim="recall"))
+    ta.run([samples / "nair_yuki.txt"], tmp_path, settings=settings, writing=Writing(plots=False))
+    assert json.loads((tmp_path / "run.json").read_text())["tagger"]["aim"] == "recall"
+    codebook = pd.read_csv(tmp_path / "codebook.csv").set_index("column")
+    assert "aim recall: few turns" in codebook.loc["mi_question", "formula"]
 
 
 def test_bad_files_are_named_and_the_rest_is_analysed(samples: Path, tmp_path: Path) -> None:

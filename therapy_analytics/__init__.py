@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from therapy_analytics import errors, plots
     from therapy_analytics.behaviours import TaggerOptions
+    from therapy_analytics.behaviours.explain import explain
     from therapy_analytics.language import Lexicon, load_lexicon
     from therapy_analytics.measures import Column, measure
-    from therapy_analytics.pipeline import Analysis, Settings, analyze, run
+    from therapy_analytics.pipeline import Analysis, analyze, run
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
     from therapy_analytics.session import Session, Turn
+    from therapy_analytics.settings import Settings
 
 # Public names and where they live; loaded on first use, so that `tanalyze --help` imports nothing heavy.
 _HOMES = {
@@ -27,11 +29,12 @@ _HOMES = {
     "Lexicon": "language",
     "ReadOptions": "readers",
     "Session": "session",
-    "Settings": "pipeline",
+    "Settings": "settings",
     "TaggerOptions": "behaviours",
     "Turn": "session",
     "analyze": "pipeline",
     "errors": "",
+    "explain": "behaviours.explain",
     "load_lexicon": "language",
     "measure": "measures",
     "plots": "",
@@ -52,6 +55,7 @@ __all__ = [
     "Turn",
     "analyze",
     "errors",
+    "explain",
     "load_lexicon",
     "measure",
     "plots",

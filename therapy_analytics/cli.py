@@ -109,11 +109,21 @@ def run(
     quotes: Annotated[
         bool, typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written.")
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Write which words and features moved each code: evidence.csv.")
+    ] = False,
     processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
     tagger: Annotated[
         str, typer.Option(help="Who codes the turns: fast (the tagger of the package), or llm.")
     ] = "fast",
+    tagger_aim: Annotated[
+        str,
+        typer.Option(
+            help="What the tagger's decisions are for: balanced, precision (right when it says so), "
+            "recall (little is missed), or rate (unbiased rates)."
+        ),
+    ] = "balanced",
     endpoint: Annotated[
         str | None,
         typer.Option(help="For llm: a server with OpenAI's interface, http://127.0.0.1:11434/v1.", show_default=False),
@@ -133,25 +143,35 @@ def run(
 ) -> None:
     """Read transcripts, tag what each turn does, measure each session, write tables and figures."""
     from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415
+    from therapy_analytics.behaviours.explain import explaining_tagger  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.language import load_lexicon  # noqa: PLC0415
-    from therapy_analytics.pipeline import Settings, Writing  # noqa: PLC0415
+    from therapy_analytics.pipeline import Writing  # noqa: PLC0415
     from therapy_analytics.pipeline import run as run_pipeline  # noqa: PLC0415
+    from therapy_analytics.settings import Settings  # noqa: PLC0415
 
     os.umask(0o077)
     progress = _Progress()
     coder = TaggerOptions(
-        kind=tagger, endpoint=endpoint, model=model, allow_remote=allow_remote,
+        kind=tagger, aim=tagger_aim, endpoint=endpoint, model=model, allow_remote=allow_remote,
         parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache,
     )  # fmt: skip
     try:
+        if explain:
+            explaining_tagger(coder)
         _say_who_hears(coder)
         result = run_pipeline(
             paths,
             out,
             settings=Settings(lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes, tagger=coder),
             read_options=_read_options(columns, therapist, client, metadata, pattern),
-            writing=Writing(plots=plots, processes=processes, on_file=progress.file, on_sessions=progress.sessions),
+            writing=Writing(
+                plots=plots,
+                explain=explain,
+                processes=processes,
+                on_file=progress.file,
+                on_sessions=progress.sessions,
+            ),
         )
     except TherapyAnalyticsError as error:
         progress.close()
@@ -360,6 +380,7 @@ def _summary(result: RunResult, *, plots: bool) -> None:
 
 
 def _pointers(result: RunResult, *, plots: bool) -> list[str]:
+    from therapy_analytics.language.english import NOT_ENGLISH  # noqa: PLC0415
     from therapy_analytics.measures.process.role_check import SWAPPED  # noqa: PLC0415
 
     unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
@@ -383,6 +404,12 @@ def _pointers(result: RunResult, *, plots: bool) -> list[str]:
     if unknown:
         lines.append(
             f"In {_count(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL."
+        )
+    strange = int(result.sessions["notes"].str.contains(NOT_ENGLISH, regex=False).sum())
+    if strange:
+        lines.append(
+            f"Not in English, as it seems: {_count(strange, 'session')} (see the column notes). "
+            "The tagger and the word lists are for English; these numbers mean nothing."
         )
     if noted:
         lines.append(f"Notes on {_count(noted, 'session')}: see the column notes.")

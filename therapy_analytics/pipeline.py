@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,57 +15,27 @@ import pandas as pd
 
 from therapy_analytics import results, tables
 from therapy_analytics.behaviours import (
-    Codebook,
     TaggerOptions,
     check_coder,
-    codebooks_with,
     load_coder,
     meaning,
     recipe,
     with_codes,
 )
+from therapy_analytics.behaviours.explain import explain, explaining_tagger
 from therapy_analytics.engine import in_batches, in_order
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.language import Lexicon, annotate, builtin_lexicons
+from therapy_analytics.language import Lexicon, annotate
+from therapy_analytics.language.english import with_language_notes
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures import values_of
 from therapy_analytics.measures._base import all_columns
-from therapy_analytics.readers import FileReading, ReadOptions, read_files
+from therapy_analytics.readers import FileReading, ReadOptions
+from therapy_analytics.readers._inputs import Inputs
+from therapy_analytics.settings import Settings, as_recipe
 
 if TYPE_CHECKING:
     from therapy_analytics.session import Session
-
-TURNS_PER_BATCH = 2_000
-TURNS_PER_SLOW_BATCH = 200
-"""For coders that take seconds for a turn: so often is it told how far they are."""
-_PACKAGES = ("numpy", "scipy", "pandas", "spacy", "matplotlib")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What an analysis depends on besides the sessions.
-
-    Attributes
-    ----------
-    lexicons : tuple of Lexicon
-        The user's own; those of the package are always there.
-    seed : int
-        Of all shuffles.
-    quotes : bool
-        Whether tables may hold what was said.
-    tagger : TaggerOptions
-        Who codes the turns.
-    """
-
-    lexicons: tuple[Lexicon, ...] = ()
-    seed: int = 0
-    quotes: bool = False
-    tagger: TaggerOptions = field(default_factory=TaggerOptions)
-
-    @property
-    def turns_per_batch(self) -> int:
-        """How many turns are worked on at a time; results do not depend on it."""
-        return TURNS_PER_BATCH if self.tagger.kind == "fast" else TURNS_PER_SLOW_BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +153,17 @@ def run(
     NothingToReadError
         There is no transcript, or none that can be read (``problems.csv`` then says why).
     BadOptionError
-        The folder holds something that is not a result of this program.
+        The folder holds something that is not a result of this program, or what is to be written cannot be.
     """
     settings, writing = settings or Settings(), writing or Writing()
+    if writing.explain:
+        explaining_tagger(settings.tagger)
     out = Path(out)
-    reading = _Reading(paths, read_options or ReadOptions(), out, writing.on_file)
-    work = functools.partial(_analyze_and_write, settings=settings, out=out, plots=writing.plots)
-    batches = in_batches(reading.sessions(), settings.turns_per_batch)
+    inputs = Inputs(paths, read_options or ReadOptions(), out, writing.on_file)
+    work = functools.partial(
+        _analyze_and_write, settings=settings, out=out, plots=writing.plots, explained=writing.explain
+    )
+    batches = in_batches(inputs.sessions(), settings.turns_per_batch)
     first = list(islice(batches, 1))  # with nothing to read at all, the folder is not touched
     check_coder(settings.tagger)
     results.prepare(out)
@@ -199,12 +171,14 @@ def run(
     for part in in_order(work, chain(first, batches), processes=writing.processes):
         writing.on_sessions(len(part.sessions))
         parts.append(part)
-    results.write_csv(results.problems_table(reading.problems), out / "problems.csv")
+    results.write_csv(results.problems_table(inputs.problems), out / "problems.csv")
     tagger = recipe(settings.tagger, [part.counts for part in parts])
-    about = json.dumps(_recipe(reading, settings) | {"tagger": tagger}, indent=2, ensure_ascii=False)
+    about = json.dumps(
+        as_recipe(settings, inputs.options, inputs.files) | {"tagger": tagger}, indent=2, ensure_ascii=False
+    )
     (out / "run.json").write_text(about + "\n", encoding="utf-8")
     if not parts:
-        raise NothingToReadError(_nothing_readable(reading, out))
+        raise NothingToReadError(_nothing_readable(inputs, out))
     by_session = _stacked([part.sessions for part in parts])
     results.write_csv(by_session, out / "sessions.csv")
     dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
@@ -212,7 +186,7 @@ def run(
         results.write_csv(dyads, out / "dyads.csv")
     gold = sorted({name for part in parts for name in part.gold})
     results.write_csv(_codebook(settings, by_session, gold), out / "codebook.csv")
-    return RunResult(out, by_session, tuple(reading.problems), tagger)
+    return RunResult(out, by_session, tuple(inputs.problems), tagger)
 
 
 def _ignore(_: object) -> None:
@@ -227,6 +201,8 @@ class Writing:
     ----------
     plots : bool
         Whether each session gets its figures.
+    explain : bool
+        Whether each session gets the evidence for its codes.
     processes : int
         How many processes share the work; the results do not depend on it.
     on_file : callable
@@ -236,45 +212,10 @@ class Writing:
     """
 
     plots: bool = True
+    explain: bool = False
     processes: int = 1
     on_file: Callable[[FileReading], None] = _ignore
     on_sessions: Callable[[int], None] = _ignore
-
-
-class _Reading:
-    """Files read one after the other into batches, with what is to be remembered of them."""
-
-    def __init__(
-        self,
-        paths: Sequence[str | Path],
-        options: ReadOptions,
-        out: Path,
-        on_file: Callable[[FileReading], None],
-    ) -> None:
-        self.options = options
-        self.problems: list[UnreadableFileError] = []
-        self.inputs: list[dict[str, Any]] = []
-        self._files = read_files(paths, options=options, leave_out=out)
-        self._on_file = on_file
-
-    def sessions(self) -> Iterator[Session]:
-        for reading in self._files:
-            self._on_file(reading)
-            if reading.problem is not None:
-                self.problems.append(reading.problem)
-            self.inputs.append(
-                {
-                    "file": str(reading.path),
-                    "sha256": reading.sha256,
-                    "reader": reading.reader,
-                    "sessions": len(reading.sessions),
-                }
-            )
-            yield from reading.sessions
-
-
-def _lexicons(settings: Settings) -> tuple[Lexicon, ...]:
-    return (*builtin_lexicons(), *settings.lexicons)
 
 
 @functools.lru_cache(maxsize=2)
@@ -289,7 +230,7 @@ def measure_sessions(batch: Sequence[Session], settings: Settings) -> list[table
 
 def _measured(batch: Sequence[Session], settings: Settings) -> tuple[list[tables.Measured], Mapping[str, int]]:
     """Return the values of a batch, and what the coder counted."""
-    arrays = annotate(batch, _matcher(_lexicons(settings)))
+    arrays = with_language_notes(annotate(batch, _matcher(settings.all_lexicons)))
     codes = load_coder(settings.tagger).predict(arrays)
     measured = []
     for position, session in enumerate(arrays):
@@ -310,8 +251,8 @@ class _Frames(NamedTuple):
 def _frames(batch: Sequence[Session], settings: Settings) -> _Frames:
     """Take one batch from sessions to tables."""
     measured, counts = _measured(batch, settings)
-    columns = [column for _, column in all_columns(_lexicons(settings))]
-    all_codes = [code for book in _codebooks(settings) for code in book.codes]
+    columns = [column for _, column in all_columns(settings.all_lexicons)]
+    all_codes = [code for book in settings.codebooks for code in book.codes]
     return _Frames(
         tables.sessions_table(measured, columns),
         tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
@@ -330,15 +271,10 @@ def _stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return whole[[*about, *rest]].fillna(texts)
 
 
-def _codebooks(settings: Settings) -> tuple[Codebook, ...]:
-    """Return the codebooks, each with the codes that the coder gives."""
-    return codebooks_with(load_coder(settings.tagger).names)
-
-
 def _codebook(settings: Settings, by_session: pd.DataFrame, gold: Iterable[str]) -> pd.DataFrame:
     return tables.codebook_table(
-        _lexicons(settings),
-        _codebooks(settings),
+        settings.all_lexicons,
+        settings.codebooks,
         sessions=map(str, by_session),
         gold=gold,
         meaning=meaning(settings.tagger),
@@ -359,41 +295,29 @@ class _Written:
     counts: Mapping[str, int]
 
 
-def _analyze_and_write(batch: tuple[Session, ...], *, settings: Settings, out: Path, plots: bool) -> _Written:
+def _analyze_and_write(
+    batch: tuple[Session, ...], *, settings: Settings, out: Path, plots: bool, explained: bool
+) -> _Written:
     frames = _frames(batch, settings)
+    evidence = _evidence(batch, settings) if explained else {}
     starts = np.cumsum([0, *(len(session.turns) for session in batch)])
     for position, session in enumerate(batch):
         turns = frames.turns.iloc[starts[position] : starts[position + 1]]
         # Codes that people gave in other sessions of the batch are no columns of this one.
         turns = turns.drop(columns=[name for name in _gold_names(turns) if not turns[name].any()])
-        results.write_session(turns, out / "sessions" / session.id, plots=plots)
+        results.write_session(turns, out / "sessions" / session.id, plots=plots, evidence=evidence.get(session.id))
     return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), frames.counts)
 
 
-def _nothing_readable(reading: _Reading, out: Path) -> str:
+def _evidence(batch: Sequence[Session], settings: Settings) -> dict[str, pd.DataFrame]:
+    """Return the evidence for the codes of each session of a batch, by its id."""
+    whole = explain(batch, quotes=settings.quotes, tagger=settings.tagger)
+    found = {str(name): part for name, part in whole.groupby("session_id", sort=False)}
+    return {session.id: found.get(session.id, whole.iloc[:0]) for session in batch}
+
+
+def _nothing_readable(inputs: Inputs, out: Path) -> str:
     return (
-        f"None of the {len(reading.inputs)} files could be read as a transcript. "
+        f"None of the {len(inputs.files)} files could be read as a transcript. "
         f"{out / 'problems.csv'} says what is wrong with each and what would be right."
     )
-
-
-def _recipe(reading: _Reading, settings: Settings) -> dict[str, Any]:
-    """Return all that is needed to repeat the run, besides who coded the turns."""
-    options = reading.options
-    return {
-        "therapy_analytics": metadata.version("therapy-analytics"),
-        "python": platform.python_version(),
-        "packages": {name: metadata.version(name) for name in _PACKAGES},
-        "options": {
-            "columns": dict(options.columns),
-            "therapist": options.therapist,
-            "client": options.client,
-            "metadata": str(options.metadata) if options.metadata else None,
-            "pattern": options.pattern,
-            "quotes": settings.quotes,
-            "seed": settings.seed,
-        },
-        "inputs": reading.inputs,
-        "lexicons": [{"name": one.name, "sha256": one.sha256} for one in _lexicons(settings)],
-        "codebooks": [{"name": one.id, "sha256": one.sha256} for one in _codebooks(settings)],
-    }

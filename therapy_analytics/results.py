@@ -33,10 +33,12 @@ def prepare(out: Path) -> None:
     (out / "sessions").mkdir(mode=0o700)
 
 
-def write_session(turns: pd.DataFrame, folder: Path, *, plots: bool) -> None:
-    """Write what there is of one session: the table of its turns, and its figures."""
+def write_session(turns: pd.DataFrame, folder: Path, *, plots: bool, evidence: pd.DataFrame | None = None) -> None:
+    """Write what there is of one session: the table of its turns, the evidence for its codes, and its figures."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_csv(turns, folder / "turns.csv")
+    if evidence is not None:
+        write_csv(evidence, folder / "evidence.csv")
     if plots:
         _draw(turns, folder)
 

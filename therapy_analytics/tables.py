@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isinf
 
 import numpy as np
@@ -88,6 +88,7 @@ DYAD_COLUMNS = (
 )
 GOLD = "gold_"
 """Before the name of a column of codes that people gave, as the file has it."""
+UNSURE_COLUMN = _fixed("unsure_codes", "Codes whose decision on the turn may well be otherwise; several are split by ;")
 QUOTE_COLUMN = _fixed("text", "What was said (only with --quotes)")
 
 
@@ -176,6 +177,7 @@ def turns_table(
         data["text"] = [turn.text for turn in turns]
     for code in codes:
         data |= _code_columns(measured, code)
+    data[UNSURE_COLUMN.name] = _unsure(measured, codes)
     for name in dict.fromkeys(name for turn in turns for name in turn.gold):
         data[f"{GOLD}{name}"] = [turn.gold.get(name, "") for turn in turns]
     for column in columns:
@@ -193,6 +195,23 @@ def _code_columns(measured: Sequence[Measured], code: Code) -> dict[str, object]
     decision = _joined([one.session.decisions[code.column] for one in measured], np.bool_)
     masked = pd.arrays.IntegerArray(decision.astype(np.int8), np.isnan(probability))
     return {f"p_{code.column}": probability, code.column: masked}
+
+
+def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> np.ndarray:
+    """Name the unsure codes of each turn; few combinations occur, so each is put into words once."""
+    names = [code.column for code in codes]
+    n_turns = sum(len(one.session) for one in measured)
+    table = np.zeros((n_turns, len(names)), dtype=np.bool_)
+    for column, name in enumerate(names):
+        table[:, column] = _joined([one.session.unsure[name] for one in measured], np.bool_)
+    texts = np.full(n_turns, "", dtype=object)
+    (some,) = np.nonzero(table.any(axis=1))
+    if len(some):
+        kinds, kind = np.unique(np.packbits(table[some], axis=1), axis=0, return_inverse=True)
+        flags = np.unpackbits(kinds, axis=1, count=len(names))
+        said = [";".join(name for name, on in zip(names, row, strict=True) if on) for row in flags.tolist()]
+        texts[some] = np.array(said, dtype=object)[kind.reshape(-1)]
+    return texts
 
 
 def codebook_table(
@@ -223,6 +242,8 @@ def codebook_table(
     rows += [_codebook_row(column, "sessions", one.family) for one, column in measures if column.level == "session"]
     rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, QUOTE_COLUMN)]
     rows += [row for book in codebooks for code in book.codes for row in _code_rows(code, book, meaning)]
+    unsure = replace(UNSURE_COLUMN, formula=meaning.unsure, misleads=meaning.misleads, source="This program")
+    rows.append(_codebook_row(unsure, "turns", "codes"))
     rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
     rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
     rows += [_codebook_row(column, "dyads", "fixed") for column in DYAD_COLUMNS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable
@@ -20,10 +21,12 @@ from therapy_analytics.session import Role, Session, Turn
 FLAGS = ("question", "reflection", "input")
 MAIN = ("question", "reflection", "input", "other")
 TALK = ("change", "sustain", "neutral")
-LABELS = (*FLAGS, *(f"main_{name}" for name in MAIN), *TALK)
+KINDS = ("question_open", "question_closed")
+"""Known of questions alone."""
+LABELS = (*FLAGS, *(f"main_{name}" for name in MAIN), *KINDS, *TALK)
 SEEDED = ("bolt", "mi")
 """Codebooks whose examples the tagger learns from."""
-THERAPIST_LABELS = 7
+THERAPIST_LABELS = 9
 """So many of `LABELS` are of therapist turns, the others of client turns."""
 
 
@@ -66,6 +69,8 @@ def annomi(folder: Path) -> Corpus:
     for name in FLAGS:
         column = "therapist_input" if name == "input" else name
         rows[name] = rows[f"{column}_exists"].eq(True).astype(float)
+    for name in KINDS:
+        rows[name] = rows["question_subtype"].eq(name.removeprefix("question_")).astype(float) * rows["question"]
     for name in MAIN:
         rows[f"main_{name}"] = rows["main_therapist_behaviour"].str.replace("therapist_", "").eq(name).astype(float)
     for name in TALK:
@@ -80,15 +85,12 @@ def annomi(folder: Path) -> Corpus:
     return _corpus(turns, LABELS)
 
 
-def misc_gold(folder: Path) -> Corpus:
-    """Read MISC units as turns: flags by any unit of the turn; main behaviour unknown."""
+def misc_units(folder: Path) -> pd.DataFrame:
+    """Read MISC's thought units: session, role, text, group, coarse label, and what it says of `LABELS`."""
     parts = [pd.read_csv(folder / "misc_gold" / name) for name in ("hlqc.csv", "mibot.csv")]
     units = pd.concat(parts, ignore_index=True)
-    units["session"], units["text"], units["group"] = (
-        units["conv_id"],
-        units["utt_text"],
-        "misc" + units["conv_id"],
-    )
+    units["session"], units["text"] = units["conv_id"], units["utt_text"].astype(str)
+    units["group"], units["label"] = "misc" + units["conv_id"], units["t1_label_GT"]
     units["role"] = units["speaker"].map({"counsellor": "therapist", "client": "client"})
     kinds = {
         "question": {"OQ", "CQ"},
@@ -97,12 +99,43 @@ def misc_gold(folder: Path) -> Corpus:
     }
     for name, codes in kinds.items():
         units[name] = units["t2_label_GT"].isin(codes).astype(float)
+    for name, code in (("question_open", "OQ"), ("question_closed", "CQ")):
+        units[name] = units["t2_label_GT"].eq(code).astype(float)
     for name, code in (("change", "C"), ("sustain", "S")):
-        units[name] = (units["t1_label_GT"].eq(code) & units["role"].eq("client")).astype(float)
+        units[name] = (units["label"].eq(code) & units["role"].eq("client")).astype(float)
     units["neutral"] = 0.0
-    turns = _merged(units.assign(**dict.fromkeys([f"main_{name}" for name in MAIN], 0.0)))
+    return units.assign(**dict.fromkeys([f"main_{name}" for name in MAIN], 0.0))
+
+
+def misc_gold(folder: Path) -> Corpus:
+    """Read MISC twice: its units as turns of their own, and as whole turns with flags by any unit of them.
+
+    What a turn does mainly is unknown.
+    """
+    units = misc_units(folder)
+    turns = pd.concat([units.assign(session="units" + units["session"]), _merged(units)], ignore_index=True)
     turns["neutral"] = 1.0 - turns[["change", "sustain"]].max(axis=1)
-    return _corpus(turns, (*FLAGS, *TALK))
+    return _corpus(turns, (*FLAGS, *KINDS, *TALK))
+
+
+def invented() -> pd.DataFrame:
+    """Return the turns of the invented sessions: session, role, text, group, and lists of codes ``mi, bolt, misc``."""
+    rows = []
+    for path in sorted((Path(__file__).parent / "invented_sessions").glob("*.jsonl")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+            name = f"invented_{path.stem}_{number}"
+            for turn in json.loads(line)["turns"]:
+                mi = [*turn.get("mi", []), f"main_{turn['main']}"] if turn["role"] == "therapist" else [turn["talk"]]
+                codes = {"mi": mi, "bolt": turn["bolt"], "misc": turn["misc"]}
+                rows.append({"session": name, "group": name, "role": turn["role"], "text": turn["text"], **codes})
+    return pd.DataFrame(rows)
+
+
+def invented_as_turns() -> Corpus:
+    """Return the invented sessions with what they say of AnnoMI's labels."""
+    turns = invented()
+    flags = {name: [float(name in codes) for codes in turns["mi"]] for name in LABELS}
+    return _corpus(turns.assign(**flags), LABELS)
 
 
 def bolt(folder: Path, role: Role) -> tuple[pd.DataFrame, list[str]]:
@@ -164,8 +197,7 @@ def _corpus(turns: pd.DataFrame, known: tuple[str, ...]) -> Corpus:
     therapist = turns["role"].eq("therapist").to_numpy()[:, None]
     own = np.where(np.arange(len(LABELS)) < THERAPIST_LABELS, therapist, ~therapist)
     weights = own & np.isin(LABELS, known)
-    return Corpus(
-        turns[["session", "role", "text", "group"]],
-        turns[list(LABELS)].to_numpy(float),
-        weights.astype(float),
-    )
+    labels = turns[list(LABELS)].to_numpy(float)
+    kinds = np.isin(LABELS, KINDS)
+    weights[:, kinds] &= labels[:, kinds].any(axis=1)[:, None]
+    return Corpus(turns[["session", "role", "text", "group"]], labels, weights.astype(float))

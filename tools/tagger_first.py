@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import cohen_kappa_score, f1_score
 from tagger_corpora import (
     FLAGS,
+    KINDS,
     LABELS,
     MAIN,
     TALK,
@@ -20,28 +21,31 @@ from tagger_corpora import (
     annomi,
     bare,
     batch,
+    invented_as_turns,
     misc_gold,
     plain,
     seeds_as_turns,
 )
-from tagger_fit import Array, Data, Head, Penalty, best_threshold, fit, platt, sigmoid
+from tagger_fit import Array, Data, Head, Penalty, aims, best_threshold, fit, platt, sigmoid
 from tagger_meaning import widen
 
 from therapy_analytics.behaviours.features import Features, featurize
 
 WAYS: dict[str, Callable[[str], str]] = {"clean": str, "plain": plain, "bare": bare}
-HEADS = (*FLAGS, "change", "sustain")
+HEADS = (*FLAGS, *KINDS, "change", "sustain")
 """Heads that are kept; those of the main behaviour and of neutral talk serve the comparison with others only."""
-PENALTY = Penalty(own=3, context=32, dense=6)
-MISC_WEIGHT, SEED_WEIGHT = 0.7, 2.0
+PENALTY = Penalty(own=5, context=32, dense=6)
+PRIOR = 0.75
+"""How much of the commoner classes' lead is taken away where one class is chosen."""
+MISC_WEIGHT, SEED_WEIGHT, INVENTED_WEIGHT = 0.5, 2.0, 0.5
 """How much a turn of these counts beside one of AnnoMI."""
 Scores = dict[str, Array]
-Lines = dict[str, tuple[float, float, float]]
+Lines = dict[str, tuple[float, float, dict[str, float]]]
 
 
 @dataclass(frozen=True)
 class First:
-    """What the layer is trained on: AnnoMI's ``n`` turns, those of MISC, seeds; in each way of writing."""
+    """What the layer is trained on: AnnoMI's ``n`` turns, those of MISC, seeds, invented; in each way of writing."""
 
     corpus: Corpus
     n: int
@@ -53,10 +57,14 @@ class First:
         return fit(copies, self.corpus.labels, self.corpus.weights * keep[:, None], PENALTY, parts=3)
 
     def out_of_fold(self, seed: int) -> Scores:
-        """Return scores of AnnoMI's turns by models that have not seen their recording, by way of writing."""
-        fold = np.full(len(self.corpus.turns), -1)
-        fold[: self.n] = folds(self.corpus.turns["group"].to_numpy()[: self.n], seed)
-        scores = {way: np.zeros((self.n, len(LABELS))) for way in self.ways}
+        """Return scores of all turns by models that have not seen their recording, by way of writing.
+
+        Seeds are seen by all models.
+        """
+        group = self.corpus.turns["group"].to_numpy()
+        fold = np.concatenate([folds(group[: self.n], seed), folds(group[self.n :], seed)])
+        fold[group == "seed"] = -1
+        scores = {way: np.zeros(self.corpus.labels.shape) for way in self.ways}
         for k in range(5):
             head, mine = self.fit(fold != k), np.flatnonzero(fold == k)
             for way, turns in self.ways.items():
@@ -87,52 +95,66 @@ def features_of(turns: pd.DataFrame, way: str) -> Features:
 
 
 def first_layer(folder: Path, directions: Array) -> First:
-    """Read AnnoMI, the MISC units and the seeds."""
-    own, more, few = annomi(folder), misc_gold(folder), seeds_as_turns()
+    """Read AnnoMI, the MISC units, the seeds and the invented sessions."""
+    own = annomi(folder)
     renamed = own.turns.assign(session="annomi" + own.turns["session"].astype(str))
-    turns = pd.concat([renamed, more.turns, few.turns], ignore_index=True)
-    weights = np.vstack([own.weights, more.weights * MISC_WEIGHT, few.weights * SEED_WEIGHT])
-    labels = np.vstack([own.labels, more.labels, few.labels])
+    others = [(misc_gold(folder), MISC_WEIGHT), (seeds_as_turns(), SEED_WEIGHT), (invented_as_turns(), INVENTED_WEIGHT)]
+    turns = pd.concat([renamed, *(corpus.turns for corpus, _ in others)], ignore_index=True)
+    weights = np.vstack([own.weights, *(corpus.weights * weight for corpus, weight in others)])
+    labels = np.vstack([own.labels, *(corpus.labels for corpus, _ in others)])
     ways = {way: features_of(turns, way) for way in WAYS}
     copies = {way: widen(found, found.hand, directions, parts=3) for way, found in ways.items()}
     return First(Corpus(turns, labels, weights), len(own.turns), copies)
 
 
 def calibrate(first: First, scores: Scores) -> Lines:
-    """Return slope, intercept and threshold (highest kappa) of each kept head, clean and plain copies together."""
-    found = {}
+    """Return slope, intercept and thresholds of each kept head, clean and plain copies together."""
+    found: Lines = {}
     for name in HEADS:
         mine, labels = first.known(name)
         z = np.concatenate([scores[way][mine, LABELS.index(name)] for way in ("clean", "plain")])
-        slope, intercept = platt(z, np.tile(labels, 2))
-        truth = np.tile(labels, 2) >= 0.5
-        found[name] = (slope, intercept, best_threshold(sigmoid(slope * z + intercept), truth, score="kappa"))
+        found[name] = (*platt(z, np.tile(labels, 2)), {})
+        both = [judged(first, name, scores[way], found) for way in ("clean", "plain")]
+        p, truth = (np.concatenate([one[i] for one in both]) for i in (1, 2))
+        best, one = best_threshold(p, truth >= 0.5, score="kappa"), np.ones(len(p))
+        found[name] = (*found[name][:2], aims(p, truth >= 0.5, balanced=best, weights=one, spread=one))
     return found
+
+
+def judged(first: First, name: str, scores: Array, lines: Lines) -> tuple[NDArray[np.int64], Array, Array]:
+    """Return AnnoMI's turns that can have a code, its probability there, and the labels.
+
+    A kind of question has the probability P(question) P(kind | question).
+    """
+    heads = ["question", name] if name in KINDS else [name]
+    mine, _ = first.known(heads[0])
+    p = np.prod([sigmoid(lines[one][0] * scores[mine, LABELS.index(one)] + lines[one][1]) for one in heads], axis=0)
+    return mine, p, first.corpus.labels[mine, LABELS.index(name)]
 
 
 def table(first: First, runs: list[Scores]) -> pd.DataFrame:
     """Return the cross-validated figures, averaged over partitions."""
-    rows = [{"way": way, **_figures(first, scores, way)} for scores in runs for way in first.ways]
+    rows = [{"way": way, **figures(first, scores, way)} for scores in runs for way in first.ways]
     return pd.DataFrame(rows).groupby("way", sort=False).mean().T
 
 
-def _figures(first: First, scores: Scores, way: str) -> dict[str, float]:
+def figures(first: First, scores: Scores, way: str) -> dict[str, float]:
+    """Return the figures of one partition and way of writing."""
     lines = calibrate(first, scores)
     found: dict[str, float] = {}
     margins = {}
-    for name, (slope, intercept, threshold) in lines.items():
-        mine, labels = first.known(name)
-        p = sigmoid(slope * scores[way][mine, LABELS.index(name)] + intercept)
-        found |= _agreement(name, labels >= 0.5, p >= threshold)
+    for name, (_, _, limits) in lines.items():
+        _, p, labels = judged(first, name, scores[way], lines)
+        found |= _agreement(name, labels >= 0.5, p >= limits["balanced"])
         found[f"{name} calibration error"] = calibration_error(p, labels)
-        margins[name] = p / threshold
+        margins[name] = p / limits["balanced"]
     mine, _ = first.known("change")
     talk = np.stack([margins["change"], margins["sustain"], np.ones(len(mine))], axis=1)
     main = [f"main_{name}" for name in MAIN]
     turns, _ = first.known(main[0])
     columns = [LABELS.index(name) for name in main]
     often = first.corpus.labels[turns][:, columns].mean(axis=0)
-    guess = scores[way][turns][:, columns] - 0.75 * np.log(often / (1 - often))
+    guess = scores[way][turns][:, columns] - PRIOR * np.log(often / (1 - often))
     return _classes(first, "main 4 classes", main, guess) | _classes(first, "client 3 classes", TALK, talk) | found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -181,19 +182,49 @@ def sigmoid(scores: Array) -> Array:
     return found
 
 
+def aims(p: Array, truth: NDArray[np.bool_], *, balanced: float, weights: Array, spread: Array) -> dict[str, float]:
+    """Return a threshold for each aim of a user.
+
+    Parameters
+    ----------
+    p, truth : array (n,)
+        Probabilities, and what people coded.
+    balanced : float
+        The threshold of best agreement.
+    weights : array (n,)
+        How much each row counts where hits and misses are weighed against each other.
+    spread : array (n,)
+        How much each counts where rates are to be right: as many as in whole sessions.
+    """
+    return {
+        "balanced": balanced,
+        "precision": max(balanced, best_threshold(p, truth, weights, score="F0.5")),
+        "recall": min(balanced, best_threshold(p, truth, weights, score="F2")),
+        "rate": rate_threshold(p, spread),
+    }
+
+
+def rate_threshold(p: Array, weights: Array) -> float:
+    """Return the threshold at which as many turns are decided as the probabilities expect."""
+    order = np.argsort(-p, kind="stable")
+    at = int(np.searchsorted(np.cumsum(weights[order]), weights @ p))
+    return round(float(np.clip(p[order[min(at, len(p) - 1)]], 0.04, 0.8)), 3)
+
+
 def best_threshold(p: Array, truth: NDArray[np.bool_], weights: Array | None = None, *, score: str = "F1") -> float:
-    """Return the threshold of highest F1 or kappa, from a grid and smoothed over it."""
+    """Return the threshold of highest ``F<beta>`` or kappa, from a grid and smoothed over it."""
     grid = np.linspace(0.04, 0.8, 77)
     weights = np.ones(len(p)) if weights is None else weights
-    measure = _f1 if score == "F1" else _kappa
+    measure = _kappa if score == "kappa" else partial(_f, float(score.removeprefix("F")) ** 2)
     scores = [measure(weights, truth, p >= limit) for limit in grid]
     smooth = np.convolve(np.pad(scores, 2, mode="edge"), np.ones(5) / 5, mode="valid")
     return round(float(grid[int(smooth.argmax())]), 3)
 
 
-def _f1(weights: Array, truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float:
+def _f(beta2: float, weights: Array, truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float:
     both = float(weights[truth & guess].sum())
-    return 2 * both / max(float(weights[truth].sum() + weights[guess].sum()), 1e-9)
+    total = beta2 * float(weights[truth].sum()) + float(weights[guess].sum())
+    return (1 + beta2) * both / max(total, 1e-9)
 
 
 def _kappa(weights: Array, truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> float:

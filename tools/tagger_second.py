@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import average_precision_score, f1_score
-from tagger_corpora import alone, bolt, seeds
+from tagger_corpora import alone, bolt, invented, seeds
 from tagger_first import HEADS, First, features_of, folds
-from tagger_fit import Array, Data, Head, Penalty, best_threshold, fit, platt, sigmoid
+from tagger_fit import Array, Data, Head, Penalty, aims, best_threshold, fit, platt, rate_threshold, sigmoid
 from tagger_meaning import fold_in, widen
 
 from therapy_analytics.behaviours.cues import HAND
@@ -24,6 +24,8 @@ BACKGROUND = 1.0
 """Weight of all AnnoMI turns together, as turns without the code, beside BOLT's own rows."""
 SEED_WEIGHT = 0.5
 """An invented sentence counts less than a coded one."""
+INVENTED_WEIGHT = 0.3
+"""The same for a turn of an invented session."""
 LIFT_SCALE = 4.0
 """Scores of the first layer are divided by this when they serve as features."""
 HAND_ROWS = [i for i, name in enumerate(HAND) if name.startswith(("has_", "rate_")) or name in {"words", "sentences"}]
@@ -47,7 +49,7 @@ def group_of(code: str) -> str | None:
 
 @dataclass(frozen=True)
 class Second:
-    """BOLT's ``n`` rows of a role, then seeds up to row ``m``, then AnnoMI's turns as background.
+    """BOLT's ``n`` rows of a role, then seeds and invented turns up to row ``m``, then AnnoMI's turns as background.
 
     ``given`` holds P(group), which the probability of a kind is multiplied by; 1 for codes without a group.
     """
@@ -79,24 +81,29 @@ class Second:
 
 
 def second_layer(folder: Path, role: Role, first: First, head: Head, scores: Array, directions: Array) -> Second:
-    """Put BOLT's rows and the background together with what the first layer says of them.
+    """Put BOLT's rows, invented turns and the background together with what the first layer says of them.
 
-    ``head`` is the calibrated first layer, folded; ``scores`` are its out-of-fold scores on AnnoMI.
+    ``head`` is the calibrated first layer, folded; ``scores`` are its out-of-fold scores on all turns.
     """
     rows, names, n = _rows(folder, role)
-    mine = (first.corpus.turns["role"] == role).to_numpy()[: first.n]
-    background = first.corpus.turns[: first.n].assign(wanted=mine)
-    turns = pd.concat([alone(rows["text"].tolist(), role), background], ignore_index=True)
+    corpus = first.corpus.turns.assign(place=np.arange(len(first.corpus.turns)))
+    made = corpus[corpus["session"].str.startswith("invented")]
+    sessions = pd.concat([made, corpus[: first.n]], ignore_index=True)
+    sessions["wanted"] = sessions["role"] == role
+    turns = pd.concat([alone(rows["text"].tolist(), role), sessions], ignore_index=True)
     found = features_of(turns.assign(session=turns["session"].astype(str)), "plain")
     wanted = np.flatnonzero(turns["wanted"].to_numpy(dtype=bool))
     whole = Data(found, found.hand, np.zeros(0, dtype=np.int64)).scores(head)
-    lifted = np.vstack([whole[wanted[: len(rows)]], scores[mine]])
+    lifted = np.vstack([whole[wanted[: len(rows)]], scores[sessions.loc[sessions["wanted"], "place"]]])
     none = np.full(len(wanted), -1)
     part = replace(found, words=found.words[wanted], grams=found.grams[wanted], hand=None, before=none, after=none)
     dense = sparse.csr_array(np.hstack([found.hand[wanted][:, HAND_ROWS].toarray(), lifted / LIFT_SCALE]))
-    truth = np.vstack([rows[names].to_numpy(), np.zeros((len(wanted) - len(rows), len(names)))])
-    weights, given = _conditions(names, (n, len(rows)), truth, sigmoid(lifted))
-    return Second(names, n, len(rows), truth, weights, given, widen(part, dense, directions, parts=1))
+    said = invented().query("role == @role")["bolt"]
+    known = np.array([[float(name in codes) for name in names] for codes in said]).reshape(len(said), len(names))
+    m = len(rows) + len(known)
+    truth = np.vstack([rows[names].to_numpy(), known, np.zeros((len(wanted) - m, len(names)))])
+    weights, given = _conditions(names, (n, len(rows), m), truth, sigmoid(lifted))
+    return Second(names, n, m, truth, weights, given, widen(part, dense, directions, parts=1))
 
 
 def _rows(folder: Path, role: Role) -> tuple[pd.DataFrame, list[str], int]:
@@ -110,11 +117,12 @@ def _rows(folder: Path, role: Role) -> tuple[pd.DataFrame, list[str], int]:
     return pd.concat([rows, made.assign(text=few["text"])], ignore_index=True), names, len(rows)
 
 
-def _conditions(names: list[str], sizes: tuple[int, int], truth: Array, p_first: Array) -> tuple[Array, Array]:
+def _conditions(names: list[str], sizes: tuple[int, int, int], truth: Array, p_first: Array) -> tuple[Array, Array]:
     """Kinds are learnt among rows of their group only; other codes against the background, too."""
     weights, given = np.ones_like(truth), np.ones_like(truth)
-    n, m = sizes
-    weights[n:m] = SEED_WEIGHT
+    n, seeded, m = sizes
+    weights[n:seeded] = SEED_WEIGHT
+    weights[seeded:m] = INVENTED_WEIGHT
     weights[m:] = BACKGROUND * n / max(len(truth) - m, 1)
     for column, name in enumerate(names):
         group = group_of(name)
@@ -146,8 +154,8 @@ def _line(scores: Array, labels: Array, weights: Array) -> tuple[float, float]:
     return slope, (low + high) / 2
 
 
-def thresholds(second: Second, p: Array) -> list[float]:
-    """Return each code's threshold, half-way (on a log scale) between two that each go wrong alone.
+def thresholds(second: Second, p: Array) -> list[dict[str, float]]:
+    """Return each code's thresholds; the balanced one half-way (on a log scale) between two that each go wrong alone.
 
     The one of highest F1 on BOLT's rows fires too often in whole sessions, where a code is rarer than in
     BOLT's selection; the one that decides as often as the probabilities say finds too little.
@@ -158,20 +166,17 @@ def thresholds(second: Second, p: Array) -> list[float]:
     found = []
     for column in range(len(second.names)):
         weights = np.where(rows, 1.0, (place >= second.m) * second.weights[:, column])
-        best = best_threshold(p[:, column], second.labels[:, column] > 0, weights)
-        found.append(round(float(np.sqrt(best * _balanced(p[:, column], spread))), 3))
+        one, truth = p[:, column], second.labels[:, column] > 0
+        balanced = round(float(np.sqrt(best_threshold(one, truth, weights) * rate_threshold(one, spread))), 3)
+        found.append(aims(one, truth, balanced=balanced, weights=weights, spread=spread))
     return found
 
 
-def _balanced(p: Array, weights: Array) -> float:
-    """Return the threshold at which as many turns are decided as the probabilities expect."""
-    order = np.argsort(-p, kind="stable")
-    at = int(np.searchsorted(np.cumsum(weights[order]), weights @ p))
-    return float(np.clip(p[order[min(at, len(p) - 1)]], 0.04, 0.8))
-
-
 def table(second: Second, seeds: tuple[int, ...]) -> pd.DataFrame:
-    """Return cross-validated figures of each code on BOLT's rows; thresholds come from the other folds."""
+    """Return cross-validated figures of each code on BOLT's rows; thresholds come from the other folds.
+
+    ``best F1`` is by thresholds for BOLT's rows alone, ``F1`` by those that are shipped.
+    """
     rows = [row for seed in seeds for row in _figures(second, seed)]
     found = pd.DataFrame(rows).groupby("code", sort=False).mean()
     found.loc["mean of codes"] = found.mean()
@@ -180,17 +185,21 @@ def table(second: Second, seeds: tuple[int, ...]) -> pd.DataFrame:
 
 def _figures(second: Second, seed: int) -> list[dict[str, Any]]:
     p, _ = probabilities(second, second.out_of_fold(seed))
-    fold = folds(np.arange(len(p)), seed + 100)
-    guess = np.zeros(p.shape, dtype=np.bool_)
-    for k in range(5):
-        limits = thresholds(second.take(fold != k), p[fold != k])
-        guess[fold == k] = p[fold == k] >= limits
     truth, n, m = second.labels > 0, second.n, second.m
+    fold = folds(np.arange(len(p)), seed + 100)
+    guess, best = np.zeros(p.shape, dtype=np.bool_), np.zeros((n, len(second.names)), dtype=np.bool_)
+    for k in range(5):
+        limits = [one["balanced"] for one in thresholds(second.take(fold != k), p[fold != k])]
+        guess[fold == k] = p[fold == k] >= limits
+        others = fold[:n] != k
+        alone = [best_threshold(p[:n, i][others], truth[:n, i][others]) for i in range(len(second.names))]
+        best[~others] = p[:n][~others] >= alone
     return [
         {
             "code": name,
             "rows": int(truth[:n, i].sum()),
             "F1": f1_score(truth[:n, i], guess[:n, i], zero_division=0.0),
+            "best F1": f1_score(truth[:n, i], best[:, i], zero_division=0.0),
             "average precision": average_precision_score(truth[:n, i], p[:n, i]),
             "share of BOLT rows": truth[:n, i].mean(),
             "decided on AnnoMI": guess[m:, i].mean(),

@@ -16,21 +16,25 @@ from typing import Any
 
 import numpy as np
 import tagger_first
+import tagger_misc
 import tagger_second
-from tagger_corpora import LABELS, THERAPIST_LABELS
+from tagger_corpora import KINDS, LABELS, THERAPIST_LABELS
 from tagger_first import HEADS, First, Lines, Scores
 from tagger_fit import Array, Head
 from tagger_meaning import fold_in, learn
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from therapy_analytics.behaviours.features import N_BUCKETS
+from therapy_analytics.session import Role
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
+ROLES: tuple[Role, Role] = ("therapist", "client")
 SEEDS = (1, 2, 3)
 HOW = {
     "mi": "Platt scaling and threshold of highest kappa, on out-of-fold scores of AnnoMI (clean and plain copies)",
     "bolt": "shrunken Platt scaling; threshold half-way between highest F1 on BOLT's rows and balanced rate, "
     "on out-of-fold scores of BOLT's rows and of AnnoMI's turns as background",
+    "misc": "Platt scaling and threshold of highest kappa, on out-of-fold scores of MISC's units",
 }
 
 
@@ -58,41 +62,55 @@ def build(folder: Path) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
     runs = [first.out_of_fold(seed) for seed in SEEDS]
     tables = [tagger_first.table(first, runs).round(3).to_string()]
     lines = tagger_first.calibrate(first, runs[0])
-    head, scores = _kept(first, lines, runs[0], directions)
-    codes = [_code("mi", name, _role(name), [name], lines[name][2]) for name in HEADS]
-    layers = []
-    for role in ("therapist", "client"):
-        second = tagger_second.second_layer(folder, role, first, head, scores, directions)
+    head, scores = kept(first, lines, runs[0], directions)
+    codes = [_code("mi", name, _role(name), _heads(name), lines[name][2]) for name in HEADS]
+    layers, heads = [], []
+    for role in ROLES:
+        second = tagger_second.second_layer(folder, role, first, head, scores["plain"], directions)
         tables.append(tagger_second.table(second, SEEDS).round(3).to_string())
         p, line = tagger_second.probabilities(second, second.out_of_fold(SEEDS[0]))
-        layers.append((second.names, tagger_second.fold_second(second, line, directions)))
-        for name, threshold in zip(second.names, tagger_second.thresholds(second, p), strict=True):
+        layers.append(tagger_second.fold_second(second, line, directions))
+        heads += second.names
+        for name, limits in zip(second.names, tagger_second.thresholds(second, p), strict=True):
             group = tagger_second.group_of(name)
-            codes.append(_code("bolt", name, role, [group, name] if group else [name], threshold))
-    heads = [name for names, _ in layers for name in names]
-    return _model(heads, codes), _arrays(head, [arrays for _, arrays in layers]), tables
+            codes.append(_code("bolt", name, role, [group, name] if group else [name], limits))
+    for role in ROLES:
+        misc = tagger_misc.misc_layer(folder, role, first, scores, directions)
+        tables.append(tagger_misc.table(misc, SEEDS).round(3).to_string())
+        found = misc.out_of_fold(SEEDS[0])
+        line = tagger_misc.calibrate(misc, found)
+        layers.append(tagger_misc.fold_misc(misc, line, directions))
+        heads += [f"misc_{name}" for name in misc.names]
+        for name, limits in zip(misc.names, tagger_misc.thresholds(misc, found, line), strict=True):
+            codes.append(_code("misc", name, role, [f"misc_{name}"], limits))
+    return _model(heads, codes), _arrays(head, layers), tables
 
 
-def _kept(first: First, lines: Lines, scores: Scores, directions: Array) -> tuple[Head, Array]:
+def kept(first: First, lines: Lines, scores: Scores, directions: Array) -> tuple[Head, Scores]:
     """Fit on everything; fold the directions and the calibration in; the same for the out-of-fold scores."""
     head = fold_in(first.fit(np.ones(len(first.corpus.turns), dtype=np.bool_)), directions)
     keep = [LABELS.index(name) for name in HEADS]
     slope, intercept = (np.array([lines[name][i] for name in HEADS]) for i in (0, 1))
     kept = Head(head.buckets[..., keep] * slope, head.dense[:, keep] * slope, head.bias[keep] * slope + intercept)
-    return kept, scores["plain"][:, keep] * slope + intercept
+    return kept, {way: found[:, keep] * slope + intercept for way, found in scores.items()}
+
+
+def _heads(name: str) -> list[str]:
+    """Return the heads of a code: a kind has the probability of its group too."""
+    return ["question", name] if name in KINDS else [name]
 
 
 def _role(name: str) -> str:
     return "therapist" if LABELS.index(name) < THERAPIST_LABELS else "client"
 
 
-def _code(book: str, name: str, role: str, heads: list[str], threshold: float) -> dict[str, Any]:
-    return {"column": f"{book}_{name}", "role": role, "heads": heads, "threshold": threshold}
+def _code(book: str, name: str, role: str, heads: list[str], limits: dict[str, float]) -> dict[str, Any]:
+    return {"column": f"{book}_{name}", "role": role, "heads": heads, "thresholds": limits}
 
 
 def _model(heads: list[str], codes: list[dict[str, Any]]) -> dict[str, Any]:
     codes = sorted(codes, key=lambda code: code["column"])
-    about = {"format": 1, "name": "hashed-linear", "version": VERSION, "calibration": HOW}
+    about = {"format": 2, "name": "hashed-linear", "version": VERSION, "calibration": HOW}
     return {**about, "context_heads": list(HEADS), "heads": heads, "codes": codes}
 
 

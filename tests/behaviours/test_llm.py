@@ -452,6 +452,7 @@ def test_a_key_comes_from_the_environment_alone(
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
+        ({"aim": "precision"}, "--tagger-aim: is for the tagger of the package"),
         ({"kind": "slow"}, "--tagger: there is none named 'slow'"),
         ({"endpoint": None}, "--endpoint: is missing"),
         ({"model": None}, "--model: is missing"),
@@ -514,6 +515,7 @@ def test_a_run_makes_the_same_tables(options: TaggerOptions, samples: Path, tmp_
     assert list(fast.sessions) == list(llm.sessions)
     one, two = (pd.read_csv(tmp_path / name / "sessions" / "nair_yuki" / "turns.csv") for name in ("fast", "llm"))
     assert list(one) == list(two)
+    assert two["unsure_codes"].isna().all()
     assert (one["mi_question"].isna() == two["mi_question"].isna()).all()
     about = json.loads((tmp_path / "llm" / "run.json").read_text())["tagger"]
     assert about == llm.tagger

@@ -6,16 +6,28 @@ import json
 import pickle
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import therapy_analytics.behaviours.tagger as tagger_module
-from therapy_analytics.behaviours import Codes, builtin_codebooks, codebooks_with, load_tagger
+from therapy_analytics.behaviours import (
+    Codes,
+    TaggerOptions,
+    builtin_codebooks,
+    codebooks_with,
+    load_coder,
+    load_tagger,
+)
+from therapy_analytics.behaviours._weights import AIMS
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS, featurize
-from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.behaviours.tagger import Tagger
+from therapy_analytics.engine import in_order
+from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.language import Batch, annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import Role, Session, Turn
@@ -77,8 +89,60 @@ def test_probabilities_lie_between_0_and_1_for_the_role_and_are_nan_for_others()
 
 def test_decisions_follow_the_thresholds() -> None:
     codes = predict(TALK)
-    limits = np.array([code.threshold for code in load_tagger().codes])
+    limits = np.array([code.thresholds["balanced"] for code in load_tagger().codes])
     np.testing.assert_array_equal(codes.decision, codes.probability >= limits)
+
+
+def test_a_decision_near_its_threshold_is_unsure() -> None:
+    codes, limits = predict(TALK, SHORT), load_tagger().thresholds
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(np.log(codes.probability / (1 - codes.probability)) - np.log(limits / (1 - limits)))
+    np.testing.assert_array_equal(codes.unsure, distance < 0.5)
+    assert codes.unsure.any()
+    assert not codes.unsure[np.isnan(codes.probability)].any()
+    np.testing.assert_array_equal(
+        codes.doubts(2, 5)["mi_question"], codes.unsure[2:5, codes.names.index("mi_question")]
+    )
+
+
+@pytest.fixture
+def apart() -> Tagger:
+    """Return a tagger whose four thresholds lie far apart."""
+    limits = {"recall": 0.02, "rate": 0.2, "balanced": 0.3, "precision": 0.8}
+    tagger = load_tagger()
+    return replace(tagger, codes=tuple(replace(code, thresholds=limits) for code in tagger.codes))
+
+
+def test_each_aim_has_its_own_thresholds(apart: Tagger) -> None:
+    found = {aim: replace(apart, aim=aim).predict(arrays(TALK, SHORT)) for aim in AIMS}
+    for looser, stricter in pairwise(("recall", "rate", "balanced", "precision")):
+        assert not (found[stricter].decision & ~found[looser].decision).any()
+        assert found[stricter].decision.sum() < found[looser].decision.sum()
+    for codes in found.values():
+        np.testing.assert_array_equal(codes.probability, found["balanced"].probability)
+    np.testing.assert_array_equal(apart.predict(arrays(TALK, SHORT)).decision, found["balanced"].decision)
+
+
+def test_the_aims_of_the_package_lie_in_order() -> None:
+    """On the sum of its codes: more is decided for recall than for balance, and more for that than for precision."""
+    limits = {aim: np.log(load_tagger(aim=aim).thresholds).sum() for aim in AIMS}
+    assert limits["recall"] <= limits["balanced"] <= limits["precision"]
+
+
+@pytest.mark.parametrize("aim", AIMS)
+def test_an_aim_reaches_the_tagger(aim: str) -> None:
+    coder = load_coder(TaggerOptions(aim=aim))
+    assert isinstance(coder, Tagger)
+    assert coder.aim == aim
+    assert load_tagger(WEIGHTS, aim=aim).aim == aim
+    assert coder.sha256 == load_tagger().sha256
+
+
+def test_an_unknown_aim_is_told_the_known() -> None:
+    with pytest.raises(UnknownNameError, match=r"'speed'\. Known: balanced, precision, rate, recall\."):
+        load_coder(TaggerOptions(aim="speed"))
+    with pytest.raises(UnknownNameError, match="Known"):
+        load_tagger(WEIGHTS, aim="")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +157,7 @@ def test_decisions_follow_the_thresholds() -> None:
         "x" * 5000,
         "na\u00efve \u4f60\u597d",
         "why " * 5000,
+        "So you feel torn, and I wonder what would help? " * 500,
     ],
 )
 def test_odd_turns_have_finite_probabilities(text: str) -> None:
@@ -115,6 +180,19 @@ def test_a_session_does_not_depend_on_its_batch() -> None:
     np.testing.assert_array_equal(predict(SHORT, TALK).probability, np.vstack([other, alone]))
     crowd = [session("one more " + "word " * i, "and so on", name=str(i)) for i in range(50)]
     np.testing.assert_array_equal(predict(*crowd, TALK).probability[-len(alone) :], alone)
+
+
+def test_neither_order_nor_grouping_nor_processes_matter() -> None:
+    sessions = [TALK, SHORT, session("", "\U0001f600", name="u"), session(*["well, I want to stop"] * 9, name="v")]
+    alone = {one.id: predict(one) for one in sessions}
+    groupings = [[sessions], [sessions[::-1]], [sessions[2:], sessions[:2]], [[one] for one in sessions]]
+    for groups in groupings:
+        batches = [arrays(*group) for group in groups]
+        for processes in (1, 2) if len(groups) == 2 else (1,):
+            found = list(in_order(load_tagger().predict, batches, processes=processes))
+            for part in ("probability", "decision", "unsure"):
+                wanted = [getattr(alone[one.id], part) for group in groups for one in group]
+                np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))
 
 
 def test_one_session_can_be_cut_out_of_a_batch() -> None:
@@ -245,6 +323,9 @@ GRAMS_OF_SO_YOU = [4817, 29959, 52244, 54609]
 """Buckets of: first word, last word, pair, opening pair. Trained weights lose their meaning if these change."""
 
 
+QUESTION = {"column": "mi_question", "role": "therapist", "heads": ["question"]}
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(WEIGHTS, tmp_path / "weights"))
@@ -260,7 +341,16 @@ def test_a_missing_folder_or_file(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": 99}, {"codes": [{"column": "mi_question"}]}, {"heads": 3}, {"context_heads": ["question"]}],
+    [
+        {"format": 99},
+        {"codes": [{"column": "mi_question"}]},
+        {"codes": [{"column": "mi_question", "role": "therapist", "heads": ["question"], "threshold": 0.5}]},
+        {"codes": [QUESTION | {"thresholds": {"balanced": 0.5, "precision": 0.7, "recall": 0.2}}]},
+        {"codes": [QUESTION | {"thresholds": {"balanced": 0.5, "precision": 1.0, "recall": 0.2, "rate": 0.4}}]},
+        {"codes": [QUESTION | {"thresholds": [0.5, 0.5, 0.5, 0.5]}]},
+        {"heads": 3},
+        {"context_heads": ["question"]},
+    ],
 )
 def test_a_description_that_does_not_fit(folder: Path, change: dict[str, object]) -> None:
     model = json.loads((folder / "model.json").read_text(encoding="utf-8"))

@@ -30,7 +30,7 @@ ROOMS = (
     ("tables",),
     ("plots",),
     ("results",),
-    ("engine",),
+    ("engine", "settings"),
     ("pipeline",),
     ("cli",),
 )

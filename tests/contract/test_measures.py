@@ -16,7 +16,7 @@ import therapy_analytics as ta
 from therapy_analytics.language import builtin_lexicons
 from therapy_analytics.measures import MEASURES, Column, Measure
 from therapy_analytics.measures._base import all_columns
-from therapy_analytics.pipeline import Settings, measure_sessions
+from therapy_analytics.pipeline import measure_sessions
 from therapy_analytics.session import Session, Turn
 
 EVERY = pytest.mark.parametrize("one", list(MEASURES), ids=lambda one: one.name)
@@ -156,7 +156,7 @@ def test_a_new_measure_is_one_new_decorated_function(sessions: list[Session], mo
 
 
 def test_frames_have_exactly_the_declared_columns(sessions: list[Session]) -> None:
-    (measured,) = measure_sessions(sessions[:1], Settings())
+    (measured,) = measure_sessions(sessions[:1], ta.Settings())
     by_level = {"session": 0, "turn": 1}
     for one in MEASURES:
         values = one.compute(measured.session)

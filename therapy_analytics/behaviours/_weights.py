@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,16 @@ from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.session import ROLES, Role
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever features change: weights fit the features that they were trained on, and no others."""
+AIMS = {
+    "balanced": "decisions agree most with human coders",
+    "precision": "a coded turn is right most often",
+    "recall": "few turns with the code are missed",
+    "rate": "as many turns are decided as the probabilities expect",
+}
+"""What thresholds can be chosen for, and what each means."""
+DEFAULT_AIM = "balanced"
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_tagger.py"
 
 
@@ -35,14 +44,14 @@ class Coded:
         Whose turns can have it.
     heads : list of int
         The heads whose probabilities are multiplied: P(group), P(kind given the group).
-    threshold : float
-        A turn has the code when its probability is at least this.
+    thresholds : mapping of str to float
+        For each of `AIMS`: a turn has the code when its probability is at least this.
     """
 
     column: str
     role: Role
     heads: list[int]
-    threshold: float
+    thresholds: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,10 +119,10 @@ def _read(path: Path, digest: Any) -> bytes:
 
 
 def _coded(entry: dict[str, Any], heads: list[str]) -> Coded:
-    role, threshold = entry["role"], float(entry["threshold"])
-    if role not in ROLES or not 0 < threshold < 1:
+    role, thresholds = entry["role"], {aim: float(entry["thresholds"][aim]) for aim in AIMS}
+    if role not in ROLES or not all(0 < threshold < 1 for threshold in thresholds.values()):
         raise ValueError
-    return Coded(str(entry["column"]), role, [heads.index(head) for head in entry["heads"]], threshold)
+    return Coded(str(entry["column"]), role, [heads.index(head) for head in entry["heads"]], thresholds)
 
 
 def _arrays(path: Path, data: bytes, n_context: int, n_heads: int) -> Weights:

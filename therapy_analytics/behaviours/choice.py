@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -11,7 +12,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from therapy_analytics.behaviours.tagger import Codes, load_tagger
+from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM
+from therapy_analytics.behaviours.tagger import NEAR, Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession, Batch
 from therapy_analytics.session import OTHER
@@ -44,12 +46,14 @@ class Coder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggerOptions:
-    """Which coder a run uses. All but `kind` are for ``llm``.
+    """Which coder a run uses. All but `kind` and `aim` are for ``llm``.
 
     Attributes
     ----------
     kind : {"fast", "llm"}
         The tagger of the package, or an outside coder.
+    aim : {"balanced", "precision", "recall", "rate"}
+        What the tagger's decisions are for, see ``docs/tagger.md``; an outside coder has no choice.
     endpoint : str or None
         Base address of a server with OpenAI's interface, as in ``http://127.0.0.1:11434/v1``.
     model : str or None
@@ -65,6 +69,7 @@ class TaggerOptions:
     """
 
     kind: str = "fast"
+    aim: str = DEFAULT_AIM
     endpoint: str | None = None
     model: str | None = None
     allow_remote: bool = False
@@ -79,6 +84,7 @@ class Meaning:
 
     probability: str
     decision: str
+    unsure: str
     misleads: str
 
 
@@ -89,13 +95,18 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     ------
     BadOptionError
         The options do not fit together, or would send words to another machine unasked.
+    UnknownNameError
+        There is no such aim.
     """
     options = options or TaggerOptions()
     if options.kind not in KINDS:
         raise BadOptionError("--tagger", f"there is none named {options.kind!r}", f"Known: {', '.join(KINDS)}")
     if options.kind == "fast":
         _refuse_options_of_llm(options)
-        return load_tagger()
+        return load_tagger(aim=options.aim)
+    if options.aim != DEFAULT_AIM:
+        problem = "is for the tagger of the package: an outside coder decides by itself, without thresholds"
+        raise BadOptionError("--tagger-aim", problem, "Leave it out, or leave out --tagger llm")
     from therapy_analytics.behaviours.llm import LLMCoder  # noqa: PLC0415 (no other run may reach for the network)
 
     return LLMCoder.of(options)
@@ -123,12 +134,15 @@ def meaning(options: TaggerOptions) -> Meaning:
     if options.kind == "fast":
         return Meaning(
             f"calibrated output of the tagger ({coder.name} {coder.version})",
-            "probability at or over the code's threshold",
+            f"probability at or over the code's threshold; aim {options.aim}: {AIMS[options.aim]}",
+            f"codes with |logit(p) - logit(threshold)| < {NEAR:g}: odds within a factor {math.exp(NEAR):.2f} "
+            "of those at which the code is decided",
             "A prediction, see docs/tagger.md; empty for turns of the other role",
         )
     return Meaning(
         f"1 where the outside coder {options.model} named the code, else 0: a decision, not a probability",
         f"1 where the outside coder {options.model} named the code",
+        "always empty: an outside coder gives decisions, not probabilities",
         "An outside coder's decision that nobody has checked, see docs/tagger.md; "
         "empty for turns of the other role and for turns that it did not code",
     )
@@ -147,7 +161,12 @@ def with_codes(session: AnnotatedSession, codes: Codes, start: int) -> Annotated
         Place of the session's first turn in the batch.
     """
     stop = start + len(session)
-    coded = replace(session, probabilities=codes.probabilities(start, stop), decisions=codes.decisions(start, stop))
+    coded = replace(
+        session,
+        probabilities=codes.probabilities(start, stop),
+        decisions=codes.decisions(start, stop),
+        unsure=codes.doubts(start, stop),
+    )
     of_role = session.turns.roles != OTHER
     missing = int(np.count_nonzero(of_role & np.isnan(codes.probability[start:stop]).all(axis=1)))
     if not missing:
@@ -162,7 +181,9 @@ def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict
     for one in batches:
         counts.update(one)
     about = {"name": coder.name, "version": coder.version, "sha256": coder.sha256}
-    if options.kind == "llm":
+    if options.kind == "fast":
+        about["aim"] = options.aim
+    else:
         about |= {"model": options.model or "", "endpoint_host": urlsplit(options.endpoint or "").hostname or ""}
     return {**about, **counts}
 

@@ -27,6 +27,7 @@ DAMPING = 0.6
 _LONGEST = 40
 _P = np.uint64(0x100000001B3)
 _Matrix = Any  # scipy itself does not say what its sparse arrays return
+Grams = list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +90,11 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     lower, norm = ([words[i] for i in used.tolist()] for words in (turns.tokens.lower, turns.tokens.norm))
     turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
     stream = Stream(norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns)))
-    hashes = _string_hashes(norm)
-    spoken = np.array([any(map(str.isalnum, word)) for word in norm], dtype=np.bool_)[ids]
+    spoken, grams = grams_of(norm, ids, turn_of)
     return Features(
         words=_count(turn_of, ids, (len(turns), len(used))),
-        types=_type_buckets(lower, hashes),
-        grams=_grams(hashes[ids[spoken]], turn_of[spoken], len(turns)),
+        types=_type_buckets(lower, _string_hashes(norm)),
+        grams=_gram_counts(turn_of[spoken], grams, len(turns)),
         hand=sparse.csr_array(hand_features(turns, stream, starts)),
         before=stream.before,
         after=stream.after,
@@ -120,22 +120,42 @@ def _count(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int
     return sparse.csr_array((values, (row, cells % max(shape[1], 1))), shape=shape)
 
 
-def _grams(words: NDArray[np.uint64], turn_of: NDArray[np.int64], n_turns: int) -> _Matrix:
-    """Buckets of pairs, triples, and the first and last words of each turn."""
+def grams_of(norm: list[str], ids: NDArray[np.int64], turn_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Grams]:
+    """Find pairs and triples of words, and the first and last words of each turn.
+
+    Parameters
+    ----------
+    norm : list of str
+        Token types.
+    ids, turn_of : int arrays (n_tokens,)
+        Type and turn of each token.
+
+    Returns
+    -------
+    spoken : int64 array (n_spoken,)
+        The tokens that are said: punctuation is passed over.
+    grams : list of (size, at, bucket)
+        Words ``spoken[at]`` to ``spoken[at + size - 1]`` together fall into a bucket.
+    """
+    spoken = np.flatnonzero(np.array([any(map(str.isalnum, word)) for word in norm], dtype=np.bool_)[ids])
+    words, turn_of = _string_hashes(norm)[ids[spoken]], turn_of[spoken]
     first = np.flatnonzero(np.diff(turn_of, prepend=-1))
-    last = np.flatnonzero(np.diff(turn_of, append=n_turns))
-    rows, keys = [turn_of[first], turn_of[last]], [words[first] ^ np.uint64(11), words[last] ^ np.uint64(12)]
+    last = np.flatnonzero(np.diff(turn_of, append=-1))
+    found = [(1, first, words[first] ^ np.uint64(11)), (1, last, words[last] ^ np.uint64(12))]
     gram = words
     for n in (2, 3):
         gram = _mix(gram[:-1] * _P + words[n - 1 :]) if len(gram) else gram
         whole = turn_of[: len(gram)] == turn_of[n - 1 :]
-        rows.append(turn_of[: len(gram)][whole])
-        keys.append(gram[whole])
         opening = first[first < len(gram)]
         opening = opening[whole[opening]]
-        rows.append(turn_of[opening])
-        keys.append(gram[opening] ^ np.uint64(10 + n))
-    return _count(np.concatenate(rows), _bucket(np.concatenate(keys)), (n_turns, N_BUCKETS))
+        found.append((n, np.flatnonzero(whole), gram[whole]))
+        found.append((n, opening, gram[opening] ^ np.uint64(10 + n)))
+    return spoken, [(n, at, _bucket(keys)) for n, at, keys in found]
+
+
+def _gram_counts(turn_of: NDArray[np.int64], grams: Grams, n_turns: int) -> _Matrix:
+    rows = np.concatenate([turn_of[at] for _, at, _ in grams])
+    return _count(rows, np.concatenate([bucket for _, _, bucket in grams]), (n_turns, N_BUCKETS))
 
 
 def _type_buckets(lower: list[str], hashes: NDArray[np.uint64]) -> _Matrix:

@@ -176,7 +176,7 @@ class LLMCoder:
         roles = np.array([ROLES.index(code.role) for code in self.codes])
         own = batch.turns.roles[:, None] == roles[None, :]
         probability = np.where(own & given[:, None], decision.astype(np.float64), np.nan)
-        return Codes(self.names, probability, decision, counts)
+        return Codes(self.names, probability, decision, np.zeros_like(decision), counts)
 
 
 def _counts(answers: Sequence[Answer | None], n_asked: int) -> dict[str, int]:

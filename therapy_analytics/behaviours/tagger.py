@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours._weights import Coded, Weights, load_weights
+from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM, Coded, Weights, load_weights
 from therapy_analytics.behaviours.features import Features, featurize, neighbour
+from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import Batch
 from therapy_analytics.session import ROLES
 
 _STEEPEST = 30.0
 """Scores are cut here, so that no probability rounds to exactly 0 or 1."""
+NEAR = 0.5
+"""How near to its threshold a probability is unsure, in log-odds.
+
+Within it the odds of the code lie within a factor exp(0.5) = 1.65 of those at which it is
+decided: a few other words could have turned the decision, and so could another training
+set. A distance of probabilities would be too wide for rare codes, whose thresholds are low.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +43,10 @@ class Codes:
     probability : float64 array (n_turns, n_codes)
         Calibrated; nan where the turn's role cannot have the code.
     decision : bool array (n_turns, n_codes)
-        Whether the probability reaches the code's threshold; False for other roles.
+        Whether the probability reaches the code's threshold for the aim; False for other roles.
+    unsure : bool array (n_turns, n_codes)
+        Whether the probability is so near to the threshold that the decision may well be
+        otherwise (see `NEAR`); False for other roles, and from coders without probabilities.
     counts : mapping of str to int
         What a coder counted on its way, for the record; the tagger has nothing to count.
     """
@@ -43,6 +54,7 @@ class Codes:
     names: tuple[str, ...]
     probability: NDArray[np.float64]
     decision: NDArray[np.bool_]
+    unsure: NDArray[np.bool_]
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def probabilities(self, start: int, stop: int) -> Mapping[str, NDArray[np.float64]]:
@@ -52,6 +64,10 @@ class Codes:
     def decisions(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
         """Return the decisions on turns ``start:stop`` by code (views)."""
         return {name: self.decision[start:stop, i] for i, name in enumerate(self.names)}
+
+    def doubts(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
+        """Return which decisions on turns ``start:stop`` are unsure, by code (views)."""
+        return {name: self.unsure[start:stop, i] for i, name in enumerate(self.names)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,9 +81,16 @@ class Tagger:
     sha256 : str
         Of its two files together: says exactly which weights made a result.
     codes : tuple of Coded
-        What each code is made of, and its threshold.
+        What each code is made of, and its thresholds.
     weights : Weights
         The arrays.
+    aim : str
+        What the thresholds are chosen for, one of `AIMS`. Probabilities do not depend on it.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such aim.
     """
 
     name: str
@@ -75,11 +98,21 @@ class Tagger:
     sha256: str
     codes: tuple[Coded, ...]
     weights: Weights = field(repr=False)
+    aim: str = DEFAULT_AIM
+
+    def __post_init__(self) -> None:
+        if self.aim not in AIMS:
+            raise UnknownNameError("aim of the tagger", self.aim, AIMS)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Columns of the codes."""
         return tuple(code.column for code in self.codes)
+
+    @property
+    def thresholds(self) -> NDArray[np.float64]:
+        """The threshold of each code for the aim, (n_codes,)."""
+        return np.array([code.thresholds[self.aim] for code in self.codes], dtype=np.float64)
 
     def predict(self, batch: Batch) -> Codes:
         """Predict the codes of all turns of a batch at once.
@@ -99,24 +132,41 @@ class Tagger:
         for column, code in enumerate(self.codes):
             probability[:, column] = heads[:, code.heads].prod(axis=1)
             probability[batch.turns.roles != ROLES.index(code.role), column] = np.nan
-        decision = probability >= np.array([code.threshold for code in self.codes])
-        return Codes(self.names, probability, decision)
+        limits = self.thresholds
+        return Codes(self.names, probability, probability >= limits, _near(probability, limits))
 
 
-def load_tagger(folder: Path | None = None) -> Tagger:
+def load_tagger(folder: Path | None = None, *, aim: str = DEFAULT_AIM) -> Tagger:
     """Load a tagger; the one of the package when no folder is named.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Of other weights.
+    aim : {"balanced", "precision", "recall", "rate"}, optional
+        What decisions are for, see ``docs/tagger.md``.
 
     Raises
     ------
     BadDataFileError
         The folder does not hold the weights of a tagger, or they do not fit this version.
+    UnknownNameError
+        There is no such aim.
     """
-    return _default() if folder is None else Tagger(*load_weights(Path(folder)))
+    return replace(_default() if folder is None else Tagger(*load_weights(Path(folder))), aim=aim)
 
 
 @functools.cache
 def _default() -> Tagger:
     return Tagger(*load_weights(Path(__file__).parent / "weights"))
+
+
+def _near(probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether |logit(p) - logit(threshold)| < NEAR, by bounds on p: two comparisons are faster than a logarithm."""
+    odds = thresholds / (1.0 - thresholds)
+    low, high = (odds * factor / (1.0 + odds * factor) for factor in (np.exp(-NEAR), np.exp(NEAR)))
+    near: NDArray[np.bool_] = (probability > low) & (probability < high)
+    return near
 
 
 def _scores(weights: Weights, features: Features) -> NDArray[np.float64]:

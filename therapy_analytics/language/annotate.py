@@ -90,6 +90,8 @@ class AnnotatedSession:
     probabilities, decisions : mapping of str to array (n_turns,)
         For each code (``bolt_planning``, ``mi_question``, ...): its probability (nan where
         the turn is of another role), and whether the turn has it. Empty before tagging.
+    unsure : mapping of str to array (n_turns,)
+        For each code, whether the decision may well be otherwise. Empty before tagging.
     seed : int
         Of the run, see `generator`.
     """
@@ -98,6 +100,7 @@ class AnnotatedSession:
     turns: TurnArrays
     probabilities: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    unsure: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     seed: int = 0
 
     def __len__(self) -> int:

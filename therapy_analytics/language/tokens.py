@@ -119,6 +119,19 @@ def plain(text: str) -> str:
     return lower if len(lower) == len(text) else text
 
 
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return where each token that `tokenize` finds stands in its text: begin and end, half-open, from 0.
+
+    Examples
+    --------
+    >>> spans("I don\u2019t...")
+    [(0, 1), (2, 4), (4, 7), (7, 10)]
+    """
+    dots = {place: run.span() for run in _DOTS.finditer(text) for place in range(*run.span())}
+    tokens = [one for one in _tokenizer()(plain(text)) if not one.lower_.isspace()]
+    return [dots.get(one.idx, (one.idx, one.idx + len(one))) for one in tokens]
+
+
 @functools.cache
 def _tokenizer() -> Any:
     import spacy  # noqa: PLC0415

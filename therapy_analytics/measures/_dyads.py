@@ -64,4 +64,5 @@ def _seen_by(session: AnnotatedSession, pair: Mapping[Role, str]) -> AnnotatedSe
         turns=replace(session.turns, roles=roles),
         probabilities={code: np.where(left_out, np.nan, given) for code, given in session.probabilities.items()},
         decisions={code: given & ~left_out for code, given in session.decisions.items()},
+        unsure={code: given & ~left_out for code, given in session.unsure.items()},
     )

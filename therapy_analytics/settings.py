@@ -1,0 +1,86 @@
+"""What a run depends on besides the transcripts, and its record in ``run.json``."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+from therapy_analytics.behaviours import Codebook, TaggerOptions, codebooks_with, load_coder
+from therapy_analytics.language import Lexicon, builtin_lexicons
+from therapy_analytics.readers import ReadOptions
+
+TURNS_PER_BATCH = 2_000
+TURNS_PER_SLOW_BATCH = 200
+"""For coders that take seconds for a turn: so often is it told how far they are."""
+_PACKAGES = ("numpy", "scipy", "pandas", "spacy", "matplotlib")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What an analysis depends on besides the sessions.
+
+    Attributes
+    ----------
+    lexicons : tuple of Lexicon
+        The user's own; those of the package are always there.
+    seed : int
+        Of all shuffles.
+    quotes : bool
+        Whether tables may hold what was said.
+    tagger : TaggerOptions
+        Who codes the turns.
+    """
+
+    lexicons: tuple[Lexicon, ...] = ()
+    seed: int = 0
+    quotes: bool = False
+    tagger: TaggerOptions = field(default_factory=TaggerOptions)
+
+    @property
+    def turns_per_batch(self) -> int:
+        """How many turns are worked on at a time; results do not depend on it."""
+        return TURNS_PER_BATCH if self.tagger.kind == "fast" else TURNS_PER_SLOW_BATCH
+
+    @property
+    def all_lexicons(self) -> tuple[Lexicon, ...]:
+        """Word lists of the package, then the user's own."""
+        return (*builtin_lexicons(), *self.lexicons)
+
+    @property
+    def codebooks(self) -> tuple[Codebook, ...]:
+        """Codebooks, each with the codes that the coder gives."""
+        return codebooks_with(load_coder(self.tagger).names)
+
+
+def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return all that is needed to repeat a run, besides who coded the turns.
+
+    Parameters
+    ----------
+    settings : Settings
+        What was measured.
+    options : ReadOptions
+        How files were read.
+    inputs : sequence of mappings
+        The files: name, hash, reader, number of sessions.
+    """
+    return {
+        "therapy_analytics": metadata.version("therapy-analytics"),
+        "python": platform.python_version(),
+        "packages": {name: metadata.version(name) for name in _PACKAGES},
+        "options": {
+            "columns": dict(options.columns),
+            "therapist": options.therapist,
+            "client": options.client,
+            "metadata": str(options.metadata) if options.metadata else None,
+            "pattern": options.pattern,
+            "quotes": settings.quotes,
+            "seed": settings.seed,
+        },
+        "inputs": list(inputs),
+        "lexicons": [{"name": one.name, "sha256": one.sha256} for one in settings.all_lexicons],
+        "codebooks": [{"name": one.id, "sha256": one.sha256} for one in settings.codebooks],
+    }
