@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -222,6 +221,7 @@ def convert(
 ) -> None:
     """Write each session in another form, one file a session, and say what that form cannot hold."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.writers import convert as write  # noqa: PLC0415
 
     os.umask(0o077)
@@ -234,7 +234,7 @@ def convert(
         typer.echo(f"Not read: {problem}", err=True)
     for session, lost in done.losses:
         typer.echo(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
-    typer.echo(f"{_count(len(done.files), 'file')} written to {out}")
+    typer.echo(f"{counted(len(done.files), 'file')} written to {out}")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
 
@@ -323,10 +323,12 @@ class _Progress:
 
     def file(self, reading: FileReading) -> None:
         """Tell of a file that was read or could not be."""
+        from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+
         if reading.problem is not None:
             self._say(f"Not read: {reading.problem}")
         elif self._bar is None:
-            self._say(f"Read {reading.path}: {_count(len(reading.sessions), 'session')} ({reading.reader})")
+            self._say(f"Read {reading.path}: {counted(len(reading.sessions), 'session')} ({reading.reader})")
         self._read += len(reading.sessions)
         if self._bar is not None:
             self._bar.update(self._task, total=self._read)
@@ -346,19 +348,18 @@ class _Progress:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def _summary(result: RunResult, *, plots: bool) -> None:
     """Print what was found and where it stands."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
+    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.summary import pointers  # noqa: PLC0415
+
     frame = result.sessions
     console = Console(width=None if sys.stdout.isatty() else 100)
-    table = Table(title=f"{_count(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
+    table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
     shown = {
         "talks": "therapist_talk_share",
         "asks": "therapist_question_rate",
@@ -375,57 +376,5 @@ def _summary(result: RunResult, *, plots: bool) -> None:
     if len(frame) > _SHOWN:
         table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
     console.print(table)
-    for line in _pointers(result, plots=plots):
+    for line in pointers(result, plots=plots):
         console.print(line, markup=False, highlight=False)
-
-
-def _pointers(result: RunResult, *, plots: bool) -> list[str]:
-    from therapy_analytics.language.english import NOT_ENGLISH  # noqa: PLC0415
-    from therapy_analytics.measures.process.role_check import SWAPPED  # noqa: PLC0415
-
-    unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
-    unknown = int((result.sessions["role_method"] == "none").sum())
-    noted = int((result.sessions["notes"] != "").sum())
-    figures = " and timeline.png" if plots else ""
-    lines = [
-        f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
-        f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: turns.csv{figures}",
-        f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
-    ]
-    if "model" in result.tagger:
-        lines.append(_coded_by(result.tagger))
-    if unsure:
-        lines.append(
-            f"Check {_count(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin)."
-        )
-    swapped = int((result.sessions["role_pronoun_margin"] < SWAPPED).sum())
-    if swapped:
-        lines.append(f"Check {_count(swapped, 'session')}: the labels may be swapped (role_pronoun_margin under -4).")
-    if unknown:
-        lines.append(
-            f"In {_count(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL."
-        )
-    strange = int(result.sessions["notes"].str.contains(NOT_ENGLISH, regex=False).sum())
-    if strange:
-        lines.append(
-            f"Not in English, as it seems: {_count(strange, 'session')} (see the column notes). "
-            "The tagger and the word lists are for English; these numbers mean nothing."
-        )
-    if noted:
-        lines.append(f"Notes on {_count(noted, 'session')}: see the column notes.")
-    if result.problems:
-        n = len(result.problems)
-        lines.append(
-            f"{_count(n, 'file')} could not be read: {result.out / 'problems.csv'} says why and what would be right."
-        )
-    return lines
-
-
-def _coded_by(tagger: Mapping[str, Any]) -> str:
-    """Say what an outside coder did."""
-    uncoded = {name: tagger[f"n_{name}"] for name in ("refused", "nonsense", "failed")}
-    missing = ", ".join(f"{n} {name}" for name, n in uncoded.items() if n)
-    return (
-        f"Coded by {tagger['model']}: {_count(tagger['n_asked'], 'turn')} asked, {tagger['n_cached']} known before; "
-        + (f"without codes: {missing}." if missing else "all have an answer.")
-    )

@@ -32,6 +32,7 @@ ROOMS = (
     ("results",),
     ("engine", "settings"),
     ("pipeline",),
+    ("summary",),
     ("cli",),
 )
 PLACE = {room: place for place, rooms in enumerate(ROOMS) for room in rooms}
