@@ -37,7 +37,7 @@ HEADS = (*FLAGS, *KINDS, "change", "sustain")
 PENALTY = Penalty(own=5, context=32, dense=6)
 PRIOR = 0.75
 """How much of the commoner classes' lead is taken away where one class is chosen."""
-MISC_WEIGHT, SEED_WEIGHT, INVENTED_WEIGHT = 0.5, 2.0, 0.5
+MISC_WEIGHT, SEED_WEIGHT, INVENTED_WEIGHT = 0.5, 2.0, 0.2
 """How much a turn of these counts beside one of AnnoMI."""
 Scores = dict[str, Array]
 Lines = dict[str, tuple[float, float, dict[str, float]]]

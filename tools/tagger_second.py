@@ -24,7 +24,7 @@ BACKGROUND = 1.0
 """Weight of all AnnoMI turns together, as turns without the code, beside BOLT's own rows."""
 SEED_WEIGHT = 0.5
 """An invented sentence counts less than a coded one."""
-INVENTED_WEIGHT = 0.3
+INVENTED_WEIGHT = 0.1
 """The same for a turn of an invented session."""
 LIFT_SCALE = 4.0
 """Scores of the first layer are divided by this when they serve as features."""

@@ -29,7 +29,6 @@ from therapy_analytics.session import Role
 
 VERSION = "0.2.0"
 ROLES: tuple[Role, Role] = ("therapist", "client")
-SEEDS = (1, 2, 3)
 HOW = {
     "mi": "Platt scaling and threshold of highest kappa, on out-of-fold scores of AnnoMI (clean and plain copies)",
     "bolt": "shrunken Platt scaling; threshold half-way between highest F1 on BOLT's rows and balanced rate, "
@@ -44,10 +43,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
     parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "behaviours" / "weights")
+    parser.add_argument("--partitions", type=int, default=3, help="for the figures; the weights do not depend on it")
     parser.add_argument("--tables", type=Path, default=None)
     options = parser.parse_args()
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
-        model, arrays, tables = build(options.data)
+        model, arrays, tables = build(options.data, tuple(range(1, options.partitions + 1)))
     write(options.out, model, arrays)
     text = "\n\n".join(tables) + "\n"
     print(text)
@@ -55,11 +55,11 @@ def main() -> None:
         options.tables.write_text(text, encoding="utf-8")
 
 
-def build(folder: Path) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
+def build(folder: Path, seeds: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
     """Return the description, the arrays, and tables of figures."""
     directions = learn(folder)
     first = tagger_first.first_layer(folder, directions)
-    runs = [first.out_of_fold(seed) for seed in SEEDS]
+    runs = [first.out_of_fold(seed) for seed in seeds]
     tables = [tagger_first.table(first, runs).round(3).to_string()]
     lines = tagger_first.calibrate(first, runs[0])
     head, scores = kept(first, lines, runs[0], directions)
@@ -67,8 +67,8 @@ def build(folder: Path) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
     layers, heads = [], []
     for role in ROLES:
         second = tagger_second.second_layer(folder, role, first, head, scores["plain"], directions)
-        tables.append(tagger_second.table(second, SEEDS).round(3).to_string())
-        p, line = tagger_second.probabilities(second, second.out_of_fold(SEEDS[0]))
+        tables.append(tagger_second.table(second, seeds).round(3).to_string())
+        p, line = tagger_second.probabilities(second, second.out_of_fold(seeds[0]))
         layers.append(tagger_second.fold_second(second, line, directions))
         heads += second.names
         for name, limits in zip(second.names, tagger_second.thresholds(second, p), strict=True):
@@ -76,8 +76,8 @@ def build(folder: Path) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
             codes.append(_code("bolt", name, role, [group, name] if group else [name], limits))
     for role in ROLES:
         misc = tagger_misc.misc_layer(folder, role, first, scores, directions)
-        tables.append(tagger_misc.table(misc, SEEDS).round(3).to_string())
-        found = misc.out_of_fold(SEEDS[0])
+        tables.append(tagger_misc.table(misc, seeds).round(3).to_string())
+        found = misc.out_of_fold(seeds[0])
         line = tagger_misc.calibrate(misc, found)
         layers.append(tagger_misc.fold_misc(misc, line, directions))
         heads += [f"misc_{name}" for name in misc.names]
