@@ -90,7 +90,7 @@ def test_unsure_codes_are_those_near_their_threshold(out: Path) -> None:
     turns = pd.read_csv(out / "sessions" / "lindqvist_dana_1" / "turns.csv")
     limits = dict(zip(load_tagger().names, load_tagger().thresholds, strict=True))
     codes = [name for name in turns if f"p_{name}" in turns]
-    assert list(turns)[list(turns).index("p_mi_sustain") + 1 :][:2] == ["mi_sustain", "unsure_codes"]
+    assert list(turns)[list(turns).index("p_misc_neutral") + 1 :][:2] == ["misc_neutral", "unsure_codes"]
     for row in turns.to_dict("records"):
         near = {
             code: abs(math.log(row[f"p_{code}"] / (1 - row[f"p_{code}"])) - math.log(limits[code] / (1 - limits[code])))
@@ -99,7 +99,7 @@ def test_unsure_codes_are_those_near_their_threshold(out: Path) -> None:
         }
         named = row["unsure_codes"].split(";") if isinstance(row["unsure_codes"], str) else []
         assert named == sorted(named, key=codes.index)
-        assert {code for code in near if near[code] < 0.499} <= set(named) <= {c for c in near if near[c] < 0.501}
+        assert {code for code in near if near[code] < 0.249} <= set(named) <= {c for c in near if near[c] < 0.251}
     assert 0 < turns["unsure_codes"].notna().mean() < 1
 
 
@@ -170,7 +170,7 @@ def test_the_recipe_repeats_the_run(out: Path, samples: Path) -> None:
     recipe = json.loads((out / "run.json").read_text())
     assert recipe["options"]["seed"] == 0
     assert {one["name"] for one in recipe["lexicons"]} >= {"function_words", "emotions"}
-    assert [one["name"] for one in recipe["codebooks"]] == ["bolt", "mi"]
+    assert [one["name"] for one in recipe["codebooks"]] == ["bolt", "mi", "misc"]
     assert len(recipe["tagger"]["sha256"]) == 64
     assert recipe["tagger"]["aim"] == "balanced"
     assert {Path(one["file"]).name for one in recipe["inputs"]} == {

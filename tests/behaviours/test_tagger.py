@@ -97,7 +97,7 @@ def test_a_decision_near_its_threshold_is_unsure() -> None:
     codes, limits = predict(TALK, SHORT), load_tagger().thresholds
     with np.errstate(invalid="ignore"):
         distance = np.abs(np.log(codes.probability / (1 - codes.probability)) - np.log(limits / (1 - limits)))
-    np.testing.assert_array_equal(codes.unsure, distance < 0.5)
+    np.testing.assert_array_equal(codes.unsure, distance < 0.25)
     assert codes.unsure.any()
     assert not codes.unsure[np.isnan(codes.probability)].any()
     np.testing.assert_array_equal(

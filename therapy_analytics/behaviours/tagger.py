@@ -23,10 +23,10 @@ from therapy_analytics.session import ROLES
 
 _STEEPEST = 30.0
 """Scores are cut here, so that no probability rounds to exactly 0 or 1."""
-NEAR = 0.5
+NEAR = 0.25
 """How near to its threshold a probability is unsure, in log-odds.
 
-Within it the odds of the code lie within a factor exp(0.5) = 1.65 of those at which it is
+Within it the odds of the code lie within a factor exp(0.25) = 1.28 of those at which it is
 decided: a few other words could have turned the decision, and so could another training
 set. A distance of probabilities would be too wide for rare codes, whose thresholds are low.
 """
