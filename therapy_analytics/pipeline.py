@@ -30,6 +30,7 @@ from therapy_analytics.language.english import with_language_notes
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures import values_of
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures._dyads import dyads
 from therapy_analytics.readers import FileReading, ReadOptions
 from therapy_analytics.readers._inputs import Inputs
 from therapy_analytics.settings import Settings, as_recipe
@@ -253,10 +254,11 @@ def _frames(batch: Sequence[Session], settings: Settings) -> _Frames:
     measured, counts = _measured(batch, settings)
     columns = [column for _, column in all_columns(settings.all_lexicons)]
     all_codes = [code for book in settings.codebooks for code in book.codes]
+    pairs = [(dyad, values_of(dyad.session)) for one in measured for dyad in dyads(one.session)]
     return _Frames(
         tables.sessions_table(measured, columns),
         tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
-        tables.dyads_table(measured, columns),
+        tables.dyads_table(pairs, columns),
         counts,
     )
 

@@ -11,9 +11,9 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
 from therapy_analytics.language import AnnotatedSession, Lexicon
-from therapy_analytics.measures import Column, values_of
+from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import Value, all_columns
-from therapy_analytics.measures._dyads import dyads
+from therapy_analytics.measures._dyads import Dyad
 from therapy_analytics.session import ROLES, Session
 
 DIGITS = "%.6g"
@@ -105,12 +105,13 @@ def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> p
     rows = [_session_row(one.session.session) for one in measured]
     fixed = [column.name for column in SESSION_COLUMNS]
     frame = pd.DataFrame(rows, columns=_with_metadata(rows, fixed, columns))
-    values = {
-        column.name: [float(one.values[column.name]) for one in measured]
-        for column in columns
-        if column.level == "session"
-    }
-    return pd.concat([frame, pd.DataFrame(values, dtype=np.float64)], axis=1)
+    return pd.concat([frame, _session_measures([one.values for one in measured], columns)], axis=1)
+
+
+def _session_measures(values: Sequence[Mapping[str, Value]], columns: Sequence[Column]) -> pd.DataFrame:
+    """Return the session measures of each set of values, a row a set."""
+    names = [column.name for column in columns if column.level == "session"]
+    return pd.DataFrame({name: [float(one[name]) for one in values] for name in names}, dtype=np.float64)
 
 
 def _session_row(session: Session) -> dict[str, object]:
@@ -137,21 +138,15 @@ def _with_metadata(rows: Sequence[Mapping[str, object]], fixed: list[str], colum
     return [*fixed, *extra]
 
 
-def dyads_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
+def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: Sequence[Column]) -> pd.DataFrame:
     """Return a row for each therapist and client of the sessions that have several: labels, then session measures."""
-    found = [(one.session.session.id, dyad) for one in measured for dyad in dyads(one.session)]
-    values = [values_of(dyad.session) for _, dyad in found]
-    data: dict[str, object] = {
-        "session_id": [session_id for session_id, _ in found],
-        "therapist": [dyad.therapist for _, dyad in found],
-        "client": [dyad.client for _, dyad in found],
+    pairs = [dyad for dyad, _ in measured]
+    labels = {
+        "session_id": [dyad.session.session.id for dyad in pairs],
+        "therapist": [dyad.therapist for dyad in pairs],
+        "client": [dyad.client for dyad in pairs],
     }
-    measures = {
-        column.name: np.array([one[column.name] for one in values], dtype=np.float64)
-        for column in columns
-        if column.level == "session"
-    }
-    return pd.DataFrame(data | measures)
+    return pd.concat([pd.DataFrame(labels), _session_measures([values for _, values in measured], columns)], axis=1)
 
 
 def turns_table(

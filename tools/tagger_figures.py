@@ -13,9 +13,9 @@ import tagger_misc
 import tagger_second
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import cohen_kappa_score, f1_score, roc_auc_score
-from tagger_corpora import LABELS, MAIN, batch
-from tagger_first import First, Lines, Scores, folds, judged
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
+from tagger_corpora import LABELS, batch
+from tagger_first import First, Lines, Scores, folds, judged, main_behaviour
 from tagger_fit import Array
 from tagger_meaning import learn
 from train_tagger import ROLES, kept
@@ -59,7 +59,7 @@ def table(folder: Path, seeds: tuple[int, ...]) -> pd.DataFrame:
         scores = first.out_of_fold(seed)
         lines = tagger_first.calibrate(first, scores)
         found.append(
-            _turns(first, scores, about)
+            _turns(first, scores, lines, about)
             | _sessions(first, scores, lines, about)
             | _other_books(folder, first, lines, scores, directions, seed)
         )
@@ -73,13 +73,13 @@ def table(folder: Path, seeds: tuple[int, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("figure")
 
 
-def _turns(first: First, scores: Scores, about: pd.DataFrame) -> dict[str, float]:
-    place = np.arange(first.n)
+def _turns(first: First, scores: Scores, lines: Lines, about: pd.DataFrame) -> dict[str, float]:
+    whole = np.ones(first.n, dtype=np.bool_)
     low = about["mi_quality"].reindex(_transcripts(first)).eq("low").to_numpy()
     clean, plain, worse = (
-        _main(first, scores[way], rows) for way, rows in (("clean", place >= 0), ("plain", place >= 0), ("clean", low))
+        main_behaviour(first, scores[way], rows) for way, rows in (("clean", whole), ("plain", whole), ("clean", low))
     )
-    figures = tagger_first.figures(first, scores, "clean")
+    figures = tagger_first.figures(first, scores, lines, "clean")
     mine, labels = first.known("question_open")
     p = scores["clean"][mine][:, [LABELS.index(name) for name in ("question_open", "question_closed")]]
     return {
@@ -91,17 +91,6 @@ def _turns(first: First, scores: Scores, about: pd.DataFrame) -> dict[str, float
         "client talk, 3 classes, macro-F1": figures["client 3 classes macro-F1"],
         "client talk, 3 classes, kappa": figures["client 3 classes kappa"],
     } | {f"{name} exists, kappa": figures[f"{name} kappa"] for name in FLAGS}
-
-
-def _main(first: First, scores: Array, rows: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return macro-F1 and kappa of the main behaviour over some of AnnoMI's turns."""
-    columns = [LABELS.index(f"main_{name}") for name in MAIN]
-    mine, _ = first.known("main_question")
-    often = first.corpus.labels[mine][:, columns].mean(axis=0)
-    mine = mine[rows[mine]]
-    guess = (scores[mine][:, columns] - tagger_first.PRIOR * np.log(often / (1 - often))).argmax(axis=1)
-    truth = first.corpus.labels[mine][:, columns].argmax(axis=1)
-    return float(f1_score(truth, guess, average="macro")), float(cohen_kappa_score(truth, guess))
 
 
 def _transcripts(first: First) -> NDArray[np.int64]:

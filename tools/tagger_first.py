@@ -121,12 +121,17 @@ def calibrate(first: First, scores: Scores) -> Lines:
     return found
 
 
+def heads_of(name: str) -> list[str]:
+    """Return the heads of a code: a kind of question has the probability of its group too."""
+    return ["question", name] if name in KINDS else [name]
+
+
 def judged(first: First, name: str, scores: Array, lines: Lines) -> tuple[NDArray[np.int64], Array, Array]:
     """Return AnnoMI's turns that can have a code, its probability there, and the labels.
 
     A kind of question has the probability P(question) P(kind | question).
     """
-    heads = ["question", name] if name in KINDS else [name]
+    heads = heads_of(name)
     mine, _ = first.known(heads[0])
     p = np.prod([sigmoid(lines[one][0] * scores[mine, LABELS.index(one)] + lines[one][1]) for one in heads], axis=0)
     return mine, p, first.corpus.labels[mine, LABELS.index(name)]
@@ -134,13 +139,13 @@ def judged(first: First, name: str, scores: Array, lines: Lines) -> tuple[NDArra
 
 def table(first: First, runs: list[Scores]) -> pd.DataFrame:
     """Return the cross-validated figures, averaged over partitions."""
-    rows = [{"way": way, **figures(first, scores, way)} for scores in runs for way in first.ways]
+    calibrated = [(scores, calibrate(first, scores)) for scores in runs]
+    rows = [{"way": way, **figures(first, scores, lines, way)} for scores, lines in calibrated for way in first.ways]
     return pd.DataFrame(rows).groupby("way", sort=False).mean().T
 
 
-def figures(first: First, scores: Scores, way: str) -> dict[str, float]:
+def figures(first: First, scores: Scores, lines: Lines, way: str) -> dict[str, float]:
     """Return the figures of one partition and way of writing."""
-    lines = calibrate(first, scores)
     found: dict[str, float] = {}
     margins = {}
     for name, (_, _, limits) in lines.items():
@@ -150,21 +155,28 @@ def figures(first: First, scores: Scores, way: str) -> dict[str, float]:
         margins[name] = p / limits["balanced"]
     mine, _ = first.known("change")
     talk = np.stack([margins["change"], margins["sustain"], np.ones(len(mine))], axis=1)
-    main = [f"main_{name}" for name in MAIN]
-    turns, _ = first.known(main[0])
-    columns = [LABELS.index(name) for name in main]
-    often = first.corpus.labels[turns][:, columns].mean(axis=0)
-    guess = scores[way][turns][:, columns] - PRIOR * np.log(often / (1 - often))
-    return _classes(first, "main 4 classes", main, guess) | _classes(first, "client 3 classes", TALK, talk) | found
+    said = first.corpus.labels[mine][:, [LABELS.index(name) for name in TALK]]
+    main = main_behaviour(first, scores[way], np.ones(first.n, dtype=np.bool_))
+    return _classes("main 4 classes", main) | _classes("client 3 classes", _agree(said, talk)) | found
 
 
-def _classes(first: First, family: str, names: Any, guess: Array) -> dict[str, float]:
-    mine, _ = first.known(names[0])
-    truth = first.corpus.labels[mine][:, [LABELS.index(name) for name in names]].argmax(axis=1)
-    return {
-        f"{family} macro-F1": float(f1_score(truth, guess.argmax(axis=1), average="macro")),
-        f"{family} kappa": float(cohen_kappa_score(truth, guess.argmax(axis=1))),
-    }
+def main_behaviour(first: First, scores: Array, rows: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return macro-F1 and kappa of the main behaviour over some of AnnoMI's ``n`` turns."""
+    columns = [LABELS.index(f"main_{name}") for name in MAIN]
+    mine, _ = first.known("main_question")
+    often = first.corpus.labels[mine][:, columns].mean(axis=0)
+    mine = mine[rows[mine]]
+    return _agree(first.corpus.labels[mine][:, columns], scores[mine][:, columns] - PRIOR * np.log(often / (1 - often)))
+
+
+def _agree(labels: Array, guesses: Array) -> tuple[float, float]:
+    """Return macro-F1 and kappa of the likeliest class of each row."""
+    truth, guess = labels.argmax(axis=1), guesses.argmax(axis=1)
+    return float(f1_score(truth, guess, average="macro")), float(cohen_kappa_score(truth, guess))
+
+
+def _classes(family: str, agreement: tuple[float, float]) -> dict[str, float]:
+    return dict(zip((f"{family} macro-F1", f"{family} kappa"), agreement, strict=True))
 
 
 def _agreement(name: str, truth: NDArray[np.bool_], guess: NDArray[np.bool_]) -> dict[str, float]:

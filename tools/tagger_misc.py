@@ -15,14 +15,13 @@ from tagger_corpora import invented, misc_units
 from tagger_first import PRIOR, First, folds
 from tagger_fit import Array, Data, Head, Penalty, aims, best_threshold, fit, platt, sigmoid
 from tagger_meaning import fold_in, widen
+from tagger_second import LIFT_SCALE, calibrated
 
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.session import Role
 
 PENALTY = Penalty(own=6, context=1, dense=4)
 INVENTED_WEIGHT = 0.3
-LIFT_SCALE = 4.0
-"""Scores of the first layer are divided by this when they serve as features."""
 CODES: dict[Role, dict[str, str]] = {
     "therapist": {
         "SRL": "simple_listening",
@@ -130,5 +129,4 @@ def table(misc: Misc, seeds: tuple[int, ...]) -> pd.DataFrame:
 def fold_misc(misc: Misc, lines: Array, directions: Array) -> tuple[Array, Array, Array, Array]:
     """Fit on everything; return calibrated weights of buckets, hand, lift, and the bias."""
     head = fold_in(misc.fit(np.ones(len(misc.labels), dtype=np.bool_)), directions)
-    hand, lift = head.dense[: len(HAND)], head.dense[len(HAND) :] / LIFT_SCALE
-    return head.buckets[:, 0] * lines[0], hand * lines[0], lift * lines[0], head.bias * lines[0] + lines[1]
+    return calibrated(head, lines, list(range(len(HAND))))

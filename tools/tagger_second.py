@@ -212,7 +212,12 @@ def _figures(second: Second, seed: int) -> list[dict[str, Any]]:
 def fold_second(second: Second, lines: Array, directions: Array) -> tuple[Array, Array, Array, Array]:
     """Fit on everything; return calibrated weights of buckets, hand, lift, and the bias."""
     head = fold_in(second.fit(np.ones(len(second.labels), dtype=np.bool_)), directions)
-    hand = np.zeros((len(HAND), len(second.names)))
-    hand[HAND_ROWS] = head.dense[: len(HAND_ROWS)]
-    lift = head.dense[len(HAND_ROWS) :] / LIFT_SCALE
+    return calibrated(head, lines, HAND_ROWS)
+
+
+def calibrated(head: Head, lines: Array, hand_rows: list[int]) -> tuple[Array, Array, Array, Array]:
+    """Return a fitted head, folded, with its calibration in: weights of buckets, hand, lift, and the bias."""
+    hand = np.zeros((len(HAND), head.dense.shape[1]))
+    hand[hand_rows] = head.dense[: len(hand_rows)]
+    lift = head.dense[len(hand_rows) :] / LIFT_SCALE
     return head.buckets[:, 0] * lines[0], hand * lines[0], lift * lines[0], head.bias * lines[0] + lines[1]

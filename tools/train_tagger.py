@@ -18,8 +18,8 @@ import numpy as np
 import tagger_first
 import tagger_misc
 import tagger_second
-from tagger_corpora import KINDS, LABELS, THERAPIST_LABELS
-from tagger_first import HEADS, First, Lines, Scores
+from tagger_corpora import LABELS, THERAPIST_LABELS
+from tagger_first import HEADS, First, Lines, Scores, heads_of
 from tagger_fit import Array, Head
 from tagger_meaning import fold_in, learn
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -63,7 +63,7 @@ def build(folder: Path, seeds: tuple[int, ...]) -> tuple[dict[str, Any], dict[st
     tables = [tagger_first.table(first, runs).round(3).to_string()]
     lines = tagger_first.calibrate(first, runs[0])
     head, scores = kept(first, lines, runs[0], directions)
-    codes = [_code("mi", name, _role(name), _heads(name), lines[name][2]) for name in HEADS]
+    codes = [_code("mi", name, _role(name), heads_of(name), lines[name][2]) for name in HEADS]
     layers, heads = [], []
     for role in ROLES:
         second = tagger_second.second_layer(folder, role, first, head, scores["plain"], directions)
@@ -93,11 +93,6 @@ def kept(first: First, lines: Lines, scores: Scores, directions: Array) -> tuple
     slope, intercept = (np.array([lines[name][i] for name in HEADS]) for i in (0, 1))
     kept = Head(head.buckets[..., keep] * slope, head.dense[:, keep] * slope, head.bias[keep] * slope + intercept)
     return kept, {way: found[:, keep] * slope + intercept for way, found in scores.items()}
-
-
-def _heads(name: str) -> list[str]:
-    """Return the heads of a code: a kind has the probability of its group too."""
-    return ["question", name] if name in KINDS else [name]
 
 
 def _role(name: str) -> str:

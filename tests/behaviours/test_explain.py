@@ -22,7 +22,7 @@ from therapy_analytics.behaviours._terms import KINDS, Limits, Terms, terms_of
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.explain import COLUMNS, N_CONTEXT, N_WORDS, explain, head_names
 from therapy_analytics.behaviours.features import BITS, CHAR_WEIGHT, DAMPING, N_BUCKETS, featurize, grams_of
-from therapy_analytics.behaviours.tagger import _scores
+from therapy_analytics.behaviours.tagger import scores_of
 from therapy_analytics.cli import app
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.language import annotate
@@ -78,7 +78,7 @@ def word_terms(terms: Terms, code: str, turn: int = 0) -> list[float]:
 def check_sums(tagger: Tagger, sessions: Sequence[Session], limits: Limits) -> None:
     """Compare the sum of the terms of each turn, code and head with the tagger's score."""
     batch = annotate(sessions, Matcher([]))
-    scores = _scores(tagger.weights, featurize(batch.turns, batch.starts))
+    scores = scores_of(tagger.weights, featurize(batch.turns, batch.starts))
     terms = all_terms(tagger, *sessions, limits=limits)
     for at, code in enumerate(tagger.codes):
         for place, head in enumerate(code.heads):
@@ -161,7 +161,7 @@ def test_neighbours_count_in_the_first_layer_and_its_scores_in_the_second() -> N
     heads = head_names(tagger.codes, len(tagger.weights.bias))
     n = tagger.weights.n_context
     batch = annotate([TALK], Matcher([]))
-    scores = _scores(tagger.weights, featurize(batch.turns, batch.starts))
+    scores = scores_of(tagger.weights, featurize(batch.turns, batch.starts))
     lift = tagger.weights.lift[:, heads.index("bolt_planning") - n]
     lifted = rows[(rows["kind"] == "code") & (rows["turn"] == 2)].set_index("name")["weight"]
     assert set(lifted.index) >= {"mi_question", "mi_reflection", "mi_input", "mi_change", "mi_sustain"}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours._weights import Weights
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import Features, featurize, grams_of, neighbour
-from therapy_analytics.behaviours.tagger import _STEEPEST, Tagger, _scores
+from therapy_analytics.behaviours.tagger import STEEPEST, Tagger, scores_of
 from therapy_analytics.language import Batch, TurnArrays
 
 KINDS = ("word", "before", "after", "form", "code", "rest", "bias")
@@ -162,7 +162,7 @@ class _Sums:
         features = featurize(batch.turns, batch.starts)
         buckets = features.project(weights.buckets)
         words = _Words.of(batch.turns, features, weights.buckets)
-        return cls(weights, features, buckets, _scores(weights, features), words)
+        return cls(weights, features, buckets, scores_of(weights, features), words)
 
     def terms(self, head: int, rows: _Ints, limits: Limits) -> Terms:
         """Return the largest terms of a head on some turns, the sum of the others, and the bias."""
@@ -222,7 +222,7 @@ class _Sums:
         """Return what the tagger takes off scores beyond its bound: 0 on nearly every turn."""
         score = self.scores[rows, head]
         total = sum(np.bincount(one.turn, one.weight, minlength=len(self.scores))[rows] for one in shown) + others
-        return np.where(np.abs(score) < _STEEPEST, 0.0, score - total)
+        return np.where(np.abs(score) < STEEPEST, 0.0, score - total)
 
 
 def _kind(name: str) -> int:

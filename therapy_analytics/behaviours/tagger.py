@@ -21,7 +21,7 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import Batch
 from therapy_analytics.session import ROLES
 
-_STEEPEST = 30.0
+STEEPEST = 30.0
 """Scores are cut here, so that no probability rounds to exactly 0 or 1."""
 NEAR = 0.25
 """How near to its threshold a probability is unsure, in log-odds.
@@ -127,7 +127,7 @@ class Tagger:
         Codes
             What it holds for a session does not depend on the other sessions.
         """
-        heads = 1.0 / (1.0 + np.exp(-_scores(self.weights, featurize(batch.turns, batch.starts))))
+        heads = 1.0 / (1.0 + np.exp(-scores_of(self.weights, featurize(batch.turns, batch.starts))))
         probability = np.empty((len(heads), len(self.codes)))
         for column, code in enumerate(self.codes):
             probability[:, column] = heads[:, code.heads].prod(axis=1)
@@ -169,7 +169,7 @@ def _near(probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> 
     return near
 
 
-def _scores(weights: Weights, features: Features) -> NDArray[np.float64]:
+def scores_of(weights: Weights, features: Features) -> NDArray[np.float64]:
     """Scores of all heads: first those that read the neighbouring turns, then those that build on them."""
     n = weights.n_context
     buckets = features.project(weights.buckets)
@@ -188,5 +188,5 @@ def _lifted(first: NDArray[np.float64], lift: NDArray[np.float64]) -> NDArray[np
 
 
 def _cut(scores: NDArray[Any]) -> NDArray[np.float64]:
-    clipped: NDArray[np.float64] = np.clip(scores.astype(np.float64), -_STEEPEST, _STEEPEST)
+    clipped: NDArray[np.float64] = np.clip(scores.astype(np.float64), -STEEPEST, STEEPEST)
     return clipped
