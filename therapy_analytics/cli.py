@@ -139,6 +139,14 @@ def run(
         Path | None,
         typer.Option(help="For llm: folder of the answers so far (default: the user's cache).", show_default=False),
     ] = None,
+    codebook: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For llm: code by this codebook instead of the usual codes: your own file (TOML), or bolt, mi, "
+            "misc, miti. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Read transcripts, tag what each turn does, measure each session, write tables and figures."""
     from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415
@@ -153,7 +161,7 @@ def run(
     progress = _Progress()
     coder = TaggerOptions(
         kind=tagger, aim=tagger_aim, endpoint=endpoint, model=model, allow_remote=allow_remote,
-        parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache,
+        parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
     )  # fmt: skip
     try:
         if explain:
@@ -355,24 +363,21 @@ def _summary(result: RunResult, *, plots: bool) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
-    from therapy_analytics.summary import pointers  # noqa: PLC0415
+    from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
 
     frame = result.sessions
     console = Console(width=None if sys.stdout.isatty() else 100)
     table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
-    shown = {
-        "talks": "therapist_talk_share",
-        "asks": "therapist_question_rate",
-        "reflects": "therapist_reflection_rate",
-        "advises": "therapist_input_rate",
-    }
-    for heading in ("session", "counselor", "turns", *shown):
-        table.add_column(heading, justify="left" if heading in {"session", "counselor"} else "right")
+    shown, caption = columns_shown(result)
+    for heading in ("session", "counselor"):
+        table.add_column(heading)
+    for heading in ("turns", *(heading for heading, _ in shown)):
+        table.add_column(Text(heading), justify="right")  # the name of a code may look like markup
     for row in frame.head(_SHOWN).to_dict("records"):
-        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for name in shown.values()]
+        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for _, name in shown]
         names = (Text(str(row[name])) for name in ("session_id", "counselor"))  # a name may look like markup
         table.add_row(*names, f"{row['n_turns']:.0f}", *rates)
-    table.caption = "The therapist's share of the words; therapist turns that ask, reflect, advise or inform."
+    table.caption = caption
     if len(frame) > _SHOWN:
         table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
     console.print(table)

@@ -15,11 +15,13 @@ import pandas as pd
 
 from therapy_analytics import results, tables
 from therapy_analytics.behaviours import (
+    Code,
     TaggerOptions,
     check_coder,
     load_coder,
     meaning,
     recipe,
+    with_codebooks_read,
     with_codes,
 )
 from therapy_analytics.behaviours.explain import explain, explaining_tagger
@@ -79,12 +81,15 @@ class RunResult:
         As ``problems.csv``.
     tagger : mapping of str to object
         Who coded the turns, and what an outside coder counted: as in ``run.json``.
+    rated : tuple of Code
+        Codes of the codebooks that the user named; each has a rate in the sessions table.
     """
 
     out: Path
     sessions: pd.DataFrame = field(repr=False)
     problems: tuple[UnreadableFileError, ...]
     tagger: Mapping[str, Any] = field(default_factory=dict)
+    rated: tuple[Code, ...] = ()
 
 
 def analyze(
@@ -115,10 +120,11 @@ def analyze(
     Analysis
         DataFrames; the same for every order and grouping of the sessions but for their order.
     """
-    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=tagger or TaggerOptions())
+    coder = with_codebooks_read(tagger or TaggerOptions())
+    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder)
     batches = in_batches(sessions, settings.turns_per_batch)
     parts = [_frames(batch, settings) for batch in batches] or [_frames((), settings)]
-    by_session = _stacked([part.sessions for part in parts])
+    by_session = _stacked([part.sessions for part in parts], settings)
     turns = pd.concat([part.turns for part in parts], ignore_index=True)
     dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
     return Analysis(by_session, turns, dyads, _codebook(settings, by_session, _gold_names(turns)))
@@ -157,6 +163,7 @@ def run(
         The folder holds something that is not a result of this program, or what is to be written cannot be.
     """
     settings, writing = settings or Settings(), writing or Writing()
+    settings = replace(settings, tagger=with_codebooks_read(settings.tagger))
     if writing.explain:
         explaining_tagger(settings.tagger)
     out = Path(out)
@@ -180,14 +187,14 @@ def run(
     (out / "run.json").write_text(about + "\n", encoding="utf-8")
     if not parts:
         raise NothingToReadError(_nothing_readable(inputs, out))
-    by_session = _stacked([part.sessions for part in parts])
+    by_session = _stacked([part.sessions for part in parts], settings)
     results.write_csv(by_session, out / "sessions.csv")
     dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
     if len(dyads):
         results.write_csv(dyads, out / "dyads.csv")
     gold = sorted({name for part in parts for name in part.gold})
     results.write_csv(_codebook(settings, by_session, gold), out / "codebook.csv")
-    return RunResult(out, by_session, tuple(inputs.problems), tagger)
+    return RunResult(out, by_session, tuple(inputs.problems), tagger, settings.rated)
 
 
 def _ignore(_: object) -> None:
@@ -233,9 +240,12 @@ def _measured(batch: Sequence[Session], settings: Settings) -> tuple[list[tables
     """Return the values of a batch, and what the coder counted."""
     arrays = with_language_notes(annotate(batch, _matcher(settings.all_lexicons)))
     codes = load_coder(settings.tagger).predict(arrays)
+    rated = tuple(code.column for code in settings.rated)
+    roles = {code.role for book in settings.codebooks for code in book.codes}
     measured = []
     for position, session in enumerate(arrays):
-        tagged = replace(with_codes(session, codes, int(arrays.starts[position])), seed=settings.seed)
+        tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
+        tagged = replace(tagged, rated=rated, seed=settings.seed)
         measured.append(tables.Measured(tagged, values_of(tagged)))
     return measured, codes.counts
 
@@ -252,7 +262,7 @@ class _Frames(NamedTuple):
 def _frames(batch: Sequence[Session], settings: Settings) -> _Frames:
     """Take one batch from sessions to tables."""
     measured, counts = _measured(batch, settings)
-    columns = [column for _, column in all_columns(settings.all_lexicons)]
+    columns = [column for _, column in all_columns(settings.all_lexicons, settings.rated)]
     all_codes = [code for book in settings.codebooks for code in book.codes]
     pairs = [(dyad, values_of(dyad.session)) for one in measured for dyad in dyads(one.session)]
     return _Frames(
@@ -263,9 +273,9 @@ def _frames(batch: Sequence[Session], settings: Settings) -> _Frames:
     )
 
 
-def _stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _stacked(parts: Sequence[pd.DataFrame], settings: Settings) -> pd.DataFrame:
     """Put session tables under each other; metadata that a part lacks is empty, measures stay last."""
-    measures = {column.name for _, column in all_columns(())}
+    measures = {column.name for _, column in all_columns(settings.all_lexicons, settings.rated)}
     whole = pd.concat(parts, ignore_index=True)
     about = [name for name in whole if name not in measures]
     rest = [name for name in whole if name in measures]
@@ -275,7 +285,7 @@ def _stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _codebook(settings: Settings, by_session: pd.DataFrame, gold: Iterable[str]) -> pd.DataFrame:
     return tables.codebook_table(
-        settings.all_lexicons,
+        all_columns(settings.all_lexicons, settings.rated),
         settings.codebooks,
         sessions=map(str, by_session),
         gold=gold,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
-from therapy_analytics.behaviours import Codebook, TaggerOptions, codebooks_with, load_coder
+from therapy_analytics.behaviours import Code, Codebook, TaggerOptions, chosen_codebooks, codebooks_with, load_coder
 from therapy_analytics.language import Lexicon, builtin_lexicons
 from therapy_analytics.readers import ReadOptions
 
@@ -52,7 +52,12 @@ class Settings:
     @property
     def codebooks(self) -> tuple[Codebook, ...]:
         """Codebooks, each with the codes that the coder gives."""
-        return codebooks_with(load_coder(self.tagger).names)
+        return codebooks_with(load_coder(self.tagger).names, more=chosen_codebooks(self.tagger))
+
+    @property
+    def rated(self) -> tuple[Code, ...]:
+        """Codes of the codebooks that the user named, each with a rate in the sessions table."""
+        return tuple(code for book in chosen_codebooks(self.tagger) for code in book.codes)
 
 
 def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -82,5 +87,5 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
         },
         "inputs": list(inputs),
         "lexicons": [{"name": one.name, "sha256": one.sha256} for one in settings.all_lexicons],
-        "codebooks": [{"name": one.id, "sha256": one.sha256} for one in settings.codebooks],
+        "codebooks": [{"name": one.id, "file": one.file, "sha256": one.sha256} for one in settings.codebooks],
     }

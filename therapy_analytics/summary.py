@@ -14,6 +14,27 @@ if TYPE_CHECKING:
     from therapy_analytics.pipeline import RunResult
 
 
+N_RATES = 4
+"""So many rates of the user's own codes stand in the terminal; sessions.csv has all."""
+
+
+def columns_shown(result: RunResult) -> tuple[list[tuple[str, str]], str]:
+    """Return which columns of the sessions table the terminal shows, each with its heading, and the caption."""
+    talks = ("talks", "therapist_talk_share")
+    if not result.rated:
+        usual = {"asks": "question", "reflects": "reflection", "advises": "input"}
+        shown = [(heading, f"therapist_{name}_rate") for heading, name in usual.items()]
+        return [talks, *shown], (
+            "The therapist's share of the words; therapist turns that ask, reflect, advise or inform."
+        )
+    rates = [(code.name, f"{code.column}_rate") for code in result.rated[:N_RATES]]
+    left = len(result.rated) - len(rates)
+    more = f" {counted(left, 'code')} more in sessions.csv." if left else ""
+    return [talks, *rates], (
+        "The therapist's share of the words; the share of turns with each code, among those of its role." + more
+    )
+
+
 def pointers(result: RunResult, *, plots: bool) -> list[str]:
     """Return the lines below the table: the files, and what is to be checked."""
     unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
@@ -58,7 +79,9 @@ def _coded_by(tagger: Mapping[str, Any]) -> str:
     """Say what an outside coder did."""
     uncoded = {name: tagger[f"n_{name}"] for name in ("refused", "nonsense", "failed")}
     missing = ", ".join(f"{n} {name}" for name, n in uncoded.items() if n)
+    books = f" by the codes of {', '.join(tagger['codebooks'])}" if "codebooks" in tagger else ""
     return (
-        f"Coded by {tagger['model']}: {counted(tagger['n_asked'], 'turn')} asked, {tagger['n_cached']} known before; "
+        f"Coded by {tagger['model']}{books}: "
+        f"{counted(tagger['n_asked'], 'turn')} asked, {tagger['n_cached']} known before; "
         + (f"without codes: {missing}." if missing else "all have an answer.")
     )

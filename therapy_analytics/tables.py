@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
-from therapy_analytics.language import AnnotatedSession, Lexicon
-from therapy_analytics.measures import Column
-from therapy_analytics.measures._base import Value, all_columns
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, Measure
+from therapy_analytics.measures._base import Value
 from therapy_analytics.measures._dyads import Dyad
 from therapy_analytics.session import ROLES, Session
 
@@ -210,7 +210,7 @@ def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> np.ndarray:
 
 
 def codebook_table(
-    lexicons: Sequence[Lexicon],
+    measures: Sequence[tuple[Measure, Column]],
     codebooks: Sequence[Codebook],
     *,
     sessions: Iterable[str],
@@ -221,8 +221,8 @@ def codebook_table(
 
     Parameters
     ----------
-    lexicons, codebooks : sequences
-        Of the run.
+    measures, codebooks : sequences
+        Of the run: each column of each measure, and the codes.
     sessions : iterable of str
         Columns of the sessions table, for the metadata among them.
     gold : iterable of str
@@ -230,7 +230,6 @@ def codebook_table(
     meaning : Meaning
         What codes are worth, which depends on who gave them.
     """
-    measures = all_columns(lexicons)
     named = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in measures}
     rows = [_codebook_row(column, "sessions", "fixed") for column in SESSION_COLUMNS]
     rows += [_codebook_row(_metadata_column(name), "sessions", "metadata") for name in sessions if name not in named]
@@ -280,7 +279,7 @@ def _code_rows(code: Code, book: Codebook, meaning: Meaning) -> list[dict[str, s
         "table": "turns",
         "family": f"codes, {book.name}",
         "direction": "",
-        "misleads": meaning.misleads,
+        "misleads": f"{meaning.misleads}; experimental: {code.status_reason}" if code.status else meaning.misleads,
         "source": code.source or book.source,
     }
     decision = {

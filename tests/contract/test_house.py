@@ -87,6 +87,7 @@ def test_registered_names_are_what_they_were() -> None:
     assert WRITERS.names() == ["chat", "csv", "docx", "jsonl", "vtt"]
     assert MEASURES.names() == [
         "behaviour_rates",
+        "code_rates",
         "lexicon_use",
         "reflection_to_question",
         "role_check",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import therapy_analytics as ta
 from therapy_analytics import load_lexicon
 from therapy_analytics.measures.process.lexicon_use import lexicon_use
 
@@ -41,3 +42,11 @@ def test_a_liwc_dictionary(tmp_path: Path, make) -> None:  # type: ignore[no-unt
 
 def test_without_a_lexicon_of_the_user_there_are_no_columns(make) -> None:  # type: ignore[no-untyped-def]
     assert lexicon_use(make(SAID)) == {}
+
+
+def test_a_rate_over_no_words_is_missing_in_the_table(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "sleep.toml").write_text(TOML)
+    sessions = ta.analyze([make(SAID[:1]).session], lexicons=[load_lexicon(tmp_path / "sleep.toml")]).sessions
+    assert sessions["client_sleep_trouble_per_100_words"].isna().tolist() == [True]
+    names = list(sessions)
+    assert names.index("client_sleep_trouble_per_100_words") > names.index("therapist_question_rate")

@@ -9,9 +9,11 @@ from therapy_analytics.behaviours.choice import (
     Meaning,
     TaggerOptions,
     check_coder,
+    chosen_codebooks,
     load_coder,
     meaning,
     recipe,
+    with_codebooks_read,
     with_codes,
 )
 from therapy_analytics.behaviours.codebook import (
@@ -36,6 +38,7 @@ __all__ = [
     "TaggerOptions",
     "builtin_codebooks",
     "check_coder",
+    "chosen_codebooks",
     "codebook_named",
     "codebooks_with",
     "load_codebook",
@@ -43,5 +46,6 @@ __all__ = [
     "load_tagger",
     "meaning",
     "recipe",
+    "with_codebooks_read",
     "with_codes",
 ]

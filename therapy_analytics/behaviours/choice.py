@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM
+from therapy_analytics.behaviours.codebook import Codebook, codebook_named
 from therapy_analytics.behaviours.tagger import NEAR, Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession, Batch
-from therapy_analytics.session import OTHER
+from therapy_analytics.session import ROLES, Role
 
 KINDS = ("fast", "llm")
 
@@ -66,6 +67,9 @@ class TaggerOptions:
         How long one answer may take.
     cache : Path or None
         Folder of the answers so far (codes, no words); None is the user's own cache folder.
+    codebooks : tuple of str, Path or Codebook
+        What to code by instead of the tagger's codes: ids of built-in codebooks, the user's own files, or
+        codebooks as `load_codebook` returns them. All codes of each are given.
     """
 
     kind: str = "fast"
@@ -76,6 +80,7 @@ class TaggerOptions:
     parallel: int = 4
     timeout_s: float = 180.0
     cache: Path | None = None
+    codebooks: tuple[str | Path | Codebook, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,9 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     BadOptionError
         The options do not fit together, or would send words to another machine unasked.
     UnknownNameError
-        There is no such aim.
+        There is no such aim or codebook.
+    BadDataFileError
+        A file is not a codebook.
     """
     options = options or TaggerOptions()
     if options.kind not in KINDS:
@@ -112,12 +119,45 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     return LLMCoder.of(options)
 
 
+def chosen_codebooks(options: TaggerOptions) -> tuple[Codebook, ...]:
+    """Return the codebooks that an outside coder was told to code by; none where it has the tagger's codes.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such codebook or file.
+    BadDataFileError
+        A file is not a codebook.
+    BadOptionError
+        Two of them have one id, or would make one column.
+    """
+    if options.kind != "llm":
+        return ()
+    books = []
+    owners: dict[tuple[str, str], str] = {}
+    for name in options.codebooks:
+        book = name if isinstance(name, Codebook) else codebook_named(str(name))
+        place = book.file if isinstance(name, Codebook) else str(name)
+        for claim in (("id", book.id), *(("column", code.column) for code in book.codes)):
+            if claim in owners:
+                problem = f"{owners[claim]} and {place} would both have the {claim[0]} {claim[1]!r}"
+                raise BadOptionError("--codebook", problem, "Leave one of them out, or give it an id of its own")
+            owners[claim] = place
+        books.append(book)
+    return tuple(books)
+
+
+def with_codebooks_read(options: TaggerOptions) -> TaggerOptions:
+    """Return the options with the codebooks themselves: whoever edits a file during a run changes the next run."""
+    return replace(options, codebooks=chosen_codebooks(options)) if options.kind == "llm" else options
+
+
 def check_coder(options: TaggerOptions) -> None:
     """Raise what would stop a run at its first turn, before anything of an earlier run is replaced.
 
     Raises
     ------
-    BadOptionError
+    BadOptionError, UnknownNameError, BadDataFileError
         As `load_coder`.
     CoderServerError
         The outside coder's server is not there, and has never answered.
@@ -148,7 +188,7 @@ def meaning(options: TaggerOptions) -> Meaning:
     )
 
 
-def with_codes(session: AnnotatedSession, codes: Codes, start: int) -> AnnotatedSession:
+def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Iterable[Role]) -> AnnotatedSession:
     """Return a session with its codes, and with a note on the turns that the coder could not code.
 
     Parameters
@@ -159,6 +199,8 @@ def with_codes(session: AnnotatedSession, codes: Codes, start: int) -> Annotated
         Of the whole batch.
     start : int
         Place of the session's first turn in the batch.
+    roles : iterable of Role
+        Whose turns can have codes.
     """
     stop = start + len(session)
     coded = replace(
@@ -167,7 +209,7 @@ def with_codes(session: AnnotatedSession, codes: Codes, start: int) -> Annotated
         decisions=codes.decisions(start, stop),
         unsure=codes.doubts(start, stop),
     )
-    of_role = session.turns.roles != OTHER
+    of_role = np.isin(session.turns.roles, [ROLES.index(role) for role in roles])
     missing = int(np.count_nonzero(of_role & np.isnan(codes.probability[start:stop]).all(axis=1)))
     if not missing:
         return coded
@@ -180,11 +222,13 @@ def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict
     coder, counts = load_coder(options), Counter[str]()
     for one in batches:
         counts.update(one)
-    about = {"name": coder.name, "version": coder.version, "sha256": coder.sha256}
+    about: dict[str, Any] = {"name": coder.name, "version": coder.version, "sha256": coder.sha256}
     if options.kind == "fast":
         about["aim"] = options.aim
     else:
         about |= {"model": options.model or "", "endpoint_host": urlsplit(options.endpoint or "").hostname or ""}
+    if books := chosen_codebooks(options):
+        about["codebooks"] = [book.id for book in books]
     return {**about, **counts}
 
 
@@ -195,6 +239,7 @@ _OPTION_NAMES = {
     "parallel": "--llm-parallel",
     "timeout_s": "--llm-timeout",
     "cache": "--llm-cache",
+    "codebooks": "--codebook",
 }
 
 

@@ -107,13 +107,14 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """A set of codes with its source and the hash of its file."""
+    """A set of codes with its source, and the name (without folders) and hash of its file."""
 
     id: str
     name: str
     definition: str
     source: str
     codes: tuple[Code, ...]
+    file: str
     sha256: str
 
 
@@ -158,11 +159,11 @@ def codebooks_with(columns: Iterable[str], *, more: Iterable[Codebook] = ()) -> 
     columns : iterable of str
         As in ``load_tagger().names``. A book without any of them is left out.
     more : iterable of Codebook, optional
-        Books to look at after the built-in ones.
+        Books to look at after the built-in ones; those among them count once.
     """
     wanted = set(columns)
-    books = (replace(book, codes=_among(book, wanted)) for book in (*builtin_codebooks(), *more))
-    return tuple(book for book in books if book.codes)
+    books = {book.id: replace(book, codes=_among(book, wanted)) for book in (*builtin_codebooks(), *more)}
+    return tuple(book for book in books.values() if book.codes)
 
 
 def codebook_named(name: str) -> Codebook:
@@ -211,7 +212,7 @@ def _parsed(path: Path) -> Codebook:
     form.check_ids([code.id for code in codes], place)
     _check_parents(codes, place)
     name, definition = form.text(table, "name", place), form.text(table, "definition", place)
-    return Codebook(book, name, definition, source, codes, hashlib.sha256(data).hexdigest())
+    return Codebook(book, name, definition, source, codes, path.name, hashlib.sha256(data).hexdigest())
 
 
 def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str, str]) -> Code:

@@ -18,7 +18,7 @@ from therapy_analytics.behaviours._llm_cache import AnswerCache, default_folder
 from therapy_analytics.behaviours._llm_client import Client, FaultError
 from therapy_analytics.behaviours._llm_endpoint import Endpoint, parse_endpoint
 from therapy_analytics.behaviours._llm_prompt import Answer, Question
-from therapy_analytics.behaviours.choice import TaggerOptions
+from therapy_analytics.behaviours.choice import TaggerOptions, chosen_codebooks
 from therapy_analytics.behaviours.codebook import Code, Codebook, codebooks_with
 from therapy_analytics.behaviours.tagger import Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
@@ -60,7 +60,9 @@ class LLMCoder:
         Raises
         ------
         BadOptionError
-            The endpoint or the model is missing or cannot be used.
+            The endpoint or the model is missing or cannot be used, or codebooks do not go together.
+        UnknownNameError, BadDataFileError
+            A codebook is not there, or is none.
         """
         if not options.endpoint:
             problem, remedy = "is missing: an outside coder has an address", "Add --endpoint http://127.0.0.1:11434/v1"
@@ -73,7 +75,8 @@ class LLMCoder:
             raise BadOptionError("--llm-timeout", "is not between 0 and 86400 seconds", "180 is usual")
         endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
         folder = options.cache or default_folder()
-        books = codebooks_with(load_tagger().names)  # the codes of the tagger, so that the tables are the same
+        # Unasked the codes of the tagger, so that the tables are the same.
+        books = chosen_codebooks(options) or codebooks_with(load_tagger().names)
         return cls(options.model, endpoint, options.parallel, options.timeout_s, folder, books)
 
     @property

@@ -92,6 +92,8 @@ class AnnotatedSession:
         the turn is of another role), and whether the turn has it. Empty before tagging.
     unsure : mapping of str to array (n_turns,)
         For each code, whether the decision may well be otherwise. Empty before tagging.
+    rated : tuple of str
+        Codes of which the user wants rates: those of codebooks that were named.
     seed : int
         Of the run, see `generator`.
     """
@@ -101,6 +103,7 @@ class AnnotatedSession:
     probabilities: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     unsure: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    rated: tuple[str, ...] = ()
     seed: int = 0
 
     def __len__(self) -> int:
@@ -134,6 +137,10 @@ class AnnotatedSession:
         A session's shuffles are the same whatever it is called and whatever it is analysed with.
         """
         return np.random.default_rng([self.seed, zlib.crc32(self.n_words.tobytes())])
+
+    def has(self, *codes: str) -> bool:
+        """Return whether the coder of the run gives all these codes."""
+        return self.decisions.keys() >= set(codes)
 
     def decided(self, code: str) -> NDArray[np.bool_]:
         """Return which turns have a code, bool (n_turns,)."""

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import DuplicateNameError
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures._intervals import wilson
@@ -56,7 +57,7 @@ class Column:
     level: Literal["session", "turn"] = "session"
 
 
-Columns = Sequence[Column] | Callable[[Sequence[Lexicon]], Sequence[Column]]
+Columns = Sequence[Column] | Callable[[Sequence[Lexicon], Sequence[Code]], Sequence[Column]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,9 @@ class Measure:
     columns: Columns
     compute: Compute
 
-    def columns_for(self, lexicons: Sequence[Lexicon]) -> Sequence[Column]:
-        """Return its columns, given the lexicons of the run (few measures depend on them)."""
-        return self.columns(lexicons) if callable(self.columns) else self.columns
+    def columns_for(self, lexicons: Sequence[Lexicon], codes: Sequence[Code] = ()) -> Sequence[Column]:
+        """Return its columns, given the lexicons of the run and the codes to be rated (few depend on them)."""
+        return self.columns(lexicons, codes) if callable(self.columns) else self.columns
 
 
 _FAMILY_ORDER = {"process": 0, "synchrony": 1, "alliance": 2}
@@ -89,7 +90,7 @@ def measure(*, columns: Columns) -> Callable[[Compute], Compute]:
     return register
 
 
-def all_columns(lexicons: Sequence[Lexicon]) -> list[tuple[Measure, Column]]:
+def all_columns(lexicons: Sequence[Lexicon], codes: Sequence[Code] = ()) -> list[tuple[Measure, Column]]:
     """Return every column of every measure: by family, talk and behaviour first, then by measure.
 
     Raises
@@ -100,7 +101,7 @@ def all_columns(lexicons: Sequence[Lexicon]) -> list[tuple[Measure, Column]]:
     owners: dict[str, str] = {}
     found = []
     for one in sorted(MEASURES, key=lambda one: (_FAMILY_ORDER.get(one.family, 9), one.family, one.name)):
-        for column in one.columns_for(lexicons):
+        for column in one.columns_for(lexicons, codes):
             if owners.setdefault(column.name, one.name) != one.name:
                 raise DuplicateNameError("column", column.name, owners[column.name], one.name)
             found.append((one, column))

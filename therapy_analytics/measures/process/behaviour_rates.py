@@ -87,7 +87,8 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, float]:
     -----
     The interval holds sampling error alone: what another session of the same two might show.
     The tagger's error comes on top; where the rate and its ``_expected`` lie far apart, trust
-    neither. Turns that an outside coder did not code are left out of the rates.
+    neither. Turns that an outside coder did not code are left out of the rates; codes that it
+    was not asked for leave them undefined.
 
     References
     ----------
@@ -96,14 +97,16 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, float]:
     """
     values: dict[str, float] = {}
     for behaviour in _BEHAVIOURS:
-        likely = _likely(session, behaviour.codes)
+        likely, hits = _given(session, behaviour.codes)
         of = session.of(behaviour.role) & ~np.isnan(likely)
-        hits = np.any([session.decided(code) for code in behaviour.codes], axis=0)
         values.update(rate(behaviour.column, hits, of))
         values[f"{behaviour.column}_expected"] = mean_column(likely[of])
     return values
 
 
-def _likely(session: AnnotatedSession, codes: tuple[str, ...]) -> NDArray[np.float64]:
-    largest: NDArray[np.float64] = np.max([session.probabilities[code] for code in codes], axis=0)
-    return largest
+def _given(session: AnnotatedSession, codes: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return for each turn the largest probability of the codes (nan: not given), and whether it has any of them."""
+    if not session.has(*codes):
+        return np.full(len(session), np.nan), np.zeros(len(session), np.bool_)
+    likely: NDArray[np.float64] = np.max([session.probabilities[code] for code in codes], axis=0)
+    return likely, np.any([session.decided(code) for code in codes], axis=0)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from therapy_analytics.behaviours import Code
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import counted_rate
@@ -18,7 +19,7 @@ def _name(role: str, category: str) -> str:
     return f"{role}_{category.replace('.', '_')}_per_100_words"
 
 
-def _columns(lexicons: Sequence[Lexicon]) -> list[Column]:
+def _columns(lexicons: Sequence[Lexicon], _: Sequence[Code]) -> list[Column]:
     return [
         column
         for lexicon in lexicons

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 
 import numpy as np
 
@@ -63,6 +63,8 @@ def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
     Motivational Interviewing Treatment Integrity code (MITI 4). Journal of Substance Abuse
     Treatment, 65, 36-42.
     """
+    if not session.has("mi_reflection", "mi_question"):
+        return dict.fromkeys((_NAME, f"{_NAME}_lo", f"{_NAME}_hi"), nan)
     value, low, high = ratio(
         float(np.count_nonzero(session.decided("mi_reflection"))),
         float(np.count_nonzero(session.decided("mi_question"))),

@@ -1,0 +1,54 @@
+"""How often each code of the codebooks is given that the user named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from therapy_analytics.behaviours import Code
+from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.measures import Column, measure, rate, rate_columns
+
+
+def _name(code: str) -> str:
+    return f"{code}_rate"
+
+
+def _columns(_: Sequence[Lexicon], codes: Sequence[Code]) -> list[Column]:
+    return [
+        column
+        for code in codes
+        for column in rate_columns(
+            Column(
+                name=_name(code.column),
+                meaning=f"Share of {code.role} turns with {code.column} ({code.name})",
+                unit="proportion",
+                low=0,
+                high=1,
+                direction=f"more {code.role} turns with the code",
+                formula=f"{code.role} turns with {code.column} / {code.role} turns that the outside coder coded",
+                misleads="Nobody has checked how well the outside coder knows the code (docs/tagger.md); "
+                "under about 20 turns the interval is wide",
+                source=code.source,
+            ),
+            counted=f"{code.role.title()} turns with {code.column}",
+        )
+    ]
+
+
+@measure(columns=_columns)
+def code_rates(session: AnnotatedSession) -> dict[str, float]:
+    """Count the turns with each code of the codebooks that the user named, over all turns that could have it.
+
+    High means that the code is frequent. Turns that the coder could not code are left out. Without such
+    codebooks there are no columns: `behaviour_rates` has those of the tagger's main codes.
+
+    References
+    ----------
+    The codebook's own.
+    """
+    values: dict[str, float] = {}
+    for code in session.rated:
+        values.update(rate(_name(code), session.decided(code), ~np.isnan(session.probabilities[code])))
+    return values
