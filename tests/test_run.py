@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.behaviours import load_tagger
+from therapy_analytics.behaviours import load_accurate
 from therapy_analytics.engine import in_batches
 from therapy_analytics.errors import BadOptionError, NothingToReadError
 from therapy_analytics.pipeline import Writing
@@ -88,7 +88,7 @@ def test_the_columns_that_others_rely_on(out: Path, sessions: pd.DataFrame) -> N
 
 def test_unsure_codes_are_those_near_their_threshold(out: Path) -> None:
     turns = pd.read_csv(out / "sessions" / "lindqvist_dana_1" / "turns.csv")
-    limits = dict(zip(load_tagger().names, load_tagger().thresholds, strict=True))
+    limits = dict(zip(load_accurate().names, load_accurate().thresholds, strict=True))
     codes = [name for name in turns if f"p_{name}" in turns]
     assert list(turns)[list(turns).index("p_misc_neutral") + 1 :][:2] == ["misc_neutral", "unsure_codes"]
     for row in turns.to_dict("records"):
@@ -134,7 +134,7 @@ def test_the_same_again_and_with_two_processes(out: Path, samples: Path, tmp_pat
 
 def test_batches_are_split_and_change_nothing(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ta.run([samples], tmp_path / "one", writing=Writing(plots=False))
-    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
+    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_SLOW_BATCH", 60)
     assert len(list(in_batches(ta.read(samples), Settings().turns_per_batch))) > 5
     ta.run([samples], tmp_path / "many", writing=Writing(plots=False))
     assert _files(tmp_path / "one") == _files(tmp_path / "many")

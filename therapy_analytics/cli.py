@@ -114,8 +114,12 @@ def run(
     processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
     tagger: Annotated[
-        str, typer.Option(help="Who codes the turns: fast (the tagger of the package), or llm.")
-    ] = "fast",
+        str,
+        typer.Option(
+            help="Who codes the turns: accurate (the tagger of the package), fast (the same without its encoder: "
+            "less right, much faster), or llm (a language model of yours)."
+        ),
+    ] = "accurate",
     tagger_aim: Annotated[
         str,
         typer.Option(
@@ -123,6 +127,10 @@ def run(
             "recall (little is missed), or rate (unbiased rates)."
         ),
     ] = "balanced",
+    all_codes: Annotated[
+        bool,
+        typer.Option("--all-codes", help="Also kinds of reflection and input, and MITI's codes: less to be trusted."),
+    ] = False,
     endpoint: Annotated[
         str | None,
         typer.Option(help="For llm: a server with OpenAI's interface, http://127.0.0.1:11434/v1.", show_default=False),
@@ -160,7 +168,7 @@ def run(
     os.umask(0o077)
     progress = _Progress()
     coder = TaggerOptions(
-        kind=tagger, aim=tagger_aim, endpoint=endpoint, model=model, allow_remote=allow_remote,
+        kind=tagger, aim=tagger_aim, all_codes=all_codes, endpoint=endpoint, model=model, allow_remote=allow_remote,
         parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
     )  # fmt: skip
     try:

@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.metrics import average_precision_score, f1_score
-from tagger_corpora import alone, bolt, invented, seeds
-from tagger_first import HEADS, First, features_of, folds
-from tagger_fit import Array, Data, Head, Penalty, aims, best_threshold, fit, platt, rate_threshold, sigmoid
+from tagger_first import HEADS, First
+from tagger_fit import Array, Data, Head, Penalty, fit, platt, sigmoid
+from tagger_judged import Judged, folds
 from tagger_meaning import fold_in, widen
 
+from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.behaviours.cues import HAND
+from therapy_analytics.behaviours.features import Features
 from therapy_analytics.session import Role
 
 PENALTY = Penalty(own=3, context=1, dense=2)
-BACKGROUND = 1.0
-"""Weight of all AnnoMI turns together, as turns without the code, beside BOLT's own rows."""
-SEED_WEIGHT = 0.5
-"""An invented sentence counts less than a coded one."""
-INVENTED_WEIGHT = 0.1
-"""The same for a turn of an invented session."""
+WEIGHTS = {"bolt": 1.0, "seed": 0.5, "invented": 0.1, "hlqc": 0.2, "annomi": 0.2}
+"""How much a turn of each source counts."""
+SESSIONS = ("hlqc", "annomi")
+"""Sources of whole sessions: how often a code comes among them is how often it comes."""
 LIFT_SCALE = 4.0
 """Scores of the first layer are divided by this when they serve as features."""
 HAND_ROWS = [i for i, name in enumerate(HAND) if name.startswith(("has_", "rate_")) or name in {"words", "sentences"}]
 """Features by hand that mean the same for a row of BOLT, which has no neighbours and no punctuation."""
-IDS = {
-    "Problem-Solving": "problem_solving",
-    "Changing Unhealthy Behavior": "changing",
-    "Sustaining Unhealthy Behavior": "sustaining",
-    "Sharing Negative Emotions": "negative_feeling",
-    "Sharing Positive Emotions": "positive_feeling",
-    "Gained Insights": "gained_insight",
-    "Sharing Experiences": "life_event",
-}
-"""Labels of BOLT's files whose ids are not just the label in lower case."""
 
 
 def group_of(code: str) -> str | None:
@@ -49,98 +36,98 @@ def group_of(code: str) -> str | None:
 
 @dataclass(frozen=True)
 class Second:
-    """BOLT's ``n`` rows of a role, then seeds and invented turns up to row ``m``, then AnnoMI's turns as background.
+    """Turns of a role with what is known of BOLT's codes.
 
     ``given`` holds P(group), which the probability of a kind is multiplied by; 1 for codes without a group.
     """
 
+    role: Role
     names: list[str]
-    n: int
-    m: int
+    places: NDArray[np.int64]
+    source: NDArray[Any]
+    groups: NDArray[Any]
     labels: Array
     weights: Array
     given: Array
     turns: Data
+
+    @property
+    def rows(self) -> NDArray[np.bool_]:
+        """BOLT's own rows."""
+        return self.source == "bolt"
+
+    @property
+    def sessions(self) -> NDArray[np.bool_]:
+        """Turns of whole sessions."""
+        return np.isin(self.source, SESSIONS)
 
     def fit(self, keep: NDArray[np.bool_]) -> Head:
         """Fit all codes of the role on some of the turns."""
         return fit([self.turns], self.labels, self.weights * keep[:, None], PENALTY, parts=1)
 
     def out_of_fold(self, seed: int) -> Array:
-        """Return scores of all turns by models that have not seen them."""
-        fold = folds(np.arange(len(self.labels)), seed)
+        """Return scores of all turns by models that have not seen their recording."""
+        fold = folds(self.groups, seed)
         scores = np.zeros_like(self.labels)
         for k in range(5):
             scores[fold == k] = self.turns.scores(self.fit(fold != k))[fold == k]
         return scores
 
-    def take(self, rows: NDArray[np.bool_]) -> Second:
-        """Return the labels of some rows (not their features)."""
-        parts = {name: getattr(self, name)[rows] for name in ("labels", "weights", "given")}
-        return replace(self, n=int(rows[: self.n].sum()), m=int(rows[: self.m].sum()), **parts)
 
+def second_layer(role: Role, first: First, scores: Array, directions: Array) -> Second:
+    """Put the turns of a role whose codes are known together with what the first layer says of them.
 
-def second_layer(folder: Path, role: Role, first: First, head: Head, scores: Array, directions: Array) -> Second:
-    """Put BOLT's rows, invented turns and the background together with what the first layer says of them.
-
-    ``head`` is the calibrated first layer, folded; ``scores`` are its out-of-fold scores on all turns.
+    ``scores`` are the first layer's calibrated scores of all turns, written plain, from models that have not seen them.
     """
-    rows, names, n = _rows(folder, role)
-    corpus = first.corpus.turns.assign(place=np.arange(len(first.corpus.turns)))
-    made = corpus[corpus["session"].str.startswith("invented")]
-    sessions = pd.concat([made, corpus[: first.n]], ignore_index=True)
-    sessions["wanted"] = sessions["role"] == role
-    turns = pd.concat([alone(rows["text"].tolist(), role), sessions], ignore_index=True)
-    found = features_of(turns.assign(session=turns["session"].astype(str)), "plain")
-    wanted = np.flatnonzero(turns["wanted"].to_numpy(dtype=bool))
-    whole = Data(found, found.hand, np.zeros(0, dtype=np.int64)).scores(head)
-    lifted = np.vstack([whole[wanted[: len(rows)]], scores[sessions.loc[sessions["wanted"], "place"]]])
-    none = np.full(len(wanted), -1)
-    part = replace(found, words=found.words[wanted], grams=found.grams[wanted], hand=None, before=none, after=none)
-    dense = sparse.csr_array(np.hstack([found.hand[wanted][:, HAND_ROWS].toarray(), lifted / LIFT_SCALE]))
-    said = invented().query("role == @role")["bolt"]
-    known = np.array([[float(name in codes) for name in names] for codes in said]).reshape(len(said), len(names))
-    m = len(rows) + len(known)
-    truth = np.vstack([rows[names].to_numpy(), known, np.zeros((len(wanted) - m, len(names)))])
-    weights, given = _conditions(names, (n, len(rows), m), truth, sigmoid(lifted))
-    return Second(names, n, m, truth, weights, given, widen(part, dense, directions, parts=1))
-
-
-def _rows(folder: Path, role: Role) -> tuple[pd.DataFrame, list[str], int]:
-    """Return BOLT's rows and then the seeds, text and codes; the codes' names; how many rows are BOLT's."""
-    rows, labels = bolt(folder, role)
-    rows = rows.rename(columns={label: IDS.get(label, label.lower().replace(" ", "_")) for label in labels})
-    names = list(rows.columns[1:])
-    few = seeds()
-    few = few[few["code"].isin(names)].reset_index(drop=True)
-    made = pd.DataFrame({name: few["code"].eq(name).astype(float) for name in names})
-    return pd.concat([rows, made.assign(text=few["text"])], ignore_index=True), names, len(rows)
-
-
-def _conditions(names: list[str], sizes: tuple[int, int, int], truth: Array, p_first: Array) -> tuple[Array, Array]:
-    """Kinds are learnt among rows of their group only; other codes against the background, too."""
-    weights, given = np.ones_like(truth), np.ones_like(truth)
-    n, seeded, m = sizes
-    weights[n:seeded] = SEED_WEIGHT
-    weights[seeded:m] = INVENTED_WEIGHT
-    weights[m:] = BACKGROUND * n / max(len(truth) - m, 1)
+    turns = first.corpus.turns
+    mine = np.flatnonzero(turns["role"].eq(role) & turns["codes"].notna())
+    known = turns["codes"].iloc[mine]
+    book = next(book for book in builtin_codebooks() if book.id == "bolt")
+    names = [code.id for code in book.codes if code.role == role]
+    truth = np.array([[float(name in codes) for name in names] for codes in known])
+    source = turns["source"].to_numpy()[mine]
+    weights = np.repeat(turns["source"].map(WEIGHTS).to_numpy()[mine, None], len(names), axis=1)
+    given = np.ones_like(truth)
     for column, name in enumerate(names):
         group = group_of(name)
         if group:
             family = [i for i, other in enumerate(names) if group_of(other) == group]
-            weights[:, column] *= truth[:, family].any(axis=1)
-            given[:, column] = p_first[:, HEADS.index(group)]
-    return weights, given
+            weights[:, column] *= truth[:, family].any(axis=1) | [group in codes for codes in known]
+            given[:, column] = sigmoid(scores[mine, HEADS.index(group)])
+    part, hand = at(first.ways["plain"].features, mine)
+    dense = sparse.csr_array(np.hstack([hand[:, HAND_ROWS], scores[mine] / LIFT_SCALE]))
+    groups = turns["group"].to_numpy()[mine]
+    return Second(role, names, mine, source, groups, truth, weights, given, widen(part, dense, directions, parts=1))
 
 
-def probabilities(second: Second, scores: Array) -> tuple[Array, Array]:
-    """Return calibrated P(group) P(kind | group), and slope and intercept of each code (2, n_codes)."""
-    columns = range(len(second.names))
-    weights = second.weights.copy()
-    weights[second.n : second.m] = 0.0  # seeds are chosen, so their share of a code says nothing
-    lines = np.array([_line(scores[:, i], second.labels[:, i], weights[:, i]) for i in columns]).T
-    found: Array = sigmoid(scores * lines[0] + lines[1]) * second.given
-    return found, lines
+def at(features: Features, wanted: NDArray[np.int64]) -> tuple[Features, Array]:
+    """Return the features of some turns, without their neighbours, and those by hand apart."""
+    none = np.full(len(wanted), -1)
+    part = replace(
+        features, words=features.words[wanted], grams=features.grams[wanted], hand=None, before=none, after=none
+    )
+    return part, features.hand[wanted].toarray()
+
+
+def lines_of(second: Second, scores: Array) -> Array:
+    """Return slope and intercept of each code (2, n_codes)."""
+    weights = second.weights * (second.rows | second.sessions)[:, None]  # of what was made up, shares say nothing
+    return np.array([_line(scores[:, i], second.labels[:, i], weights[:, i]) for i in range(len(second.names))]).T
+
+
+def judged(second: Second, scores: Array, lines: Array) -> list[Judged]:
+    """Return what the codes say of BOLT's rows and of whole sessions: P(group) P(kind | group)."""
+    keep = second.rows | second.sessions
+    rows, sessions = second.rows[keep], second.sessions[keep]
+    p = (sigmoid(scores * lines[0] + lines[1]) * second.given)[keep]
+    share = np.where(rows, WEIGHTS["bolt"], WEIGHTS["annomi"])
+    found = []
+    for column, name in enumerate(second.names):
+        group = group_of(name)
+        about = (f"bolt_{name}", second.role, f"mi_{group}" if group else None, second.places[keep], ("plain",))
+        truth = second.labels[keep, column]
+        found.append(Judged(*about, truth, p[:, column], share, sessions.astype(float), second.groups[keep]))
+    return found
 
 
 def _line(scores: Array, labels: Array, weights: Array) -> tuple[float, float]:
@@ -152,61 +139,6 @@ def _line(scores: Array, labels: Array, weights: Array) -> tuple[float, float]:
         short = float(weights @ sigmoid(slope * scores + middle)) < wanted
         low, high = (middle, high) if short else (low, middle)
     return slope, (low + high) / 2
-
-
-def thresholds(second: Second, p: Array) -> list[dict[str, float]]:
-    """Return each code's thresholds; the balanced one half-way (on a log scale) between two that each go wrong alone.
-
-    The one of highest F1 on BOLT's rows fires too often in whole sessions, where a code is rarer than in
-    BOLT's selection; the one that decides as often as the probabilities say finds too little.
-    """
-    place = np.arange(len(p))
-    rows = place < second.n
-    spread = np.where(rows, 1.0, (place >= second.m) * BACKGROUND * second.n / max(len(p) - second.m, 1))
-    found = []
-    for column in range(len(second.names)):
-        weights = np.where(rows, 1.0, (place >= second.m) * second.weights[:, column])
-        one, truth = p[:, column], second.labels[:, column] > 0
-        balanced = round(float(np.sqrt(best_threshold(one, truth, weights) * rate_threshold(one, spread))), 3)
-        found.append(aims(one, truth, balanced=balanced, weights=weights, spread=spread))
-    return found
-
-
-def table(second: Second, seeds: tuple[int, ...]) -> pd.DataFrame:
-    """Return cross-validated figures of each code on BOLT's rows; thresholds come from the other folds.
-
-    ``best F1`` is by thresholds for BOLT's rows alone, ``F1`` by those that are shipped.
-    """
-    rows = [row for seed in seeds for row in _figures(second, seed)]
-    found = pd.DataFrame(rows).groupby("code", sort=False).mean()
-    found.loc["mean of codes"] = found.mean()
-    return found
-
-
-def _figures(second: Second, seed: int) -> list[dict[str, Any]]:
-    p, _ = probabilities(second, second.out_of_fold(seed))
-    truth, n, m = second.labels > 0, second.n, second.m
-    fold = folds(np.arange(len(p)), seed + 100)
-    guess, best = np.zeros(p.shape, dtype=np.bool_), np.zeros((n, len(second.names)), dtype=np.bool_)
-    for k in range(5):
-        limits = [one["balanced"] for one in thresholds(second.take(fold != k), p[fold != k])]
-        guess[fold == k] = p[fold == k] >= limits
-        others = fold[:n] != k
-        alone = [best_threshold(p[:n, i][others], truth[:n, i][others]) for i in range(len(second.names))]
-        best[~others] = p[:n][~others] >= alone
-    return [
-        {
-            "code": name,
-            "rows": int(truth[:n, i].sum()),
-            "F1": f1_score(truth[:n, i], guess[:n, i], zero_division=0.0),
-            "best F1": f1_score(truth[:n, i], best[:, i], zero_division=0.0),
-            "average precision": average_precision_score(truth[:n, i], p[:n, i]),
-            "share of BOLT rows": truth[:n, i].mean(),
-            "decided on AnnoMI": guess[m:, i].mean(),
-            "mean p on AnnoMI": p[m:, i].mean(),
-        }
-        for i, name in enumerate(second.names)
-    ]
 
 
 def fold_second(second: Second, lines: Array, directions: Array) -> tuple[Array, Array, Array, Array]:

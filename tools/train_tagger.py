@@ -11,30 +11,51 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tagger_first
-import tagger_misc
+import tagger_layers
 import tagger_second
-from tagger_corpora import LABELS, THERAPIST_LABELS
-from tagger_first import HEADS, First, Lines, Scores, heads_of
+from tagger_corpora import LABELS, SUBTYPES
+from tagger_first import HEADS, First
 from tagger_fit import Array, Head
+from tagger_judged import Findings, Judged, table
+from tagger_layers import Layer
 from tagger_meaning import fold_in, learn
+from tagger_second import Second
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.session import Role
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"
+SEED = 1
+"""Of the partition that calibration and thresholds are found on."""
 ROLES: tuple[Role, Role] = ("therapist", "client")
+KEPT = [LABELS.index(name) for name in HEADS]
+SHARED = ("question", "reflection", *SUBTYPES["reflection"])
+"""Codes of AnnoMI that MITI has by the same name: they are the same heads."""
 HOW = {
     "mi": "Platt scaling and threshold of highest kappa, on out-of-fold scores of AnnoMI (clean and plain copies)",
     "bolt": "shrunken Platt scaling; threshold half-way between highest F1 on BOLT's rows and balanced rate, "
     "on out-of-fold scores of BOLT's rows and of AnnoMI's turns as background",
     "misc": "Platt scaling and threshold of highest kappa, on out-of-fold scores of MISC's units",
+    "on request": "the same on AnnoMI's turns, the codes of MITI as a language model read them",
 }
+
+
+@dataclass(frozen=True)
+class Layers:
+    """All layers, with their scores and lines for one partition, and what they say unseen."""
+
+    first: First
+    lines: Array
+    seconds: list[tuple[Second, Array]]
+    further: list[tuple[Layer, Array]]
+    found: Findings
 
 
 def main() -> None:
@@ -43,70 +64,80 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
     parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "behaviours" / "weights")
-    parser.add_argument("--partitions", type=int, default=3, help="for the figures; the weights do not depend on it")
     parser.add_argument("--tables", type=Path, default=None)
     options = parser.parse_args()
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
-        model, arrays, tables = build(options.data, tuple(range(1, options.partitions + 1)))
+        directions = learn(options.data)
+        first = tagger_first.first_layer(tagger_first.labelled(options.data), directions)
+        layers = out_of_fold(first, directions, SEED)
+        model, arrays = fitted(layers, directions)
     write(options.out, model, arrays)
-    text = "\n\n".join(tables) + "\n"
+    text = table(layers.found, first.corpus.turns).round(3).to_string()
     print(text)
     if options.tables:
-        options.tables.write_text(text, encoding="utf-8")
+        options.tables.write_text(text + "\n", encoding="utf-8")
 
 
-def build(folder: Path, seeds: tuple[int, ...]) -> tuple[dict[str, Any], dict[str, Array], list[str]]:
-    """Return the description, the arrays, and tables of figures."""
-    directions = learn(folder)
-    first = tagger_first.first_layer(folder, directions)
-    runs = [first.out_of_fold(seed) for seed in seeds]
-    tables = [tagger_first.table(first, runs).round(3).to_string()]
-    lines = tagger_first.calibrate(first, runs[0])
-    head, scores = kept(first, lines, runs[0], directions)
-    codes = [_code("mi", name, _role(name), heads_of(name), lines[name][2]) for name in HEADS]
-    layers, heads = [], []
+def out_of_fold(first: First, directions: Array, seed: int) -> Layers:
+    """Score all turns by models that have not seen their recording, layer after layer."""
+    scores = first.out_of_fold(seed)
+    lines = tagger_first.lines_of(first, scores)
+    found = tagger_first.judged(first, scores, lines)
+    below = {way: part[:, KEPT] * lines[0][KEPT] + lines[1][KEPT] for way, part in scores.items()}
+    seconds, further = [], []
     for role in ROLES:
-        second = tagger_second.second_layer(folder, role, first, head, scores["plain"], directions)
-        tables.append(tagger_second.table(second, seeds).round(3).to_string())
-        p, line = tagger_second.probabilities(second, second.out_of_fold(seeds[0]))
-        layers.append(tagger_second.fold_second(second, line, directions))
-        heads += second.names
-        for name, limits in zip(second.names, tagger_second.thresholds(second, p), strict=True):
-            group = tagger_second.group_of(name)
-            codes.append(_code("bolt", name, role, [group, name] if group else [name], limits))
-    for role in ROLES:
-        misc = tagger_misc.misc_layer(folder, role, first, scores, directions)
-        tables.append(tagger_misc.table(misc, seeds).round(3).to_string())
-        found = misc.out_of_fold(seeds[0])
-        line = tagger_misc.calibrate(misc, found)
-        layers.append(tagger_misc.fold_misc(misc, line, directions))
-        heads += [f"misc_{name}" for name in misc.names]
-        for name, limits in zip(misc.names, tagger_misc.thresholds(misc, found, line), strict=True):
-            codes.append(_code("misc", name, role, [f"misc_{name}"], limits))
-    return _model(heads, codes), _arrays(head, layers), tables
+        second = tagger_second.second_layer(role, first, below["plain"], directions)
+        said = second.out_of_fold(seed)
+        seconds.append((second, tagger_second.lines_of(second, said)))
+        found += tagger_second.judged(second, said, seconds[-1][1])
+    layers = [tagger_layers.misc_layer(role, first, below, directions) for role in ROLES]
+    for layer in (*layers, tagger_layers.requested_layer(first, below, directions)):
+        said = layer.out_of_fold(seed)
+        further.append((layer, tagger_layers.lines_of(layer, said)))
+        found += tagger_layers.judged(layer, said, further[-1][1])
+    return Layers(first, lines, seconds, further, {one.column: one for one in found})
 
 
-def kept(first: First, lines: Lines, scores: Scores, directions: Array) -> tuple[Head, Scores]:
-    """Fit on everything; fold the directions and the calibration in; the same for the out-of-fold scores."""
-    head = fold_in(first.fit(np.ones(len(first.corpus.turns), dtype=np.bool_)), directions)
-    keep = [LABELS.index(name) for name in HEADS]
-    slope, intercept = (np.array([lines[name][i] for name in HEADS]) for i in (0, 1))
-    kept = Head(head.buckets[..., keep] * slope, head.dense[:, keep] * slope, head.bias[keep] * slope + intercept)
-    return kept, {way: found[:, keep] * slope + intercept for way, found in scores.items()}
+def fitted(layers: Layers, directions: Array) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Fit on everything; return the description and the arrays."""
+    head = fold_in(layers.first.fit(np.ones(len(layers.first.corpus.turns), dtype=np.bool_)), directions)
+    slope, intercept = layers.lines[:, KEPT]
+    head = Head(head.buckets[..., KEPT] * slope, head.dense[:, KEPT] * slope, head.bias[KEPT] * slope + intercept)
+    parts = [tagger_second.fold_second(second, lines, directions) for second, lines in layers.seconds]
+    parts += [tagger_layers.fold_layer(layer, lines, directions) for layer, lines in layers.further]
+    heads = [f"bolt_{name}" for second, _ in layers.seconds for name in second.names]
+    heads += [name for layer, _ in layers.further for name in layer.names]
+    return _model(heads, layers.found), _arrays(head, parts)
 
 
-def _role(name: str) -> str:
-    return "therapist" if LABELS.index(name) < THERAPIST_LABELS else "client"
+def _model(heads: list[str], found: Findings) -> dict[str, Any]:
+    kept = [one for one in found.values() if one.book != "mi" or one.column in {*heads, *map(_mi, HEADS)}]
+    codes = [_code(one) for one in kept]
+    codes += [
+        code | {"column": f"miti_{name}", "on_request": True}
+        for name in SHARED
+        for code in codes
+        if code["column"] == _mi(name)
+    ]
+    about = {"format": 3, "name": "hashed-linear", "version": VERSION, "calibration": HOW}
+    codes.sort(key=lambda code: str(code["column"]))
+    return {**about, "context_heads": [_mi(name) for name in HEADS], "heads": heads, "codes": codes}
 
 
-def _code(book: str, name: str, role: str, heads: list[str], limits: dict[str, float]) -> dict[str, Any]:
-    return {"column": f"{book}_{name}", "role": role, "heads": heads, "thresholds": limits}
+def _code(one: Judged) -> dict[str, Any]:
+    heads = [one.group, one.column] if one.group else [one.column]
+    on_request = one.book == "miti" or one.column.removeprefix("mi_") in tagger_layers.REQUESTED["mi"]
+    return {
+        "column": one.column,
+        "role": one.role,
+        "heads": heads,
+        "thresholds": one.limits(),
+        "on_request": on_request,
+    }
 
 
-def _model(heads: list[str], codes: list[dict[str, Any]]) -> dict[str, Any]:
-    codes = sorted(codes, key=lambda code: code["column"])
-    about = {"format": 2, "name": "hashed-linear", "version": VERSION, "calibration": HOW}
-    return {**about, "context_heads": list(HEADS), "heads": heads, "codes": codes}
+def _mi(name: str) -> str:
+    return f"mi_{name}"
 
 
 def _arrays(head: Head, layers: list[tuple[Array, Array, Array, Array]]) -> dict[str, Array]:

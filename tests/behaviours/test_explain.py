@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ import therapy_analytics as ta
 from therapy_analytics.behaviours import Tagger, load_tagger
 from therapy_analytics.behaviours._terms import KINDS, Limits, Terms, terms_of
 from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.explain import COLUMNS, N_CONTEXT, N_WORDS, explain, head_names
+from therapy_analytics.behaviours.explain import COLUMNS, N_CONTEXT, N_WORDS
 from therapy_analytics.behaviours.features import BITS, CHAR_WEIGHT, DAMPING, N_BUCKETS, featurize, grams_of
 from therapy_analytics.behaviours.tagger import scores_of
 from therapy_analytics.cli import app
@@ -55,6 +56,14 @@ TALK = session(
 )
 
 
+FAST = ta.TaggerOptions(kind="fast")
+
+
+def explain(*what: Any, **options: Any) -> pd.DataFrame:
+    """Explain the fast tagger, which is all sums."""
+    return ta.explain(*what, **({"tagger": FAST} | options))
+
+
 def with_weights(**arrays: np.ndarray) -> Tagger:
     """Return the tagger with weights that are 0, but for some."""
     tagger = load_tagger()
@@ -84,7 +93,8 @@ def check_sums(tagger: Tagger, sessions: Sequence[Session], limits: Limits) -> N
         for place, head in enumerate(code.heads):
             mine = (terms.code == at) & (terms.place == place)
             total = np.bincount(terms.turn[mine], terms.weight[mine], minlength=len(scores))
-            np.testing.assert_allclose(total, scores[:, head], rtol=1e-9, atol=1e-9)
+            score = scores[:, tagger.weights.heads.index(head)]
+            np.testing.assert_allclose(total, score, rtol=1e-9, atol=1e-9)
 
 
 # How a word falls into buckets, once more, with Python's numbers.
@@ -122,7 +132,7 @@ def pieces(word: str) -> list[int]:
 def test_a_turn_of_one_word_has_the_weights_of_its_buckets() -> None:
     weights = load_tagger().weights
     found = explain(session("Okay"), "mi_question", n_words=ALL, n_context=ALL).set_index("kind")
-    column = load_tagger().codes[load_tagger().names.index("mi_question")].heads[0]
+    column = weights.heads.index("mi_question")
     of_bucket = weights.buckets[:, column]
     parts = pieces("okay")
     assert len(parts) == 5 + 4 + 3 + 2
@@ -158,7 +168,7 @@ def test_neighbours_count_in_the_first_layer_and_its_scores_in_the_second() -> N
     tagger = load_tagger()
     rows = explain(TALK, "bolt_planning", n_words=ALL, n_context=ALL)
     assert not {"before", "after"} & set(rows["kind"])
-    heads = head_names(tagger.codes, len(tagger.weights.bias))
+    heads = tagger.weights.heads
     n = tagger.weights.n_context
     batch = annotate([TALK], Matcher([]))
     scores = scores_of(tagger.weights, featurize(batch.turns, batch.starts))
@@ -233,7 +243,7 @@ def test_what_is_cut_off_a_score_is_in_the_rest() -> None:
 
 
 def test_the_table_gives_the_probabilities() -> None:
-    turns = ta.analyze([TALK]).turns
+    turns = ta.analyze([TALK], tagger=FAST).turns
     for code in ("mi_question", "mi_change", "bolt_planning", "bolt_questions_on_experiences"):
         rows = explain(TALK, code)
         score = rows.groupby(["turn", "head"])["weight"].sum()
@@ -246,7 +256,7 @@ def test_the_table_gives_the_probabilities() -> None:
 def test_without_a_code_the_decided_and_the_unsure_are_explained() -> None:
     table = explain(TALK)
     assert tuple(table) == COLUMNS
-    turns = ta.analyze([TALK]).turns
+    turns = ta.analyze([TALK], tagger=FAST).turns
     wanted = {
         (row["turn"], code)
         for row in turns.to_dict("records")
@@ -266,7 +276,7 @@ def test_without_a_code_the_decided_and_the_unsure_are_explained() -> None:
 
 
 def test_the_aim_decides_what_is_explained() -> None:
-    few, many = (explain(TALK, tagger=ta.TaggerOptions(aim=aim)) for aim in ("precision", "recall"))
+    few, many = (explain(TALK, tagger=ta.TaggerOptions(kind="fast", aim=aim)) for aim in ("precision", "recall"))
     assert set(few["code"]) <= set(load_tagger().names)
     assert len(few) <= len(many)
 
@@ -352,7 +362,7 @@ def test_the_grams_cover_words_alone() -> None:
 
 def test_a_run_writes_evidence_only_when_asked(samples: Path, tmp_path: Path) -> None:
     paths, out = [samples / "nair_yuki.txt", samples / "aria_ben.json"], tmp_path / "r"
-    ta.run(paths, out, writing=Writing(plots=False, explain=True))
+    ta.run(paths, out, settings=ta.Settings(tagger=FAST), writing=Writing(plots=False, explain=True))
     for one in (ta.read(path)[0] for path in paths):
         written = pd.read_csv(out / "sessions" / one.id / "evidence.csv")
         assert tuple(written) == COLUMNS

@@ -4,6 +4,7 @@ How to add a codebook: put a TOML file into ``codebooks/`` (see `codebook`). How
 is trained, and what its predictions are worth: ``docs/tagger.md``.
 """
 
+from therapy_analytics.behaviours.accurate import AccurateTagger, load_accurate
 from therapy_analytics.behaviours.choice import (
     Coder,
     Meaning,
@@ -28,6 +29,7 @@ from therapy_analytics.behaviours.codebook import (
 from therapy_analytics.behaviours.tagger import Codes, Tagger, load_tagger
 
 __all__ = [
+    "AccurateTagger",
     "Bridge",
     "Code",
     "Codebook",
@@ -41,6 +43,7 @@ __all__ = [
     "chosen_codebooks",
     "codebook_named",
     "codebooks_with",
+    "load_accurate",
     "load_codebook",
     "load_coder",
     "load_tagger",

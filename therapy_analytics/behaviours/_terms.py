@@ -6,6 +6,7 @@ pair and triple that it stands in. Counts are damped over a turn (`features`), s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ class Limits:
     n_context: int
 
 
-def names(heads: list[str]) -> list[str]:
+def names(heads: Sequence[str]) -> list[str]:
     """Return what terms that are no words are called: neighbours, features, first layer, rest, bias."""
     return ["turn before", "turn after", *HAND, *heads, "everything else", "bias"]
 
@@ -72,8 +73,8 @@ def terms_of(tagger: Tagger, batch: Batch, wanted: NDArray[np.bool_], limits: Li
     """Return the terms of the wanted codes, (n_turns, n_codes), by turn, code and head."""
     sums = _Sums.of(tagger.weights, batch)
     parts = [_no_terms()]
-    for head in range(len(tagger.weights.bias)):
-        uses = [(code.heads.index(head), at) for at, code in enumerate(tagger.codes) if head in code.heads]
+    for head, name in enumerate(tagger.weights.heads):
+        uses = [(code.heads.index(name), at) for at, code in enumerate(tagger.codes) if name in code.heads]
         rows = np.flatnonzero(wanted[:, [at for _, at in uses]].any(axis=1))
         found = sums.terms(head, rows, limits) if len(rows) else _no_terms()
         for place, at in uses:

@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.session import ROLES, Role
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever features change: weights fit the features that they were trained on, and no others."""
 AIMS = {
     "balanced": "decisions agree most with human coders",
@@ -29,6 +29,8 @@ AIMS = {
 }
 """What thresholds can be chosen for, and what each means."""
 DEFAULT_AIM = "balanced"
+WEIGHTS = Path(__file__).parent / "weights"
+"""The weights of the package."""
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_tagger.py"
 
 
@@ -42,16 +44,19 @@ class Coded:
         ``mi_question``, ``bolt_planning``, ...
     role : {"therapist", "client"}
         Whose turns can have it.
-    heads : list of int
+    heads : tuple of str
         The heads whose probabilities are multiplied: P(group), P(kind given the group).
     thresholds : mapping of str to float
         For each of `AIMS`: a turn has the code when its probability is at least this.
+    on_request : bool
+        Whether it is given only when all codes are asked for.
     """
 
     column: str
     role: Role
-    heads: list[int]
+    heads: tuple[str, ...]
     thresholds: Mapping[str, float]
+    on_request: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +65,10 @@ class Weights:
 
     Attributes
     ----------
+    heads : tuple of str
+        What each head is called: like the code that it decides, alone or of the kinds of a group.
     n_context : int
-        Heads of the first layer: they read the turns before and after, too.
+        So many of them, the first layer, read the turns before and after, too.
     buckets : float64 array (N_BUCKETS, 3 * n_context + n_others)
         First layer's weights for the turn, the turn before, the turn after; then the second layer's.
     hand : float64 array (len(HAND), n_context + n_others)
@@ -72,11 +79,22 @@ class Weights:
         Added to the scores.
     """
 
+    heads: tuple[str, ...]
     n_context: int
     buckets: NDArray[np.float64]
     hand: NDArray[np.float64]
     lift: NDArray[np.float64]
     bias: NDArray[np.float64]
+
+    def only(self, heads: Collection[int]) -> Weights:
+        """Return the first layer, and those of the other heads that are named."""
+        n = self.n_context
+        others = [head for head in range(n, len(self.heads)) if head in heads]
+        kept = [*range(n), *others]
+        below = [head - n for head in others]
+        columns = [*range(3 * n), *(3 * n + column for column in below)]
+        names = tuple(self.heads[head] for head in kept)
+        return Weights(names, n, self.buckets[:, columns], self.hand[:, kept], self.lift[:, below], self.bias[kept])
 
 
 def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weights]:
@@ -88,7 +106,7 @@ def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weight
         A file is missing or broken, or the two do not fit each other or this version.
     """
     digest = hashlib.sha256()
-    raw = [_read(folder / name, digest) for name in ("model.json", "weights.npz")]
+    raw = [read_file(folder / name, digest) for name in ("model.json", "weights.npz")]
     try:
         model = json.loads(raw[0])
         if model["format"] != FORMAT:
@@ -105,11 +123,18 @@ def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weight
         version,
         digest.hexdigest(),
         codes,
-        _arrays(folder / "weights.npz", raw[1], n_context, len(heads)),
+        _arrays(folder / "weights.npz", raw[1], n_context, heads),
     )
 
 
-def _read(path: Path, digest: Any) -> bytes:
+def read_file(path: Path, digest: Any) -> bytes:
+    """Return what is in a file of the weights, and put it into a hash.
+
+    Raises
+    ------
+    BadDataFileError
+        It cannot be opened.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -119,13 +144,30 @@ def _read(path: Path, digest: Any) -> bytes:
 
 
 def _coded(entry: dict[str, Any], heads: list[str]) -> Coded:
-    role, thresholds = entry["role"], {aim: float(entry["thresholds"][aim]) for aim in AIMS}
-    if role not in ROLES or not all(0 < threshold < 1 for threshold in thresholds.values()):
+    role, on_request = entry["role"], entry["on_request"]
+    if role not in ROLES or not isinstance(on_request, bool):
         raise ValueError
-    return Coded(str(entry["column"]), role, [heads.index(head) for head in entry["heads"]], thresholds)
+    if not set(entry["heads"]) <= set(heads):
+        raise ValueError
+    return Coded(str(entry["column"]), role, tuple(entry["heads"]), thresholds_of(entry), on_request)
 
 
-def _arrays(path: Path, data: bytes, n_context: int, n_heads: int) -> Weights:
+def thresholds_of(entry: dict[str, Any]) -> dict[str, float]:
+    """Return a code's threshold for each aim.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        One is missing, or lies outside 0 and 1.
+    """
+    thresholds = {aim: float(entry["thresholds"][aim]) for aim in AIMS}
+    if not all(0 < threshold < 1 for threshold in thresholds.values()):
+        raise ValueError
+    return thresholds
+
+
+def _arrays(path: Path, data: bytes, n_context: int, heads: list[str]) -> Weights:
+    n_heads = len(heads)
     n_others = n_heads - n_context
     shapes = {
         "buckets": (N_BUCKETS, 3 * n_context + n_others),
@@ -142,4 +184,4 @@ def _arrays(path: Path, data: bytes, n_context: int, n_heads: int) -> Weights:
         if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
             problem = f"the array {name!r} does not have finite numbers of shape {shape}"
             raise BadDataFileError(str(path), problem, _REMEDY)
-    return Weights(n_context=n_context, **arrays)
+    return Weights(heads=tuple(heads), n_context=n_context, **arrays)

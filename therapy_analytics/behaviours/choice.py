@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM
+from therapy_analytics.behaviours.accurate import load_accurate
 from therapy_analytics.behaviours.codebook import Codebook, codebook_named
 from therapy_analytics.behaviours.tagger import NEAR, Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession, Batch
 from therapy_analytics.session import ROLES, Role
 
-KINDS = ("fast", "llm")
+KINDS = ("accurate", "fast", "llm")
 
 
 class Coder(Protocol):
@@ -47,14 +48,18 @@ class Coder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggerOptions:
-    """Which coder a run uses. All but `kind` and `aim` are for ``llm``.
+    """Which coder a run uses. All but `kind`, `aim` and `all_codes` are for ``llm``.
 
     Attributes
     ----------
-    kind : {"fast", "llm"}
-        The tagger of the package, or an outside coder.
+    kind : {"accurate", "fast", "llm"}
+        The tagger of the package with its encoder, the same without (less right, and a hundred times as fast),
+        or an outside coder.
     aim : {"balanced", "precision", "recall", "rate"}
         What the tagger's decisions are for, see ``docs/tagger.md``; an outside coder has no choice.
+    all_codes : bool
+        Whether codes are given, too, on which people themselves agree little, or which are learnt from a language
+        model's reading: kinds of reflection and of input, and those of MITI.
     endpoint : str or None
         Base address of a server with OpenAI's interface, as in ``http://127.0.0.1:11434/v1``.
     model : str or None
@@ -72,8 +77,9 @@ class TaggerOptions:
         codebooks as `load_codebook` returns them. All codes of each are given.
     """
 
-    kind: str = "fast"
+    kind: str = "accurate"
     aim: str = DEFAULT_AIM
+    all_codes: bool = False
     endpoint: str | None = None
     model: str | None = None
     allow_remote: bool = False
@@ -108,9 +114,10 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     options = options or TaggerOptions()
     if options.kind not in KINDS:
         raise BadOptionError("--tagger", f"there is none named {options.kind!r}", f"Known: {', '.join(KINDS)}")
-    if options.kind == "fast":
+    if options.kind != "llm":
         _refuse_options_of_llm(options)
-        return load_tagger(aim=options.aim)
+        load = load_accurate if options.kind == "accurate" else load_tagger
+        return load(aim=options.aim, all_codes=options.all_codes)
     if options.aim != DEFAULT_AIM:
         problem = "is for the tagger of the package: an outside coder decides by itself, without thresholds"
         raise BadOptionError("--tagger-aim", problem, "Leave it out, or leave out --tagger llm")
@@ -171,7 +178,7 @@ def check_coder(options: TaggerOptions) -> None:
 def meaning(options: TaggerOptions) -> Meaning:
     """Return what the columns of codes mean when the coder of these options gave them."""
     coder = load_coder(options)
-    if options.kind == "fast":
+    if options.kind != "llm":
         return Meaning(
             f"calibrated output of the tagger ({coder.name} {coder.version})",
             f"probability at or over the code's threshold; aim {options.aim}: {AIMS[options.aim]}",
@@ -223,7 +230,7 @@ def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict
     for one in batches:
         counts.update(one)
     about: dict[str, Any] = {"name": coder.name, "version": coder.version, "sha256": coder.sha256}
-    if options.kind == "fast":
+    if options.kind != "llm":
         about["aim"] = options.aim
     else:
         about |= {"model": options.model or "", "endpoint_host": urlsplit(options.endpoint or "").hostname or ""}
@@ -244,7 +251,7 @@ _OPTION_NAMES = {
 
 
 def _refuse_options_of_llm(options: TaggerOptions) -> None:
-    """Somebody who names a model and gets the fast tagger would not notice."""
+    """Somebody who names a model and gets the package's tagger would not notice."""
     for one in fields(options):
         if one.name in _OPTION_NAMES and getattr(options, one.name) != one.default:
             raise BadOptionError(_OPTION_NAMES[one.name], "is for outside coders only", "Add --tagger llm")

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours._terms import KINDS, Limits, Terms, names, terms_of
-from therapy_analytics.behaviours._weights import Coded
+from therapy_analytics.behaviours.accurate import AccurateTagger
 from therapy_analytics.behaviours.choice import TaggerOptions, load_coder
 from therapy_analytics.behaviours.tagger import Codes, Tagger
 from therapy_analytics.errors import BadOptionError, UnknownNameError
@@ -28,6 +28,8 @@ N_WORDS = 8
 """So many words of a turn are named for each head, those with the largest weights of either sign."""
 N_CONTEXT = 4
 """So many of all else are named: the turns before and after, features by hand, scores of the first layer."""
+SHARES = ("fast", "encoder", "bias")
+"""What the accurate tagger's log-odds are the sum of."""
 COLUMNS = ("session_id", "turn", "code", "head", "kind", "name", "start", "end", "weight")
 
 
@@ -70,6 +72,9 @@ def explain(
             ``before``, ``after``: all words of the turn before, after; ``form``: a feature of
             `therapy_analytics.behaviours.cues`; ``code``: the score of a head of the first layer; ``rest``:
             everything else, together; ``bias``: where the head stands before anything is said.
+            With the accurate tagger all these explain the score of the fast one within it. Three rows more, of the
+            head ``blend``, add up to the code's own log-odds: ``fast``, what that score counts; ``encoder``, what
+            the encoder says, which cannot be taken apart; ``bias``.
         ``name``
             Of the feature or head; of words only with `quotes`.
         ``start``, ``end``
@@ -86,11 +91,13 @@ def explain(
     """
     coder = explaining_tagger(tagger)
     batch = annotate((sessions,) if isinstance(sessions, Session) else tuple(sessions), Matcher([]))
-    wanted = _wanted(coder, coder.predict(batch), code)
-    return _frame(terms_of(coder, batch, wanted, Limits(n_words, n_context)), coder, batch, quotes=quotes)
+    wanted = _wanted(coder.names, coder.predict(batch), code)
+    linear = coder if isinstance(coder, Tagger) else coder.fast
+    found = _frame(terms_of(linear, batch, wanted, Limits(n_words, n_context)), linear, batch, quotes=quotes)
+    return found if isinstance(coder, Tagger) else _with_shares(found, coder, batch, wanted)
 
 
-def explaining_tagger(options: TaggerOptions | None = None) -> Tagger:
+def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | AccurateTagger:
     """Return the tagger of these options.
 
     Raises
@@ -99,41 +106,30 @@ def explaining_tagger(options: TaggerOptions | None = None) -> Tagger:
         They are for an outside coder, which does not say what moved it.
     """
     coder = load_coder(options) if options is None or options.kind != "llm" else None
-    if not isinstance(coder, Tagger):
+    if not isinstance(coder, Tagger | AccurateTagger):
         problem = "an outside coder does not say what moved it to a code"
         raise BadOptionError("--explain", problem, "Leave it out, or leave out --tagger llm")
     return coder
 
 
-def _wanted(tagger: Tagger, codes: Codes, code: str | None) -> NDArray[np.bool_]:
+def _wanted(names: Sequence[str], codes: Codes, code: str | None) -> NDArray[np.bool_]:
     """Which codes of which turns are explained, (n_turns, n_codes)."""
     if code is None:
         return codes.decision | codes.unsure
-    if code not in tagger.names:
-        raise UnknownNameError("code", code, tagger.names)
-    wanted: NDArray[np.bool_] = ~np.isnan(codes.probability) & (np.array(tagger.names) == code)
+    if code not in names:
+        raise UnknownNameError("code", code, names)
+    wanted: NDArray[np.bool_] = ~np.isnan(codes.probability) & (np.array(names) == code)
     return wanted
-
-
-def head_names(codes: Iterable[Coded], n_heads: int) -> list[str]:
-    """Name each head by the code that it decides: alone, or of the kinds of a group."""
-    names = [f"head_{head}" for head in range(n_heads)]
-    for code in sorted(codes, key=lambda one: -len(one.heads)):
-        names[code.heads[-1]] = code.column
-    return names
 
 
 def _frame(terms: Terms, tagger: Tagger, batch: Batch, *, quotes: bool) -> pd.DataFrame:
     """Put terms into words: names, places in the turn's text."""
     turns = [turn for session in batch.sessions for turn in session.turns]
     owners = np.repeat(_texts(one.id for one in batch.sessions), np.diff(batch.starts))
-    heads = head_names(tagger.codes, len(tagger.weights.bias))
-    of_code = {
-        (at, place): heads[head] for at, code in enumerate(tagger.codes) for place, head in enumerate(code.heads)
-    }
+    of_code = {(at, place): head for at, code in enumerate(tagger.codes) for place, head in enumerate(code.heads)}
     places = zip(terms.code.tolist(), terms.place.tolist(), strict=True)
     bounds = _bounds(terms, batch, turns)
-    name = _texts([*names(heads[: tagger.weights.n_context]), ""])[terms.name]
+    name = _texts([*names(tagger.weights.heads[: tagger.weights.n_context]), ""])[terms.name]
     is_word = terms.token >= 0
     if quotes:
         said = zip(terms.turn[is_word].tolist(), bounds[is_word].tolist(), strict=True)
@@ -150,6 +146,32 @@ def _frame(terms: Terms, tagger: Tagger, batch: Batch, *, quotes: bool) -> pd.Da
         terms.weight,
     )
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
+
+
+def _with_shares(found: pd.DataFrame, tagger: AccurateTagger, batch: Batch, wanted: NDArray[np.bool_]) -> pd.DataFrame:
+    """Put after the terms of each code what the fast tagger and the encoder add to its log-odds."""
+    shares = tagger.shares(batch)
+    row, column = np.nonzero(wanted & ~np.isnan(shares[:, :, 0]))
+    turns = [turn.index for session in batch.sessions for turn in session.turns]
+    n = len(SHARES)
+    above = pd.DataFrame(
+        {
+            "session_id": np.repeat(_texts(one.id for one in batch.sessions), np.diff(batch.starts))[row].repeat(n),
+            "turn": np.array(turns, dtype=np.int64)[row].repeat(n),
+            "code": _texts(tagger.names)[column].repeat(n),
+            "head": "blend",
+            "kind": np.tile(_texts(SHARES), len(row)),
+            "name": "",
+            "start": pd.array([pd.NA] * (n * len(row)), dtype="Int64"),
+            "end": pd.array([pd.NA] * (n * len(row)), dtype="Int64"),
+            "weight": shares[row, column].ravel(),
+        }
+    )
+    place = {one.id: number for number, one in enumerate(batch.sessions)}
+    code = {name: number for number, name in enumerate(tagger.names)}
+    both = pd.concat([found, above], ignore_index=True)
+    order = np.lexsort((both["code"].map(code), both["turn"], both["session_id"].map(place)))
+    return both.iloc[order].reset_index(drop=True)
 
 
 def _texts(texts: Iterable[str]) -> NDArray[np.object_]:

@@ -76,7 +76,7 @@ class LLMCoder:
         endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
         folder = options.cache or default_folder()
         # Unasked the codes of the tagger, so that the tables are the same.
-        books = chosen_codebooks(options) or codebooks_with(load_tagger().names)
+        books = chosen_codebooks(options) or codebooks_with(load_tagger(all_codes=options.all_codes).names)
         return cls(options.model, endpoint, options.parallel, options.timeout_s, folder, books)
 
     @property

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM, Coded, Weights, load_weights
+from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM, WEIGHTS, Coded, Weights, load_weights
 from therapy_analytics.behaviours.features import Features, featurize, neighbour
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import Batch
@@ -130,13 +130,17 @@ class Tagger:
         heads = 1.0 / (1.0 + np.exp(-scores_of(self.weights, featurize(batch.turns, batch.starts))))
         probability = np.empty((len(heads), len(self.codes)))
         for column, code in enumerate(self.codes):
-            probability[:, column] = heads[:, code.heads].prod(axis=1)
+            probability[:, column] = heads[:, [self.weights.heads.index(head) for head in code.heads]].prod(axis=1)
             probability[batch.turns.roles != ROLES.index(code.role), column] = np.nan
-        limits = self.thresholds
-        return Codes(self.names, probability, probability >= limits, _near(probability, limits))
+        return decided(self.names, probability, self.thresholds)
 
 
-def load_tagger(folder: Path | None = None, *, aim: str = DEFAULT_AIM) -> Tagger:
+def decided(names: tuple[str, ...], probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Codes:
+    """Return codes by their probabilities (n_turns, n_codes) and thresholds (n_codes,)."""
+    return Codes(names, probability, probability >= thresholds, _near(probability, thresholds))
+
+
+def load_tagger(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> Tagger:
     """Load a tagger; the one of the package when no folder is named.
 
     Parameters
@@ -145,6 +149,8 @@ def load_tagger(folder: Path | None = None, *, aim: str = DEFAULT_AIM) -> Tagger
         Of other weights.
     aim : {"balanced", "precision", "recall", "rate"}, optional
         What decisions are for, see ``docs/tagger.md``.
+    all_codes : bool, optional
+        Whether the codes that are given on request only are wanted, too.
 
     Raises
     ------
@@ -153,12 +159,17 @@ def load_tagger(folder: Path | None = None, *, aim: str = DEFAULT_AIM) -> Tagger
     UnknownNameError
         There is no such aim.
     """
-    return replace(_default() if folder is None else Tagger(*load_weights(Path(folder))), aim=aim)
+    return replace(_load(WEIGHTS, all_codes) if folder is None else _load.__wrapped__(folder, all_codes), aim=aim)
 
 
 @functools.cache
-def _default() -> Tagger:
-    return Tagger(*load_weights(Path(__file__).parent / "weights"))
+def _load(folder: Path, all_codes: bool) -> Tagger:
+    whole = Tagger(*load_weights(folder))
+    if all_codes:
+        return whole
+    codes = tuple(code for code in whole.codes if not code.on_request)
+    used = {whole.weights.heads.index(head) for code in codes for head in code.heads}
+    return replace(whole, codes=codes, weights=whole.weights.only(used))
 
 
 def _near(probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -1,0 +1,263 @@
+"""The accurate tagger: pieces of words, what is read, ranges, batches, odd turns, broken files, what is written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import therapy_analytics as ta
+from therapy_analytics.behaviours import TaggerOptions, load_accurate, load_coder, load_tagger
+from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
+from therapy_analytics.behaviours.encoder import BEFORE, BEGIN, END, FIRST, LAST, ROLE_MARKS, framed
+from therapy_analytics.behaviours.wordpiece import LONGEST, WordPiece, words
+from therapy_analytics.engine import in_order
+from therapy_analytics.errors import BadDataFileError, UnknownNameError
+from therapy_analytics.language import Batch, annotate
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.pipeline import Writing
+from therapy_analytics.session import ROLES, Role, Session, Turn
+
+PAIR: tuple[Role, Role] = ("therapist", "client")
+
+
+def session(*texts: str, roles: Sequence[Role] = PAIR, name: str = "s") -> Session:
+    turns = (
+        Turn(index=i, speaker=roles[i % len(roles)], role=roles[i % len(roles)], text=text, first_row=i + 1)
+        for i, text in enumerate(texts)
+    )
+    return Session(id=name, source_file="s.txt", turns=tuple(turns))
+
+
+def arrays(*sessions: Session) -> Batch:
+    return annotate(sessions, Matcher([]))
+
+
+TALK = session(
+    "Hello, what brings you here today?",
+    "My doctor sent me. I have not been sleeping.",
+    "You have not been sleeping, and it worries you.",
+    "Yes. I want to change that, but I cannot stop working late.",
+    "You could try to leave the laptop at work.",
+    "Maybe.",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", []),
+        ("  \t\n ", []),
+        ("Don't stop", ["don", "'", "t", "stop"]),
+        ("a-b_c", ["a", "-", "b", "_", "c"]),
+        ("\u00c9t\u00e9", ["ete"]),
+        ("\u4f60\u597dx", ["\u4f60", "\u597d", "x"]),
+        ("yes\u2014no\u2026", ["yes", "\u2014", "no", "\u2026"]),
+        ("a\u00a0b\u200bc\x00\ufffd", ["a", "bc"]),
+        ("$5+3=8", ["$", "5", "+", "3", "=", "8"]),
+    ],
+)
+def test_text_is_cut_into_words(text: str, wanted: list[str]) -> None:
+    assert words(text) == wanted
+
+
+def test_words_are_cut_into_the_longest_pieces_from_the_left() -> None:
+    cut = WordPiece(["[UNK]", "un", "##happi", "##ness", "##h", "happy", "u", "##n"])
+    assert cut.ids("unhappiness") == [1, 2, 3]
+    assert cut.ids("happy un unh") == [5, 1, 1, 4]
+    assert cut.ids("unknown") == [0]
+    assert cut.ids("u" * (LONGEST + 1)) == [0]
+    assert cut.ids("") == []
+
+
+def test_what_is_read_of_a_turn_and_of_the_one_before() -> None:
+    assert framed("client", [], [7, 8]) == ([BEGIN, ROLE_MARKS["client"], END, 7, 8, END], 3)
+    before, long = list(range(200, 200 + BEFORE + 5)), list(range(1000, 1000 + FIRST + LAST + 9))
+    pieces, begins = framed("therapist", before, long)
+    assert pieces[:begins] == [BEGIN, ROLE_MARKS["therapist"], *before[5:], END]
+    assert pieces[begins:] == [*long[:FIRST], *long[-LAST:], END]
+
+
+def test_probabilities_lie_between_0_and_1_for_the_role_and_are_nan_for_others() -> None:
+    tagger = load_accurate(all_codes=True)
+    codes = tagger.predict(arrays(session("How are you?", "Fine.", "Welcome.", roles=("therapist", "client", "other"))))
+    role = np.array([code.role for code in tagger.fast.codes])
+    for turn, name in enumerate(("therapist", "client", "other")):
+        mine = role == name
+        assert np.all((codes.probability[turn, mine] > 0) & (codes.probability[turn, mine] < 1))
+        assert np.all(np.isnan(codes.probability[turn, ~mine]))
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(codes.decision, codes.probability >= tagger.thresholds)
+
+
+def test_a_kind_is_never_likelier_than_its_group() -> None:
+    codes = load_accurate().predict(arrays(TALK))
+    p = codes.probabilities(0, len(TALK.turns))
+    for name in codes.names:
+        group = {"question": "mi_question", "questions": "mi_question", "reflections": "mi_reflection"}.get(
+            name.split("_")[1]
+        )
+        if group and name.split("_")[0] in {"mi", "bolt"}:
+            assert not (p[name] > p[group]).any()
+
+
+ODD = [
+    "",
+    "   ",
+    "\U0001f600",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "why " * 5000,
+    "So you feel torn, and I wonder what would help? " * 500,
+    "x" * 10000,
+    "\x00\x01",
+    "?",
+    "Mm-hmm.",
+    "\u200b",
+    "Wie geht es Ihnen heute?",
+    "\u4f60\u597d",
+]
+
+
+def test_odd_turns_are_fine_and_turns_without_pieces_are_left_to_the_fast_tagger() -> None:
+    batch = arrays(session(*ODD), session(name="none"), session("", name="empty"))
+    tagger = load_accurate()
+    codes, fast = tagger.predict(batch), tagger.fast.predict(batch)
+    own = batch.turns.roles[:, None] == np.array([ROLES.index(code.role) for code in tagger.fast.codes])
+    assert np.isfinite(codes.probability[own]).all()
+    for turn in (0, 1, 7, 10, len(ODD)):
+        np.testing.assert_array_equal(codes.probability[turn], fast.probability[turn])
+
+
+def test_neither_order_nor_grouping_nor_processes_matter() -> None:
+    other = session("So what would help?", "I don't know.", "", name="t")
+    sessions = [TALK, other, session("well, I want to stop", name="v")]
+    predict = load_accurate().predict
+    alone = {one.id: predict(arrays(one)) for one in sessions}
+    for groups in ([sessions], [sessions[::-1]], [sessions[2:], sessions[:2]]):
+        batches = [arrays(*group) for group in groups]
+        for processes in (1, 2) if len(groups) == 2 else (1,):
+            found = list(in_order(_predict, batches, processes=processes))
+            for part in ("probability", "decision", "unsure"):
+                wanted = [getattr(alone[one.id], part) for group in groups for one in group]
+                np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))
+
+
+def _predict(batch: Batch) -> object:
+    return load_accurate().predict(batch)
+
+
+def test_sentences_that_anybody_would_code_so() -> None:
+    codes = load_accurate().predict(arrays(TALK))
+    has = {name: codes.decision[:, i] for i, name in enumerate(codes.names)}
+    assert has["mi_question"][0]
+    assert has["mi_reflection"][2]
+    assert has["mi_input"][4]
+    assert has["mi_change"][3] or has["mi_sustain"][3]
+    assert not has["mi_question"][2]
+
+
+def test_codes_on_request_stand_beside_the_others_and_change_none() -> None:
+    few, all_ = load_accurate(), load_accurate(all_codes=True)
+    assert set(few.names) < set(all_.names)
+    assert {"mi_reflection_simple", "mi_input_advice", "miti_affirm"} <= set(all_.names) - set(few.names)
+    one, two = few.predict(arrays(TALK)), all_.predict(arrays(TALK))
+    for i, name in enumerate(few.names):
+        np.testing.assert_array_equal(one.probability[:, i], two.probability[:, all_.names.index(name)])
+
+
+@pytest.mark.parametrize("aim", AIMS)
+def test_aims_change_decisions_and_not_probabilities(aim: str) -> None:
+    balanced, other = (load_accurate(aim=one).predict(arrays(TALK)) for one in ("balanced", aim))
+    np.testing.assert_array_equal(balanced.probability, other.probability)
+
+
+def test_an_unknown_aim_is_told() -> None:
+    with pytest.raises(UnknownNameError):
+        load_accurate(aim="best")
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    """Return a copy of the weights, to be broken."""
+    return Path(shutil.copytree(WEIGHTS, tmp_path / "weights"))
+
+
+def test_other_weights_can_be_loaded_and_their_hash_says_so(weights: Path) -> None:
+    assert load_accurate(weights).sha256 == load_accurate().sha256
+    about = json.loads((weights / "accurate.json").read_text())
+    (weights / "accurate.json").write_text(json.dumps(about))
+    assert load_accurate(weights).sha256 != load_accurate().sha256
+
+
+@pytest.mark.parametrize("name", ["accurate.json", "encoder.onnx", "pieces.txt", "model.json", "weights.npz"])
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"\x00" * 100])
+def test_broken_weights_are_told(weights: Path, name: str, content: bytes | None) -> None:
+    if content is None:
+        (weights / name).unlink()
+    else:
+        (weights / name).write_bytes(content)
+    with pytest.raises(BadDataFileError) as caught:
+        load_accurate(weights)
+    assert str(weights) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 99},
+        {"codes": [{"column": "mi_question"}]},
+        {"heads": []},
+        {"codes": []},
+    ],
+)
+def test_a_wrong_description_is_told(weights: Path, change: dict[str, object]) -> None:
+    about = json.loads((weights / "accurate.json").read_text()) | change
+    (weights / "accurate.json").write_text(json.dumps(about))
+    with pytest.raises(BadDataFileError):
+        load_accurate(weights)
+
+
+def test_it_is_what_a_run_uses_unless_told_otherwise(samples: Path, tmp_path: Path) -> None:
+    path = min(samples.glob("*.txt"))
+    found = {}
+    for kind in ("accurate", "fast"):
+        options = TaggerOptions() if kind == "accurate" else TaggerOptions(kind="fast")
+        settings = ta.Settings(tagger=options)
+        ta.run([path], tmp_path / kind, settings=settings, writing=Writing(plots=False))
+        found[kind] = json.loads((tmp_path / kind / "run.json").read_text())["tagger"]
+        book = pd.read_csv(tmp_path / kind / "codebook.csv").set_index("column")
+        assert found[kind]["name"] in book.loc["p_mi_question", "formula"]
+    assert found["accurate"]["sha256"] == load_accurate().sha256
+    assert found["fast"]["sha256"] == load_tagger().sha256
+
+
+def test_all_codes_stand_in_the_tables() -> None:
+    turns = ta.analyze([TALK], tagger=TaggerOptions(kind="fast", all_codes=True)).turns
+    assert {"p_miti_affirm", "mi_input_advice"} <= set(turns)
+    assert "p_miti_affirm" not in ta.analyze([TALK], tagger=TaggerOptions(kind="fast")).turns
+
+
+def test_its_explanation_adds_up() -> None:
+    turns = ta.analyze([TALK]).turns.set_index("turn")
+    for code in ("mi_question", "bolt_planning", "mi_change"):
+        table = ta.explain(TALK, code)
+        top = table[table["head"] == "blend"]
+        assert top.groupby("turn")["kind"].agg(list).map(lambda kinds: kinds == ["fast", "encoder", "bias"]).all()
+        p = 1 / (1 + np.exp(-top.groupby("turn")["weight"].sum()))
+        stated = turns[f"p_{code}"].dropna()
+        assert p.index.tolist() == stated.index.tolist()
+        assert (p >= stated - 1e-9).all()  # a kind is cut off at its group
+        rest = table[table["head"] != "blend"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(rest, ta.explain(TALK, code, tagger=TaggerOptions(kind="fast")))
+    p = 1 / (1 + np.exp(-ta.explain(TALK, "mi_question").query("head == 'blend'").groupby("turn")["weight"].sum()))
+    np.testing.assert_allclose(p, turns["p_mi_question"].dropna())
+
+
+def test_the_kinds_of_taggers_are_known() -> None:
+    assert type(load_coder()).__name__ == "AccurateTagger"
+    assert type(load_coder(TaggerOptions(kind="fast"))).__name__ == "Tagger"

@@ -1,0 +1,190 @@
+"""The accurate tagger: the fast one and an encoder together, for those who can wait.
+
+For each code the log-odds of both are added up, weighed by what has proved itself on turns that neither had seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.behaviours._weights import DEFAULT_AIM, WEIGHTS, read_file, thresholds_of
+from therapy_analytics.behaviours.encoder import Encoder, load_encoder
+from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
+from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.language import Batch
+
+FORMAT = 1
+_REMEDY = "Install the package again, or rebuild the weights with tools/train_accurate.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Blended:
+    """How a code comes about.
+
+    Attributes
+    ----------
+    column : str
+        As the fast tagger has it.
+    head : int
+        The encoder's head for it.
+    line : (float, float, float)
+        What the fast tagger's log-odds are multiplied by, what the encoder's are, and what is added.
+    group : str or None
+        The code that it is a kind of, and cannot be likelier than.
+    thresholds : mapping of str to float
+        For each aim: a turn has the code when its probability is at least this.
+    """
+
+    column: str
+    head: int
+    line: tuple[float, float, float]
+    group: str | None
+    thresholds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccurateTagger:
+    """The fast tagger with an encoder beside it.
+
+    Attributes
+    ----------
+    name, version : str
+        Of the model.
+    sha256 : str
+        Of all its files, those of the fast tagger included.
+    fast : Tagger
+        The fast tagger, with the codes that are wanted.
+    encoder : Encoder
+        The encoder.
+    blends : tuple of Blended
+        One for each code of the fast tagger, in its order.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    fast: Tagger
+    encoder: Encoder = field(repr=False)
+    blends: tuple[Blended, ...] = field(repr=False)
+    n_heads: int = field(repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the codes."""
+        return self.fast.names
+
+    @property
+    def thresholds(self) -> NDArray[np.float64]:
+        """The threshold of each code for the aim, (n_codes,)."""
+        return np.array([blend.thresholds[self.fast.aim] for blend in self.blends], dtype=np.float64)
+
+    def predict(self, batch: Batch) -> Codes:
+        """Predict the codes of all turns of a batch.
+
+        Parameters
+        ----------
+        batch : Batch
+            Annotated sessions, with any lexicons or none.
+
+        Returns
+        -------
+        Codes
+            What it holds for a session does not depend on the other sessions. Turns without words have the
+            probabilities of the fast tagger.
+        """
+        fast = self.fast.predict(batch).probability
+        score = np.clip(self._shares(batch, fast).sum(axis=2), -STEEPEST, STEEPEST)
+        probability = np.where(np.isnan(score), fast, 1.0 / (1.0 + np.exp(-score)))
+        for column, blend in enumerate(self.blends):
+            if blend.group in self.names:
+                group = probability[:, self.names.index(blend.group)]
+                probability[:, column] = np.minimum(probability[:, column], group)
+        return decided(self.names, probability, self.thresholds)
+
+    def shares(self, batch: Batch) -> NDArray[np.float64]:
+        """Return what the fast tagger, the encoder and the bias add to the log-odds of each code.
+
+        Returns
+        -------
+        float64 array (n_turns, n_codes, 3)
+            nan where a turn has no words, or its role cannot have the code.
+        """
+        return self._shares(batch, self.fast.predict(batch).probability)
+
+    def _shares(self, batch: Batch, fast: NDArray[np.float64]) -> NDArray[np.float64]:
+        read = self.encoder.scores(batch.sessions, self.n_heads)[:, [blend.head for blend in self.blends]]
+        lines = np.array([blend.line for blend in self.blends]).reshape(len(self.blends), 3)
+        found = np.stack(
+            [lines[:, 0] * np.log(fast / (1.0 - fast)), lines[:, 1] * read, lines[:, 2] + 0 * read], axis=2
+        )
+        return np.where(np.isnan(found).any(axis=2, keepdims=True), np.nan, found)
+
+
+def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> AccurateTagger:
+    """Load an accurate tagger; the one of the package when no folder is named.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Of other weights: those of a fast tagger, ``encoder.onnx``, ``pieces.txt`` and ``accurate.json``.
+    aim : {"balanced", "precision", "recall", "rate"}, optional
+        What decisions are for, see ``docs/tagger.md``.
+    all_codes : bool, optional
+        Whether the codes that are given on request only are wanted, too.
+
+    Raises
+    ------
+    BadDataFileError
+        The folder does not hold the weights of a tagger, or they do not fit this version or machine.
+    UnknownNameError
+        There is no such aim.
+    """
+    fast = load_tagger(folder, aim=aim, all_codes=all_codes)
+    whole = _load(WEIGHTS) if folder is None else _load.__wrapped__(Path(folder))
+    by_name = {blend.column: blend for blend in whole.blends}
+    missing = [name for name in fast.names if name not in by_name]
+    if missing:
+        path = (folder or WEIGHTS) / "accurate.json"
+        raise BadDataFileError(str(path), f"the code {missing[0]!r} of the fast tagger is missing", _REMEDY)
+    return replace(whole, fast=fast, blends=tuple(by_name[name] for name in fast.names))
+
+
+@functools.cache
+def _load(folder: Path) -> AccurateTagger:
+    path = folder / "accurate.json"
+    digest = hashlib.sha256()
+    raw = [read_file(folder / name, digest) for name in ("accurate.json", "encoder.onnx", "pieces.txt")]
+    fast = load_tagger(folder, all_codes=True)
+    digest.update(fast.sha256.encode())
+    try:
+        model = json.loads(raw[0])
+        if model["format"] != FORMAT:
+            problem = f"format {model['format']!r} is not {FORMAT}, the one of this version"
+            raise BadDataFileError(str(path), problem, _REMEDY)
+        heads = [str(name) for name in model["heads"]]
+        blends = tuple(_blend(entry, heads) for entry in model["codes"])
+        name, version = str(model["name"]), str(model["version"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"not the description of a tagger ({type(error).__name__})"
+        raise BadDataFileError(str(path), problem, _REMEDY) from None
+    return AccurateTagger(name, version, digest.hexdigest(), fast, load_encoder(folder), blends, len(heads))
+
+
+def _blend(entry: dict[str, Any], heads: list[str]) -> Blended:
+    line = entry["line"]
+    return Blended(
+        str(entry["column"]),
+        heads.index(entry["head"]),
+        (float(line[0]), float(line[1]), float(line[2])),
+        entry["group"],
+        thresholds_of(entry),
+    )

@@ -1,0 +1,115 @@
+"""A small sentence encoder, trained further on counseling: what each turn means, next to the turn before it.
+
+It is a transformer of six layers (MiniLM, Wang et al. 2020, arXiv:2002.10957) with eight-bit weights, run by
+onnxruntime on the user's own processor. One turn is read at a time, so that a turn's scores do not depend on what
+else is read along with it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.behaviours.wordpiece import WordPiece
+from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.session import Role, Session
+
+BEGIN, END = 101, 102
+"""Ids of the marks around what is read."""
+ROLE_MARKS: dict[Role, int] = {"therapist": 1, "client": 2}
+"""Ids of pieces without a meaning of their own, which say whose turn it is."""
+BEFORE = 32
+"""So many pieces of the turn before are read, its last."""
+FIRST, LAST = 48, 48
+"""So many pieces of a turn are read at most: its first and its last."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoder:
+    """An encoder with a score for each of its heads.
+
+    Attributes
+    ----------
+    session : onnxruntime.InferenceSession
+        Takes ``pieces`` (1, n) and ``own`` (1, n), gives ``scores`` (1, n_heads).
+    pieces : WordPiece
+        The pieces that it knows.
+    """
+
+    session: Any
+    pieces: WordPiece
+
+    def scores(self, sessions: Sequence[Session], n_heads: int) -> NDArray[np.float64]:
+        """Return the scores (log-odds) of all turns, (n_turns, n_heads); nan for turns without words or role."""
+        found = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
+        read = list(self._inputs(sessions))
+        with ThreadPoolExecutor(_threads()) as pool:
+            for (row, _, _), scores in zip(read, pool.map(self._run, read), strict=True):
+                found[row] = scores
+        return found
+
+    def _inputs(self, sessions: Sequence[Session]) -> Iterator[tuple[int, list[int], int]]:
+        row = -1
+        for session in sessions:
+            before: list[int] = []
+            for turn in session.turns:
+                row += 1
+                pieces = self.pieces.ids(turn.text)
+                if pieces and turn.role in ROLE_MARKS:
+                    yield row, *framed(turn.role, before, pieces)
+                before = pieces
+
+    def _run(self, one: tuple[int, list[int], int]) -> NDArray[Any]:
+        _, pieces, begins = one
+        own = np.zeros((1, len(pieces)), dtype=np.float32)
+        own[0, begins:-1] = 1
+        scores: NDArray[Any] = self.session.run(None, {"pieces": np.array([pieces], dtype=np.int64), "own": own})[0][0]
+        return scores
+
+
+def framed(role: Role, before: list[int], pieces: list[int]) -> tuple[list[int], int]:
+    """Put the pieces of a turn and of the one before into the form that is read; say where the turn begins."""
+    if len(pieces) > FIRST + LAST:
+        pieces = pieces[:FIRST] + pieces[-LAST:]
+    head = [BEGIN, ROLE_MARKS[role], *before[-BEFORE:], END]
+    return [*head, *pieces, END], len(head)
+
+
+def load_encoder(folder: Path) -> Encoder:
+    """Load ``encoder.onnx`` and ``pieces.txt`` from a folder.
+
+    Raises
+    ------
+    BadDataFileError
+        A file is missing or broken, or this machine cannot run the encoder.
+    """
+    try:
+        import onnxruntime  # noqa: PLC0415 (costs a tenth of a second, and the fast tagger needs none)
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        session = onnxruntime.InferenceSession(
+            (folder / "encoder.onnx").read_bytes(), options, providers=["CPUExecutionProvider"]
+        )
+        pieces = WordPiece((folder / "pieces.txt").read_text(encoding="utf-8").split("\n"))
+    except Exception as error:  # noqa: BLE001 (what onnxruntime raises is not said, and differs between versions)
+        problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
+        remedy = "Install the package again, or choose --tagger fast, which does not need it"
+        raise BadDataFileError(str(folder / "encoder.onnx"), problem, remedy) from None
+    return Encoder(session, pieces)
+
+
+def _threads() -> int:
+    """All cores, but one in a process of a pool, whose others are taken by its siblings."""
+    if multiprocessing.parent_process() is not None:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,76 @@
+"""How the fast tagger and the encoder are weighed: a line for each code, on turns that neither has seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from tagger_fit import Array
+from tagger_judged import Findings, Judged, folds
+from train_tagger import SHARED
+
+VERSION = "0.3.0"
+FOLDS, SEED = 5, 51
+Scores = dict[str, Array]
+Line = tuple[float, float, float]
+
+
+def blend(found: Findings, names: list[str], scores: Scores) -> tuple[Findings, dict[str, Line]]:
+    """Weigh both for each code.
+
+    Parameters
+    ----------
+    found : Findings
+        What the fast tagger says.
+    names, scores
+        Columns of the encoder, and its scores (n_turns, n_columns) by way of writing; nan where it read nothing.
+
+    Returns
+    -------
+    found : Findings
+        What both say together, by lines from other recordings.
+    lines : dict
+        By column, found on all recordings.
+    """
+    together, lines = {}, {}
+    for column, one in found.items():
+        read = np.concatenate([scores[way][one.rows, names.index(column)] for way in one.ways])
+        x = np.stack([np.log(one.p / (1 - one.p)), read], axis=1)
+        fold, p = folds(one.recording, SEED), one.p.copy()
+        said = ~np.isnan(read)
+        for k in range(FOLDS):
+            mine = said & (fold == k)
+            p[mine] = _model(one, x, said & (fold != k)).predict_proba(x[mine])[:, 1]
+        together[column] = replace(one, p=p)
+        model = _model(one, x, said)
+        lines[column] = (*map(float, model.coef_[0]), float(model.intercept_[0]))
+    return together, lines
+
+
+def _model(one: Judged, x: Array, keep: Any) -> Any:
+    """Fit a line to soft labels: each turn once with the code, once without."""
+    twice, truth = np.tile(x[keep], (2, 1)), np.repeat([1, 0], keep.sum())
+    share = np.concatenate([one.truth[keep], 1 - one.truth[keep]]) * np.tile(one.weights[keep], 2)
+    return LogisticRegression(C=10).fit(twice, truth, share)
+
+
+def described(fast: list[dict[str, Any]], names: list[str], found: Findings, lines: dict[str, Line]) -> dict[str, Any]:
+    """Return what stands in ``accurate.json``, for the codes of the fast tagger."""
+    codes = []
+    for code in fast:
+        column = code["column"]
+        source = f"mi_{column.removeprefix('miti_')}" if column.removeprefix("miti_") in SHARED else column
+        one = found[source]
+        codes.append(
+            {
+                "column": column,
+                "head": source,
+                "line": [round(value, 6) for value in lines[source]],
+                "group": one.group,
+                "thresholds": one.limits(),
+            }
+        )
+    about = {"format": 1, "name": "hashed-linear-minilm", "version": VERSION}
+    return {**about, "heads": names, "codes": codes}
