@@ -14,10 +14,11 @@ from train_tagger import SHARED
 VERSION = "0.3.0"
 FOLDS, SEED = 5, 51
 Scores = dict[str, Array]
-Line = tuple[float, float, float]
+Lines = dict[str, list[float]]
+"""By way of writing: what the fast tagger's log-odds are multiplied by, what the encoder's are, and what is added."""
 
 
-def blend(found: Findings, names: list[str], scores: Scores) -> tuple[Findings, dict[str, Line]]:
+def blend(found: Findings, names: list[str], scores: Scores) -> tuple[Findings, dict[str, Lines]]:
     """Weigh both for each code.
 
     Parameters
@@ -36,17 +37,21 @@ def blend(found: Findings, names: list[str], scores: Scores) -> tuple[Findings, 
     """
     together, lines = {}, {}
     for column, one in found.items():
-        read = np.concatenate([scores[way][one.rows, names.index(column)] for way in one.ways])
-        x = np.stack([np.log(one.p / (1 - one.p)), read], axis=1)
-        fold, p = folds(one.recording, SEED), one.p.copy()
-        said = ~np.isnan(read)
-        for k in range(FOLDS):
-            mine = said & (fold == k)
-            p[mine] = _model(one, x, said & (fold != k)).predict_proba(x[mine])[:, 1]
-        together[column] = replace(one, p=p)
-        model = _model(one, x, said)
-        lines[column] = (*map(float, model.coef_[0]), float(model.intercept_[0]))
+        parts = {way: _weighed(one.written(way), scores[way][one.rows, names.index(column)]) for way in one.ways}
+        together[column] = replace(one, p=np.concatenate([p for p, _ in parts.values()]))
+        lines[column] = {way: parts.get(way, next(iter(parts.values())))[1] for way in scores}
     return together, lines
+
+
+def _weighed(one: Judged, read: Array) -> tuple[Array, list[float]]:
+    """Weigh both for a code on turns written in one way: probabilities by lines from other recordings, and the line."""
+    x = np.stack([np.log(one.p / (1 - one.p)), read], axis=1)
+    fold, p, said = folds(one.recording, SEED), one.p.copy(), ~np.isnan(read)
+    for k in range(FOLDS):
+        mine = said & (fold == k)
+        p[mine] = _model(one, x, said & (fold != k)).predict_proba(x[mine])[:, 1]
+    model = _model(one, x, said)
+    return p, [*map(float, model.coef_[0]), float(model.intercept_[0])]
 
 
 def _model(one: Judged, x: Array, keep: Any) -> Any:
@@ -56,7 +61,7 @@ def _model(one: Judged, x: Array, keep: Any) -> Any:
     return LogisticRegression(C=10).fit(twice, truth, share)
 
 
-def described(fast: list[dict[str, Any]], names: list[str], found: Findings, lines: dict[str, Line]) -> dict[str, Any]:
+def described(fast: list[dict[str, Any]], names: list[str], found: Findings, lines: dict[str, Lines]) -> dict[str, Any]:
     """Return what stands in ``accurate.json``, for the codes of the fast tagger."""
     codes = []
     for code in fast:
@@ -67,7 +72,7 @@ def described(fast: list[dict[str, Any]], names: list[str], found: Findings, lin
             {
                 "column": column,
                 "head": source,
-                "line": [round(value, 6) for value in lines[source]],
+                "lines": {way: [round(value, 6) for value in line] for way, line in lines[source].items()},
                 "group": one.group,
                 "thresholds": one.limits(),
             }

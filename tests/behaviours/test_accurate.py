@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -261,3 +262,18 @@ def test_its_explanation_adds_up() -> None:
 def test_the_kinds_of_taggers_are_known() -> None:
     assert type(load_coder()).__name__ == "AccurateTagger"
     assert type(load_coder(TaggerOptions(kind="fast"))).__name__ == "Tagger"
+
+
+def test_sessions_without_punctuation_are_weighed_by_lines_of_their_own() -> None:
+    tagger = load_accurate()
+    silent = [replace(one, lines=np.vstack([one.lines[0], np.zeros(3)]), group=None) for one in tagger.blends]
+    other = replace(tagger, blends=tuple(silent))
+    as_written = tuple(replace(one, group=None) for one in tagger.blends)
+    spoken = session(
+        "so what would help you with that do you think", "well i want to stop but it is hard " * 3, name="u"
+    )
+    batch = arrays(TALK, spoken)
+    p, q = (each.predict(batch).probability for each in (replace(tagger, blends=as_written), other))
+    n = len(TALK.turns)
+    np.testing.assert_array_equal(p[:n], q[:n])
+    assert set(q[n:][~np.isnan(q[n:])]) == {0.5}

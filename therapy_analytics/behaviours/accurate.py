@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours._weights import DEFAULT_AIM, WEIGHTS, read_file, thresholds_of
+from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.encoder import Encoder, load_encoder
+from therapy_analytics.behaviours.features import Features, featurize
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
@@ -36,8 +38,9 @@ class Blended:
         As the fast tagger has it.
     head : int
         The encoder's head for it.
-    line : (float, float, float)
-        What the fast tagger's log-odds are multiplied by, what the encoder's are, and what is added.
+    lines : float64 array (2, 3)
+        What the fast tagger's log-odds are multiplied by, what the encoder's are, and what is added: in sessions
+        with punctuation, and in those without.
     group : str or None
         The code that it is a kind of, and cannot be likelier than.
     thresholds : mapping of str to float
@@ -46,7 +49,7 @@ class Blended:
 
     column: str
     head: int
-    line: tuple[float, float, float]
+    lines: NDArray[np.float64]
     group: str | None
     thresholds: Mapping[str, float]
 
@@ -101,8 +104,9 @@ class AccurateTagger:
             What it holds for a session does not depend on the other sessions. Turns without words have the
             probabilities of the fast tagger.
         """
-        fast = self.fast.predict(batch).probability
-        score = np.clip(self._shares(batch, fast).sum(axis=2), -STEEPEST, STEEPEST)
+        features = featurize(batch.turns, batch.starts)
+        fast = self.fast.probabilities(features, batch.turns.roles)
+        score = np.clip(self._shares(batch, features, fast).sum(axis=2), -STEEPEST, STEEPEST)
         probability = np.where(np.isnan(score), fast, 1.0 / (1.0 + np.exp(-score)))
         for column, blend in enumerate(self.blends):
             if blend.group in self.names:
@@ -118,14 +122,15 @@ class AccurateTagger:
         float64 array (n_turns, n_codes, 3)
             nan where a turn has no words, or its role cannot have the code.
         """
-        return self._shares(batch, self.fast.predict(batch).probability)
+        features = featurize(batch.turns, batch.starts)
+        return self._shares(batch, features, self.fast.probabilities(features, batch.turns.roles))
 
-    def _shares(self, batch: Batch, fast: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _shares(self, batch: Batch, features: Features, fast: NDArray[np.float64]) -> NDArray[np.float64]:
         read = self.encoder.scores(batch.sessions, self.n_heads)[:, [blend.head for blend in self.blends]]
-        lines = np.array([blend.line for blend in self.blends]).reshape(len(self.blends), 3)
-        found = np.stack(
-            [lines[:, 0] * np.log(fast / (1.0 - fast)), lines[:, 1] * read, lines[:, 2] + 0 * read], axis=2
-        )
+        plain = features.hand[:, [HAND.index("plain")]].toarray()[:, 0].astype(np.int64)
+        lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)
+        of_turn = lines[:, plain].swapaxes(0, 1)
+        found = of_turn * np.stack([np.log(fast / (1.0 - fast)), read, np.ones_like(fast)], axis=2)
         return np.where(np.isnan(found).any(axis=2, keepdims=True), np.nan, found)
 
 
@@ -180,11 +185,13 @@ def _load(folder: Path) -> AccurateTagger:
 
 
 def _blend(entry: dict[str, Any], heads: list[str]) -> Blended:
-    line = entry["line"]
+    lines = np.array([entry["lines"][way] for way in ("clean", "plain")], dtype=np.float64)
+    if lines.shape != (2, 3) or not np.isfinite(lines).all():
+        raise ValueError
     return Blended(
         str(entry["column"]),
         heads.index(entry["head"]),
-        (float(line[0]), float(line[1]), float(line[2])),
+        lines,
         entry["group"],
         thresholds_of(entry),
     )

@@ -127,12 +127,17 @@ class Tagger:
         Codes
             What it holds for a session does not depend on the other sessions.
         """
-        heads = 1.0 / (1.0 + np.exp(-scores_of(self.weights, featurize(batch.turns, batch.starts))))
+        probability = self.probabilities(featurize(batch.turns, batch.starts), batch.turns.roles)
+        return decided(self.names, probability, self.thresholds)
+
+    def probabilities(self, features: Features, roles: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Return the probability of each code, (n_turns, n_codes); nan where the turn's role cannot have it."""
+        heads = 1.0 / (1.0 + np.exp(-scores_of(self.weights, features)))
         probability = np.empty((len(heads), len(self.codes)))
         for column, code in enumerate(self.codes):
             probability[:, column] = heads[:, [self.weights.heads.index(head) for head in code.heads]].prod(axis=1)
-            probability[batch.turns.roles != ROLES.index(code.role), column] = np.nan
-        return decided(self.names, probability, self.thresholds)
+            probability[roles != ROLES.index(code.role), column] = np.nan
+        return probability
 
 
 def decided(names: tuple[str, ...], probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Codes:
