@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from talks import TALK, accurate_codes, arrays, session
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_accurate, load_coder, load_tagger
@@ -19,34 +19,8 @@ from therapy_analytics.behaviours.encoder import BEFORE, BEGIN, END, FIRST, LAST
 from therapy_analytics.behaviours.wordpiece import LONGEST, WordPiece, words
 from therapy_analytics.engine import in_order
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
-from therapy_analytics.language import Batch, annotate
-from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.pipeline import Writing
-from therapy_analytics.session import ROLES, Role, Session, Turn
-
-PAIR: tuple[Role, Role] = ("therapist", "client")
-
-
-def session(*texts: str, roles: Sequence[Role] = PAIR, name: str = "s") -> Session:
-    turns = (
-        Turn(index=i, speaker=roles[i % len(roles)], role=roles[i % len(roles)], text=text, first_row=i + 1)
-        for i, text in enumerate(texts)
-    )
-    return Session(id=name, source_file="s.txt", turns=tuple(turns))
-
-
-def arrays(*sessions: Session) -> Batch:
-    return annotate(sessions, Matcher([]))
-
-
-TALK = session(
-    "Hello, what brings you here today?",
-    "My doctor sent me. I have not been sleeping.",
-    "You have not been sleeping, and it worries you.",
-    "Yes. I want to change that, but I cannot stop working late.",
-    "You could try to leave the laptop at work.",
-    "Maybe.",
-)
+from therapy_analytics.session import ROLES
 
 
 @pytest.mark.parametrize(
@@ -142,14 +116,10 @@ def test_neither_order_nor_grouping_nor_processes_matter() -> None:
     for groups in ([sessions], [sessions[::-1]], [sessions[2:], sessions[:2]]):
         batches = [arrays(*group) for group in groups]
         for processes in (1, 2) if len(groups) == 2 else (1,):
-            found = list(in_order(_predict, batches, processes=processes))
+            found = list(in_order(accurate_codes, batches, processes=processes))
             for part in ("probability", "decision", "unsure"):
                 wanted = [getattr(alone[one.id], part) for group in groups for one in group]
                 np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))
-
-
-def _predict(batch: Batch) -> object:
-    return load_accurate().predict(batch)
 
 
 def test_sentences_that_anybody_would_code_so() -> None:

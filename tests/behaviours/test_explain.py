@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
+from talks import session
 from typer.testing import CliRunner
 
 import therapy_analytics as ta
@@ -30,20 +31,11 @@ from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import spans, tokenize
 from therapy_analytics.pipeline import Writing
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.session import Session
 
 ALL = 10**6
 EVERY = Limits(ALL, ALL)
 HEAD = ["session_id", "turn", "code", "head"]
-PAIR = ("therapist", "client")
-
-
-def session(*texts: str, roles: Sequence[Role] = PAIR, name: str = "s") -> Session:
-    turns = (
-        Turn(index=i, speaker=roles[i % len(roles)], role=roles[i % len(roles)], text=text, first_row=i + 1)
-        for i, text in enumerate(texts)
-    )
-    return Session(id=name, source_file="s.txt", turns=tuple(turns))
 
 
 TALK = session(

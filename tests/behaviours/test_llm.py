@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from talks import arrays, session
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import Codes, TaggerOptions, _llm_client, load_coder, load_tagger
@@ -27,30 +28,12 @@ from therapy_analytics.behaviours._llm_cache import default_folder
 from therapy_analytics.behaviours._llm_endpoint import parse_endpoint
 from therapy_analytics.behaviours._llm_prompt import read_answer
 from therapy_analytics.errors import BadOptionError, CoderServerError, TherapyAnalyticsError
-from therapy_analytics.language import Batch, annotate
-from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.pipeline import Writing
-from therapy_analytics.session import Role, Session, Turn
-
-ROLES: tuple[Role, ...] = ("therapist", "client")
-
-
-def session(*texts: str, roles: Sequence[Role] = ROLES, name: str = "s") -> Session:
-    turns = (
-        Turn(index=i, speaker=f"Zanna{i % 2}", role=roles[i % len(roles)], text=text, first_row=i + 1)
-        for i, text in enumerate(texts)
-    )
-    return Session(id=name, source_file="s.txt", turns=tuple(turns))
-
 
 TALK = session(
     "What brings you here?", "I sleep badly.", "You lie awake, and it wears you out.", "I want to change that.", "Mm."
 )
 LONG = session(*(f"Tell me about day {i}?" if i % 2 == 0 else f"On day {i} I want rest." for i in range(60)), name="l")
-
-
-def batch(*sessions: Session) -> Batch:
-    return annotate(sessions, Matcher([]))
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +49,7 @@ def options(fake: Any, tmp_path: Path) -> TaggerOptions:
 
 @pytest.fixture
 def predict(options: TaggerOptions) -> Callable[..., Codes]:
-    return lambda *sessions, **changes: load_coder(replace(options, **changes)).predict(batch(*sessions))
+    return lambda *sessions, **changes: load_coder(replace(options, **changes)).predict(arrays(*sessions))
 
 
 def given(codes: Codes) -> list[list[str]]:
@@ -90,7 +73,7 @@ def test_the_codes_are_those_that_the_model_names(predict: Callable[..., Codes])
 
 def test_probabilities_are_decisions_and_nan_for_the_other_role(predict: Callable[..., Codes]) -> None:
     codes = predict(session("How?", "Well.", "Hello all.", roles=("therapist", "client", "other")))
-    fast = load_tagger().predict(batch(session("How?", "Well.", "Hello all.", roles=("therapist", "client", "other"))))
+    fast = load_tagger().predict(arrays(session("How?", "Well.", "Hello all.", roles=("therapist", "client", "other"))))
     order = [fast.names.index(name) for name in codes.names]
     np.testing.assert_array_equal(np.isnan(codes.probability), np.isnan(fast.probability[:, order]))
     np.testing.assert_array_equal(np.nan_to_num(codes.probability), codes.decision)
@@ -323,7 +306,7 @@ def test_nobody_listens(options: TaggerOptions) -> None:
         port = free.getsockname()[1]
     coder = load_coder(replace(options, endpoint=f"http://127.0.0.1:{port}/v1"))
     with pytest.raises(CoderServerError, match=r"nobody answers.*ollama serve") as caught:
-        coder.predict(batch(TALK))
+        coder.predict(arrays(TALK))
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
@@ -427,7 +410,7 @@ def test_a_name_that_leads_away_is_found_out(
 ) -> None:
     monkeypatch.setattr(_llm_client, "is_loopback_address", lambda _: False)
     with pytest.raises(CoderServerError, match="not on this machine"):
-        load_coder(options).predict(batch(TALK))
+        load_coder(options).predict(arrays(TALK))
     assert not fake.asked
 
 
@@ -480,7 +463,7 @@ def test_options_that_do_not_fit(changes: dict[str, Any], says: str, options: Ta
 def test_a_cache_that_cannot_be_written(options: TaggerOptions, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadOptionError, match="--llm-cache"):
-        load_coder(replace(options, cache=tmp_path / "file" / "x")).predict(batch(TALK))
+        load_coder(replace(options, cache=tmp_path / "file" / "x")).predict(arrays(TALK))
 
 
 def test_the_cache_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

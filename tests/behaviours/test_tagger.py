@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from talks import TALK, arrays, session
 
 import therapy_analytics.behaviours.tagger as tagger_module
 from therapy_analytics.behaviours import (
@@ -28,38 +28,17 @@ from therapy_analytics.behaviours.features import N_BUCKETS, featurize
 from therapy_analytics.behaviours.tagger import Tagger
 from therapy_analytics.engine import in_order
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
-from therapy_analytics.language import Batch, annotate
+from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.session import Session
 
 WEIGHTS = Path(tagger_module.__file__).parent / "weights"
-PAIR = ("therapist", "client")
-
-
-def session(*texts: str, roles: Sequence[Role] = PAIR, name: str = "s") -> Session:
-    turns = (
-        Turn(index=i, speaker=roles[i % len(roles)], role=roles[i % len(roles)], text=text, first_row=i + 1)
-        for i, text in enumerate(texts)
-    )
-    return Session(id=name, source_file="s.txt", turns=tuple(turns))
-
-
-def arrays(*sessions: Session) -> Batch:
-    return annotate(sessions, Matcher([]))
 
 
 def predict(*sessions: Session) -> Codes:
     return load_tagger().predict(arrays(*sessions))
 
 
-TALK = session(
-    "Hello, what brings you here today?",
-    "My doctor sent me. I have not been sleeping.",
-    "You have not been sleeping, and it worries you.",
-    "Yes. I want to change that, but I cannot stop working late.",
-    "You could try to leave the laptop at work.",
-    "Maybe.",
-)
 SHORT = session("So what would help?", "I don't know.", name="t")
 
 
