@@ -192,7 +192,7 @@ def run(
         progress.close()
         _fail(str(error), NOTHING_DONE)
     progress.close()
-    _summary(result, plots=plots)
+    _summary(result, plots=plots, explain=explain)
     raise typer.Exit(SOME_FILES_FAILED if result.problems else 0)
 
 
@@ -364,7 +364,7 @@ class _Progress:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _summary(result: RunResult, *, plots: bool) -> None:
+def _summary(result: RunResult, *, plots: bool, explain: bool) -> None:
     """Print what was found and where it stands."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -389,5 +389,5 @@ def _summary(result: RunResult, *, plots: bool) -> None:
     if len(frame) > _SHOWN:
         table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
     console.print(table)
-    for line in pointers(result, plots=plots):
+    for line in pointers(result, plots=plots, explain=explain):
         console.print(line, markup=False, highlight=False)

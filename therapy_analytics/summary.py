@@ -35,18 +35,18 @@ def columns_shown(result: RunResult) -> tuple[list[tuple[str, str]], str]:
     )
 
 
-def pointers(result: RunResult, *, plots: bool) -> list[str]:
-    """Return the lines below the table: the files, and what is to be checked."""
+def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
+    """Return the lines below the table: the files, who coded, and what is to be checked."""
     unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
     unknown = int((result.sessions["role_method"] == "none").sum())
     noted = int((result.sessions["notes"] != "").sum())
-    figures = " and timeline.png" if plots else ""
+    each = ", ".join(["turns.csv", *["timeline.png"] * plots, *["evidence.csv"] * explain])
     lines = [
         f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
-        f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: turns.csv{figures}",
+        f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: {each}",
         f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
     ]
-    if "model" in result.tagger:
+    if result.tagger:
         lines.append(_coded_by(result.tagger))
     if unsure:
         lines.append(
@@ -76,7 +76,9 @@ def pointers(result: RunResult, *, plots: bool) -> list[str]:
 
 
 def _coded_by(tagger: Mapping[str, Any]) -> str:
-    """Say what an outside coder did."""
+    """Say who coded the turns, and what an outside coder did."""
+    if tagger["kind"] != "llm":
+        return f"Coded by the {tagger['kind']} tagger {tagger['version']} (aim: {tagger['aim']})"
     uncoded = {name: tagger[f"n_{name}"] for name in ("refused", "nonsense", "failed")}
     missing = ", ".join(f"{n} {name}" for name, n in uncoded.items() if n)
     books = f" by the codes of {', '.join(tagger['codebooks'])}" if "codebooks" in tagger else ""

@@ -21,6 +21,7 @@ from therapy_analytics.engine import in_order
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.pipeline import Writing
 from therapy_analytics.session import ROLES
+from therapy_analytics.summary import pointers
 
 
 @pytest.mark.parametrize(
@@ -199,10 +200,14 @@ def test_it_is_what_a_run_uses_unless_told_otherwise(samples: Path, tmp_path: Pa
     for kind in ("accurate", "fast"):
         options = TaggerOptions() if kind == "accurate" else TaggerOptions(kind="fast")
         settings = ta.Settings(tagger=options)
-        ta.run([path], tmp_path / kind, settings=settings, writing=Writing(plots=False))
+        result = ta.run([path], tmp_path / kind, settings=settings, writing=Writing(plots=False))
+        assert f"Coded by the {kind} tagger {load_tagger().version} (aim: balanced)" in pointers(
+            result, plots=False, explain=False
+        )
         found[kind] = json.loads((tmp_path / kind / "run.json").read_text())["tagger"]
         book = pd.read_csv(tmp_path / kind / "codebook.csv").set_index("column")
         assert found[kind]["name"] in book.loc["p_mi_question", "formula"]
+    assert {kind: about["kind"] for kind, about in found.items()} == {"accurate": "accurate", "fast": "fast"}
     assert found["accurate"]["sha256"] == load_accurate().sha256
     assert found["fast"]["sha256"] == load_tagger().sha256
 

@@ -229,7 +229,7 @@ def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict
     coder, counts = load_coder(options), Counter[str]()
     for one in batches:
         counts.update(one)
-    about: dict[str, Any] = {"name": coder.name, "version": coder.version, "sha256": coder.sha256}
+    about: dict[str, Any] = {"kind": options.kind, "name": coder.name, "version": coder.version, "sha256": coder.sha256}
     if options.kind != "llm":
         about["aim"] = options.aim
     else:
