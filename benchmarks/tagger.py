@@ -36,7 +36,7 @@ def table(data: Path, work: Path, partitions: int) -> pd.DataFrame:
     import train_accurate
     import train_tagger
     from tagger_blend import blend
-    from tagger_judged import MUST, figures, pairs
+    from tagger_judged import FOLDS, MUST, figures, pairs
     from tagger_meaning import learn
 
     from therapy_analytics.behaviours import load_accurate, load_tagger
@@ -48,7 +48,7 @@ def table(data: Path, work: Path, partitions: int) -> pd.DataFrame:
     findings = [train_accurate.fast_unseen(corpus, data, work)]
     findings += [train_tagger.out_of_fold(first, directions, seed).found for seed in others]
     fast = pd.DataFrame([figures(found, corpus.turns, about) for found in findings])
-    for fold in range(train_accurate.FOLDS):
+    for fold in range(FOLDS):
         train_accurate.unseen(corpus, work, fold)
     found, _ = blend(findings[0], *train_accurate.collected(corpus, work))
     accurate = figures(found, corpus.turns, about)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from tagger_fit import Array
-from tagger_judged import Findings, Judged, folds
-from train_tagger import SHARED
+from tagger_judged import Findings, Judged, parts
+from tagger_layers import SHARED
+from train_tagger import VERSION
 
-VERSION = "0.3.0"
-FOLDS, SEED = 5, 51
+SEED = 51
 Scores = dict[str, Array]
 Lines = dict[str, list[float]]
 """By way of writing: what the fast tagger's log-odds are multiplied by, what the encoder's are, and what is added."""
@@ -37,19 +37,19 @@ def blend(found: Findings, names: list[str], scores: Scores) -> tuple[Findings, 
     """
     together, lines = {}, {}
     for column, one in found.items():
-        parts = {way: _weighed(one.written(way), scores[way][one.rows, names.index(column)]) for way in one.ways}
-        together[column] = replace(one, p=np.concatenate([p for p, _ in parts.values()]))
-        lines[column] = {way: parts.get(way, next(iter(parts.values())))[1] for way in scores}
+        weighed = {way: _weighed(one.written(way), scores[way][one.rows, names.index(column)]) for way in one.ways}
+        together[column] = replace(one, p=np.concatenate([p for p, _ in weighed.values()]))
+        lines[column] = {way: weighed.get(way, next(iter(weighed.values())))[1] for way in scores}
     return together, lines
 
 
 def _weighed(one: Judged, read: Array) -> tuple[Array, list[float]]:
     """Weigh both for a code on turns written in one way: probabilities by lines from other recordings, and the line."""
     x = np.stack([np.log(one.p / (1 - one.p)), read], axis=1)
-    fold, p, said = folds(one.recording, SEED), one.p.copy(), ~np.isnan(read)
-    for k in range(FOLDS):
-        mine = said & (fold == k)
-        p[mine] = _model(one, x, said & (fold != k)).predict_proba(x[mine])[:, 1]
+    p, said = one.p.copy(), ~np.isnan(read)
+    for fold in parts(one.recording, SEED):
+        mine = said & fold
+        p[mine] = _model(one, x, said & ~fold).predict_proba(x[mine])[:, 1]
     model = _model(one, x, said)
     return p, [*map(float, model.coef_[0]), float(model.intercept_[0])]
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.behaviours import codebook_named
 from therapy_analytics.language import Batch, annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import Role, Session, Turn
@@ -45,8 +45,6 @@ SEEDED = ("bolt", "mi")
 """Codebooks whose examples the tagger learns from."""
 THERAPIST_LABELS = 9
 """So many of `LABELS` are of therapist turns, the others of client turns."""
-
-
 CODES = ("codes", "read", "misc")
 """Columns of a corpus, None where nothing is known: codes of `mi`, BOLT and MITI; AnnoMI's codes as a language model
 read them; MISC's coarse labels."""
@@ -69,6 +67,10 @@ def plain(text: str) -> str:
 def bare(text: str) -> str:
     """Write as `plain`, without apostrophes."""
     return plain(text).replace("'", "")
+
+
+WAYS: dict[str, Callable[[str], str]] = {"clean": str, "plain": plain}
+"""Ways of writing: as people do, and as speech recognisers do."""
 
 
 def batch(turns: pd.DataFrame, write: Callable[[str], str]) -> Batch:
@@ -134,17 +136,18 @@ def _as_read(name: str, turns: pd.DataFrame) -> pd.DataFrame:
     """Put the codes that a language model read out of turns of a corpus beside them."""
     read = pd.read_csv(Path(__file__).parent / "read_codes" / f"{name}.csv", dtype={"session": str})
     keys = [read["session"], read["turn"]]
-    known = pd.Series(list(map(frozenset, read["codes"].str.split())), index=pd.MultiIndex.from_arrays(keys))
+    of_turn = pd.Series(list(map(frozenset, read["codes"].str.split())), index=pd.MultiIndex.from_arrays(keys))
     place = pd.MultiIndex.from_arrays([turns["session"].astype(str), turns.groupby("session").cumcount()])
-    return turns.assign(codes=list(known.reindex(place)))
+    return turns.assign(codes=list(of_turn.reindex(place)))
 
 
 def _flags(turns: pd.DataFrame) -> pd.DataFrame:
     """Say of `LABELS` what the codes say."""
-    return turns.assign(**{name: [float(name in _set(codes)) for codes in turns["codes"]] for name in LABELS})
+    return turns.assign(**{name: [float(name in known(codes)) for codes in turns["codes"]] for name in LABELS})
 
 
-def _set(codes: object) -> frozenset[str]:
+def known(codes: object) -> frozenset[str]:
+    """Return the codes of a turn; none where nothing is known."""
     return codes if isinstance(codes, frozenset) else frozenset()
 
 
@@ -197,19 +200,21 @@ def invented() -> Corpus:
     return _corpus("invented", _flags(pd.DataFrame(rows)), LABELS)
 
 
-def bolt(folder: Path) -> Corpus:
-    """Read BOLT's rows, each in the middle of a session of empty turns, in the group of the recording it is from."""
-    sources = pd.concat([hlqc(folder).turns, annomi(folder).turns])
+def bolt(folder: Path, sources: pd.DataFrame) -> Corpus:
+    """Read BOLT's rows, each in the middle of a session of empty turns, in the group of the recording it is from.
+
+    ``sources`` are the turns that may hold them.
+    """
     found = {run: group for group, text in zip(sources["group"], sources["text"], strict=True) for run in _runs(text)}
     parts = []
     for role in SPEAKERS:
         rows = pd.read_csv(folder / "bolt" / f"{role}.csv")
         rows["code"] = rows["completion"].map(lambda label: IDS.get(label, label.lower().replace(" ", "_")))
         codes = rows.groupby("prompt", sort=False)["code"].agg(frozenset)
-        for number, (text, known) in enumerate(codes.items()):
+        for number, (text, given) in enumerate(codes.items()):
             from_ = next((found[run] for run in _runs(text) if run in found), f"bolt {role} {number}")
             turns = alone(text, role).assign(session=f"{role}{number}", group=from_)
-            parts.append(turns.assign(codes=[known if one else None for one in turns["text"]]))
+            parts.append(turns.assign(codes=[given if one else None for one in turns["text"]]))
     return _corpus("bolt", pd.concat(parts, ignore_index=True), ())
 
 
@@ -231,8 +236,7 @@ def seeds() -> Corpus:
     own = tomllib.loads((Path(__file__).parent / "seed_sentences.toml").read_text(encoding="utf-8"))
     rows = [
         (text, book.id, code.id, code.role)
-        for book in builtin_codebooks()
-        if book.id in SEEDED
+        for book in map(codebook_named, SEEDED)
         for code in book.codes
         for text in (*code.examples, *(own.get(code.id, []) if book.id == "bolt" else []))
     ]
@@ -247,11 +251,11 @@ def seeds() -> Corpus:
         label = means.get(code, code.split("_")[0].rstrip("s"))
         turns = alone(text, role).assign(session=str(number), group=f"seed {number}")
         turns["codes"] = [frozenset([code]) if book == "bolt" and one else None for one in turns["text"]]
-        known = [float(label in LABELS and bool(one)) for one in turns["text"]]
-        parts.append(turns.assign(known=known, **{name: float(name == label) for name in LABELS}))
+        sure = [float(label in LABELS and bool(one)) for one in turns["text"]]
+        parts.append(turns.assign(sure=sure, **{name: float(name == label) for name in LABELS}))
     turns = pd.concat(parts, ignore_index=True)
     corpus = _corpus("seed", turns, (*FLAGS, *TALK))
-    return Corpus(corpus.turns, corpus.labels, corpus.weights * turns["known"].to_numpy()[:, None])
+    return Corpus(corpus.turns, corpus.labels, corpus.weights * turns["sure"].to_numpy()[:, None])
 
 
 def _source(names: pd.Series) -> pd.Series:
@@ -270,11 +274,11 @@ def _merged(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby(new.cumsum()).agg(agg).reset_index(drop=True)
 
 
-def _corpus(source: str, turns: pd.DataFrame, known: tuple[str, ...]) -> Corpus:
+def _corpus(source: str, turns: pd.DataFrame, labelled: tuple[str, ...]) -> Corpus:
     labels = turns.reindex(columns=list(LABELS), fill_value=0.0).to_numpy(float)
     therapist = turns["role"].eq("therapist").to_numpy()[:, None]
     own = np.where(np.arange(len(LABELS)) < THERAPIST_LABELS, therapist, ~therapist)
-    weights = own & np.isin(LABELS, known)
+    weights = own & np.isin(LABELS, labelled)
     kinds = np.isin(LABELS, KINDS)
     weights[:, kinds] &= labels[:, kinds].any(axis=1)[:, None]
     turns = turns.assign(source=source, session=source + " " + turns["session"].astype(str))

@@ -18,13 +18,13 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from onnxruntime.quantization import QuantType, quantize_dynamic
-from tagger_corpora import KINDS, LABELS, Corpus, plain
+from tagger_corpora import KINDS, LABELS, SPEAKERS, WAYS, Corpus, known
 from tagger_fit import Array
 from tagger_layers import CODES, REQUESTED
 from torch import nn
 from transformers import AutoModel
 
-from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.behaviours import codebook_named
 from therapy_analytics.behaviours.encoder import framed
 from therapy_analytics.behaviours.wordpiece import WordPiece
 
@@ -38,7 +38,6 @@ READ_SHARE = 0.3
 LABEL_WEIGHTS = {"annomi": 1.0, "misc": 0.5, "hlqc": 0.6, "seed": 0.5, "invented": 0.4, "bolt": 0.0}
 CODE_WEIGHTS = {"bolt": 3.0, "annomi": 0.6, "hlqc": 0.6, "seed": 0.5, "invented": 0.4}
 MISC_WEIGHTS = {"misc": 1.5, "invented": 0.4}
-WAYS = {"clean": str, "plain": plain}
 Rows = NDArray[np.int64]
 
 
@@ -55,18 +54,16 @@ def task(corpus: Corpus) -> Task:
     """Put the labels of all books side by side."""
     turns = corpus.turns
     parts = [_labels(corpus)]
-    books = {book.id: book for book in builtin_codebooks()}
     for name in ("mi", "bolt", "miti"):
-        codes = [(code.id, code.role) for code in books[name].codes if name == "bolt" or code.id in REQUESTED[name]]
+        codes = [
+            (code.id, code.role) for code in codebook_named(name).codes if name == "bolt" or code.id in REQUESTED[name]
+        ]
         weights = CODE_WEIGHTS if name == "bolt" else {"annomi": 0.6, "hlqc": 0.6}
         parts.append(_codes(turns, "codes", [(f"{name}_{code}", code, role) for code, role in codes], weights))
     codes = [(f"misc_{name}", code, role) for role, names in CODES.items() for code, name in names.items()]
     parts.append(_codes(turns, "misc", codes, MISC_WEIGHTS))
-    return Task([name for part in parts for name in part.names], *(np.hstack(each) for each in _columns(parts)))
-
-
-def _columns(parts: list[Task]) -> tuple[list[Array], list[Array]]:
-    return [part.labels for part in parts], [part.weights for part in parts]
+    names = [name for part in parts for name in part.names]
+    return Task(names, *(np.hstack([getattr(part, each) for part in parts]) for each in ("labels", "weights")))
 
 
 def _labels(corpus: Corpus) -> Task:
@@ -75,15 +72,14 @@ def _labels(corpus: Corpus) -> Task:
     own = turns["source"].eq("annomi").to_numpy()
     read = np.array([[float(name in codes) for name in LABELS] for codes in turns.loc[own, "read"]])
     labels[own] = (1 - READ_SHARE) * labels[own] + READ_SHARE * read
-    known = corpus.weights > 0
-    known[:, [LABELS.index(kind) for kind in KINDS]] = known[:, [LABELS.index("question")]]
-    weights = known * turns["source"].map(LABEL_WEIGHTS).to_numpy()[:, None]
+    counts = corpus.weights > 0
+    counts[:, [LABELS.index(kind) for kind in KINDS]] = counts[:, [LABELS.index("question")]]
+    weights = counts * turns["source"].map(LABEL_WEIGHTS).to_numpy()[:, None]
     return Task([f"mi_{name}" for name in LABELS], labels, weights)
 
 
 def _codes(turns: pd.DataFrame, column: str, codes: list[tuple[str, str, str]], weights: dict[str, float]) -> Task:
-    known = turns[column].map(lambda one: one if isinstance(one, frozenset) else frozenset())
-    labels = np.array([[float(code in one) for _, code, _ in codes] for one in known])
+    labels = np.array([[float(code in one) for _, code, _ in codes] for one in map(known, turns[column])])
     weight = (turns["source"].map(weights).fillna(0.0) * turns[column].notna()).to_numpy()[:, None]
     own = np.array([[role == mine for _, _, mine in codes] for role in turns["role"]])
     return Task([name for name, _, _ in codes], labels, weight * own)
@@ -156,7 +152,7 @@ class Read:
 def read(turns: pd.DataFrame) -> Read:
     """Cut the turns into pieces, as the tagger does, and put them through the lower layers."""
     cutter = WordPiece((BASE / "vocab.txt").read_text(encoding="utf-8").split("\n"))
-    rows = np.flatnonzero(turns["text"].ne("") & turns["role"].isin(["therapist", "client"]))
+    rows = np.flatnonzero(turns["text"].ne("") & turns["role"].isin(SPEAKERS))
     same = turns["session"].eq(turns["session"].shift()).to_numpy()
     pieces, begins, below = {}, {}, {}
     for way, write in WAYS.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from tagger_corpora import (
     KINDS,
     LABELS,
     THERAPIST_LABELS,
+    WAYS,
     Corpus,
     annomi,
     batch,
@@ -21,24 +21,20 @@ from tagger_corpora import (
     hlqc,
     invented,
     misc_gold,
-    plain,
     seeds,
 )
 from tagger_fit import Array, Data, Head, Penalty, fit, platt, sigmoid
-from tagger_judged import Judged, folds
+from tagger_judged import Judged, parts
 from tagger_meaning import widen
 
 from therapy_analytics.behaviours.features import Features, featurize
 from therapy_analytics.session import Role
 
-WAYS: dict[str, Callable[[str], str]] = {"clean": str, "plain": plain}
 HEADS = (*FLAGS, *KINDS, "change", "sustain")
 """Heads that are kept; those of the main behaviour and of neutral talk serve the comparison with others only."""
 PENALTY = Penalty(own=5, context=32, dense=6)
 WEIGHTS = {"annomi": 1.0, "misc": 0.5, "hlqc": 0.5, "seed": 2.0, "invented": 0.2, "bolt": 0.0}
 """How much a turn of each source counts; those of BOLT have no labels that this layer learns."""
-JUDGED = ("clean", "plain")
-"""The ways of writing that figures and thresholds are taken on."""
 Scores = dict[str, Array]
 
 
@@ -52,15 +48,13 @@ class First:
 
     def fit(self, keep: NDArray[np.bool_]) -> Head:
         """Fit all heads on some turns, as people and as speech recognisers write them."""
-        copies = [self.ways["clean"], self.ways["plain"]]
-        return fit(copies, self.corpus.labels, self.corpus.weights * keep[:, None], PENALTY, parts=3)
+        return fit(list(self.ways.values()), self.corpus.labels, self.corpus.weights * keep[:, None], PENALTY, parts=3)
 
     def out_of_fold(self, seed: int) -> Scores:
         """Return scores of all turns by models that have not seen their recording, by way of writing."""
-        fold = folds(self.corpus.turns["group"].to_numpy(), seed)
         scores = {way: np.zeros(self.corpus.labels.shape) for way in self.ways}
-        for k in range(5):
-            head, mine = self.fit(fold != k), np.flatnonzero(fold == k)
+        for mine in parts(self.corpus.turns["group"].to_numpy(), seed):
+            head = self.fit(~mine)
             for way, turns in self.ways.items():
                 scores[way][mine] = turns.scores(head)[mine]
         return scores
@@ -80,7 +74,9 @@ def features_of(turns: pd.DataFrame, way: str) -> Features:
 
 def labelled(folder: Path) -> Corpus:
     """Read all that is labelled, AnnoMI first."""
-    corpora = [read(folder) for read in (annomi, misc_gold, hlqc)] + [seeds(), invented(), bolt(folder)]
+    own, others = annomi(folder), hlqc(folder)
+    rows = bolt(folder, pd.concat([others.turns, own.turns]))
+    corpora = [own, misc_gold(folder), others, seeds(), invented(), rows]
     turns = pd.concat([corpus.turns for corpus in corpora], ignore_index=True)
     weights = np.vstack([corpus.weights for corpus in corpora]) * turns["source"].map(WEIGHTS).to_numpy()[:, None]
     return Corpus(turns, np.vstack([corpus.labels for corpus in corpora]), weights)
@@ -98,7 +94,7 @@ def lines_of(first: First, scores: Scores) -> Array:
     found = []
     for column, name in enumerate(LABELS):
         mine, labels = first.known(name)
-        found.append(platt(np.concatenate([scores[way][mine, column] for way in JUDGED]), np.tile(labels, len(JUDGED))))
+        found.append(platt(np.concatenate([scores[way][mine, column] for way in WAYS]), np.tile(labels, len(WAYS))))
     return np.array(found).T
 
 
@@ -113,12 +109,12 @@ def judged(first: First, scores: Scores, lines: Array) -> list[Judged]:
     for name in LABELS:
         heads = [LABELS.index(head) for head in heads_of(name)]
         rows, _ = first.known(heads_of(name)[0])
-        p = [sigmoid(lines[0][heads] * scores[way][rows][:, heads] + lines[1][heads]).prod(axis=1) for way in JUDGED]
-        truth, one = first.corpus.labels[rows, LABELS.index(name)], np.ones(len(JUDGED) * len(rows))
-        recording = np.tile(first.corpus.turns["group"].to_numpy()[rows], len(JUDGED))
+        p = [sigmoid(lines[0][heads] * scores[way][rows][:, heads] + lines[1][heads]).prod(axis=1) for way in WAYS]
+        truth, one = first.corpus.labels[rows, LABELS.index(name)], np.ones(len(WAYS) * len(rows))
+        recording = np.tile(first.corpus.turns["group"].to_numpy()[rows], len(WAYS))
         group = "mi_question" if name in KINDS else None
-        about = (f"mi_{name}", role_of(name), group, rows, JUDGED)
-        found.append(Judged(*about, np.tile(truth, len(JUDGED)), np.concatenate(p), one, one, recording))
+        about = (f"mi_{name}", role_of(name), group, rows, tuple(WAYS))
+        found.append(Judged(*about, np.tile(truth, len(WAYS)), np.concatenate(p), one, one, recording))
     return found
 
 

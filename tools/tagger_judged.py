@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -12,13 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, cohen_kappa_score, f1_score, roc_auc_score
-from tagger_corpora import FLAGS, MAIN, TALK, batch
+from tagger_corpora import FLAGS, MAIN, SPEAKERS, TALK, batch
 from tagger_fit import Array, aims, best_threshold, rate_threshold
 
 from therapy_analytics.behaviours import Codes
 from therapy_analytics.language import Batch
 from therapy_analytics.session import Role
 
+FOLDS = 5
 PRIOR = 0.75
 """How much of the commoner classes' lead is taken away where one class is chosen."""
 MUST: dict[str, tuple[float, float]] = {
@@ -125,14 +127,21 @@ class Predicts(Protocol):
         """Code all turns of a batch."""
 
 
-def folds(groups: NDArray[Any], seed: int, k: int = 5) -> NDArray[np.int64]:
+def folds(groups: NDArray[Any], seed: int) -> NDArray[np.int64]:
     """Deal groups out to folds in random order, each to the smallest; other seeds give other folds."""
     names, index, sizes = np.unique(groups.astype(str), return_inverse=True, return_counts=True)
-    load, fold = np.zeros(k), np.zeros(len(names), dtype=np.int64)
+    load, fold = np.zeros(FOLDS), np.zeros(len(names), dtype=np.int64)
     for name in np.random.default_rng(seed).permutation(len(names)):
         fold[name] = int(load.argmin())
         load[fold[name]] += sizes[name]
     return fold[index]
+
+
+def parts(groups: NDArray[Any], seed: int) -> Iterator[Bools]:
+    """Yield which rows are in each fold."""
+    fold = folds(groups, seed)
+    for k in range(FOLDS):
+        yield fold == k
 
 
 def figures(found: Findings, turns: pd.DataFrame, about: pd.DataFrame) -> dict[str, float]:
@@ -152,8 +161,6 @@ def figures(found: Findings, turns: pd.DataFrame, about: pd.DataFrame) -> dict[s
     mains = [f"mi_main_{name}" for name in MAIN]
     low = about["mi_quality"].reindex(transcripts(turns, clean[mains[0]])).eq("low").to_numpy()
     worse = {name: clean[name].only(low) for name in mains}
-    units = {"therapist": "simple_listening complex_listening question mi_consistent mi_inconsistent other"}
-    units["client"] = "change sustain neutral"
     result = {}
     for name, part in (("", clean), (", no case or punctuation", plain), (", low-quality sessions", worse)):
         truth, guess = chosen([part[main] for main in mains], [clean[main] for main in mains])
@@ -171,9 +178,9 @@ def figures(found: Findings, turns: pd.DataFrame, about: pd.DataFrame) -> dict[s
     truth, guess = chosen(said, said)
     result["client talk, 3 classes, macro-F1"] = float(f1_score(truth, guess, average="macro"))
     result["client talk, 3 classes, kappa"] = float(cohen_kappa_score(truth, guess))
-    for role, names in units.items():
-        of_unit = [clean[f"misc_{name}"] for name in names.split()]
-        result[f"MISC coarse, {role}, kappa"] = float(cohen_kappa_score(*chosen(of_unit, of_unit)))
+    for role in SPEAKERS:
+        units = [one for one in clean.values() if one.book == "misc" and one.role == role]
+        result[f"MISC coarse, {role}, kappa"] = float(cohen_kappa_score(*chosen(units, units)))
         codes = [one for one in found.values() if one.book == "bolt" and one.role == role]
         result[f"BOLT, {role}, macro-F1"] = float(np.mean([bolt_f1(one, turns) for one in codes]))
     return result | _sessions(clean, found, turns, about)
@@ -189,10 +196,10 @@ def chosen(codes: list[Judged], usual: list[Judged]) -> tuple[NDArray[np.int64],
 
 def bolt_f1(one: Judged, turns: pd.DataFrame, seed: int = 101) -> float:
     """Return F1 on BOLT's rows, by balanced thresholds from other recordings."""
-    fold, rows = folds(one.recording, seed), turns["source"].to_numpy()[one.rows] == "bolt"
+    rows = turns["source"].to_numpy()[one.rows] == "bolt"
     guess = np.zeros(len(rows), dtype=np.bool_)
-    for k in range(5):
-        guess[fold == k] = one.p[fold == k] >= one.only(fold != k).limits()["balanced"]
+    for mine in parts(one.recording, seed):
+        guess[mine] = one.p[mine] >= one.only(~mine).limits()["balanced"]
     return float(f1_score(one.truth[rows] >= 0.5, guess[rows], zero_division=0.0))
 
 
@@ -203,10 +210,10 @@ def table(found: Findings, turns: pd.DataFrame) -> pd.DataFrame:
         limit, sources = one.limits()["balanced"], turns["source"].to_numpy()[one.rows]
         for way in one.ways:
             whole = one.written(way)
-            parts = {"": whole}
+            places = {"": whole}
             if one.book == "bolt":
-                parts = {"BOLT's rows": whole.only(sources == "bolt"), "sessions": whole.only(sources != "bolt")}
-            for where, part in parts.items():
+                places = {"BOLT's rows": whole.only(sources == "bolt"), "sessions": whole.only(sources != "bolt")}
+            for where, part in places.items():
                 truth, guess = part.truth >= 0.5, part.p >= limit
                 rows.append(
                     {
@@ -268,10 +275,10 @@ def _separated(shares: Array, high: Bools, groups: NDArray[Any]) -> float:
     """Return the AUC of a logistic regression that has not seen the session's source; mean of five partitions."""
     found = []
     for seed in range(5):
-        fold, p = folds(groups, seed), np.zeros(len(high))
-        for k in range(5):
-            model = LogisticRegression(C=10).fit(shares[fold != k], high[fold != k])
-            p[fold == k] = model.predict_proba(shares[fold == k])[:, 1]
+        p = np.zeros(len(high))
+        for mine in parts(groups, seed):
+            model = LogisticRegression(C=10).fit(shares[~mine], high[~mine])
+            p[mine] = model.predict_proba(shares[mine])[:, 1]
         found.append(roc_auc_score(high, p))
     return float(np.mean(found))
 

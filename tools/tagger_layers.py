@@ -12,10 +12,11 @@ from scipy import sparse
 from tagger_corpora import SUBTYPES
 from tagger_first import First
 from tagger_fit import Array, Data, Head, Penalty, fit, platt, sigmoid
-from tagger_judged import Judged, folds
+from tagger_judged import Judged, parts
 from tagger_meaning import fold_in, widen
 from tagger_second import LIFT_SCALE, at, calibrated
 
+from therapy_analytics.behaviours import codebook_named
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import Features
 from therapy_analytics.session import Role
@@ -33,19 +34,11 @@ CODES: dict[Role, dict[str, str]] = {
     },
     "client": {"C": "change", "S": "sustain", "N": "neutral"},
 }
-
-
+SHARED = ("question", "reflection", *SUBTYPES["reflection"])
+"""Codes of AnnoMI that MITI has by the same name: they are the same heads."""
 REQUESTED: dict[str, tuple[str, ...]] = {
     "mi": tuple(chain.from_iterable(SUBTYPES.values())),
-    "miti": (
-        "affirm",
-        "seek_collaboration",
-        "emphasise_autonomy",
-        "give_information",
-        "persuade",
-        "persuade_with_permission",
-        "confront",
-    ),
+    "miti": tuple(code.id for code in codebook_named("miti").codes if code.id not in SHARED),
 }
 """Codes of therapists that are written on request only."""
 HLQC_WEIGHT = 0.5
@@ -70,9 +63,9 @@ class Layer:
 
     def out_of_fold(self, seed: int) -> Array:
         """Return scores of the first turns (clean copies) by models that have not seen their recording."""
-        fold, scores = folds(self.groups, seed), np.zeros_like(self.labels)
-        for k in range(5):
-            scores[fold == k] = self.copies[0].scores(self.fit(fold != k))[fold == k]
+        scores = np.zeros_like(self.labels)
+        for mine in parts(self.groups, seed):
+            scores[mine] = self.copies[0].scores(self.fit(~mine))[mine]
         return scores[: self.n]
 
 
@@ -109,7 +102,7 @@ def _layer(
     turns = first.corpus.turns.iloc[wanted]
     n = int(turns["source"].eq(judged).sum())
     weight = np.repeat(turns["source"].map(weights).to_numpy()[:, None], len(names), axis=1)
-    copies = [_copy(first.ways[way].features, wanted, scores[way], directions) for way in ("clean", "plain")]
+    copies = [_copy(data.features, wanted, scores[way], directions) for way, data in first.ways.items()]
     return Layer(role, names, wanted, n, truth, weight, turns["group"].to_numpy(), copies)
 
 

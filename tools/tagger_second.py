@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from tagger_first import HEADS, First
 from tagger_fit import Array, Data, Head, Penalty, fit, platt, sigmoid
-from tagger_judged import Judged, folds
+from tagger_judged import Judged, parts
 from tagger_meaning import fold_in, widen
 
-from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.behaviours import codebook_named
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import Features
 from therapy_analytics.session import Role
@@ -67,10 +67,9 @@ class Second:
 
     def out_of_fold(self, seed: int) -> Array:
         """Return scores of all turns by models that have not seen their recording."""
-        fold = folds(self.groups, seed)
         scores = np.zeros_like(self.labels)
-        for k in range(5):
-            scores[fold == k] = self.turns.scores(self.fit(fold != k))[fold == k]
+        for mine in parts(self.groups, seed):
+            scores[mine] = self.turns.scores(self.fit(~mine))[mine]
         return scores
 
 
@@ -82,8 +81,7 @@ def second_layer(role: Role, first: First, scores: Array, directions: Array) -> 
     turns = first.corpus.turns
     mine = np.flatnonzero(turns["role"].eq(role) & turns["codes"].notna())
     known = turns["codes"].iloc[mine]
-    book = next(book for book in builtin_codebooks() if book.id == "bolt")
-    names = [code.id for code in book.codes if code.role == role]
+    names = [code.id for code in codebook_named("bolt").codes if code.role == role]
     truth = np.array([[float(name in codes) for name in names] for codes in known])
     source = turns["source"].to_numpy()[mine]
     weights = np.repeat(turns["source"].map(WEIGHTS).to_numpy()[mine, None], len(names), axis=1)

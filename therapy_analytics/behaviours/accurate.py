@@ -9,17 +9,17 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours._weights import DEFAULT_AIM, WEIGHTS, read_file, thresholds_of
 from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.encoder import Encoder, load_encoder
-from therapy_analytics.behaviours.features import Features, featurize
+from therapy_analytics.behaviours.encoder import Encoder, encoder_of
+from therapy_analytics.behaviours.features import featurize
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
@@ -78,7 +78,6 @@ class AccurateTagger:
     fast: Tagger
     encoder: Encoder = field(repr=False)
     blends: tuple[Blended, ...] = field(repr=False)
-    n_heads: int = field(repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -104,34 +103,34 @@ class AccurateTagger:
             What it holds for a session does not depend on the other sessions. Turns without words have the
             probabilities of the fast tagger.
         """
+        return self.weighed(batch)[0]
+
+    def weighed(self, batch: Batch) -> tuple[Codes, NDArray[np.float64]]:
+        """Predict the codes of all turns of a batch, and say what they are the sum of.
+
+        Returns
+        -------
+        codes : Codes
+            As `predict` returns them.
+        shares : float64 array (n_turns, n_codes, 3)
+            What the fast tagger, the encoder and the bias add to the log-odds of each code; nan where a turn has no
+            words, or its role cannot have the code.
+        """
         features = featurize(batch.turns, batch.starts)
         fast = self.fast.probabilities(features, batch.turns.roles)
-        score = np.clip(self._shares(batch, features, fast).sum(axis=2), -STEEPEST, STEEPEST)
+        read = self.encoder.scores(batch.sessions)[:, [blend.head for blend in self.blends]]
+        plain = features.hand[:, [HAND.index("plain")]].toarray()[:, 0].astype(np.int64)
+        lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)
+        of_turn = lines[:, plain].swapaxes(0, 1)
+        shares = of_turn * np.stack([np.log(fast / (1.0 - fast)), read, np.ones_like(fast)], axis=2)
+        shares[np.isnan(shares).any(axis=2)] = np.nan
+        score = np.clip(shares.sum(axis=2), -STEEPEST, STEEPEST)
         probability = np.where(np.isnan(score), fast, 1.0 / (1.0 + np.exp(-score)))
         for column, blend in enumerate(self.blends):
             if blend.group in self.names:
                 group = probability[:, self.names.index(blend.group)]
                 probability[:, column] = np.minimum(probability[:, column], group)
-        return decided(self.names, probability, self.thresholds)
-
-    def shares(self, batch: Batch) -> NDArray[np.float64]:
-        """Return what the fast tagger, the encoder and the bias add to the log-odds of each code.
-
-        Returns
-        -------
-        float64 array (n_turns, n_codes, 3)
-            nan where a turn has no words, or its role cannot have the code.
-        """
-        features = featurize(batch.turns, batch.starts)
-        return self._shares(batch, features, self.fast.probabilities(features, batch.turns.roles))
-
-    def _shares(self, batch: Batch, features: Features, fast: NDArray[np.float64]) -> NDArray[np.float64]:
-        read = self.encoder.scores(batch.sessions, self.n_heads)[:, [blend.head for blend in self.blends]]
-        plain = features.hand[:, [HAND.index("plain")]].toarray()[:, 0].astype(np.int64)
-        lines = np.array([blend.lines for blend in self.blends]).reshape(len(self.blends), 2, 3)
-        of_turn = lines[:, plain].swapaxes(0, 1)
-        found = of_turn * np.stack([np.log(fast / (1.0 - fast)), read, np.ones_like(fast)], axis=2)
-        return np.where(np.isnan(found).any(axis=2, keepdims=True), np.nan, found)
+        return decided(self.names, probability, self.thresholds), shares
 
 
 def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> AccurateTagger:
@@ -154,34 +153,44 @@ def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_cod
         There is no such aim.
     """
     fast = load_tagger(folder, aim=aim, all_codes=all_codes)
-    whole = _load(WEIGHTS) if folder is None else _load.__wrapped__(Path(folder))
-    by_name = {blend.column: blend for blend in whole.blends}
-    missing = [name for name in fast.names if name not in by_name]
+    model = _load(WEIGHTS) if folder is None else _load.__wrapped__(Path(folder))
+    missing = [name for name in fast.names if name not in model.blends]
     if missing:
         path = (folder or WEIGHTS) / "accurate.json"
         raise BadDataFileError(str(path), f"the code {missing[0]!r} of the fast tagger is missing", _REMEDY)
-    return replace(whole, fast=fast, blends=tuple(by_name[name] for name in fast.names))
+    digest = model.digest.copy()
+    digest.update(fast.sha256.encode())
+    blends = tuple(model.blends[name] for name in fast.names)
+    return AccurateTagger(model.name, model.version, digest.hexdigest(), fast, model.encoder, blends)
+
+
+class _Model(NamedTuple):
+    """What stands beside the weights of the fast tagger; its blends by column."""
+
+    name: str
+    version: str
+    digest: Any
+    encoder: Encoder
+    blends: Mapping[str, Blended]
 
 
 @functools.cache
-def _load(folder: Path) -> AccurateTagger:
+def _load(folder: Path) -> _Model:
     path = folder / "accurate.json"
     digest = hashlib.sha256()
     raw = [read_file(folder / name, digest) for name in ("accurate.json", "encoder.onnx", "pieces.txt")]
-    fast = load_tagger(folder, all_codes=True)
-    digest.update(fast.sha256.encode())
     try:
         model = json.loads(raw[0])
         if model["format"] != FORMAT:
             problem = f"format {model['format']!r} is not {FORMAT}, the one of this version"
             raise BadDataFileError(str(path), problem, _REMEDY)
         heads = [str(name) for name in model["heads"]]
-        blends = tuple(_blend(entry, heads) for entry in model["codes"])
+        blends = {blend.column: blend for blend in (_blend(entry, heads) for entry in model["codes"])}
         name, version = str(model["name"]), str(model["version"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"not the description of a tagger ({type(error).__name__})"
         raise BadDataFileError(str(path), problem, _REMEDY) from None
-    return AccurateTagger(name, version, digest.hexdigest(), fast, load_encoder(folder), blends, len(heads))
+    return _Model(name, version, digest, encoder_of(raw[1], raw[2], folder / "encoder.onnx"), blends)
 
 
 def _blend(entry: dict[str, Any], heads: list[str]) -> Blended:

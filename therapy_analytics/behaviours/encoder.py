@@ -47,8 +47,9 @@ class Encoder:
     session: Any
     pieces: WordPiece
 
-    def scores(self, sessions: Sequence[Session], n_heads: int) -> NDArray[np.float64]:
+    def scores(self, sessions: Sequence[Session]) -> NDArray[np.float64]:
         """Return the scores (log-odds) of all turns, (n_turns, n_heads); nan for turns without words or role."""
+        n_heads = self.session.get_outputs()[0].shape[1]
         found = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
         read = list(self._inputs(sessions))
         with ThreadPoolExecutor(_threads()) as pool:
@@ -83,13 +84,13 @@ def framed(role: Role, before: list[int], pieces: list[int]) -> tuple[list[int],
     return [*head, *pieces, END], len(head)
 
 
-def load_encoder(folder: Path) -> Encoder:
-    """Load ``encoder.onnx`` and ``pieces.txt`` from a folder.
+def encoder_of(model: bytes, pieces: bytes, path: Path) -> Encoder:
+    """Return the encoder of what is in ``encoder.onnx``, which stands at a path, and in ``pieces.txt``.
 
     Raises
     ------
     BadDataFileError
-        A file is missing or broken, or this machine cannot run the encoder.
+        One is broken, or this machine cannot run the encoder.
     """
     try:
         import onnxruntime  # noqa: PLC0415 (costs a tenth of a second, and the fast tagger needs none)
@@ -97,15 +98,12 @@ def load_encoder(folder: Path) -> Encoder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
-        session = onnxruntime.InferenceSession(
-            (folder / "encoder.onnx").read_bytes(), options, providers=["CPUExecutionProvider"]
-        )
-        pieces = WordPiece((folder / "pieces.txt").read_text(encoding="utf-8").split("\n"))
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        return Encoder(session, WordPiece(pieces.decode("utf-8").split("\n")))
     except Exception as error:  # noqa: BLE001 (what onnxruntime raises is not said, and differs between versions)
         problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
         remedy = "Install the package again, or choose --tagger fast, which does not need it"
-        raise BadDataFileError(str(folder / "encoder.onnx"), problem, remedy) from None
-    return Encoder(session, pieces)
+        raise BadDataFileError(str(path), problem, remedy) from None
 
 
 def _threads() -> int:

@@ -91,10 +91,14 @@ def explain(
     """
     coder = explaining_tagger(tagger)
     batch = annotate((sessions,) if isinstance(sessions, Session) else tuple(sessions), Matcher([]))
-    wanted = _wanted(coder.names, coder.predict(batch), code)
-    linear = coder if isinstance(coder, Tagger) else coder.fast
-    found = _frame(terms_of(linear, batch, wanted, Limits(n_words, n_context)), linear, batch, quotes=quotes)
-    return found if isinstance(coder, Tagger) else _with_shares(found, coder, batch, wanted)
+    limits = Limits(n_words, n_context)
+    if isinstance(coder, Tagger):
+        wanted = _wanted(coder.predict(batch), code)
+        return _frame(terms_of(coder, batch, wanted, limits), coder, batch, quotes=quotes)
+    codes, shares = coder.weighed(batch)
+    wanted = _wanted(codes, code)
+    found = _frame(terms_of(coder.fast, batch, wanted, limits), coder.fast, batch, quotes=quotes)
+    return _with_shares(found, shares, coder.names, batch, wanted)
 
 
 def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | AccurateTagger:
@@ -112,13 +116,13 @@ def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | Accurate
     return coder
 
 
-def _wanted(names: Sequence[str], codes: Codes, code: str | None) -> NDArray[np.bool_]:
+def _wanted(codes: Codes, code: str | None) -> NDArray[np.bool_]:
     """Which codes of which turns are explained, (n_turns, n_codes)."""
     if code is None:
         return codes.decision | codes.unsure
-    if code not in names:
-        raise UnknownNameError("code", code, names)
-    wanted: NDArray[np.bool_] = ~np.isnan(codes.probability) & (np.array(names) == code)
+    if code not in codes.names:
+        raise UnknownNameError("code", code, codes.names)
+    wanted: NDArray[np.bool_] = ~np.isnan(codes.probability) & (np.array(codes.names) == code)
     return wanted
 
 
@@ -148,9 +152,10 @@ def _frame(terms: Terms, tagger: Tagger, batch: Batch, *, quotes: bool) -> pd.Da
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
 
 
-def _with_shares(found: pd.DataFrame, tagger: AccurateTagger, batch: Batch, wanted: NDArray[np.bool_]) -> pd.DataFrame:
+def _with_shares(
+    found: pd.DataFrame, shares: NDArray[np.float64], codes: Sequence[str], batch: Batch, wanted: NDArray[np.bool_]
+) -> pd.DataFrame:
     """Put after the terms of each code what the fast tagger and the encoder add to its log-odds."""
-    shares = tagger.shares(batch)
     row, column = np.nonzero(wanted & ~np.isnan(shares[:, :, 0]))
     turns = [turn.index for session in batch.sessions for turn in session.turns]
     n = len(SHARES)
@@ -158,7 +163,7 @@ def _with_shares(found: pd.DataFrame, tagger: AccurateTagger, batch: Batch, want
         {
             "session_id": np.repeat(_texts(one.id for one in batch.sessions), np.diff(batch.starts))[row].repeat(n),
             "turn": np.array(turns, dtype=np.int64)[row].repeat(n),
-            "code": _texts(tagger.names)[column].repeat(n),
+            "code": _texts(codes)[column].repeat(n),
             "head": "blend",
             "kind": np.tile(_texts(SHARES), len(row)),
             "name": "",
@@ -168,7 +173,7 @@ def _with_shares(found: pd.DataFrame, tagger: AccurateTagger, batch: Batch, want
         }
     )
     place = {one.id: number for number, one in enumerate(batch.sessions)}
-    code = {name: number for number, name in enumerate(tagger.names)}
+    code = {name: number for number, name in enumerate(codes)}
     both = pd.concat([found, above], ignore_index=True)
     order = np.lexsort((both["code"].map(code), both["turn"], both["session_id"].map(place)))
     return both.iloc[order].reset_index(drop=True)
