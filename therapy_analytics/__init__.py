@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from therapy_analytics import errors, plots
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.behaviours.explain import explain
+    from therapy_analytics.dialogues import synchrony
     from therapy_analytics.language import Lexicon, load_lexicon
     from therapy_analytics.measures import Column, measure
     from therapy_analytics.pipeline import Analysis, analyze, run
@@ -42,6 +43,7 @@ _HOMES = {
     "read_files": "readers",
     "reader": "readers",
     "run": "pipeline",
+    "synchrony": "dialogues",
 }
 
 __all__ = [
@@ -63,6 +65,7 @@ __all__ = [
     "read_files",
     "reader",
     "run",
+    "synchrony",
 ]
 
 

@@ -11,8 +11,9 @@ import typer
 
 if TYPE_CHECKING:
     from therapy_analytics.behaviours import TaggerOptions
+    from therapy_analytics.language import Extra
     from therapy_analytics.pipeline import RunResult
-    from therapy_analytics.readers import FileReading, ReadOptions
+    from therapy_analytics.readers import ReadOptions
 
 app = typer.Typer(
     name="tanalyze",
@@ -113,6 +114,16 @@ def run(
     ] = False,
     processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
+    syntax: Annotated[
+        bool, typer.Option("--syntax", help="Also synchrony of syntax, for which parts of speech are tagged.")
+    ] = False,
+    nclid: Annotated[
+        bool, typer.Option("--nclid", help="Also nCLiD, by word mover's distances: a third of a second a session.")
+    ] = False,
+    spacy_model: Annotated[
+        str | None,
+        typer.Option(help="Tag them by a spaCy pipeline of yours, as en_core_web_sm.", show_default=False),
+    ] = None,
     tagger: Annotated[
         str,
         typer.Option(
@@ -163,14 +174,16 @@ def run(
     from therapy_analytics.language import load_lexicon  # noqa: PLC0415
     from therapy_analytics.pipeline import Writing  # noqa: PLC0415
     from therapy_analytics.pipeline import run as run_pipeline  # noqa: PLC0415
+    from therapy_analytics.progress import Progress  # noqa: PLC0415
     from therapy_analytics.settings import Settings  # noqa: PLC0415
 
     os.umask(0o077)
-    progress = _Progress()
+    progress = Progress()
     coder = TaggerOptions(
         kind=tagger, aim=tagger_aim, all_codes=all_codes, endpoint=endpoint, model=model, allow_remote=allow_remote,
         parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
     )  # fmt: skip
+    asked: dict[Extra, bool] = {"syntax": syntax or spacy_model is not None, "nclid": nclid}
     try:
         if explain:
             explaining_tagger(coder)
@@ -178,7 +191,14 @@ def run(
         result = run_pipeline(
             paths,
             out,
-            settings=Settings(lexicons=tuple(map(load_lexicon, lexicon or ())), seed=seed, quotes=quotes, tagger=coder),
+            settings=Settings(
+                lexicons=tuple(map(load_lexicon, lexicon or ())),
+                seed=seed,
+                quotes=quotes,
+                tagger=coder,
+                extras=frozenset(extra for extra, wanted in asked.items() if wanted),
+                spacy_model=spacy_model,
+            ),
             read_options=_read_options(columns, therapist, client, metadata, pattern),
             writing=Writing(
                 plots=plots,
@@ -264,11 +284,12 @@ def codebook(
     """Print what every column of the tables means, or the codes of codebooks, as CSV."""
     from therapy_analytics.behaviours import codebook_named  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.language import EXTRAS  # noqa: PLC0415
     from therapy_analytics.pipeline import analyze  # noqa: PLC0415
     from therapy_analytics.tables import codes_table  # noqa: PLC0415
 
     try:
-        table = codes_table([codebook_named(book) for book in books]) if books else analyze([]).codebook
+        table = codes_table([codebook_named(book) for book in books]) if books else analyze([], extras=EXTRAS).codebook
     except TherapyAnalyticsError as error:
         _fail(str(error), NOTHING_DONE)
     sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
@@ -318,50 +339,6 @@ def _unexpected(error: Exception) -> str:
         last = last.tb_next
     place = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "unknown place"
     return f"A defect of this program stopped it ({type(error).__name__} in {place}). Please report this line."
-
-
-class _Progress:
-    """A bar on a terminal, plain lines otherwise; problems at once."""
-
-    def __init__(self) -> None:
-        from rich.console import Console  # noqa: PLC0415
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-        self._console = Console(stderr=True)
-        self._read = self._written = 0
-        self._bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total} sessions"),
-            TimeElapsedColumn(), console=self._console, transient=True,
-        ) if self._console.is_terminal else None  # fmt: skip
-        if self._bar is not None:
-            self._bar.start()
-            self._task = self._bar.add_task("Analysing", total=0)
-
-    def file(self, reading: FileReading) -> None:
-        """Tell of a file that was read or could not be."""
-        from therapy_analytics.readers._notes import counted  # noqa: PLC0415
-
-        if reading.problem is not None:
-            self._say(f"Not read: {reading.problem}")
-        elif self._bar is None:
-            self._say(f"Read {reading.path}: {counted(len(reading.sessions), 'session')} ({reading.reader})")
-        self._read += len(reading.sessions)
-        if self._bar is not None:
-            self._bar.update(self._task, total=self._read)
-
-    def sessions(self, n: int) -> None:
-        """Tell of sessions that were written."""
-        self._written += n
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self._written)
-
-    def close(self) -> None:
-        """Leave the terminal clean."""
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _say(self, line: str) -> None:
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _summary(result: RunResult, *, plots: bool, explain: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -27,12 +27,15 @@ from therapy_analytics.behaviours import (
 from therapy_analytics.behaviours.explain import explain, explaining_tagger
 from therapy_analytics.engine import in_batches, in_order
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.language import Lexicon, annotate
+from therapy_analytics.language import AnnotatedSession, Batch, Extra, Lexicon, annotate
+from therapy_analytics.language.company import Company, Strangers, choose_strangers, companies, length_class
 from therapy_analytics.language.english import with_language_notes
 from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language.syntax import load_tagger, tag
 from therapy_analytics.measures import values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures._dyads import dyads
+from therapy_analytics.measures.synchrony._rows import kinds
 from therapy_analytics.readers import FileReading, ReadOptions
 from therapy_analytics.readers._inputs import Inputs
 from therapy_analytics.settings import Settings, as_recipe
@@ -99,6 +102,7 @@ def analyze(
     seed: int = 0,
     quotes: bool = False,
     tagger: TaggerOptions | None = None,
+    extras: Collection[Extra] = (),
 ) -> Analysis:
     """Tag and measure sessions.
 
@@ -114,16 +118,22 @@ def analyze(
         Whether the turns table gets a column ``text``.
     tagger : TaggerOptions, optional
         Who codes the turns, when it is not the tagger of the package.
+    extras : collection of str, optional
+        Costly measures besides the usual ones: ``"syntax"``, ``"nclid"``.
 
     Returns
     -------
     Analysis
         DataFrames; the same for every order and grouping of the sessions but for their order.
+        Columns that end in ``_strangers`` and their z and p rest on the other sessions; all
+        other values of a session are its own.
     """
     coder = with_codebooks_read(tagger or TaggerOptions())
-    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder)
+    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=frozenset(extras))
+    sessions = list(sessions)
+    strangers = choose_strangers(sessions)
     batches = in_batches(sessions, settings.turns_per_batch)
-    parts = [_frames(batch, settings) for batch in batches] or [_frames((), settings)]
+    parts = [_frames(batch, settings, strangers) for batch in batches] or [_frames((), settings, strangers)]
     by_session = _stacked([part.sessions for part in parts], settings)
     turns = pd.concat([part.turns for part in parts], ignore_index=True)
     dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
@@ -168,12 +178,15 @@ def run(
         explaining_tagger(settings.tagger)
     out = Path(out)
     inputs = Inputs(paths, read_options or ReadOptions(), out, writing.on_file)
+    # Every file is read twice: first for those sessions that are strangers to all others.
     work = functools.partial(
-        _analyze_and_write, settings=settings, out=out, plots=writing.plots, explained=writing.explain
+        _analyze_and_write, settings=settings, strangers=choose_strangers(inputs.at_first()), out=out, writing=writing
     )
     batches = in_batches(inputs.sessions(), settings.turns_per_batch)
     first = list(islice(batches, 1))  # with nothing to read at all, the folder is not touched
     check_coder(settings.tagger)
+    if "syntax" in settings.extras:
+        load_tagger(settings.spacy_model)
     results.prepare(out)
     parts = []
     for part in in_order(work, chain(first, batches), processes=writing.processes):
@@ -231,21 +244,59 @@ def _matcher(lexicons: tuple[Lexicon, ...]) -> Matcher:
     return Matcher(lexicons)
 
 
-def measure_sessions(batch: Sequence[Session], settings: Settings) -> list[tables.Measured]:
-    """Take one batch from sessions to values: arrays, codes, measures."""
-    return _measured(batch, settings)[0]
+def measure_sessions(
+    batch: Sequence[Session], settings: Settings, *, strangers: Strangers | None = None
+) -> list[tables.Measured]:
+    """Take one batch from sessions to values; its own sessions are the strangers by default."""
+    return _measured(batch, settings, choose_strangers(batch) if strangers is None else strangers)[0]
 
 
-def _measured(batch: Sequence[Session], settings: Settings) -> tuple[list[tables.Measured], Mapping[str, int]]:
+def arrays_with_company(
+    sessions: Sequence[Session], settings: Settings, strangers: Strangers
+) -> list[AnnotatedSession]:
+    """Return sessions as arrays, each with the strangers of its length class; without codes."""
+    batch = with_language_notes(_annotated(sessions, settings.all_lexicons, _tagged_by(settings)))
+    return [_in_company(session, settings, strangers) for session in batch]
+
+
+def _annotated(sessions: Sequence[Session], lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]) -> Batch:
+    batch = annotate(sessions, _matcher(lexicons))
+    if not tagged_by:
+        return batch
+    tags = tag([turn.text for session in sessions for turn in session.turns], model=tagged_by[0])
+    return replace(batch, turns=replace(batch.turns, tags=tags))
+
+
+def _tagged_by(settings: Settings) -> tuple[str | None, ...]:
+    """Return the pipeline that tags parts of speech (None for the package's own), or nothing."""
+    return (settings.spacy_model,) if "syntax" in settings.extras else ()
+
+
+def _in_company(session: AnnotatedSession, settings: Settings, strangers: Strangers) -> AnnotatedSession:
+    of_class = _companies(strangers, settings.all_lexicons, _tagged_by(settings))
+    company = of_class.get(length_class(session.session))
+    return replace(session, seed=settings.seed, company=company, extras=settings.extras)
+
+
+@functools.lru_cache(maxsize=2)
+def _companies(
+    strangers: Strangers, lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]
+) -> dict[int, Company]:
+    return companies(strangers, lambda sessions: _annotated(sessions, lexicons, tagged_by))
+
+
+def _measured(
+    batch: Sequence[Session], settings: Settings, strangers: Strangers
+) -> tuple[list[tables.Measured], Mapping[str, int]]:
     """Return the values of a batch, and what the coder counted."""
-    arrays = with_language_notes(annotate(batch, _matcher(settings.all_lexicons)))
+    arrays = with_language_notes(_annotated(batch, settings.all_lexicons, _tagged_by(settings)))
     codes = load_coder(settings.tagger).predict(arrays)
     rated = tuple(code.column for code in settings.rated)
     roles = {code.role for book in settings.codebooks for code in book.codes}
     measured = []
     for position, session in enumerate(arrays):
         tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
-        tagged = replace(tagged, rated=rated, seed=settings.seed)
+        tagged = replace(_in_company(tagged, settings, strangers), rated=rated)
         measured.append(tables.Measured(tagged, values_of(tagged)))
     return measured, codes.counts
 
@@ -257,12 +308,14 @@ class _Frames(NamedTuple):
     turns: pd.DataFrame
     dyads: pd.DataFrame
     counts: Mapping[str, int]
+    synchrony: list[pd.DataFrame]
 
 
-def _frames(batch: Sequence[Session], settings: Settings) -> _Frames:
+def _frames(batch: Sequence[Session], settings: Settings, strangers: Strangers) -> _Frames:
     """Take one batch from sessions to tables."""
-    measured, counts = _measured(batch, settings)
-    columns = [column for _, column in all_columns(settings.all_lexicons, settings.rated)]
+    measured, counts = _measured(batch, settings, strangers)
+    columns = [column for _, column in all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)]
+    asked = kinds(extras=settings.extras)
     all_codes = [code for book in settings.codebooks for code in book.codes]
     pairs = [(dyad, values_of(dyad.session)) for one in measured for dyad in dyads(one.session)]
     return _Frames(
@@ -270,12 +323,13 @@ def _frames(batch: Sequence[Session], settings: Settings) -> _Frames:
         tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
         tables.dyads_table(pairs, columns),
         counts,
+        [tables.synchrony_table([one.session], asked) for one in measured],
     )
 
 
 def _stacked(parts: Sequence[pd.DataFrame], settings: Settings) -> pd.DataFrame:
     """Put session tables under each other; metadata that a part lacks is empty, measures stay last."""
-    measures = {column.name for _, column in all_columns(settings.all_lexicons, settings.rated)}
+    measures = {column.name for _, column in all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)}
     whole = pd.concat(parts, ignore_index=True)
     about = [name for name in whole if name not in measures]
     rest = [name for name in whole if name in measures]
@@ -285,7 +339,7 @@ def _stacked(parts: Sequence[pd.DataFrame], settings: Settings) -> pd.DataFrame:
 
 def _codebook(settings: Settings, by_session: pd.DataFrame, gold: Iterable[str]) -> pd.DataFrame:
     return tables.codebook_table(
-        all_columns(settings.all_lexicons, settings.rated),
+        all_columns(settings.all_lexicons, settings.rated, extras=settings.extras),
         settings.codebooks,
         sessions=map(str, by_session),
         gold=gold,
@@ -308,16 +362,18 @@ class _Written:
 
 
 def _analyze_and_write(
-    batch: tuple[Session, ...], *, settings: Settings, out: Path, plots: bool, explained: bool
+    batch: tuple[Session, ...], *, settings: Settings, strangers: Strangers, out: Path, writing: Writing
 ) -> _Written:
-    frames = _frames(batch, settings)
-    evidence = _evidence(batch, settings) if explained else {}
+    frames = _frames(batch, settings, strangers)
+    evidence = _evidence(batch, settings) if writing.explain else {}
     starts = np.cumsum([0, *(len(session.turns) for session in batch)])
     for position, session in enumerate(batch):
         turns = frames.turns.iloc[starts[position] : starts[position + 1]]
         # Codes that people gave in other sessions of the batch are no columns of this one.
         turns = turns.drop(columns=[name for name in _gold_names(turns) if not turns[name].any()])
-        results.write_session(turns, out / "sessions" / session.id, plots=plots, evidence=evidence.get(session.id))
+        folder = out / "sessions" / session.id
+        tables_of = results.SessionTables(turns, frames.synchrony[position], evidence.get(session.id))
+        results.write_session(tables_of, folder, plots=writing.plots)
     return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), frames.counts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -33,21 +34,33 @@ def prepare(out: Path) -> None:
     (out / "sessions").mkdir(mode=0o700)
 
 
-def write_session(turns: pd.DataFrame, folder: Path, *, plots: bool, evidence: pd.DataFrame | None = None) -> None:
-    """Write what there is of one session: the table of its turns, the evidence for its codes, and its figures."""
+@dataclass(frozen=True, slots=True)
+class SessionTables:
+    """The tables of one session: its turns, its synchrony, and the evidence for its codes where that is asked for."""
+
+    turns: pd.DataFrame
+    synchrony: pd.DataFrame
+    evidence: pd.DataFrame | None = None
+
+
+def write_session(tables: SessionTables, folder: Path, *, plots: bool) -> None:
+    """Write what there is of one session: its tables and its figures."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_csv(turns, folder / "turns.csv")
-    if evidence is not None:
-        write_csv(evidence, folder / "evidence.csv")
+    write_csv(tables.turns, folder / "turns.csv")
+    write_csv(tables.synchrony, folder / "synchrony.csv")
+    if tables.evidence is not None:
+        write_csv(tables.evidence, folder / "evidence.csv")
     if plots:
-        _draw(turns, folder)
+        _draw(tables, folder)
 
 
-def _draw(turns: pd.DataFrame, folder: Path) -> None:
+def _draw(tables: SessionTables, folder: Path) -> None:
     from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
     from therapy_analytics.plots._save import save  # noqa: PLC0415
+    from therapy_analytics.plots.session_synchrony import figure_size  # noqa: PLC0415
 
-    save(PLOTS["timeline"], turns, folder / "timeline.png")
+    save(PLOTS["timeline"], tables.turns, folder / "timeline.png")
+    save(PLOTS["synchrony"], tables.synchrony, folder / "synchrony.png", figsize=figure_size(tables.synchrony))
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:

@@ -9,7 +9,7 @@ from importlib import metadata
 from typing import Any
 
 from therapy_analytics.behaviours import Code, Codebook, TaggerOptions, chosen_codebooks, codebooks_with, load_coder
-from therapy_analytics.language import Lexicon, builtin_lexicons
+from therapy_analytics.language import Extra, Lexicon, builtin_lexicons
 from therapy_analytics.readers import ReadOptions
 
 TURNS_PER_BATCH = 2_000
@@ -32,12 +32,19 @@ class Settings:
         Whether tables may hold what was said.
     tagger : TaggerOptions
         Who codes the turns.
+    extras : frozenset of str
+        Costly measures besides the usual ones: ``syntax`` (parts of speech), ``nclid`` (word mover's distances).
+    spacy_model : str or None
+        A spaCy pipeline of the user's that tags parts of speech, such as ``en_core_web_sm``,
+        instead of the tagger of the package.
     """
 
     lexicons: tuple[Lexicon, ...] = ()
     seed: int = 0
     quotes: bool = False
     tagger: TaggerOptions = field(default_factory=TaggerOptions)
+    extras: frozenset[Extra] = frozenset()
+    spacy_model: str | None = None
 
     @property
     def turns_per_batch(self) -> int:
@@ -84,6 +91,8 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             "pattern": options.pattern,
             "quotes": settings.quotes,
             "seed": settings.seed,
+            "extras": sorted(settings.extras),
+            "spacy_model": settings.spacy_model,
         },
         "inputs": list(inputs),
         "lexicons": [{"name": one.name, "sha256": one.sha256} for one in settings.all_lexicons],

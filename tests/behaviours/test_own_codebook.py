@@ -28,6 +28,7 @@ from therapy_analytics.behaviours import (
 )
 from therapy_analytics.behaviours import _codebook_form as form
 from therapy_analytics.errors import BadDataFileError, BadOptionError, TherapyAnalyticsError, UnknownNameError
+from therapy_analytics.language import EXTRAS
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.pipeline import Writing
 from therapy_analytics.session import Role, Session, Turn
@@ -354,9 +355,10 @@ def test_a_broken_book_leaves_earlier_results_alone(options: TaggerOptions, samp
 
 def test_no_book_can_take_the_name_of_a_measure() -> None:
     """Were its id free, a code could make the column of a rate or count that is there already."""
-    for _, column in all_columns(()):
+    for _, column in all_columns((), extras=EXTRAS):
         is_rate = column.name.startswith("n_") or column.name.endswith("_rate")
-        words = column.name.removeprefix("n_").removesuffix("_rate").split("_") if is_rate else []
+        bare = column.name.removeprefix("n_").removesuffix("_rate")
+        words = bare.split("_") if is_rate or column.level == "turn" else []
         for book_id in ("_".join(words[:n]) for n in range(1, len(words))):
             with pytest.raises(BadDataFileError, match="begins as the names of other columns do"):
                 form.book_id({"id": book_id}, form.Place("own.toml"))

@@ -32,7 +32,7 @@ ROOMS = (
     ("results",),
     ("engine", "settings"),
     ("pipeline",),
-    ("summary",),
+    ("summary", "progress", "dialogues"),
     ("cli",),
 )
 PLACE = {room: place for place, rooms in enumerate(ROOMS) for room in rooms}
@@ -86,17 +86,26 @@ def test_registered_names_are_what_they_were() -> None:
     ]
     assert WRITERS.names() == ["chat", "csv", "docx", "jsonl", "vtt"]
     assert MEASURES.names() == [
+        "alignment",
         "behaviour_rates",
         "code_rates",
+        "coordination",
+        "lagged_coupling",
         "lexicon_use",
+        "linguistic_distance",
+        "part_of_speech_similarity",
+        "recurrence",
         "reflection_to_question",
         "role_check",
+        "semantic_similarity",
+        "shared_expressions",
         "speech_marks",
         "style_matching",
+        "syntactic_alignment",
         "talk",
         "togetherness",
     ]
-    assert PLOTS.names() == ["timeline"]
+    assert PLOTS.names() == ["chance", "synchrony", "timeline"]
 
 
 def test_two_things_of_one_name_name_both_files() -> None:

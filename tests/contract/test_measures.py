@@ -13,14 +13,18 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.language import builtin_lexicons
+from therapy_analytics.behaviours import TaggerOptions
+from therapy_analytics.language import EXTRAS, builtin_lexicons
+from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures import MEASURES, Column, Measure
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.pipeline import measure_sessions
 from therapy_analytics.session import Session, Turn
 
 EVERY = pytest.mark.parametrize("one", list(MEASURES), ids=lambda one: one.name)
+FAST = TaggerOptions(kind="fast")
 COLUMNS = [column for _, column in all_columns(builtin_lexicons())]
+WITH_EXTRAS = [column for _, column in all_columns(builtin_lexicons(), extras=EXTRAS)]
 
 
 def _session(said: Sequence[tuple[str, str]], name: str = "small") -> Session:
@@ -63,7 +67,7 @@ def test_its_file_is_named_after_it(one: Measure) -> None:
     assert Path(inspect.getfile(one.compute)).stem == one.name
 
 
-@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
+@pytest.mark.parametrize("column", WITH_EXTRAS, ids=lambda column: column.name)
 def test_a_column_says_what_it_is(column: Column) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]*", column.name)
     for said in (column.meaning, column.unit, column.direction, column.formula, column.misleads, column.source):
@@ -76,7 +80,8 @@ def test_a_column_says_what_it_is(column: Column) -> None:
 def test_a_count_and_an_interval_stand_beside_every_rate() -> None:
     names = {column.name for column in COLUMNS}
     for name in names:
-        if name.endswith(("_rate", "_per_100_words")):
+        # The recurrence rate is called so in its field; its pairs of words are no independent trials.
+        if name.endswith(("_rate", "_per_100_words")) and not name.startswith("recurrence_"):
             count = "n_" + name.removesuffix("_rate").removesuffix("_per_100_words")
             assert {f"{name}_lo", f"{name}_hi", count} <= names
 
@@ -91,11 +96,11 @@ def test_odd_sessions_give_declared_columns_in_range_or_nan(said: list[tuple[str
 
 
 def test_values_are_in_their_range(sessions: list[Session]) -> None:
-    _check_ranges(ta.analyze(sessions))
+    _check_ranges(ta.analyze(sessions, extras=EXTRAS), WITH_EXTRAS)
 
 
-def _check_ranges(analysis: ta.Analysis) -> None:
-    for column in COLUMNS:
+def _check_ranges(analysis: ta.Analysis, columns: Sequence[Column] = COLUMNS) -> None:
+    for column in columns:
         table = analysis.sessions if column.level == "session" else analysis.turns
         values = table[column.name].dropna()
         assert values.between(column.low, column.high).all(), column.name
@@ -111,10 +116,27 @@ def test_batches_and_order_change_nothing(sessions: list[Session]) -> None:
     by_id = together.sessions.set_index("session_id")
     for single in alone:
         row = single.sessions.set_index("session_id")
-        numbers = row.select_dtypes("number").columns
+        numbers = [name for name in row.select_dtypes("number").columns if not _of_strangers(str(name))]
         pd.testing.assert_frame_equal(row[numbers], by_id.loc[row.index, numbers], rtol=1e-9)
         turns = together.turns[together.turns["session_id"] == row.index[0]].reset_index(drop=True)
         pd.testing.assert_frame_equal(single.turns, turns, rtol=1e-9)
+
+
+def _of_strangers(column: str) -> bool:
+    return column.removesuffix("_z").removesuffix("_p").endswith("_strangers")
+
+
+def test_with_the_same_strangers_batches_change_nothing(sessions: list[Session]) -> None:
+    strangers = choose_strangers(sessions)
+    together = measure_sessions(sessions, ta.Settings(tagger=FAST), strangers=strangers)
+    seen = set()
+    for one, session in zip(together, sessions, strict=True):
+        (alone,) = measure_sessions([session], ta.Settings(tagger=FAST), strangers=strangers)
+        assert alone.values.keys() == one.values.keys()
+        for name, value in alone.values.items():
+            np.testing.assert_array_equal(value, one.values[name], err_msg=name)
+            seen |= {name} if _of_strangers(name) and np.isfinite(value).all() else set()
+    assert {"lsm_strangers", "rlsm_strangers_p"} <= seen
 
 
 def test_a_second_call_gives_the_same_and_leaves_its_input_alone(sessions: list[Session]) -> None:
@@ -135,13 +157,15 @@ def test_the_name_of_a_session_changes_no_number(sessions: list[Session]) -> Non
 def test_another_seed_moves_the_shuffles_and_nothing_else(sessions: list[Session]) -> None:
     one, other = ta.analyze(sessions[:3]).sessions, ta.analyze(sessions[:3], seed=1).sessions
     moved = {name for name in one if not one[name].equals(other[name])}
-    assert moved == {"lsm_turn_mean_null", "lsm_turn_mean_z"}
+    figures = re.compile(r"\w+_(null|z|p|strangers)")
+    assert {"lsm_turn_mean_null", "rlsm_z", "rlsm_p"} <= moved
+    assert all(figures.fullmatch(str(name)) for name in moved)
 
 
 def test_the_list_of_columns_is_what_it_was(root: Path) -> None:
     """A column that appears, goes or is renamed is a change that users must be told of."""
     golden = (root / "tests" / "contract" / "columns.txt").read_text().split()
-    assert [column.name for column in COLUMNS] == golden
+    assert [column.name for column in WITH_EXTRAS] == golden
 
 
 def test_a_new_measure_is_one_new_decorated_function(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +180,7 @@ def test_a_new_measure_is_one_new_decorated_function(sessions: list[Session], mo
 
 
 def test_frames_have_exactly_the_declared_columns(sessions: list[Session]) -> None:
-    (measured,) = measure_sessions(sessions[:1], ta.Settings())
+    (measured,) = measure_sessions(sessions[:1], ta.Settings(extras=frozenset(EXTRAS), tagger=FAST))
     by_level = {"session": 0, "turn": 1}
     for one in MEASURES:
         values = one.compute(measured.session)

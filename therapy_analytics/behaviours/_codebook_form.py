@@ -40,10 +40,14 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 
 _ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST_ID = 40
-_OTHER_COLUMNS = ("client", "gold", "n", "p", "therapist")
+_OTHER_COLUMNS = (
+    *("client", "gold", "n", "p", "therapist"),
+    *("coordination", "expression", "forward", "lexical", "lsm", "pos", "recurrence", "rlsm", "semantic", "syntactic"),
+    "uclid",
+)
 """So begin columns that are no codes, and so no book may."""
 _OTHER_FIRST_WORDS = (
-    *("end", "first", "lsm", "session", "start"),
+    *("end", "first", "session", "start"),
     *("laughs", "pauses", "turns", "unclear", "words"),  # n_words_therapist is no count of a code
 )
 """These and a code could make the name of a column that is no code, nor its rate or count."""

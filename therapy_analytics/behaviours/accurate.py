@@ -23,6 +23,7 @@ from therapy_analytics.behaviours.features import featurize
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
+from therapy_analytics.language.wordpiece import PIECES
 
 FORMAT = 1
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_accurate.py"
@@ -139,7 +140,7 @@ def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_cod
     Parameters
     ----------
     folder : Path, optional
-        Of other weights: those of a fast tagger, ``encoder.onnx``, ``pieces.txt`` and ``accurate.json``.
+        Of other weights: those of a fast tagger, ``encoder.onnx`` and ``accurate.json``.
     aim : {"balanced", "precision", "recall", "rate"}, optional
         What decisions are for, see ``docs/tagger.md``.
     all_codes : bool, optional
@@ -178,7 +179,7 @@ class _Model(NamedTuple):
 def _load(folder: Path) -> _Model:
     path = folder / "accurate.json"
     digest = hashlib.sha256()
-    raw = [read_file(folder / name, digest) for name in ("accurate.json", "encoder.onnx", "pieces.txt")]
+    raw = [read_file(file, digest) for file in (path, folder / "encoder.onnx", PIECES)]
     try:
         model = json.loads(raw[0])
         if model["format"] != FORMAT:

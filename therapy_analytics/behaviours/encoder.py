@@ -7,8 +7,6 @@ else is read along with it.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.wordpiece import WordPiece
 from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.language.cores import threads
+from therapy_analytics.language.wordpiece import WordPiece
 from therapy_analytics.session import Role, Session
 
 BEGIN, END = 101, 102
@@ -52,7 +51,7 @@ class Encoder:
         n_heads = self.session.get_outputs()[0].shape[1]
         found = np.full((sum(len(one.turns) for one in sessions), n_heads), np.nan)
         read = list(self._inputs(sessions))
-        with ThreadPoolExecutor(_threads()) as pool:
+        with ThreadPoolExecutor(threads()) as pool:
             for (row, _, _), scores in zip(read, pool.map(self._run, read), strict=True):
                 found[row] = scores
         return found
@@ -104,10 +103,3 @@ def encoder_of(model: bytes, pieces: bytes, path: Path) -> Encoder:
         problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
         remedy = "Install the package again, or choose --tagger fast, which does not need it"
         raise BadDataFileError(str(path), problem, remedy) from None
-
-
-def _threads() -> int:
-    """All cores, but one in a process of a pool, whose others are taken by its siblings."""
-    if multiprocessing.parent_process() is not None:
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

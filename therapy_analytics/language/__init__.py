@@ -6,12 +6,14 @@ turn how often each lexicon category occurs. A lexicon is a data file (TOML, or 
 repository; a user adds one with ``--lexicon FILE`` or ``ta.analyze(..., lexicons=[...])``.
 """
 
-from therapy_analytics.language.annotate import AnnotatedSession, Batch, TurnArrays, annotate
+from therapy_analytics.language.annotate import EXTRAS, AnnotatedSession, Batch, Extra, TurnArrays, annotate
 from therapy_analytics.language.lexicons import Lexicon, builtin_lexicons, load_lexicon
 
 __all__ = [
+    "EXTRAS",
     "AnnotatedSession",
     "Batch",
+    "Extra",
     "Lexicon",
     "TurnArrays",
     "annotate",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,14 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language.lexicons import Matcher, category_columns
 from therapy_analytics.language.tokens import Tokens, tokenize
 from therapy_analytics.session import ROLES, Role, Session
+
+if TYPE_CHECKING:
+    from therapy_analytics.language.company import Company
+
+T = TypeVar("T")
+Extra = Literal["syntax", "nclid"]
+"""Measures that must be asked for: those of parts of speech, which have to be tagged, and of word mover's distances."""
+EXTRAS: tuple[Extra, ...] = get_args(Extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,8 @@ class TurnArrays:
         Whether the turn begins with a word or phrase of the category.
     user_categories : tuple of str
         The categories of lexicons that the user added.
+    tags : int8 array (n_tokens,) or None
+        The part of speech of each token of the batch, a position in `UPOS`; None where they were not asked for.
     """
 
     tokens: Tokens
@@ -52,6 +63,7 @@ class TurnArrays:
     covered: NDArray[np.int32]
     opens: NDArray[np.bool_]
     user_categories: tuple[str, ...] = ()
+    tags: NDArray[np.int8] | None = None
 
     def __len__(self) -> int:
         return len(self.roles)
@@ -96,6 +108,10 @@ class AnnotatedSession:
         Codes of which the user wants rates: those of codebooks that were named.
     seed : int
         Of the run, see `generator`.
+    company : Company or None
+        Sessions of others, for chance baselines; None where there are none.
+    extras : frozenset of str
+        Costly measures that the user asks for, see `Extra`.
     """
 
     session: Session
@@ -105,6 +121,9 @@ class AnnotatedSession:
     unsure: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     rated: tuple[str, ...] = ()
     seed: int = 0
+    company: Company | None = None
+    extras: frozenset[Extra] = frozenset()
+    _known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.turns)
@@ -131,12 +150,23 @@ class AnnotatedSession:
         covered = self.turns.covered[:, self.turns.column(category)]
         return (self.n_words > 0) & (covered >= self.n_words)
 
-    def generator(self) -> np.random.Generator:
+    def generator(self, *stream: int) -> np.random.Generator:
         """Return random numbers that depend on the run's seed and the session's words alone.
 
-        A session's shuffles are the same whatever it is called and whatever it is analysed with.
+        A session's shuffles are the same whatever it is called and whatever it is analysed
+        with. Another stream gives other numbers.
         """
-        return np.random.default_rng([self.seed, zlib.crc32(self.n_words.tobytes())])
+        return np.random.default_rng([self.seed, zlib.crc32(self.n_words.tobytes()), *stream])
+
+    def once(self, key: object, compute: Callable[[AnnotatedSession], T]) -> T:
+        """Return what a function makes of the session, computed when it is first asked for under this key.
+
+        For what several measures or tables need: a copy of the session (`dataclasses.replace`) starts anew.
+        """
+        if key not in self._known:
+            self._known[key] = compute(self)
+        found: T = self._known[key]
+        return found
 
     def has(self, *codes: str) -> bool:
         """Return whether the coder of the run gives all these codes."""

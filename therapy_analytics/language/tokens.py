@@ -29,6 +29,11 @@ class Tokens:
     lower, norm : tuple of str
         The token types of this list: lower-cased form, and spaCy's normal form (in which
         "n't" is "not" and "'ll" is "will").
+    keys : uint64 array (n_types,)
+        A hash of each lower-cased form, the same in every list: by it the words of one list
+        are found in another.
+    verbal : bool array (n_types,)
+        Whether the type has a letter or digit: words and their pieces, not punctuation.
     ids : int32 array (n_tokens,)
         Position of each token's type in `lower` and `norm`.
     offsets : int64 array (n_texts + 1,)
@@ -42,6 +47,8 @@ class Tokens:
 
     lower: tuple[str, ...]
     norm: tuple[str, ...]
+    keys: NDArray[np.uint64]
+    verbal: NDArray[np.bool_]
     ids: NDArray[np.int32]
     offsets: NDArray[np.int64]
     word_start: NDArray[np.bool_]
@@ -71,11 +78,12 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     if not offsets[-1]:
         return _no_tokens(offsets)
     table = np.concatenate(tables).astype(np.uint64, copy=False)
-    lower, norm, ids = _types(table[:, 0], table[:, 1])
-    starts = _word_starts(_flags(_is_word, lower)[ids], table[:, 2] != 0, offsets)
+    lower, norm, keys, ids = _types(table[:, 0], table[:, 1])
+    verbal = _flags(_is_word, lower)
+    starts = _word_starts(verbal[ids], table[:, 2] != 0, offsets)
     ends = _flags(_ENDS_SENTENCE.fullmatch, lower)[ids]
     ends[1:] &= ~_flags(_TITLES.__contains__, lower)[ids[:-1]]
-    return _without_space(Tokens(lower, norm, ids, offsets, starts, ends))
+    return _without_space(Tokens(lower, norm, keys, verbal, ids, offsets, starts, ends))
 
 
 def _is_word(word: str) -> bool:
@@ -141,7 +149,7 @@ def _tokenizer() -> Any:
 
 def _types(
     lower: NDArray[np.uint64], norm: NDArray[np.uint64]
-) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.int32]]:
+) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.uint64], NDArray[np.int32]]:
     strings = _tokenizer().vocab.strings
     key = lower ^ (norm * _MIX)
     _, first, ids = np.unique(key, return_index=True, return_inverse=True)
@@ -152,6 +160,7 @@ def _types(
     return (
         tuple(pairs[i][0] for i in order),
         tuple(_NORMS.get(pairs[i][1], pairs[i][1]).lower() for i in order),
+        lower[first][order],
         rank[ids],
     )
 
@@ -167,4 +176,4 @@ def _word_starts(
 
 def _no_tokens(offsets: NDArray[np.int64]) -> Tokens:
     none = np.zeros(0, dtype=np.bool_)
-    return Tokens((), (), np.zeros(0, dtype=np.int32), offsets, none, none)
+    return Tokens((), (), np.zeros(0, np.uint64), none, np.zeros(0, dtype=np.int32), offsets, none, none)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import DuplicateNameError
-from therapy_analytics.language import AnnotatedSession, Lexicon
+from therapy_analytics.language import AnnotatedSession, Extra, Lexicon
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.registry import Registry
 
@@ -62,12 +62,13 @@ Columns = Sequence[Column] | Callable[[Sequence[Lexicon], Sequence[Code]], Seque
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A registered measure: its name, family (the folder of its file), columns and function."""
+    """A registered measure: name, family (the folder of its file), columns, function, and whether it is an extra."""
 
     name: str
     family: str
     columns: Columns
     compute: Compute
+    extra: Extra | None = None
 
     def columns_for(self, lexicons: Sequence[Lexicon], codes: Sequence[Code] = ()) -> Sequence[Column]:
         """Return its columns, given the lexicons of the run and the codes to be rated (few depend on them)."""
@@ -78,20 +79,32 @@ _FAMILY_ORDER = {"process": 0, "synchrony": 1, "alliance": 2}
 MEASURES: Registry[Measure] = Registry("measure", package="therapy_analytics.measures")
 
 
-def measure(*, columns: Columns) -> Callable[[Compute], Compute]:
-    """Register a function as the measure that makes these columns."""
+def measure(*, columns: Columns, extra: Extra | None = None) -> Callable[[Compute], Compute]:
+    """Register a function as the measure that makes these columns.
+
+    Parameters
+    ----------
+    columns : sequence of Column, or callable
+        What it makes.
+    extra : str, optional
+        What must be asked for, because it is costly; runs without it leave the measure out.
+    """
 
     def register(compute: Compute) -> Compute:
         name = getattr(compute, "__name__", "measure")
         family = compute.__module__.split(".")[-2] if "." in compute.__module__ else "user"
-        MEASURES.add(name, Measure(name, family, columns, compute), module=compute.__module__)
+        MEASURES.add(name, Measure(name, family, columns, compute, extra), module=compute.__module__)
         return compute
 
     return register
 
 
-def all_columns(lexicons: Sequence[Lexicon], codes: Sequence[Code] = ()) -> list[tuple[Measure, Column]]:
+def all_columns(
+    lexicons: Sequence[Lexicon], codes: Sequence[Code] = (), *, extras: Collection[Extra] = ()
+) -> list[tuple[Measure, Column]]:
     """Return every column of every measure: by family, talk and behaviour first, then by measure.
+
+    Those of costly measures are among them where `extras` says so.
 
     Raises
     ------
@@ -101,7 +114,7 @@ def all_columns(lexicons: Sequence[Lexicon], codes: Sequence[Code] = ()) -> list
     owners: dict[str, str] = {}
     found = []
     for one in sorted(MEASURES, key=lambda one: (_FAMILY_ORDER.get(one.family, 9), one.family, one.name)):
-        for column in one.columns_for(lexicons, codes):
+        for column in one.columns_for(lexicons, codes) if one.extra is None or one.extra in extras else ():
             if owners.setdefault(column.name, one.name) != one.name:
                 raise DuplicateNameError("column", column.name, owners[column.name], one.name)
             found.append((one, column))
@@ -115,7 +128,8 @@ def values_of(session: AnnotatedSession) -> dict[str, Value]:
     """
     values: dict[str, Value] = {}
     for one in MEASURES:
-        values.update(one.compute(session))
+        if one.extra is None or one.extra in session.extras:
+            values.update(one.compute(session))
     return values
 
 

@@ -19,6 +19,7 @@ from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row
 from therapy_analytics.readers._files import FileReading, find_files, read, read_files
 from therapy_analytics.readers._inspect import Inspection, inspect
 from therapy_analytics.readers._marks import join_marks
+from therapy_analytics.readers._objects import as_sessions
 
 __all__ = [
     "FileReading",
@@ -28,6 +29,7 @@ __all__ = [
     "Reader",
     "Row",
     "Source",
+    "as_sessions",
     "find_files",
     "inspect",
     "join_marks",

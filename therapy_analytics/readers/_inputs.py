@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,12 +38,17 @@ class Inputs:
         self.options = options
         self.files: list[dict[str, Any]] = []
         self.problems: list[UnreadableFileError] = []
-        self._readings = read_files(paths, options=options, leave_out=out)
+        self._read = functools.partial(read_files, paths, options=options, leave_out=out)
         self._on_file = on_file
+
+    def at_first(self) -> Iterator[Session]:
+        """Yield the sessions of all files before the run proper: nothing is remembered of them."""
+        for reading in self._read():
+            yield from reading.sessions
 
     def sessions(self) -> Iterator[Session]:
         """Yield the sessions of all files, reading each file as it is needed."""
-        for reading in self._readings:
+        for reading in self._read():
             self._on_file(reading)
             if reading.problem is not None:
                 self.problems.append(reading.problem)

@@ -1,15 +1,19 @@
-"""Linguistic style matching: do the two use function words alike."""
+"""Linguistic style matching: do the two use function words alike, and does one take up the other's."""
 
 from __future__ import annotations
 
-from math import inf, nan
+from math import nan
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, mean_column, measure
-from therapy_analytics.session import CLIENT, THERAPIST
+from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.synchrony._chance import Floats, Ints
+from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._pairwise import Pairwise, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 CATEGORIES = tuple(
     f"function_words.{name}"
@@ -25,155 +29,180 @@ CATEGORIES = tuple(
         "quantifiers",
     )
 )
-SHUFFLES = 200
-_SOURCE = "Ireland, M. E., & Pennebaker, J. W. (2010). Language style matching in writing. JPSP 99"
-_MISLEADS = (
+Absent = Literal["matched", "left_out"]
+"""What becomes of a category that neither of the two uses."""
+_LSM = "Ireland, M. E., & Pennebaker, J. W. (2010). Language style matching in writing. JPSP 99"
+_RLSM = (
+    "Mueller-Frommeyer, L. C., Frommeyer, N. A. M., & Kauffeld, S. (2019). Introducing rLSM: An integrated metric "
+    "assessing temporal reciprocity in language style matching. Behavior Research Methods 51"
+)
+MISLEADS = (
     "Not a quality score: studies disagree on its sign, it grows with words per turn, and strangers score nearly as "
-    "high (.83 against .85). Read it beside words per turn and its baseline"
+    "high (.83 against .85). Read it beside words per turn and its baselines"
 )
 
 
-def _column(name: str, meaning: str, formula: str, **change: object) -> Column:
-    fields = {
-        "unit": "proportion",
-        "low": 0,
-        "high": 1,
-        "direction": "function words used more alike",
-        "misleads": _MISLEADS,
-        "source": _SOURCE,
-        **change,
-    }
-    return Column(name=name, meaning=meaning, formula=formula, **fields)  # type: ignore[arg-type]
+def matching(a: Floats, b: Floats, *, absent: Absent = "matched") -> Floats:
+    """Return LSM of two sets of per cent values over the last axis.
+
+    Parameters
+    ----------
+    a, b : float64 array (..., n_categories)
+        Per cent of words in each category, 0 to 100.
+    absent : {"matched", "left_out"}
+        A category that neither uses counts as matched (1), as the published formula has it,
+        or not at all (nan where none is used by either).
+
+    Returns
+    -------
+    float64 array (...)
+        0 to 1.
+
+    Examples
+    --------
+    10 per cent for the one, 5 for the other, and a category that neither uses:
+
+    >>> a, b = np.array([[10.0, 0.0]]), np.array([[5.0, 0.0]])
+    >>> matching(a, b).round(3).tolist(), matching(a, b, absent="left_out").round(3).tolist()
+    ([0.833], [0.667])
+    """
+    each = 1.0 - np.abs(a - b) / (a + b + 0.0001)
+    if absent == "matched":
+        return np.asarray(each @ np.full(each.shape[-1], 1 / each.shape[-1]))
+    return mean(scores(np.where((a > 0) | (b > 0), each, nan)).sum(axis=-2))
 
 
-@measure(
-    columns=[
-        _column(
-            "lsm",
-            "Style matching of all that the therapist says with all that the client says",
-            "mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent of words",
-        ),
-        _column(
-            "lsm_turn_mean",
-            "Mean style matching of neighbouring turns of therapist and client",
-            "mean of lsm_turn",
-        ),
-        _column(
-            "lsm_turn_mean_null",
-            "What lsm_turn_mean would be by chance: each reply put behind another turn of the same partner",
-            f"mean over {SHUFFLES} seeded shuffles of the replies within the session, of the mean over pairs",
-        ),
-        _column(
-            "lsm_turn_mean_z",
-            "How far lsm_turn_mean lies above chance",
-            "(lsm_turn_mean - lsm_turn_mean_null) / standard deviation over the shuffles",
-            unit="standard deviations",
-            low=-inf,
-            high=inf,
-        ),
-        _column(
-            "n_lsm_pairs",
-            "Pairs of neighbouring turns that lsm_turn_mean rests on",
-            "count of lsm_turn values",
-            unit="pairs",
-            high=inf,
-            direction="more pairs, a steadier mean",
-        ),
-        _column(
-            "lsm_turn",
-            "Style matching of this turn with the turn before, when one is of the therapist and one of the client",
-            "as lsm, for the two turns; a category that neither uses counts as matched",
-            level="turn",
-        ),
-    ]
+def shares(session: AnnotatedSession) -> Floats:
+    """Return per cent of each turn's words in each category, (n_turns, 9); 0 for turns without words."""
+    return 100.0 * _counts(session) / np.maximum(session.n_words, 1)[:, None]
+
+
+def _counts(session: AnnotatedSession) -> Floats:
+    columns = [session.turns.column(category) for category in CATEGORIES]
+    return session.turns.counts[:, columns].astype(np.float64)
+
+
+def lsm(absent: Absent = "matched") -> Pairwise:
+    """Return LSM of neighbouring turns, with the other rule for categories that neither uses if so wished."""
+
+    def terms(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> Floats:
+        return scores(matching(before[anchors], after[replies], absent=absent))
+
+    return Pairwise(
+        name="lsm_turn_mean",
+        series="lsm_turn",
+        meaning="Style matching of neighbouring turns (LSM)",
+        unit="proportion",
+        formula="mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent of the "
+        "words of a turn and of the turn before; a category that neither uses counts as matched",
+        misleads=MISLEADS,
+        source=_LSM,
+        represent=shares,
+        terms=terms,
+    )
+
+
+def reciprocal(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> Floats:
+    """Return the matching of the categories that the turn before has, and which those are, (..., 18).
+
+    Examples
+    --------
+    The turn before has 10 per cent of the first of two categories and none of the second:
+
+    >>> said, reply = np.array([[10.0, 0.0]]), np.array([[5.0, 8.0]])
+    >>> reciprocal(said, reply, np.array([0]), np.array([0])).round(3).tolist()
+    [[0.667, 0.0, 1.0, 0.0]]
+    """
+    a, b = np.broadcast_arrays(before[anchors], after[replies])
+    used = a > 0
+    return np.concatenate([np.where(used, 1.0 - np.abs(a - b) / (a + b + 0.0001), 0.0), used], axis=-1)
+
+
+def over_categories(sums: Floats) -> Floats:
+    """Return the mean of each category over replies, then over categories, from sums of `reciprocal`."""
+    total, n = np.split(sums, 2, axis=-1)
+    ones = np.ones(n.shape[-1])
+    n_used = np.minimum(n, 1) @ ones
+    return np.where(n_used > 0, (total / np.maximum(n, 1)) @ ones / np.maximum(n_used, 1), nan)
+
+
+LSM = pairwise(lsm())
+RLSM = pairwise(
+    Pairwise(
+        name="rlsm",
+        series="rlsm_turn",
+        meaning="Reciprocal style matching (rLSM): how far a reply takes up the function words of the turn before",
+        unit="proportion",
+        formula="as lsm_turn, but over the categories that the turn before has; for a set of replies the mean of each "
+        "category over replies, then over categories",
+        misleads=MISLEADS,
+        source=_RLSM,
+        represent=shares,
+        terms=reciprocal,
+        over=over_categories,
+    )
 )
-def style_matching(session: AnnotatedSession) -> dict[str, float | NDArray[np.float64]]:
-    """Compare the shares of nine function-word categories (LSM).
 
-    High means that the two use articles, pronouns, prepositions and so on at like rates. Per
-    cent of words in one category, 10 for the one and 5 for the other:
 
-    >>> round(float(matching(np.array([[10.0]]), np.array([[5.0]]))[0]), 3)
-    0.667
+def _whole_session(therapist: Side, client: Side) -> tuple[float]:
+    """Style matching of all that the two say."""
+    sides = []
+    for side in (therapist, client):
+        counts, n_words = side.represented
+        if not n_words[side.turns].sum():
+            return (nan,)
+        sides.append(100.0 * counts[side.turns].sum(axis=0) / n_words[side.turns].sum())
+    return (float(matching(*sides)),)
+
+
+def _counts_and_words(session: AnnotatedSession) -> tuple[Floats, Ints]:
+    return _counts(session), session.n_words
+
+
+WHOLE_LSM = whole(
+    Whole(
+        name="lsm",
+        columns=(
+            Column(
+                name="lsm",
+                meaning="Style matching of all that the therapist says with all that the client says (LSM)",
+                unit="proportion",
+                low=0,
+                high=1,
+                direction="higher is more alike",
+                formula="mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent "
+                "of all words",
+                misleads=MISLEADS,
+                source=_LSM,
+            ),
+        ),
+        represent=_counts_and_words,
+        values=_whole_session,
+    )
+)
+
+
+@measure(columns=[*whole_columns(WHOLE_LSM), *pairwise_columns(LSM), *pairwise_columns(RLSM)])
+def style_matching(session: AnnotatedSession) -> dict[str, Value]:
+    """Compare the shares of nine function-word categories (LSM, rLSM).
+
+    High means that the two use articles, pronouns, prepositions and so on at like rates; for
+    rLSM, that a reply has those that the turn before had. See `matching` and
+    `reciprocal` for the formulas as examples.
 
     Notes
     -----
-    The published formula calls a category matched (1) when neither uses it, which lifts the
-    value of short turns. `lsm_turn_mean_null` has the same turns and so the same lift: what
-    counts is the distance between the two.
+    The published formula of LSM calls a category matched (1) when neither uses it, which lifts
+    the value of short turns; ``lsm(absent="left_out")`` is the other rule. The baselines have
+    the same turns and so the same lift: what counts is the distance.
 
     References
     ----------
     Ireland, M. E., & Pennebaker, J. W. (2010). Language style matching in writing: Synchrony in
     essays, correspondence, and poetry. Journal of Personality and Social Psychology, 99, 549-571.
+
+    Mueller-Frommeyer, L. C., Frommeyer, N. A. M., & Kauffeld, S. (2019). Introducing rLSM: An
+    integrated metric assessing temporal reciprocity in language style matching. Behavior
+    Research Methods, 51, 1343-1359.
     """
-    shares = _percent(session)
-    pairs = _pairs(session)
-    per_turn = np.full(len(session), nan)
-    per_turn[pairs] = matching(shares[pairs], shares[pairs - 1])
-    mean, null, z = _against_chance(shares, pairs, session)
-    return {
-        "lsm": _whole_session(session),
-        "lsm_turn_mean": mean,
-        "lsm_turn_mean_null": null,
-        "lsm_turn_mean_z": z,
-        "n_lsm_pairs": float(len(pairs)),
-        "lsm_turn": per_turn,
-    }
-
-
-def matching(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return LSM of two sets of per cent values, (..., n_categories) each, over the last axis."""
-    return np.asarray(np.mean(1.0 - np.abs(a - b) / (a + b + 0.0001), axis=-1))
-
-
-def _counts(session: AnnotatedSession) -> NDArray[np.float64]:
-    columns = [session.turns.column(category) for category in CATEGORIES]
-    return session.turns.counts[:, columns].astype(np.float64)
-
-
-def _percent(session: AnnotatedSession) -> NDArray[np.float64]:
-    """Per cent of each turn's words in each category, (n_turns, 9); 0 for turns without words."""
-    return 100.0 * _counts(session) / np.maximum(session.n_words, 1)[:, None]
-
-
-def _whole_session(session: AnnotatedSession) -> float:
-    sides = []
-    for of in (session.of("therapist"), session.of("client")):
-        n_words = session.n_words[of].sum()
-        if not n_words:
-            return nan
-        sides.append(100.0 * _counts(session)[of].sum(axis=0) / n_words)
-    return float(matching(*sides))
-
-
-def _pairs(session: AnnotatedSession) -> NDArray[np.int64]:
-    """Return the turns with words that follow a turn with words of the other of the two."""
-    roles, words = session.turns.roles, session.n_words > 0
-    spoken = words & ((roles == THERAPIST) | (roles == CLIENT))
-    return np.flatnonzero(spoken[1:] & spoken[:-1] & (roles[1:] != roles[:-1])) + 1
-
-
-def _against_chance(
-    shares: NDArray[np.float64], pairs: NDArray[np.int64], session: AnnotatedSession
-) -> tuple[float, float, float]:
-    """Mean over pairs, its mean under shuffled replies, and the distance in standard deviations."""
-    mean = mean_column(matching(shares[pairs], shares[pairs - 1]))
-    null = np.array(_shuffled_means(shares, pairs, session))
-    if len(pairs) < 4 or not len(null):
-        return mean, nan, nan
-    spread = float(null.std(ddof=1))
-    centre = float(null.mean())
-    return mean, centre, (mean - centre) / spread if spread > 1e-12 else nan
-
-
-def _shuffled_means(
-    shares: NDArray[np.float64], pairs: NDArray[np.int64], session: AnnotatedSession
-) -> NDArray[np.float64]:
-    """Means over pairs with the replies of each role shuffled among themselves, (SHUFFLES,)."""
-    generator = session.generator()
-    replies = np.tile(pairs, (SHUFFLES, 1))
-    for role in (THERAPIST, CLIENT):
-        own = np.flatnonzero(session.turns.roles[pairs] == role)
-        replies[:, own] = generator.permuted(replies[:, own], axis=1)
-    return matching(shares[replies], shares[pairs - 1][None]).mean(axis=1) if len(pairs) else np.zeros(0)
+    return whole_values(WHOLE_LSM, session) | pairwise_values(LSM, session) | pairwise_values(RLSM, session)

@@ -7,11 +7,16 @@ its beginning, into the longest pieces that the vocabulary has (Wu et al. 2016, 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path
 
+PIECES = Path(__file__).parent / "vectors" / "pieces.txt"
+"""The pieces of the package: the vocabulary of uncased BERT, one a line in the order of their ids."""
 LONGEST = 100
 """Longer words are unknown as a whole."""
+_PLAIN = re.compile("[a-z0-9]+|[^a-z0-9 ]")
 _CJK = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2CEAF), (0x2F800, 0x2FA1F))
 
 
@@ -35,11 +40,12 @@ class WordPiece:
         for word in words(text):
             pieces = self._of_word.get(word)
             if pieces is None:
-                pieces = self._of_word[word] = self._cut(word)
+                pieces = self._of_word[word] = self.cut(word)
             found += pieces
         return found
 
-    def _cut(self, word: str) -> list[int]:
+    def cut(self, word: str) -> list[int]:
+        """Return the ids of one word's pieces; the word is as `words` gives it."""
         if len(word) > LONGEST:
             return [self._unknown]
         pieces, start = [], 0
@@ -55,6 +61,8 @@ class WordPiece:
 
 def words(text: str) -> list[str]:
     """Cut text at white space and around punctuation and ideographs, in lower case, without accents."""
+    if text.isascii() and text.isprintable():
+        return _PLAIN.findall(text.lower())  # what comes of the lines below, ten times as fast
     text = "".join(map(_spaced, text)).lower()
     if not text.isascii():
         text = "".join(letter for letter in unicodedata.normalize("NFD", text) if unicodedata.category(letter) != "Mn")

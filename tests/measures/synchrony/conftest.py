@@ -1,0 +1,61 @@
+"""Sessions made of counts alone, without words: quick to make, easy to count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from therapy_analytics.language import AnnotatedSession, TurnArrays
+from therapy_analytics.language.company import Company
+from therapy_analytics.language.tokens import tokenize
+from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
+from therapy_analytics.session import CLIENT, THERAPIST, Session
+
+OfCounts = Callable[..., AnnotatedSession]
+ROLE = {"T": THERAPIST, "C": CLIENT, "O": 2}
+
+
+def _of_counts(n_words: Any, counts: Any = None, *, roles: str = "", **about: Any) -> AnnotatedSession:
+    words = np.asarray(n_words, dtype=np.int64)
+    n = len(words)
+    table = np.zeros((n, len(CATEGORIES)), dtype=np.int32)
+    if counts is not None:
+        table[:] = counts
+    turns = TurnArrays(
+        tokens=tokenize([]),
+        offsets=np.zeros(n + 1, dtype=np.int64),
+        roles=np.array([ROLE[one] for one in roles or ("TC" * n)[:n]], dtype=np.int8),
+        n_words=words,
+        n_sentences=(words > 0).astype(np.int64),
+        categories={name: i for i, name in enumerate(CATEGORIES)},
+        counts=table,
+        covered=table,
+        opens=np.zeros_like(table, dtype=np.bool_),
+    )
+    return AnnotatedSession(Session(id="by_hand", source_file="by_hand.txt", turns=()), turns, **about)
+
+
+def _company(whole: AnnotatedSession, starts: Sequence[int]) -> Company:
+    by_length = {}
+    for s in range(len(starts) - 1):
+        own = np.arange(starts[s], starts[s + 1])
+        for role in (THERAPIST, CLIENT):
+            spoken = own[(whole.turns.roles[own] == role) & (whole.n_words[own] > 0)]
+            by_length[s, role] = spoken[np.argsort(whole.n_words[spoken], kind="stable")]
+    names = tuple(f"stranger {s}" for s in range(len(starts) - 1))
+    return Company(whole, np.array(starts), names, ("",) * len(names), by_length)
+
+
+@pytest.fixture(scope="session")
+def of_counts() -> OfCounts:
+    """Return a function: words a turn (and counts of the nine categories) to a session; T and C in turn by default."""
+    return _of_counts
+
+
+@pytest.fixture(scope="session")
+def company_of() -> Callable[[AnnotatedSession, Sequence[int]], Company]:
+    """Return a function: one session, and where each stranger begins in it, to a company."""
+    return _company

@@ -1,0 +1,263 @@
+"""Draws of turns: by hand, and what each draw must have."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from therapy_analytics.measures.synchrony._chance import (
+    DRAWS,
+    FEWEST_FOR_P,
+    FEWEST_STRANGERS,
+    NEAR,
+    Draws,
+    against,
+    directions,
+    pairs_of,
+    spoken_turns,
+    stranger_turns,
+    strangers_of,
+    without_p,
+)
+from therapy_analytics.session import CLIENT, THERAPIST
+
+CERTAIN = np.array(True)
+ONE_SIDED, TWO_SIDED = np.array(False), np.array(True)
+
+
+def pairs(session: Any, role: int, delay: int = 1) -> list[tuple[int, int]]:
+    return [(int(a), int(b)) for a, b in zip(*pairs_of(session, role, delay), strict=True)]
+
+
+def chance(
+    value: float, draws: Any, *, two_sided: Any = ONE_SIDED, closer: Any = "higher", asked: Any = CERTAIN
+) -> Any:
+    return against(np.array(value), np.array(draws, dtype=float), asked, closer=closer, two_sided=two_sided)
+
+
+# ---- pairs
+
+
+def test_pairs_are_neighbours_of_the_other_role(of_counts: Any) -> None:
+    # Turn 3 is of somebody else, turn 5 has no words, turns 6 and 7 are of one role.
+    session = of_counts([1, 2, 3, 4, 5, 0, 7, 8, 9], roles="TCTOTCTTC")
+    assert pairs(session, THERAPIST) == [(1, 2)]
+    assert pairs(session, CLIENT) == [(0, 1), (7, 8)]
+
+
+def test_delay_goes_back_in_the_other_ones_turns(of_counts: Any) -> None:
+    session = of_counts([1] * 7)
+    assert pairs(session, CLIENT, 2) == [(0, 3), (2, 5)]
+    assert pairs(session, THERAPIST, 2) == [(1, 4), (3, 6)]
+    assert pairs(session, CLIENT, 3) == [(0, 5)]
+
+
+def test_delay_does_not_reach_over_a_break(of_counts: Any) -> None:
+    # Turn 2 has no words: turn 3 answers nobody, and turns 5 and 6 have no unbroken three turns behind them but 4, 3.
+    session = of_counts([1, 1, 0, 1, 1, 1, 1])
+    assert pairs(session, CLIENT, 2) == []
+    assert pairs(session, THERAPIST, 2) == [(3, 6)]
+
+
+@pytest.mark.parametrize(("n", "delay"), [*product(range(8), range(1, 6))])
+def test_short_sessions_and_long_delays(of_counts: Any, n: int, delay: int) -> None:
+    session, back = of_counts([1] * n), 2 * delay - 1
+    for role in (THERAPIST, CLIENT):
+        assert pairs(session, role, delay) == [(i - back, i) for i in range(back, n) if i % 2 == role]
+
+
+# ---- shuffles
+
+
+def test_the_first_draw_is_the_session_and_the_others_are_orders_of_the_replies(of_counts: Any) -> None:
+    for direction in directions(of_counts(np.arange(1, 41))):
+        draws = direction.shuffled
+        assert draws.n_draws == DRAWS + 1
+        replies = draws.replies[draws.reply_at]
+        np.testing.assert_array_equal(draws.anchors[draws.anchor_at[:, 0]], direction.anchors)
+        np.testing.assert_array_equal(replies[:, 0], direction.replies)
+        np.testing.assert_array_equal(
+            np.sort(replies, axis=0), np.repeat(direction.replies[:, None], DRAWS + 1, axis=1)
+        )
+        assert len(np.unique(replies, axis=1).T) > DRAWS - 5
+        assert direction.exchanged == {}
+        assert len(direction) == len(direction.replies)
+
+
+def test_every_reply_comes_to_every_place(of_counts: Any) -> None:
+    # 10 replies, 200 draws: each reply at each place about 20 times; 20 +- 5 standard deviations of 4.24.
+    direction = directions(of_counts(np.arange(1, 22)))[0]
+    at = direction.shuffled.reply_at[:, 1:]
+    times = np.stack([np.bincount(place, minlength=10) for place in at])
+    assert times.shape == (10, 10)
+    assert times.min() >= 0 < times.max() <= 42
+
+
+def test_draws_depend_on_words_a_turn_and_seed_alone(of_counts: Any) -> None:
+    words = np.arange(1, 21)
+
+    def drawn(**about: Any) -> list[Any]:
+        return directions(of_counts(words, **about))[0].shuffled.reply_at.tolist()
+
+    assert drawn() == drawn(counts=1)
+    assert drawn() != drawn(seed=1)
+
+
+def test_portions_are_all_of_it() -> None:
+    draws = Draws.of(np.array([[4, 2, 4]]), np.array([[1, 3, 5], [5, 1, 3], [3, 5, 1], [1, 5, 3]]))
+    assert (draws.anchors.tolist(), draws.replies.tolist(), draws.n_draws) == ([2, 4], [1, 3, 5], 4)
+    assert draws.anchor_at.tolist() == [[1], [0], [1]]
+    for most in (1, 3, 4, 9):
+        parts = list(draws.portions(most))
+        assert all(anchor_at.shape == (3, 1) for anchor_at, _ in parts)
+        np.testing.assert_array_equal(np.hstack([reply_at for _, reply_at in parts]), draws.reply_at)
+    both = Draws.of(draws.replies[draws.reply_at].T, draws.replies[draws.reply_at].T)
+    assert [a.shape for a, _ in both.portions(3)] == [(3, 3), (3, 1)]
+
+
+def test_nobody_replies(of_counts: Any) -> None:
+    for direction in directions(of_counts([1, 1, 1], roles="TTT")):
+        assert len(direction) == 0
+        assert direction.shuffled.n_draws == DRAWS + 1
+
+
+# ---- strangers
+
+
+HALF = DRAWS // 2
+
+
+def strangers(of_counts: Any, company_of: Any, n: int, words: Any) -> Any:
+    """Strangers of as many turns each, all of the same lengths."""
+    return company_of(of_counts(np.tile(words, n)), range(0, len(words) * (n + 1), len(words)))
+
+
+def drawn(session: Any) -> tuple[Any, Any]:
+    found = stranger_turns(session)
+    assert found is not None
+    return found
+
+
+def test_a_draw_is_of_one_stranger_and_of_the_same_role(of_counts: Any, company_of: Any) -> None:
+    generator = np.random.default_rng(0)
+    company = strangers(of_counts, company_of, 8, generator.integers(1, 30, 20))
+    session = of_counts(generator.integers(1, 30, 15), company=company)
+    for role, turns in zip((THERAPIST, CLIENT), drawn(session), strict=True):
+        assert turns.shape == (HALF, len(range(role, 15, 2)))
+        # Draw d takes stranger d mod 8.
+        np.testing.assert_array_equal(turns // 20, np.broadcast_to(np.arange(HALF)[:, None] % 8, turns.shape))
+        assert (company.whole.turns.roles[turns] == role).all()
+        assert (np.diff(np.sort(turns, axis=1), axis=1) > 0).all()  # no turn twice in a draw
+    assert strangers_of(session) == list(range(8))
+
+
+def test_the_strangers_turns_are_the_same_in_both_directions_and_at_all_delays(of_counts: Any, company_of: Any) -> None:
+    generator = np.random.default_rng(0)
+    company = strangers(of_counts, company_of, 6, generator.integers(1, 30, 40))
+    session = of_counts(generator.integers(0, 9, 31), company=company)
+    sides = spoken_turns(session)
+    in_place = np.zeros((2, HALF, 31), dtype=np.int64)
+    for role, turns in enumerate(drawn(session)):
+        in_place[role][:, sides[role]] = turns
+    for delay, direction in product((1, 2), range(2)):
+        one = directions(session, delay=delay)[direction]
+        assert one.role == direction
+        assert sorted(one.exchanged) == [THERAPIST, CLIENT]
+        for stranger, draws in one.exchanged.items():
+            assert draws.n_draws == HALF
+            anchors, replies = draws.anchors[draws.anchor_at].T, draws.replies[draws.reply_at].T
+            lent, own = (replies, anchors) if stranger == one.role else (anchors, replies)
+            at, kept = (one.replies, one.anchors) if stranger == one.role else (one.anchors, one.replies)
+            np.testing.assert_array_equal(lent, in_place[stranger][:, at])
+            np.testing.assert_array_equal(own, kept[None])
+            # One stranger a draw, the same whoever replies.
+            np.testing.assert_array_equal(lent // 40, np.repeat(np.arange(HALF)[:, None] % 6, len(at), axis=1))
+
+
+def test_a_strangers_turn_is_about_as_long(of_counts: Any, company_of: Any) -> None:
+    # Therapist's turns of 1, 3, ..., 19 words. One of 11 may get 7 to 15, one of 1 the shortest three.
+    company = strangers(of_counts, company_of, 5, np.arange(1, 21))
+    therapist, _ = drawn(of_counts([11, 5, 1, 5], company=company))
+    words = company.whole.n_words[therapist]
+    assert set(words[:, 0]) == {7, 9, 11, 13, 15}
+    assert set(words[:, 1]) <= {1, 3, 5}
+    assert NEAR == 2
+
+
+def test_turns_of_one_length_are_all_drawn(of_counts: Any, company_of: Any) -> None:
+    # All ten turns of each stranger's therapist are as long as the session's own: none is nearer than another.
+    company = strangers(of_counts, company_of, 5, np.full(20, 3))
+    therapist, client = drawn(of_counts([3, 3, 3, 3], company=company))
+    assert len(np.unique(therapist)) == len(np.unique(client)) == 5 * 10
+
+
+def test_a_stranger_with_fewer_turns_lends_each_as_often_as_need_be(of_counts: Any, company_of: Any) -> None:
+    # 25 turns of each for the ten of each stranger: two or three times each.
+    company = strangers(of_counts, company_of, 5, np.full(20, 3))
+    for turns in drawn(of_counts(np.full(50, 3), company=company)):
+        for draw in turns:
+            assert np.unique(draw, return_counts=True)[1].max() <= 3
+
+
+def test_longer_turns_get_longer_ones(of_counts: Any, company_of: Any) -> None:
+    generator = np.random.default_rng(0)
+    company = strangers(of_counts, company_of, 5, generator.integers(1, 50, 20))
+    session = of_counts(1 + generator.permutation(49)[:16], company=company)
+    for role, turns in enumerate(drawn(session)):
+        own = session.n_words[role::2]
+        assert (np.diff(company.whole.n_words[turns][:, np.argsort(own)], axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("n", range(FEWEST_STRANGERS + 1))
+def test_under_five_others_there_are_no_strangers(of_counts: Any, company_of: Any, n: int) -> None:
+    session = of_counts([3, 3, 3], company=strangers(of_counts, company_of, n, np.full(20, 3)) if n else None)
+    assert len(strangers_of(session)) == (n if n == 5 else 0)
+    assert (stranger_turns(session) is None) == (n < 5)
+    assert all(bool(direction.exchanged) == (n == 5) for direction in directions(session))
+
+
+@pytest.mark.parametrize(("n", "known"), [(5, False), (9, False), (10, True)])
+def test_under_ten_strangers_there_is_no_p(of_counts: Any, company_of: Any, n: int, known: bool) -> None:
+    session = of_counts([3, 3, 3], company=strangers(of_counts, company_of, n, np.full(20, 3)))
+    found = chance(3, [1, 2, 3, 4])
+    kept = without_p(found, session)
+    assert (kept.mean, kept.sd, kept.z) == (found.mean, found.sd, found.z)
+    assert np.isfinite(kept.p) == known == (n >= FEWEST_FOR_P)
+
+
+@pytest.mark.parametrize(("n_ample", "chosen"), [(9, range(14)), (10, range(5, 15))])
+def test_those_with_as_many_turns_are_preferred(of_counts: Any, company_of: Any, n_ample: int, chosen: Any) -> None:
+    """Five strangers of 6 turns, then some of 20; the session has 12."""
+    ends = np.cumsum([0] + 5 * [6] + n_ample * [20])
+    company = company_of(of_counts(np.full(ends[-1], 3)), ends)
+    assert strangers_of(of_counts(np.full(12, 3), company=company)) == list(chosen)
+    # Six turns, three of each: all have as many.
+    assert len(strangers_of(of_counts(np.full(6, 3), company=company))) == 5 + n_ample
+
+
+def test_who_does_not_reply_has_no_dialogues(of_counts: Any, company_of: Any) -> None:
+    company = strangers(of_counts, company_of, 5, np.full(20, 3))
+    first, second = directions(of_counts([3, 3], company=company))
+    assert first.exchanged == {}
+    assert [draws.n_draws for draws in second.exchanged.values()] == [HALF, HALF]
+    silent = of_counts([3, 0, 3], company=company)
+    assert stranger_turns(silent) is None
+    assert all(direction.exchanged == {} for direction in directions(silent))
+
+
+@pytest.mark.parametrize("n", [20, 30, 50])
+def test_strangers_turns_are_not_longer_on_the_whole(of_counts: Any, company_of: Any, n: int) -> None:
+    """Those that are taken already are got round on both sides: of 50 turns for 20, and where each is taken once."""
+    generator = np.random.default_rng(n)
+    lent = own = 0.0
+    for _ in range(20):
+        n_words = generator.geometric(0.1, 500)
+        company = company_of(of_counts(n_words), range(0, 501, 50))
+        session = of_counts(generator.geometric(0.1, n), company=company)
+        lent += sum(n_words[turns].mean(axis=0).sum() for turns in drawn(session))
+        own += session.n_words.sum()
+    # 20 n turns of 10 words: one standard error is .95 / sqrt(20 n), .05 for the shortest.
+    assert lent / own == pytest.approx(1, abs=0.1)

@@ -1,0 +1,387 @@
+"""Lagged coupling by hand, with simulated leaders, and with people who have nothing to do with each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.language import annotate, builtin_lexicons
+from therapy_analytics.language.company import choose_strangers, companies
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures.synchrony import _coupling
+from therapy_analytics.measures.synchrony._coupling import (
+    FEWEST_UNUSUAL,
+    correlations,
+    prepared,
+    shuffled,
+    strengths,
+)
+from therapy_analytics.measures.synchrony.lagged_coupling import (
+    SERIES,
+    chance_p,
+    couple,
+    coupling_against_chance,
+    exchanges,
+    lagged_coupling,
+    turn_series,
+)
+
+Floats = NDArray[np.float64]
+PLAIN = {"detrend": False, "whiten": False}
+
+
+def _series(generator: np.random.Generator, n: int, phi: float) -> Floats:
+    """Values of which each is `phi` times the one before, and something of its own."""
+    values = generator.standard_normal(n + 30)
+    for k in range(1, n + 30):
+        values[k] += phi * values[k - 1]
+    return values[30:]
+
+
+# --- by hand -------------------------------------------------------------------------------------------------------
+#
+#  exchange      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15
+#  therapist     0   1   0   0   0   1   0   0   0   1   0   0   0   1   0   0      the therapist does it four times,
+#  client        0   0   1   0   0   0   1   0   0   0   1   0   0   0   1   0      the client one exchange later: 3
+#                                                                                   turns (T C T C)
+FOUR_TIMES = np.tile([0.0, 1, 0, 0], 4)
+
+
+def test_an_echo_one_exchange_later_is_three_turns_later() -> None:
+    found = couple(FOUR_TIMES, np.roll(FOUR_TIMES, 1), n_lags=2, **PLAIN)
+    assert found.lags.tolist() == [-3, -1, 1, 3]
+    # At 3 turns, 15 exchanges are left, and both have their 1 in the same: the same series.
+    assert found.correlations[3] == pytest.approx(1)
+    # At 1 turn, 16 exchanges, and 1 at different places: (0 - 4 * 4 / 16) / (4 - 4 * 4 / 16) = -1 / 3.
+    assert found.correlations[2] == pytest.approx(-1 / 3)
+    # At -1, 15 are left, and 1 at different places: (0 - 4 * 4 / 15) / (4 - 4 * 4 / 15) = -16 / 44.
+    assert found.correlations[1] == pytest.approx(-16 / 44)
+    assert (found.peak, found.peak_lag) == (pytest.approx(1), 3)
+
+
+def test_a_lag_that_leaves_nothing_that_varies_is_undefined() -> None:
+    """The therapist's four are in the first exchanges, which no lag below -7 turns reaches."""
+    x, y = np.zeros((2, 16))
+    x[:4] = y[4:8] = 1
+    found = couple(x, y, n_lags=5, **PLAIN)
+    assert found.lags.tolist() == [-9, -7, -5, -3, -1, 1, 3, 5, 7, 9]
+    assert np.isnan(found.correlations).tolist() == [True, True] + 8 * [False]
+    assert np.isnan([found.peak, found.peak_lag, found.strength, found.leading]).all()
+
+
+#  exchange      0   1   2   3   4   5   6   7   8   9  10  11  12  13
+#  four unusual  0   7   7   0   7   0   5   0   0   0   -   0   0   0      7, 7, 7, 5; what is unknown does not count
+#  three         7   7   0   7   7   7   7   7   0   7   7   0   7   7      7 is the usual one
+@pytest.mark.parametrize("whiten", [True, False])
+def test_four_values_must_differ_from_the_most_frequent_one(whiten: bool) -> None:
+    four = [0, 7, 7, 0, 7, 0, 5, 0, 0, 0, np.nan, 0, 0, 0]
+    three = [7, 7, 0, 7, 7, 7, 7, 7, 0, 7, 7, 0, 7, 7]
+    any_ = np.random.default_rng(17).standard_normal(14)
+    for x, y, defined in [(four, any_, True), (any_, four, True), (three, any_, False), (four, three, False)]:
+        assert np.isfinite(couple(x, y, whiten=whiten).strength) == defined
+        found = coupling_against_chance(x, y, np.random.default_rng(0), shuffles=9, whiten=whiten)
+        assert np.isfinite(found.strength).all() == defined
+    assert FEWEST_UNUSUAL == 4
+
+
+def test_the_reply_to_the_client_is_one_turn_earlier() -> None:
+    x = np.random.default_rng(0).standard_normal(30)
+    found = couple(x, np.append(x[1:], 0), **PLAIN)  # the therapist says what the client said before
+    assert found.lags.tolist() == [-5, -3, -1, 1, 3, 5]
+    assert (found.peak_lag, found.peak) == (-1, pytest.approx(1))
+    assert found.leading < 0
+
+
+def test_strength_and_leading_are_means_of_z() -> None:
+    x, y = np.random.default_rng(1).standard_normal((2, 20))
+    found = couple(x, y, **PLAIN)
+    z = np.abs(np.arctanh(found.correlations))
+    assert found.strength == pytest.approx(z.mean())
+    assert found.leading == pytest.approx(z[3:].mean() - z[:3].mean())
+
+
+def test_each_correlation_is_pearsons() -> None:
+    x, y = np.random.default_rng(2).standard_normal((2, 20))
+    expected = [np.corrcoef(x[-s:], y[:s])[0, 1] for s in (-3, -2, -1)]
+    expected += [np.corrcoef(x[: 20 - s], y[s:])[0, 1] for s in (0, 1, 2)]
+    np.testing.assert_allclose(couple(x, y, **PLAIN).correlations, expected)
+
+
+def test_a_peak_keeps_its_sign() -> None:
+    x = np.random.default_rng(3).standard_normal(30)
+    found = couple(x, -x, **PLAIN)
+    assert (found.peak, found.peak_lag) == (pytest.approx(-1), 1)
+    assert np.isfinite(found.strength)
+
+
+def test_a_common_drift_is_not_coupling() -> None:
+    generator = np.random.default_rng(4)
+    x, y = generator.standard_normal((2, 40)) + np.linspace(9, 0, 40)
+    assert couple(x, y, **PLAIN).strength > 0.8
+    assert couple(x, y, detrend=True, whiten=False).strength < 0.3
+
+
+def test_units_do_not_matter() -> None:
+    x, y = np.random.default_rng(5).standard_normal((2, 30))
+    one, other = couple(x, y), couple(100 * x + 7, 0.01 * y - 3)
+    np.testing.assert_allclose(one.correlations, other.correlations)
+
+
+def test_a_value_that_is_missing_lies_on_the_trend() -> None:
+    x, y = np.random.default_rng(6).standard_normal((2, 40)) + 50
+    missing = y.copy()
+    missing[[3, 20]] = np.nan
+    with_, without = couple(x, y), couple(x, missing)
+    assert np.isfinite(without.correlations).all()
+    assert np.abs(with_.correlations - without.correlations).max() < 0.25
+    filled = np.where(np.isnan(missing), np.nanmean(missing), missing)
+    plain = {"detrend": False, "whiten": False}
+    np.testing.assert_allclose(couple(x, missing, **plain).correlations, couple(x, filled, **plain).correlations)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (np.arange(11.0) ** 2, np.arange(11.0) % 3),  # 11 exchanges: 7 of what is left of them at the furthest lag
+        (np.ones(30), np.arange(30.0) % 3),  # does not vary
+        (np.linspace(0, 7, 30), np.arange(30.0) % 3),  # nor beyond its trend
+        (np.full(30, np.nan), np.arange(30.0) % 3),
+        ([], []),
+    ],
+    ids=["too short", "constant", "straight", "unknown", "nothing"],
+)
+def test_undefined_is_nan(x: Floats, y: Floats) -> None:
+    for found in (couple(x, y), coupling_against_chance(x, y, np.random.default_rng(0)).observed):
+        assert np.isnan([found.peak, found.peak_lag, found.strength, found.leading, *found.correlations]).all()
+    chance = coupling_against_chance(x, y, np.random.default_rng(0), shuffles=5)
+    assert np.isnan([chance.peak, chance.strength, chance.leading]).all()
+    assert np.isnan(chance_p(chance.observed.strength, chance.strength))
+
+
+def test_twelve_exchanges_are_enough() -> None:
+    x, y = np.random.default_rng(7).standard_normal((2, 12))
+    assert np.isfinite(couple(x, y).strength)
+    assert np.isnan(couple(x[:11], y[:11]).strength)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: couple([1, 2], [1]),
+        lambda: couple([1, 2], [1, 2], n_lags=0),
+        lambda: coupling_against_chance([1, 2], [1, 2], np.random.default_rng(0), shuffles=0),
+    ],
+)
+def test_what_cannot_be_used_is_said(wrong) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(BadOptionError):
+        wrong()
+
+
+def test_p_counts_the_session_itself() -> None:
+    values = np.array([0.1, 0.2, 0.3, np.nan])
+    assert chance_p(0.25, values) == (1 + 1) / (1 + 3)
+    assert chance_p(0.5, values) == 1 / 4
+    assert chance_p(0.1, values, two_sided=True) == (1 + 2) / 4  # .1 away from .2, as .1 and .3 are
+
+
+# --- simulated leaders ------------------------------------------------------------------------------------------------
+
+
+def _led(generator: np.random.Generator, strength: float, *, later: int, n: int = 60) -> tuple[Floats, Floats]:
+    """Return a therapist, and a client who does the same `later` exchanges later, as strongly."""
+    x = _series(generator, n + 6, 0.4)
+    own = _series(generator, n + 6, 0.4)
+    y = strength * np.roll(x, later) + np.sqrt(1 - strength**2) * own
+    return x[3:-3], y[3:-3]
+
+
+@pytest.mark.parametrize(("later", "lag"), [(0, 1), (1, 3), (-1, -1), (-2, -3)])
+def test_the_leader_is_found(later: int, lag: int) -> None:
+    generator = np.random.default_rng(8)
+    found = [couple(*_led(generator, 0.8, later=later)) for _ in range(20)]
+    assert np.mean([one.peak_lag == lag for one in found]) > 0.9
+    assert np.mean([np.sign(one.leading) == np.sign(lag) for one in found]) > 0.9
+
+
+def test_more_following_is_more_coupling() -> None:
+    generator = np.random.default_rng(9)
+    leading, p = [], []
+    for strength in (0, 0.4, 0.8):
+        both = [coupling_against_chance(*_led(generator, strength, later=1), generator) for _ in range(20)]
+        leading.append(np.mean([one.observed.leading for one in both]))
+        p.append(np.mean([chance_p(abs(one.observed.peak), np.abs(one.peak)) for one in both]))
+    assert leading[0] + 0.03 < leading[1] < leading[2] - 0.05
+    assert p[0] > 0.3 > p[1] > p[2]
+    assert p[2] < 0.01
+
+
+# --- nothing to do with each other ------------------------------------------------------------------------------------
+
+
+def _beyond(phi: float, *, n: int = 36, whiten: bool = True) -> Floats:
+    """Share of 300 unrelated pairs with p <= .05: by peak, strength and leading."""
+    generator = np.random.default_rng(10)
+    p = []
+    for _ in range(300):
+        found = coupling_against_chance(
+            _series(generator, n, phi), _series(generator, n, phi), generator, shuffles=99, whiten=whiten
+        )
+        seen = found.observed
+        p.append(
+            [
+                chance_p(abs(seen.peak), np.abs(found.peak)),
+                chance_p(seen.strength, found.strength),
+                chance_p(seen.leading, found.leading, two_sided=True),
+            ]
+        )
+    return np.asarray(np.mean(np.array(p) <= 0.05, axis=0))
+
+
+@pytest.mark.parametrize("phi", [0, 0.5, 0.8])
+def test_the_five_per_cent_are_five_per_cent(phi: float) -> None:
+    """Of 300, 15 are expected, and 6 to 27 lie within three standard errors."""
+    beyond = _beyond(phi)
+    assert np.all(beyond <= 0.095), beyond
+    assert np.all(beyond >= 0.01), beyond
+
+
+def _beyond_of_rare(n_unusual: int | None, *, n: int = 24) -> Floats:
+    """Share of 600 unrelated pairs with p <= .05, by strength and leading: most values 0, or words of emotion."""
+    generator = np.random.default_rng(18)
+    x, y = np.zeros((2, 600, n))
+    for series in (x, y):
+        words = generator.geometric(0.08, series.shape)
+        rare = np.argsort(generator.random(series.shape), axis=1) < (n_unusual or 0)
+        series[:] = 100 * (generator.binomial(words, 0.04) if n_unusual is None else rare) / words
+    x, y = prepared(x, y, 3, detrend=True, whiten=True)
+    own, drawn = y[:, None], shuffled(y, generator, 99)
+    figures = np.stack(strengths(correlations(x, np.concatenate([own, drawn], axis=1), 3)), axis=-1)
+    figures = figures[np.isfinite(figures).all(axis=(1, 2))]
+    p = [[chance_p(one[0, i], one[1:, i], two_sided=i == 1) for i in range(2)] for one in figures]
+    return np.asarray(np.mean(np.array(p) <= 0.05, axis=0))
+
+
+@pytest.mark.parametrize("n_unusual", [4, 6, None])
+def test_the_five_per_cent_of_rare_words(n_unusual: int | None) -> None:
+    """Of 600, 30 are expected, and 14 to 46 lie within three standard errors."""
+    beyond = _beyond_of_rare(n_unusual)
+    assert np.all(beyond <= 0.085), beyond
+    assert np.all(beyond >= 0.02), beyond
+
+
+def test_why_a_single_unusual_exchange_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_coupling, "FEWEST_UNUSUAL", 1)
+    assert _beyond_of_rare(1).min() > 0.12
+
+
+def test_why_series_are_whitened() -> None:
+    assert _beyond(0.5, whiten=False)[1] > 0.12
+
+
+def test_the_same_generator_gives_the_same_orders() -> None:
+    x, y = np.random.default_rng(11).standard_normal((2, 20))
+    one, other = (coupling_against_chance(x, y, np.random.default_rng(0), shuffles=7) for _ in range(2))
+    np.testing.assert_array_equal(one.leading, other.leading)
+    assert one.peak.shape == one.strength.shape == one.leading.shape == (7,)
+    assert one.observed.strength == couple(x, y).strength
+
+
+# --- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def test_series_by_hand(make) -> None:  # type: ignore[no-untyped-def]
+    """ "I am so sad": 4 words, 1 of emotion (25 in 100), 3 function words (75), in 2 seconds."""
+    session = make([("T", "I am so sad."), ("C", "..."), ("T", "dogs")], times=[(1, 3), (3, 4), (5, 5)])
+    words, affect, function, pace = turn_series(session)
+    np.testing.assert_array_equal(words, [4, np.nan, 1])
+    np.testing.assert_array_equal(affect, [25, np.nan, 0])
+    np.testing.assert_array_equal(function, [75, np.nan, 0])
+    np.testing.assert_array_equal(pace, [2, np.nan, np.nan])  # a turn of no length has no pace
+
+
+def test_without_times_there_is_no_pace(make) -> None:  # type: ignore[no-untyped-def]
+    assert np.isnan(turn_series(make([("T", "one two"), ("C", "three")]))[3]).all()
+
+
+#  turns      C0   T1 C2   T3   T4 C5   C7        (turn 6 is another's)
+#  exchange   0    1  1    2    3  3    4
+def test_exchanges_that_lack_a_turn() -> None:
+    therapist, client, n = exchanges(np.array([1, 3, 4]), np.array([0, 2, 5, 7]))
+    assert (therapist.tolist(), client.tolist(), n) == ([1, 2, 3], [0, 1, 3, 4], 5)
+
+
+def _spoken(x: Floats, y: Floats) -> list[tuple[str, str]]:
+    """Turns of so many words."""
+    return [
+        (who, " ".join(["so"] * int(n))) for pair in zip(x, y, strict=True) for who, n in zip("TC", pair, strict=True)
+    ]
+
+
+def test_a_session_is_its_series(make) -> None:  # type: ignore[no-untyped-def]
+    x, y = np.random.default_rng(12).integers(1, 30, (2, 20))
+    values, expected = lagged_coupling(make(_spoken(x, y))), couple(x, y)
+    assert values["coupling_words_strength"] == pytest.approx(expected.strength)
+    assert values["coupling_words_leading"] == pytest.approx(expected.leading)
+    assert 0 < values["coupling_words_strength_p"] <= 1
+    # All words are the same function word: its share never varies, and no word is of emotion.
+    undefined = [name for name in values if not name.startswith("coupling_words")]
+    assert np.isnan([values[name] for name in undefined]).all()
+
+
+def test_a_session_that_the_client_begins_and_the_therapist_ends(make) -> None:  # type: ignore[no-untyped-def]
+    x, y = np.random.default_rng(13).integers(1, 30, (2, 20))
+    found = lagged_coupling(make(_spoken(x, y)[1:]))
+    expected = couple(np.append(np.nan, x[1:]), y)
+    assert found["coupling_words_strength"] == pytest.approx(expected.strength)
+
+
+def test_a_client_who_follows_is_found(make) -> None:  # type: ignore[no-untyped-def]
+    x = np.random.default_rng(14).integers(1, 30, 40)
+    followed = lagged_coupling(make(_spoken(x, x + 2)))
+    led = lagged_coupling(make(_spoken(np.append(3, x[:-1] + 2), x)))
+    assert max(followed["coupling_words_strength_p"], led["coupling_words_strength_p"]) < 0.01
+    assert followed["coupling_words_leading_z"] > 3
+    assert led["coupling_words_leading_z"] < -3
+
+
+@pytest.mark.parametrize("said", [[], [("T", "Hi")], [("T", "so"), ("C", "so so")] * 11, [("T", "...")], [("C", "no")]])
+def test_a_small_session_is_undefined(make, said) -> None:  # type: ignore[no-untyped-def]
+    assert np.isnan(list(lagged_coupling(make(said)).values())).all()
+
+
+def test_several_series_at_once_are_as_each_alone() -> None:
+    """Also where one of them is unknown."""
+    x, y = np.random.default_rng(15).standard_normal((2, 3, 30))
+    x[1] = np.nan
+    from_all = prepared(x, y, 3, detrend=True, whiten=True)
+    for row in range(3):
+        alone = prepared(x[row : row + 1], y[row : row + 1], 3, detrend=True, whiten=True)
+        for one, other in zip(from_all, alone, strict=True):
+            assert np.isnan(one[row]).all() == (row == 1)
+            if row != 1:
+                np.testing.assert_allclose(one[row], other[0])
+
+
+def test_alone_in_a_batch_and_beside_strangers(make) -> None:  # type: ignore[no-untyped-def]
+    generator = np.random.default_rng(16)
+    words = np.array(["the dog is", "I was sad", "so angry", "cats", "you and me", "happy days in the sun"])
+    made = [
+        make([(who, " ".join(generator.choice(words, 1 + generator.poisson(2)))) for who in "TC" * 20]).session
+        for _ in range(6)
+    ]
+    matcher = Matcher(builtin_lexicons())
+    company = companies(choose_strangers(made), lambda some: annotate(some, matcher))
+    (shared,) = company.values()
+    together = [lagged_coupling(replace(one, company=shared)) for one in annotate(made, matcher)]
+    for session, values in zip(made, together, strict=True):
+        (alone,) = annotate([session], matcher)
+        np.testing.assert_equal(lagged_coupling(replace(alone, company=shared)), values)
+        assert np.isfinite(values["coupling_affect_strength_strangers"])
+        # A stranger's turn is chosen to be as long: of words there is no such baseline.
+        assert np.isnan(values["coupling_words_strength_strangers"])
+        assert np.isfinite(values["coupling_words_strength_null"])
+    assert len(SERIES) == 4

@@ -1,0 +1,286 @@
+"""Rows of synchrony, from dialogues in memory to the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import therapy_analytics as ta
+from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.language import EXTRAS
+from therapy_analytics.measures.synchrony._chance import DRAWS
+from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, PAIRWISE
+from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, kinds
+from therapy_analytics.measures.synchrony._whole import WHOLE
+from therapy_analytics.measures.synchrony.coordination import COORDINATION
+from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM, WHOLE_LSM, lsm, matching
+from therapy_analytics.session import Session, Turn
+
+FUNCTION_WORDS = "the a I you it of in to and but not no very so just many some all have is was will"
+WORDS = (FUNCTION_WORDS + " dog house work sleep tired walk talk money sister night bread river").split(" ")
+NAMES = ["lsm", "lsm_turn_mean", "rlsm", "coordination"]
+CHANCE = ["null", "null_sd", "z", "p", "strangers", "strangers_sd", "strangers_z", "strangers_p", "n_strangers"]
+
+
+def dialogue(seed: int, n: int = 41, **about: Any) -> Session:
+    """A session of words at random; turn 6 is of somebody else, turn 9 has no words."""
+    generator = np.random.default_rng(seed)
+    turns = []
+    for i in range(n):
+        said = generator.choice(WORDS, generator.integers(1, 9)).tolist()
+        role = "other" if i == 6 else ("therapist", "client")[i % 2]
+        turns.append(
+            Turn(index=i, speaker=role, role=role, text="..." if i == 9 else " ".join(said), first_row=i + 1)  # type: ignore[arg-type]
+        )
+    return Session(id=f"session_{seed}", source_file="s.txt", turns=tuple(turns), **about)
+
+
+DIALOGUES = [dialogue(seed) for seed in range(12)]
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return ta.synchrony(DIALOGUES, measures=NAMES)
+
+
+def of(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+    """Rows that have these values."""
+    for name, value in wanted.items():
+        table = table[table[name] == value]
+    return table
+
+
+def same(a: pd.DataFrame, b: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(a.reset_index(drop=True), b.reset_index(drop=True))
+
+
+# ---- measures
+
+
+def test_all_measures_by_name() -> None:
+    known = {one.name for registry in (WHOLE, PAIRWISE) for one in registry}
+    assert set(NAMES) < known
+    assert {one.name for one in kinds(extras=EXTRAS)} == known
+    assert not any(one.extra for one in kinds())
+    assert kinds(["rlsm", LSM, "lsm"]) == [RLSM, LSM, WHOLE_LSM]
+
+
+def test_an_unknown_name_is_told_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError) as raised:
+        ta.synchrony(DIALOGUES[0], measures=["rlsm", "rslm"])
+    assert "rslm" in str(raised.value)
+    assert "rlsm" in str(raised.value)
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_a_measure_of_an_extra_is_computed_where_it_is_named(extra: str) -> None:
+    name = next(one.name for one in kinds(extras=EXTRAS) if one.extra == extra)
+    found = ta.synchrony(DIALOGUES[0], measures=[name, "rlsm"])
+    assert of(found, part="whole", direction="both").value.notna().all()
+    assert found.measure.iloc[-1] == "rlsm"
+
+
+def test_measures_with_options() -> None:
+    left_out, delayed = lsm(absent="left_out"), replace(LSM, delay=2, name="lsm_later")
+    found = ta.synchrony(DIALOGUES[:1], measures=["lsm_turn_mean", replace(left_out, name="lsm_used"), delayed])
+    whole = of(found, part="whole", direction="both").set_index("measure")
+    assert list(whole.index) == ["lsm_turn_mean", "lsm_used", "lsm_later"]
+    # What neither uses lifts the value by the published formula.
+    assert whole.value["lsm_used"] < whole.value["lsm_turn_mean"]
+    assert whole.value["lsm_later"] != whole.value["lsm_turn_mean"]
+    # 41 turns; turn 6 breaks pairs 5-6, 6-7, turn 9 pairs 8-9, 9-10: 36 of 40. Three turns back: 3-5, 10-40.
+    assert whole.n_pairs[["lsm_turn_mean", "lsm_later"]].tolist() == [36, 3 + 28]
+    assert whole.n_pairs["lsm_used"] <= 36
+
+
+def test_no_measures_and_no_dialogues() -> None:
+    names = [column.name for column in ROW_COLUMNS]
+    for empty in (ta.synchrony([], measures=NAMES), ta.synchrony(DIALOGUES, measures=[])):
+        assert list(empty) == names
+        assert len(empty) == 0
+    nothing = ta.synchrony(replace(DIALOGUES[0], turns=()), measures=NAMES)
+    assert len(nothing) == 1 + 3 * 4 * 5
+    assert nothing[["value", "words_per_turn", "p", "strangers_p"]].isna().all(axis=None)
+
+
+# ---- the table
+
+
+def test_rows_and_columns(table: pd.DataFrame) -> None:
+    assert list(table) == [column.name for column in ROW_COLUMNS]
+    # 41 turns: whole, three thirds, windows from 0, 5, ..., 20, and the slope.
+    parts = ["whole", "third_1", "third_2", "third_3", *["window"] * 5, "slope"]
+    assert len(table) == 12 * (1 + 3 * 4 * len(parts))
+    assert table.session_id.unique().tolist() == [one.id for one in DIALOGUES]
+    own = of(table, session_id="session_0", measure="rlsm")
+    assert own.direction.tolist() == [way for way in DIRECTIONS for _ in parts]
+    assert own.part.tolist() == parts * 4
+    assert of(own, part="window", direction="both")[["first_turn", "last_turn"]].to_numpy().tolist() == [
+        [first, first + 19] for first in (0, 5, 10, 15, 20)
+    ]
+    whole = of(table, session_id="session_0", measure="lsm")
+    assert (len(whole), whole.n_pairs.isna().all(), whole.part.item()) == (1, True, "whole")
+    assert (table.n_strangers == 11).all()
+    assert table.dtypes[["first_turn", "last_turn", "n_strangers"]].eq(np.int64).all()
+
+
+def test_words_per_turn(table: pd.DataFrame) -> None:
+    lengths = [len(turn.text.split()) for turn in DIALOGUES[0].turns]
+    counted = [i for i in range(41) if i not in (6, 9)]
+    for row in of(table, session_id="session_0").itertuples():
+        inside = [lengths[i] for i in counted if row.first_turn <= i <= row.last_turn]
+        assert row.words_per_turn == pytest.approx(np.mean(inside))
+
+
+@pytest.mark.parametrize("kind", [LSM, RLSM, COORDINATION], ids=lambda one: one.name)
+def test_thirds_and_windows_by_a_loop(table: pd.DataFrame, kind: Any, make: Any) -> None:
+    letters: Mapping[str, str] = {"therapist": "T", "client": "C", "other": "O"}
+    session = make([(letters[turn.role], turn.text) for turn in DIALOGUES[2].turns])
+    own, roles = kind.represent(session), [turn.role for turn in DIALOGUES[2].turns]
+    for row in of(table, session_id="session_2", measure=kind.name).itertuples():
+        if row.part == "slope" or row.direction not in ("therapist", "client"):
+            continue
+        other = "client" if row.direction == "therapist" else "therapist"
+        inside = range(max(row.first_turn, 1), row.last_turn + 1)
+        replies = [i for i in inside if roles[i] == row.direction and roles[i - 1] == other and 9 not in (i, i - 1)]
+        at = np.array(replies)
+        terms = kind.terms(own, own, at - 1, at)
+        assert row.value == pytest.approx(kind.over(terms.sum(axis=0)), abs=1e-12)
+        assert row.n_pairs == np.count_nonzero(~np.isnan((kind.each or kind.over)(terms)))
+
+
+def test_both_and_difference(table: pd.DataFrame) -> None:
+    wide = table[table.n_pairs.notna()].pivot_table(
+        index=["session_id", "measure", "part", "first_turn"], columns="direction", values="value"
+    )
+    np.testing.assert_allclose(wide["both"], (wide.therapist + wide.client) / 2, atol=1e-12)
+    np.testing.assert_allclose(wide.difference, wide.therapist - wide.client, atol=1e-12)
+
+
+def test_ranges(table: pd.DataFrame) -> None:
+    for column in ROW_COLUMNS:
+        if column.unit != "text":
+            assert table[column.name].dropna().between(column.low, column.high).all()
+    values = table[(table.direction != "difference") & (table.part != "slope")]
+    for name, low in (("lsm", 0), ("lsm_turn_mean", 0), ("rlsm", 0), ("coordination", -1)):
+        assert of(values, measure=name).value.dropna().between(low, 1).all()
+    for one in ("p", "strangers_p"):
+        times = table[one].dropna() * (DRAWS + 1)
+        pairwise = times[table.measure != "lsm"]
+        assert len(pairwise) > 300
+        if one == "p":  # a share of the draws with the session, or of those that are defined
+            assert (pairwise.round(6) % 1 == 0).mean() > 0.9
+
+
+def test_z_is_the_distance_in_standard_deviations(table: pd.DataFrame) -> None:
+    for mean, sd, z in (("null", "null_sd", "z"), ("strangers", "strangers_sd", "strangers_z")):
+        rows = table[table[z].notna()]
+        assert len(rows) > 100
+        np.testing.assert_allclose(rows[z], (rows.value - rows[mean]) / rows[sd])
+
+
+def test_style_matching_of_all_that_is_said(table: pd.DataFrame, make: Any) -> None:
+    session = make([(turn.role[0].upper(), turn.text) for turn in DIALOGUES[1].turns])
+    own, n_words = WHOLE_LSM.represent(session)
+    sides = [
+        100 * own[of_role].sum(axis=0) / n_words[of_role].sum() for of_role in map(session.of, ("therapist", "client"))
+    ]
+    assert of(table, session_id="session_1", measure="lsm").value.item() == pytest.approx(matching(*sides))
+
+
+# ---- what must not matter, and what must
+
+
+def test_names_batch_mates_and_order_do_not_matter(table: pd.DataFrame) -> None:
+    renamed = [replace(one, id=f"x{i}", source_file="y") for i, one in enumerate(DIALOGUES)]
+    same(ta.synchrony(renamed, measures=NAMES).drop(columns="session_id"), table.drop(columns="session_id"))
+    alone = ta.synchrony(DIALOGUES[3], measures=NAMES, strangers=DIALOGUES)
+    same(alone, of(table, session_id="session_3"))
+    backwards = ta.synchrony(DIALOGUES[::-1], measures=NAMES[::-1], strangers=DIALOGUES[::-1])
+    same(of(backwards, session_id="session_3", measure="rlsm"), of(alone, measure="rlsm"))
+
+
+def test_the_seed_matters_to_chance_alone(table: pd.DataFrame) -> None:
+    other = ta.synchrony(DIALOGUES, measures=NAMES, settings=ta.Settings(seed=1))
+    same(other.drop(columns=CHANCE), table.drop(columns=CHANCE))
+    pairwise = of(table, part="whole", direction="both", measure="rlsm").index
+    assert (other.null[pairwise] != table.null[pairwise]).all()
+    assert (other.strangers[pairwise] != table.strangers[pairwise]).all()
+
+
+def test_exchanged_roles_mirror_directions(table: pd.DataFrame) -> None:
+    swap: Any = {"therapist": "client", "client": "therapist", "other": "other"}
+    mirrored = ta.synchrony(
+        [replace(one, turns=tuple(replace(turn, role=swap[turn.role]) for turn in one.turns)) for one in DIALOGUES],
+        measures=NAMES,
+    )
+    mirrored.direction = mirrored.direction.replace({"therapist": "client", "client": "therapist"})
+    mirrored.value *= np.where(mirrored.direction == "difference", -1, 1)
+    key = ["session_id", "measure", "direction", "part", "first_turn"]
+    kept = [*key, "last_turn", "n_pairs", "words_per_turn", "value"]
+    pd.testing.assert_frame_equal(
+        mirrored.sort_values(key)[kept].reset_index(drop=True),
+        table.sort_values(key)[kept].reset_index(drop=True),
+        check_exact=True,
+    )
+
+
+# ---- strangers
+
+
+def test_strangers_may_be_given(table: pd.DataFrame) -> None:
+    others = [dialogue(seed) for seed in range(20, 30)]
+    found = ta.synchrony(DIALOGUES, measures=NAMES, strangers=others)
+    assert (found.n_strangers == 10).all()
+    beside = [name for name in CHANCE if "strangers" in name]
+    same(found.drop(columns=beside), table.drop(columns=beside))
+    # A session that is among them is no stranger to itself; with five it has four others, which are too few.
+    mine = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=[DIALOGUES[0], *others])
+    same(mine, ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others))
+    few = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=[DIALOGUES[0], *others[:4]])
+    assert (few.n_strangers == 0).all()
+    assert few[[name for name in beside if name != "n_strangers"]].isna().all(axis=None)
+    assert few.p.notna().any()
+
+
+@pytest.mark.parametrize("n", [5, 9, 10])
+def test_under_ten_strangers_there_is_no_p(n: int) -> None:
+    found = ta.synchrony(DIALOGUES[0], measures=NAMES, strangers=[dialogue(seed) for seed in range(20, 20 + n)])
+    assert (found.n_strangers == n).all()
+    asked = found[found.p.notna() | (found.measure == "lsm")]
+    assert asked[["strangers", "strangers_sd", "strangers_z"]].notna().all(axis=None)
+    assert asked.strangers_p.notna().eq(n == 10).all()
+
+
+def test_those_who_speak_as_long_are_preferred() -> None:
+    others = [dialogue(seed, n=20 if seed < 24 else 60) for seed in range(20, 34)]
+    found = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others)
+    assert (found.n_strangers == 10).all()
+    same(found, ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[4:]))
+    assert (ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[:13]).n_strangers == 13).all()
+
+
+def test_the_same_client_is_no_stranger() -> None:
+    """Asked first without names: what is kept of that must not be used again."""
+    nameless = ta.synchrony(DIALOGUES, measures=["rlsm"])
+    named = [replace(one, metadata={"client": "Ada" if i < 2 else f"c{i}"}) for i, one in enumerate(DIALOGUES)]
+    found = ta.synchrony(named, measures=["rlsm"])
+    assert nameless.groupby("session_id").n_strangers.first().tolist() == [11] * 12
+    assert found.groupby("session_id").n_strangers.first().tolist() == [10] * 2 + [11] * 10
+
+
+def test_strangers_who_say_nothing_but_signs() -> None:
+    said = [("therapist", "the dog"), ("client", "...")] * 8
+    found = ta.synchrony([*DIALOGUES, said], measures=NAMES)
+    assert of(found, session_id="session_0").n_strangers.eq(11).all()
+
+
+def test_delays_longer_than_the_session() -> None:
+    for n in range(8):
+        found = ta.synchrony(dialogue(1, n), measures=[replace(LSM, delay=d) for d in range(1, 6)])
+        assert len(found) == 5 * 4 * 5

@@ -1,0 +1,234 @@
+"""Both kinds of alignment of sessions: beside strangers as counters give it, with a delay, in little memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
+from therapy_analytics.language.annotate import TurnArrays
+from therapy_analytics.language.company import Company, choose_strangers, companies
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language.tokens import Tokens
+from therapy_analytics.measures.synchrony._chance import DRAWS, directions, pairs_of
+from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, Pairwise, outcome
+from therapy_analytics.measures.synchrony._whole import Side, Whole, whole_outcome
+from therapy_analytics.measures.synchrony.alignment import LEXICAL, LEXICAL_2, LEXICAL_WHOLE, alignment
+from therapy_analytics.measures.synchrony.syntactic_alignment import (
+    SYNTACTIC,
+    SYNTACTIC_2,
+    SYNTACTIC_WHOLE,
+    syntactic_alignment,
+)
+from therapy_analytics.session import CLIENT, THERAPIST, Role, Session, Turn
+
+VOCABULARY = (
+    *("i", "you", "it", "don't", "know", "see", "what", "tired,", "work", "well.", "again?"),
+    *("never,", "home", "we're", "going", "there", "now", "old", "new", "day"),
+)
+Runs = Sequence[tuple[tuple[str, int], ...]]
+
+
+def invented(seed: int, n_turns: int = 16) -> Session:
+    """Return a session of turns of 9 to 13 words of a small vocabulary, one of them silent."""
+    generator = np.random.default_rng(seed)
+    texts = [" ".join(generator.choice(VOCABULARY, size)) for size in generator.integers(9, 14, n_turns)]
+    texts[5] = "..."
+    roles: tuple[Role, Role] = ("therapist", "client")
+    turns = tuple(
+        Turn(index=i, speaker=roles[i % 2], role=roles[i % 2], text=text, first_row=i + 1)
+        for i, text in enumerate(texts)
+    )
+    return Session(id=str(seed), source_file=f"{seed}.txt", turns=turns)
+
+
+def read(sessions: Sequence[Session]) -> Batch:
+    """Annotate, with parts of speech (some of them unknown) made up from the order of tokens."""
+    batch = annotate(sessions, Matcher(builtin_lexicons()))
+    n = len(batch.turns.tokens.ids)
+    tags = ((batch.turns.tokens.ids + np.arange(n) // 7) % 6 - 1).astype(np.int8)
+    return replace(batch, turns=replace(batch.turns, tags=tags))
+
+
+@pytest.fixture(scope="module")
+def session() -> AnnotatedSession:
+    sessions = [invented(seed) for seed in range(12)]
+    (company,) = companies(choose_strangers(sessions), read).values()
+    *_, last = read(sessions)
+    return replace(last, company=company)
+
+
+def runs_of(session: AnnotatedSession, n: int) -> list[Runs]:
+    """Return the sequences of (word, tag) of each turn, punctuation left out."""
+    tokens, tags = session.turns.tokens, session.turns.tags
+    assert tags is not None
+    found: list[Runs] = []
+    for start, stop in pairwise(session.turns.offsets.tolist()):
+        said = [
+            (tokens.lower[i], int(tag))
+            for i, tag in zip(tokens.ids[start:stop], tags[start:stop], strict=True)
+            if any(map(str.isalnum, tokens.lower[i]))
+        ]
+        found.append(list(zip(*(said[step:] for step in range(n)), strict=False)))
+    return found
+
+
+def cosine(a: Counter[Any], b: Counter[Any]) -> float:
+    squares = [sum(value * value for value in side.values()) for side in (a, b)]
+    return sum(a[key] * b[key] for key in a) / float(np.sqrt(squares[0] * squares[1])) if all(squares) else np.nan
+
+
+def lexical(a: Runs, b: Runs) -> float:
+    return cosine(*(Counter(tuple(word for word, _ in run) for run in side) for side in (a, b)))
+
+
+def syntactic(a: Runs, b: Runs) -> float:
+    rests = set(a) - set(b), set(b) - set(a)
+    return cosine(*(Counter(tuple(tag for _, tag in run) for run in rest) for rest in rests))
+
+
+KINDS = [(LEXICAL, lexical, 1), (LEXICAL_2, lexical, 2), (SYNTACTIC, syntactic, 1), (SYNTACTIC_2, syntactic, 2)]
+WHOLES = [(LEXICAL_WHOLE, lexical), (SYNTACTIC_WHOLE, syntactic)]
+
+
+@pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda of: getattr(of, "name", None))
+def test_strangers_as_counters_give_them(session: AnnotatedSession, kind: Pairwise, counted: Any, n: int) -> None:
+    assert session.company is not None
+    own, theirs = runs_of(session, n), runs_of(session.company.whole, n)
+    for direction in directions(session):
+        drawn = []
+        for stranger, draws in direction.exchanged.items():
+            before, after = (own, theirs) if stranger == direction.role else (theirs, own)
+            pairs = np.broadcast_arrays(draws.anchors[draws.anchor_at], draws.replies[draws.reply_at])
+            each = [counted(before[a], after[r]) for a, r in zip(*(side.ravel() for side in pairs), strict=True)]
+            drawn.append(np.nanmean(np.reshape(each, pairs[0].shape), axis=0))
+        assert [len(one) for one in drawn] == [DRAWS // 2, DRAWS // 2]
+        at = DIRECTIONS.index("therapist" if direction.role == THERAPIST else "client"), 0
+        found = outcome(kind, session)
+        assert found.strangers.mean[at] == pytest.approx(np.mean(drawn), rel=0, abs=1e-12)
+        reached = np.count_nonzero(np.concatenate(drawn) >= found.values[at] - 1e-12)
+        assert found.strangers.p[at] == pytest.approx((reached + 1) / (DRAWS + 1))
+
+
+@pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda of: getattr(of, "name", None))
+@pytest.mark.parametrize("delay", [1, 2])
+def test_replies_as_counters_give_them(
+    session: AnnotatedSession, kind: Pairwise, counted: Any, n: int, delay: int
+) -> None:
+    own, each = runs_of(session, n), outcome(replace(kind, delay=delay), session).each
+    wanted = np.full(len(session), np.nan)
+    for role in (THERAPIST, CLIENT):
+        for anchor, reply in zip(*pairs_of(session, role, delay), strict=True):
+            assert reply - anchor == 2 * delay - 1
+            wanted[reply] = counted(own[anchor], own[reply])
+    np.testing.assert_allclose(each, wanted, rtol=0, atol=1e-12)
+    assert np.isfinite(each).sum() >= 8
+
+
+@pytest.mark.parametrize(("kind", "counted"), WHOLES, ids=lambda of: getattr(of, "name", None))
+def test_whole_sessions_as_counters_give_them(session: AnnotatedSession, kind: Whole, counted: Any) -> None:
+    assert session.company is not None
+    whole = session.company.whole
+    turns = [np.flatnonzero((session.n_words > 0) & (session.turns.roles == role)) for role in (THERAPIST, CLIENT)]
+    own, theirs = kind.represent(session), kind.represent(whole)
+    drawn = np.array([3, 20, 20, 41, 7])  # a turn of strangers may come twice
+    sides = [Side(own, one, one) for one in turns]
+    stranger = Side(theirs, drawn, np.arange(len(drawn)))
+
+    def all_of(of: AnnotatedSession, rows: Any, n: int) -> Runs:
+        runs = runs_of(of, n)
+        return [run for i in rows for run in runs[i]]
+
+    for i, n in enumerate((1, 2)):
+        one, other = (all_of(session, rows, n) for rows in turns)
+        third = all_of(whole, drawn, n)
+        assert kind.values(*sides)[i] == pytest.approx(counted(one, other), rel=0, abs=1e-12)
+        assert kind.values(sides[0], stranger)[i] == pytest.approx(counted(one, third), rel=0, abs=1e-12)
+        assert kind.values(stranger, sides[1])[i] == pytest.approx(counted(third, other), rel=0, abs=1e-12)
+    found = whole_outcome(kind, session)
+    np.testing.assert_allclose(found.values, kind.values(*sides))
+    assert np.isfinite(found.strangers.mean).all()
+
+
+def test_the_measures_fill_their_columns(session: AnnotatedSession) -> None:
+    values = {**alignment(session), **syntactic_alignment(session)}
+    for name in ("lexical_alignment", "lexical_alignment_2", "syntactic_alignment", "syntactic_alignment_2"):
+        assert 0 <= values[name] <= 1
+        assert np.shape(values[f"{name}_turn"]) == (16,)
+    for name in ("lexical_alignment_whole", "syntactic_alignment_whole"):
+        assert 0 <= values[name] <= 1
+        assert np.isfinite(values[f"{name}_2_strangers"])
+
+
+# ---- long sessions
+
+
+def numbered(sizes: Sequence[int], seed: int, n_types: int = 12_000) -> AnnotatedSession:
+    """Return a session of turns of so many words, without text, of a vocabulary that all such sessions have."""
+    generator = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    ids = (n_types * generator.random(offsets[-1]) ** 3).astype(np.int32)
+    keys = np.random.default_rng(0).integers(0, 2**63, n_types).astype(np.uint64)
+    names = tuple(map(str, range(n_types)))
+    word = np.ones(len(ids), dtype=np.bool_)
+    tokens = Tokens(names, names, keys, np.ones(n_types, np.bool_), ids, offsets, word, ~word)
+    nothing = np.zeros((len(sizes), 0), dtype=np.int32)
+    arrays = TurnArrays(
+        tokens=tokens,
+        offsets=offsets,
+        roles=np.where(np.arange(len(sizes)) % 2, CLIENT, THERAPIST).astype(np.int8),
+        n_words=np.asarray(sizes, dtype=np.int64),
+        n_sentences=np.ones(len(sizes), dtype=np.int64),
+        categories={},
+        counts=nothing,
+        covered=nothing,
+        opens=nothing.astype(np.bool_),
+        tags=(ids % 17).astype(np.int8),
+    )
+    return AnnotatedSession(Session(id=str(seed), source_file="made up", turns=()), arrays)
+
+
+def company_of(whole: AnnotatedSession, n_strangers: int) -> Company:
+    starts = np.linspace(0, len(whole), n_strangers + 1).astype(np.int64)
+    by_length = {}
+    for i, (start, stop) in enumerate(pairwise(starts.tolist())):
+        for role in (THERAPIST, CLIENT):
+            own = start + np.flatnonzero(whole.turns.roles[start:stop] == role)
+            by_length[i, role] = own[np.argsort(whole.n_words[own], kind="stable")]
+    names = tuple(map(str, range(n_strangers)))
+    return Company(whole, starts, names, ("",) * n_strangers, by_length)
+
+
+def sizes_of(n_turns: int, n_long: int, seed: int) -> Sequence[int]:
+    """Return lengths of turns: short ones, and some of 5,000 words."""
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(1, 12, n_turns)
+    sizes[generator.choice(n_turns, n_long, replace=False)] = 5_000
+    return [int(size) for size in sizes]
+
+
+@pytest.fixture
+def traced() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("traced")
+@pytest.mark.parametrize("kind", [LEXICAL_2, LEXICAL_WHOLE, SYNTACTIC, SYNTACTIC_WHOLE], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(("n_turns", "n_long"), [(10_000, 40), (60, 40)], ids=["many turns", "long turns"])
+def test_memory_is_bounded(kind: Pairwise | Whole, n_turns: int, n_long: int) -> None:
+    session = replace(
+        numbered(sizes_of(n_turns, n_long, 1), 1), company=company_of(numbered(sizes_of(600, 40, 2), 2), 12)
+    )
+    tracemalloc.reset_peak()
+    found = outcome(kind, session) if isinstance(kind, Pairwise) else whole_outcome(kind, session)
+    assert np.isfinite(found.strangers.mean).any()
+    assert tracemalloc.get_traced_memory()[1] < 500e6

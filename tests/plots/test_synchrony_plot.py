@@ -1,0 +1,372 @@
+"""What the two plots of synchrony show: one session along its turns, many sessions beside chance."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from therapy_analytics import plots
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS
+from therapy_analytics.plots import inner_box
+from therapy_analytics.plots._outlines import outlines, sentences
+from therapy_analytics.plots._save import save
+from therapy_analytics.plots._sheet import Sheet
+from therapy_analytics.plots.session_synchrony import figure_size
+from therapy_analytics.plots.synchrony_overview import wilson
+
+PAIRS = ("lexical_alignment", "semantic_similarity", "lsm_turn_mean", "rlsm", "coordination", "c6", "c7", "c8")
+WHOLES = ("lsm", "recurrence_rate", "a_name_so_long_that_there_is_no_room_for_it", *(f"w{i}" for i in range(7)))
+COLUMNS = [
+    *("session_id", "measure", "direction", "part", "first_turn", "last_turn", "words_per_turn", "value"),
+    *("null", "null_sd", "z", "p", "strangers", "strangers_sd", "strangers_z", "strangers_p"),
+]
+
+
+def parts(n):
+    """Return the stretches of a session of n turns, as the table has them."""
+    windows = [("window", first, first + 19) for first in range(0, n - 19, 5)]
+    return [("whole", 0, n - 1), ("third_1", 0, n // 3), *windows, ("slope", 0, n - 1)]
+
+
+def row(measure, direction, part, z, *, base=0.5, session_id="s1", words=15.0):
+    """Make a row: chance is `base`, its standard deviation 0.1; strangers are 0.1 below it, z above them 1 more."""
+    name, first, last = part
+    chance = [base, 0.1, z, 0.3, base - 0.1, 0.1, z + 1, 0.2]
+    return [session_id, measure, direction, name, first, last, words, base + 0.1 * z, *chance]
+
+
+def table(n, *, pairs=PAIRS, wholes=WHOLES, session_id="session_017", seed=0):
+    """Make the rows of one session of n turns, without using any word of a real one."""
+    rng = np.random.default_rng(seed + n)
+    rows = [
+        row(name, direction, part, rng.normal(0, 1.5), session_id=session_id, base=10.0 ** -(i % 4))
+        for i, name in enumerate(pairs)
+        for direction in ("both", "therapist", "client", "difference")
+        for part in parts(n)
+    ]
+    rows += [row(name, "both", ("whole", 0, n - 1), rng.normal(0, 2), session_id=session_id) for name in wholes]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def by_hand(windows, wholes=()):
+    """Make a table of 30 turns from {(measure, direction): z of its three windows}; whole sessions have z 1."""
+    rows = []
+    for (measure, direction), zs in windows.items():
+        rows.append(row(measure, direction, ("whole", 0, 29), 1.0))
+        rows += [row(measure, direction, part, z) for part, z in zip(parts(30)[2:5], zs, strict=True)]
+    rows += [row(name, "both", ("whole", 0, 29), z) for name, z in wholes]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def new_axes(width=11, height=5):
+    figure = Figure(figsize=(width, height), dpi=110)
+    FigureCanvasAgg(figure)
+    return figure.add_axes(inner_box(width, height))
+
+
+def draw(rows):
+    return plots.synchrony(rows, ax=new_axes(*figure_size(rows)))
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """Record what is written as outlines: (text, size in points, path on the axes)."""
+    found = []
+    real = Sheet.outline
+
+    def outline(page, lines, *, size=0.85, said=False, **style):
+        lines, height = list(lines), size * page.font
+        make = sentences if said else outlines
+        found.extend((line[2], height, make([line], (height * page.point, height * page.row))) for line in lines)
+        real(page, lines, size=size, said=said, **style)
+
+    monkeypatch.setattr(Sheet, "outline", outline)
+    return found
+
+
+def said(ax, written):
+    texts = [text.get_text() for text in ax.figure.findobj(Text)]
+    return [*texts, *(text for text, _, _ in written)]
+
+
+def points(ax, gid):
+    """Return the marks of a kind."""
+    return [tuple(xy) for line in ax.lines if line.get_gid() == gid for xy in line.get_xydata().tolist()]
+
+
+def bands(ax):
+    return [path.vertices for one in ax.collections if one.get_gid() == "chance" for path in one.get_paths()]
+
+
+# One session, by hand
+
+
+def test_windows_stand_at_their_middle_and_lanes_fill_their_own_range():
+    # Windows of turns 0-19, 5-24, 10-29 have their middles at 9.5, 14.5, 19.5. Values .5, .6, .9; the band is
+    # .5 +- .196, so that the lane goes from .304 to .9.
+    ax = draw(by_hand({("rlsm", "therapist"): [0, 1, 4]}))
+    found = points(ax, "points therapist")
+    assert [x for x, _ in found] == [9.5, 14.5, 19.5]
+    foot = min(band[:, 1].min() for band in bands(ax))
+    heights = [(y - foot) / (found[-1][1] - foot) for _, y in found]
+    assert heights == pytest.approx([(value - 0.304) / (0.9 - 0.304) for value in (0.5, 0.6, 0.9)])
+
+
+def test_only_windows_outside_their_own_band_have_large_marks():
+    # 1.96 standard deviations each way: -2 and 4 are outside, 1.9 is not.
+    ax = draw(by_hand({("rlsm", "therapist"): [1.9, 4, 0], ("rlsm", "client"): [0, 0, -2]}))
+    assert [x for x, _ in points(ax, "outside therapist")] == [14.5]
+    assert [x for x, _ in points(ax, "outside client")] == [19.5]
+
+
+def test_windows_of_both_are_drawn_only_where_the_speakers_have_none():
+    ax = draw(by_hand({("a", "both"): [0, 1, 0], ("b", "both"): [0, 1, 0], ("b", "client"): [1, 0, 1]}))
+    assert len(points(ax, "points both")) == 3
+    assert len(points(ax, "points client")) == 3
+
+
+def test_undefined_windows_part_line_and_band():
+    # Five windows, the third undefined: two bands, two lines.
+    rows = table(40, pairs=("rlsm",), wholes=()).query("direction == 'client'")
+    third = (rows["part"] == "window") & (rows["first_turn"] == 10)
+    ax = draw(rows.assign(**{name: rows[name].mask(third) for name in ("value", "null", "null_sd")}))
+    assert len(bands(ax)) == 2
+    (lines,) = [one for one in ax.collections if one.get_gid() == "windows client"]
+    assert [len(path.vertices) for path in lines.get_paths()] == [2, 2]
+
+
+def test_numbers_of_the_whole_session_stand_beside(written):
+    # The whole session: z 1, so value .6; chance .5; strangers .4, z 2; p is .3 in these tables.
+    draw(by_hand({("rlsm", "therapist"): [0, 1, 0]}))
+    (numbers,) = [text.split() for text, _, _ in written if text.startswith("therapist ")]
+    assert numbers == ["therapist", "0.60", "0.50", "+1.0", "0.300", "0.40", "+2.0"]
+
+
+def test_range_of_a_lane_is_written_at_its_left(written):
+    # The band's foot is .5 - .196 and the highest value .9.
+    draw(by_hand({("rlsm", "therapist"): [0, 1, 4]}))
+    assert {"0.90", "0.30"} <= {text for text, _, _ in written}
+
+
+def test_whole_dialogues_are_dots_on_a_scale_of_chance():
+    ax = draw(by_hand({}, wholes=[("a", 0.0), ("b", 1.75), ("c", -1.75)]))
+    # 30 turns end at 29; the scale goes from -3.5 to 3.5.
+    assert [x for x, _ in points(ax, "shuffles both")] == pytest.approx([14.5, 14.5 * 1.5, 14.5 * 0.5])
+    assert [x for x, _ in points(ax, "strangers both")] == pytest.approx([29 * (z + 3.5) / 7 for z in (1, 2.75, -0.75)])
+
+
+def test_what_is_further_than_the_scale_is_an_arrow_at_its_end():
+    ax = draw(by_hand({}, wholes=[("a", 9.0), ("b", -9.0)]))
+    arrows = {line.get_marker(): line.get_xdata().tolist() for line in ax.lines if line.get_gid() == "shuffles both"}
+    assert arrows == {">": [29.0], "<": [0.0]}
+
+
+def test_measures_without_chance_have_numbers_but_no_dot(written):
+    rows = by_hand({}, wholes=[("a", 1.0), ("b", 1.0)])
+    none = rows["measure"] == "a"
+    ax = draw(rows.assign(**{name: rows[name].mask(none) for name in ("null", "z", "p")}))
+    assert len(points(ax, "shuffles both")) == 1
+    assert ["both", "0.60", "-", "-", "-", "0.40", "+2.0"] in [text.split() for text, _, _ in written]
+
+
+def test_sessions_too_short_for_windows_say_so_and_show_values(written):
+    ax = draw(table(12, pairs=("rlsm",), wholes=("lsm",)))
+    assert "too few turns for windows: values of the whole session only" in said(ax, written)
+    assert len(points(ax, "shuffles therapist")) == len(points(ax, "shuffles client")) == 1
+    assert len(points(ax, "shuffles both")) == 2
+    assert not points(ax, "points therapist")
+
+
+def test_measures_of_whole_dialogues_alone_are_not_called_too_short(written):
+    found = said(draw(table(73, pairs=())), written)
+    assert "values of the whole session only" in found
+
+
+def test_measures_without_a_value_are_left_out(written):
+    rows = table(73)
+    rows["value"] = rows["value"].mask(rows["measure"].isin(["rlsm", "lsm"]))
+    found = said(draw(rows), written)
+    assert "coordination" in found
+    assert not {"rlsm", "lsm"} & set(found)
+
+
+def test_nothing_left_is_a_picture_that_says_so():
+    rows = table(73).assign(value=np.nan)
+    assert "no measure has a value" in draw(rows).texts[0].get_text()
+    assert "no row" in draw(rows.head(0)).texts[0].get_text()
+
+
+def test_what_a_reader_must_know_is_written(written):
+    found = "\n".join(said(draw(table(73)), written))
+    for needed in (
+        "session_017",
+        "73 turns, 15.0 words per turn",
+        "Synchrony is no quality score: it grows with words per turn",
+        "windows of 20 turns",
+        "therapist's replies",
+        "95% of shuffles",
+        "By chance 1 window in 20 lies outside",
+        "lexical alignment",
+        "strangers",
+    ):
+        assert needed in found
+
+
+def test_more_than_one_session_is_an_error_that_quotes_none():
+    two = pd.concat([table(12), table(12, session_id="s2")])
+    with pytest.raises(BadOptionError, match="one session and the table holds 2"):
+        plots.synchrony(two, ax=new_axes())
+
+
+def test_a_new_figure_is_as_high_as_its_rows_need():
+    rows = table(73)
+    with plt.rc_context({"backend": "agg"}):
+        ax = plots.synchrony(rows)
+    assert tuple(ax.figure.get_size_inches()) == pytest.approx(figure_size(rows))
+    assert figure_size(rows)[1] > figure_size(table(73, pairs=("rlsm",), wholes=()))[1]
+    plt.close(ax.figure)
+
+
+def test_the_table_is_left_as_it_is_and_the_same_bytes_are_written_whatever_the_style(tmp_path):
+    rows = table(73)
+    before = rows.copy(deep=True)
+    first = save(plots.synchrony, rows, tmp_path / "a.png").read_bytes()
+    with plt.rc_context({"font.family": "serif", "axes.facecolor": "black", "text.color": "white"}):
+        draw(rows)
+        second = save(plots.synchrony, rows, tmp_path / "b.png").read_bytes()
+    assert first == second
+    pd.testing.assert_frame_equal(rows, before)
+
+
+# One session, in trouble
+
+
+def only(*names):
+    return lambda t: t[t["measure"].isin(names)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.sample(frac=1, random_state=1),
+        lambda t: t[t["direction"] == "client"],
+        lambda t: t[t["part"] == "window"],
+        lambda t: t.assign(z=np.nan, p=np.nan, null=np.nan, null_sd=np.nan),
+        lambda t: t.assign(null_sd=0.0, value=0.5, null=0.5),
+        lambda t: t.drop(columns=["words_per_turn", "strangers", "strangers_z"]),
+        lambda t: t.astype({"measure": "category", "direction": "category", "part": "category", "value": "Float64"}),
+        lambda t: t.assign(session_id="$\\no_formula{$ " + "long " * 40),
+        lambda t: t.assign(measure=t["measure"].replace("rlsm", "$\\no_formula{$")),
+        lambda t: t.assign(value=t["value"] * 1e5, null=t["null"] * 1e5, null_sd=t["null_sd"] * 1e5),
+        only("rlsm"),
+        only("lsm"),
+    ],
+)
+def test_odd_tables_are_drawn_without_overlaps(change, written):
+    assert_no_overlaps(draw(change(table(73))), written)
+
+
+@pytest.mark.parametrize("size", [None, (11, 5), (8, 6), (16, 9)])
+@pytest.mark.parametrize("n", [2, 10, 20, 73, 500])
+def test_no_text_lies_on_another_or_leaves_the_figure(n, size, written):
+    rows = table(n, session_id="x" * 80)
+    ax = plots.synchrony(rows, ax=new_axes(*(size or figure_size(rows))))
+    assert_no_overlaps(ax, written)
+
+
+def test_text_has_a_size_that_can_be_read(written):
+    draw(table(500))
+    assert min(size for _, size, _ in written) > 5
+
+
+def box_around(corners):
+    return Bbox([corners.min(axis=0), corners.max(axis=0)])
+
+
+def assert_no_overlaps(ax, written=()):
+    ax.figure.draw_without_rendering()
+    texts = [text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    # The corners that curves are drawn by hold the curves, and are found much faster.
+    boxes += [(text, box_around(ax.transData.transform(path.vertices))) for text, _, path in written]
+    page = ax.figure.bbox
+    for name, box in boxes:
+        assert page.x0 <= box.x0 and box.x1 <= page.x1, name  # noqa: PT018
+        assert page.y0 <= box.y0 and box.y1 <= page.y1, name  # noqa: PT018
+    for (name, box), (other, another) in itertools.combinations(boxes, 2):
+        # Half a pixel: a box holds the descenders that a word may not have.
+        apart = (
+            min(box.x1, another.x1) - max(box.x0, another.x0),
+            min(box.y1, another.y1) - max(box.y0, another.y0),
+        )
+        assert min(apart) <= 0.5, (name, other)
+
+
+# Many sessions
+
+
+def many(n=20):
+    wholes = [table(73, session_id=f"s{i}", seed=i).query("part == 'whole'") for i in range(n)]
+    return pd.concat(wholes, ignore_index=True)
+
+
+def two_measures():
+    """Five sessions: z of `a` -1, 0, 1, 2, 9, of which two have p below .05; `b` has no shuffles."""
+    rows = [row("a", "both", ("whole", 0, 29), z, session_id=f"s{i}") for i, z in enumerate((-1.0, 0, 1, 2, 9))]
+    rows += [row("b", "both", ("whole", 0, 29), 1.0, session_id=f"s{i}") for i in range(5)]
+    rows += [row("a", "client", ("whole", 0, 29), 1.0, session_id="s0"), row("a", "both", ("window", 0, 19), 1.0)]
+    made = pd.DataFrame(rows, columns=COLUMNS)
+    made.loc[3:4, "p"] = [0.049, 0.005]
+    return made.assign(z=made["z"].mask(made["measure"] == "b"), p=made["p"].mask(made["measure"] == "b"))
+
+
+def test_a_dot_is_a_session_and_far_ones_are_at_the_end():
+    ax = plots.chance(two_measures(), ax=new_axes())
+    assert sorted(x for x, _ in points(ax, "z shuffles")) == [-1, 0, 1, 2, 4]
+    assert len(points(ax, "z strangers")) == 10
+
+
+def test_medians_and_shares_are_of_the_sessions_that_have_one():
+    ax = plots.chance(two_measures(), ax=new_axes())
+    (medians,) = [one for one in ax.collections if one.get_gid() == "median shuffles"]
+    assert [path.vertices[0, 0] for path in medians.get_paths()] == [1]
+    texts = [text.get_text() for text in ax.texts]
+    assert "2 of 5" in texts
+    assert texts.count("0 of 5") == 2
+
+
+def test_wilson_has_ends_within_a_share():
+    assert wilson(0, 20)[0] == 0
+    assert wilson(20, 20)[1] == 1
+    assert wilson(0, 20)[1] == pytest.approx(0.161, abs=5e-4)  # as in tables of the interval
+
+
+def test_the_overview_leaves_its_table_and_writes_the_same_bytes_twice(tmp_path):
+    rows = two_measures()
+    before = rows.copy(deep=True)
+    first, second = (save(plots.chance, rows, tmp_path / f"{i}.png").read_bytes() for i in range(2))
+    assert first == second
+    pd.testing.assert_frame_equal(rows, before)
+
+
+@pytest.mark.parametrize("name", ["synchrony", "chance"])
+def test_the_table_of_the_package_has_what_the_plots_need(name):
+    assert set(plots.PLOTS[name].needs) <= {column.name for column in ROW_COLUMNS}
+
+
+def test_an_overview_without_z_says_so():
+    ax = plots.chance(two_measures().assign(z=np.nan, strangers_z=np.nan), ax=new_axes())
+    assert "no synchrony beside chance" in ax.texts[0].get_text()
+
+
+@pytest.mark.parametrize("size", [(11, 5), (8, 6), (16, 9)])
+def test_no_text_of_the_overview_lies_on_another(size):
+    for rows in (many(), two_measures()):
+        assert_no_overlaps(plots.chance(rows, ax=new_axes(*size)))

@@ -1,0 +1,73 @@
+"""Synchrony alone: of sessions, of dialogues as spaCy Docs, of a ConvoKit corpus; no codes, one tidy table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.measures.synchrony._rows import Kind, kinds
+from therapy_analytics.pipeline import arrays_with_company
+from therapy_analytics.readers import ReadOptions, as_sessions
+from therapy_analytics.settings import Settings
+from therapy_analytics.tables import synchrony_table
+
+
+def synchrony(
+    dialogues: Any,
+    /,
+    *,
+    measures: Sequence[str | Kind] | None = None,
+    strangers: Any = None,
+    settings: Settings | None = None,
+    options: ReadOptions | None = None,
+) -> pd.DataFrame:
+    """Measure how alike the two of each dialogue speak, beside what chance would give.
+
+    Parameters
+    ----------
+    dialogues : Session, spaCy Docs, ConvoKit Corpus, ...
+        One dialogue or several, in any form that `read` returns or `as_sessions` knows: spaCy
+        users give a list of Docs, one a turn; ConvoKit users their Corpus.
+    measures : sequence of str or measures, optional
+        Names, as ``["rlsm", "coordination"]``, or measures with options of their own, as
+        ``[style_matching.lsm(absent="left_out")]``. By default all but
+        those of ``settings.extras``.
+    strangers : dialogues, optional
+        Where the dialogues with strangers come from, in the same forms; by default the
+        dialogues themselves. With fewer than five others of like length there are none.
+    settings : Settings, optional
+        Seed, word lists, extras (``syntax``, ``nclid``).
+    options : ReadOptions, optional
+        Who is the therapist, where the labels do not say it.
+
+    Returns
+    -------
+    DataFrame
+        A row for each dialogue, measure, direction (whose replies) and part (whole, thirds,
+        windows, slope): the value, the pairs and words per turn behind it, and its mean, spread,
+        z and p under shuffled turns and with strangers. The columns are those of ``synchrony.csv``.
+
+    Raises
+    ------
+    UnknownNameError
+        A name that no measure has.
+
+    Examples
+    --------
+    >>> import therapy_analytics as ta
+    >>> talk = [("therapist", "How are you?"), ("client", "I am tired of it."), ("therapist", "You are tired.")]
+    >>> found = ta.synchrony(talk, measures=["lsm_turn_mean"])
+    >>> found.query("part == 'whole'")[["direction", "n_pairs"]].to_numpy().tolist()
+    [['both', 2.0], ['therapist', 1.0], ['client', 1.0], ['difference', 1.0]]
+    """
+    settings = settings or Settings()
+    sessions = as_sessions(dialogues, options=options)
+    others = sessions if strangers is None else as_sessions(strangers, options=options)
+    asked = kinds(measures, extras=settings.extras)
+    settings = replace(settings, extras=settings.extras | {one.extra for one in asked if one.extra})
+    arrays = arrays_with_company(sessions, settings, choose_strangers(others))
+    return synchrony_table(arrays, asked)

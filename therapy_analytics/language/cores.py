@@ -1,0 +1,13 @@
+"""How many threads may work at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+
+
+def threads() -> int:
+    """Return the number of cores, but one in a process of a pool, whose others are taken by its siblings."""
+    if multiprocessing.parent_process() is not None:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

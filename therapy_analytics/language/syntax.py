@@ -1,0 +1,165 @@
+"""Parts of speech of tokens, by a small tagger that the package brings along, or by the user's own spaCy pipeline."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.language.tokens import spans
+
+UPOS: tuple[str, ...] = (
+    "ADJ",
+    "ADP",
+    "ADV",
+    "AUX",
+    "CCONJ",
+    "DET",
+    "INTJ",
+    "NOUN",
+    "NUM",
+    "PART",
+    "PRON",
+    "PROPN",
+    "PUNCT",
+    "SCONJ",
+    "SYM",
+    "VERB",
+    "X",
+)
+"""The universal part-of-speech tags, in alphabetical order."""
+
+_SHIPPED = Path(__file__).with_name("syntax_model")
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\u00b4", "'"))
+_NEEDED = frozenset({"tok2vec", "transformer", "curated_transformer", "tagger", "morphologizer", "attribute_ruler"})
+_BATCH_TOKENS = 2_000
+
+
+def tag(texts: Sequence[str], *, model: str | None = None) -> NDArray[np.int8]:
+    """Return the part of speech of each token that `tokens.tokenize` finds in the texts, in that order.
+
+    The tagger reads the words as they were written (capitals help it where there are any), cut
+    where `tokenize` cuts them. One text is read without its neighbours in the list.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        One text a turn.
+    model : str, optional
+        As for `load_tagger`.
+
+    Returns
+    -------
+    int8 array (n_tokens,)
+        Positions in `UPOS`; -1 where a user's pipeline gives none of them.
+
+    Raises
+    ------
+    BadOptionError, BadDataFileError
+        As `load_tagger`.
+
+    Examples
+    --------
+    >>> [UPOS[i] for i in tag(["She told me", "", "i don\u2019t know"])]
+    ['PRON', 'VERB', 'PRON', 'PRON', 'AUX', 'PART', 'VERB']
+    """
+    nlp = load_tagger(model)
+    table = _positions()
+    docs = (doc for batch in _batches(nlp, texts) for doc in nlp.pipe(batch, batch_size=len(batch)))
+    found = [table[_coarse(doc)] for doc in docs]
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int8)
+
+
+def load_tagger(name: str | None = None) -> Any:
+    """Return a spaCy pipeline that does nothing but tag; loaded once.
+
+    Parameters
+    ----------
+    name : str, optional
+        A spaCy pipeline that the user installed (``en_core_web_sm``), or the folder of one;
+        otherwise the package's own.
+
+    Raises
+    ------
+    BadOptionError
+        It is not installed, or gives no parts of speech.
+    BadDataFileError
+        It is there, but spaCy cannot load it.
+    """
+    return _load(name or str(_SHIPPED))
+
+
+@functools.cache
+def _load(name: str) -> Any:
+    import spacy  # noqa: PLC0415 (slow to import)
+
+    if not spacy.util.is_package(name) and not Path(name).is_dir():
+        remedy = f"Install it (python -m spacy download {name}), or leave the option out to use the tagger included"
+        raise BadOptionError("spacy_model", f"there is no spaCy pipeline {name!r} on this machine", remedy)
+    try:
+        nlp = spacy.load(name)
+    except (OSError, ValueError, LookupError, ImportError) as error:
+        problem = f"spaCy cannot load this pipeline ({type(error).__name__})"
+        remedy = "Install it again, in the version that belongs to your spaCy (python -m spacy validate)"
+        raise BadDataFileError(name, problem, remedy) from error
+    _keep_tagging(nlp, name)
+    return nlp
+
+
+def _keep_tagging(nlp: Any, name: str) -> None:
+    """Switch all off that is not needed for parts of speech (parsers are slow, and some parts merge tokens)."""
+    factories = {one: nlp.get_pipe_meta(one).factory for one in nlp.pipe_names}
+    kept = [one for one, factory in factories.items() if factory in _NEEDED]
+    made = {factories[one] for one in kept}
+    if "morphologizer" not in made and not made >= {"tagger", "attribute_ruler"}:
+        problem = f"the spaCy pipeline {name!r} gives no parts of speech"
+        remedy = "Name one with a morphologizer, or with a tagger and an attribute_ruler, as en_core_web_sm has"
+        raise BadOptionError("spacy_model", problem, remedy)
+    nlp.select_pipes(enable=kept)
+
+
+def _batches(nlp: Any, texts: Sequence[str]) -> Iterator[list[Any]]:
+    """Texts as spaCy documents, about two thousand tokens at a time, so that long turns do not fill the memory."""
+    batch: list[Any] = []
+    size = 0
+    for text in texts:
+        batch.append(_document(nlp, text))
+        size += len(batch[-1])
+        if size >= _BATCH_TOKENS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _document(nlp: Any, text: str) -> Any:
+    from spacy.tokens import Doc  # noqa: PLC0415
+
+    places = spans(text)
+    text = text.translate(_APOSTROPHES)
+    words = [text[begin:end] for begin, end in places]
+    space_after = [end < begin for (_, end), (begin, _) in pairwise(places)]
+    return Doc(nlp.vocab, words=words, spaces=[*space_after, False][: len(words)])
+
+
+def _coarse(doc: Any) -> NDArray[np.int64]:
+    """Return spaCy's numbers of the parts of speech, (n_tokens,)."""
+    from spacy.attrs import POS  # noqa: PLC0415
+
+    return np.asarray(doc.to_array(POS)).astype(np.int64).reshape(-1)
+
+
+@functools.cache
+def _positions() -> NDArray[np.int8]:
+    """From spaCy's numbers to positions in `UPOS`."""
+    from spacy.parts_of_speech import IDS  # noqa: PLC0415
+
+    table = np.full(max(IDS.values()) + 1, -1, dtype=np.int8)
+    table[[IDS[name] for name in UPOS]] = np.arange(len(UPOS))
+    return table

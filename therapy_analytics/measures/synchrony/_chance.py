@@ -1,0 +1,274 @@
+"""Who replies to whom, and to whom they would by chance: in another order, or to a stranger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import nan
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.session import CLIENT, THERAPIST
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Closer = Literal["higher", "lower"]
+
+DRAWS = 200
+"""Shuffles within the session, and dialogues with strangers, that a value is set beside."""
+FEWEST_PAIRS = 4
+"""Under so many pairs of turns chance is not asked."""
+FEWEST_STRANGERS = 5
+"""With fewer strangers there is no baseline of them, and with fewer than `FEWEST_FOR_P` no p: what differs between
+strangers would be taken for what differs between draws."""
+FEWEST_FOR_P = 10
+NEAR = 2
+"""A stranger's turn is one of the ``2 * NEAR + 1`` nearest in length, or one of all that are just as long."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """Pairs of turns, many times over, held as positions among the turns that occur.
+
+    Attributes
+    ----------
+    anchors, replies : int64 array
+        The turns that occur at all.
+    anchor_at, reply_at : int64 array (n_pairs, 1 or n_draws)
+        Positions in those; one column where all draws have the same.
+    """
+
+    anchors: Ints
+    replies: Ints
+    anchor_at: Ints
+    reply_at: Ints
+
+    @classmethod
+    def of(cls, anchors: Ints, replies: Ints) -> Draws:
+        """Return the draws of turns given as (1 or n_draws, n_pairs) each."""
+        those, anchor_at = np.unique(anchors.T, return_inverse=True)
+        these, reply_at = np.unique(replies.T, return_inverse=True)
+        return cls(those, these, anchor_at.reshape(anchors.T.shape), reply_at.reshape(replies.T.shape))
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws there are."""
+        return int(max(self.anchor_at.shape[1], self.reply_at.shape[1]))
+
+    def portions(self, most: int) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the positions in portions of at most so many draws."""
+        for start in range(0, self.n_draws, most):
+            part = slice(start, start + most)
+            yield (
+                self.anchor_at if self.anchor_at.shape[1] == 1 else self.anchor_at[:, part],
+                self.reply_at if self.reply_at.shape[1] == 1 else self.reply_at[:, part],
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Direction:
+    """The replies of one of the two to the other.
+
+    Attributes
+    ----------
+    role : int
+        Who replies, `THERAPIST` or `CLIENT`.
+    anchors, replies : int64 array (n_pairs,)
+        Turns before, and turns that follow, in order.
+    shuffled : Draws
+        The pairs as they are (the first draw), then with the replies in another order.
+    exchanged : mapping of int to Draws
+        Whose turns are a stranger's, `THERAPIST` or `CLIENT`, to the pairs of such dialogues: his turns are
+        positions of `Company.whole`. Empty without company.
+    """
+
+    role: int
+    anchors: Ints
+    replies: Ints
+    shuffled: Draws
+    exchanged: Mapping[int, Draws]
+
+    def __len__(self) -> int:
+        return len(self.replies)
+
+
+def directions(session: AnnotatedSession, *, delay: int = 1) -> tuple[Direction, Direction]:
+    """Return the therapist's replies to the client, and the client's to the therapist.
+
+    Parameters
+    ----------
+    session : AnnotatedSession
+        The session, and its company.
+    delay : int
+        1 for the turn before, 2 for the other's turn before that, ...
+    """
+    return session.once(("directions", delay), lambda one: _directions(one, delay))
+
+
+def _directions(session: AnnotatedSession, delay: int) -> tuple[Direction, Direction]:
+    generator = session.generator()
+    return _direction(session, THERAPIST, delay, generator), _direction(session, CLIENT, delay, generator)
+
+
+def _direction(session: AnnotatedSession, role: int, delay: int, generator: np.random.Generator) -> Direction:
+    anchors, replies = pairs_of(session, role, delay)
+    shuffled = np.tile(replies, (DRAWS + 1, 1))
+    shuffled[1:] = generator.permuted(shuffled[1:], axis=1)
+    exchanged: dict[int, Draws] = {}
+    for other, theirs in enumerate(stranger_turns(session) or () if len(replies) else ()):
+        lent = theirs[:, np.searchsorted(spoken_turns(session)[other], replies if other == role else anchors)]
+        exchanged[other] = Draws.of(anchors[None], lent) if other == role else Draws.of(lent, replies[None])
+    return Direction(role, anchors, replies, Draws.of(anchors[None], shuffled), exchanged)
+
+
+def pairs_of(session: AnnotatedSession, role: int, delay: int = 1) -> tuple[Ints, Ints]:
+    """Return the turns of a role that stand right behind one of the other, and the turns that they are compared with.
+
+    Both have words, and all between them are of these two in turn.
+
+    Returns
+    -------
+    anchors, replies : int64 array (n_pairs,)
+        In order.
+    """
+    roles, spoken = session.turns.roles, session.n_words > 0
+    back = 2 * delay - 1
+    of_role, of_other = spoken & (roles == role), spoken & (roles == (CLIENT if role == THERAPIST else THERAPIST))
+    fits = of_role[back:].copy()
+    for step in range(1, back + 1):
+        fits &= (of_other if step % 2 else of_role)[back - step : max(len(roles) - step, 0)]
+    replies = np.flatnonzero(fits) + back
+    return replies - back, replies
+
+
+def spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
+    """Return the turns with words of the therapist, and of the client."""
+    spoken, roles = session.n_words > 0, session.turns.roles
+    return np.flatnonzero(spoken & (roles == THERAPIST)), np.flatnonzero(spoken & (roles == CLIENT))
+
+
+def stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
+    """Return strangers' turns in the place of the therapist's, and of the client's: (DRAWS / 2, n_turns) each.
+
+    A draw takes all turns from one stranger of the session's length class, each about as long as
+    the turn in whose place it stands, as positions of `Company.whole`; the next draw takes the next stranger's.
+    None where there are too few strangers.
+    """
+    return session.once("stranger turns", _stranger_turns)
+
+
+def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
+    others, sides = strangers_of(session), spoken_turns(session)
+    if len(others) < FEWEST_STRANGERS or not all(map(len, sides)):
+        return None
+    generator, whose = session.generator(1), np.arange(DRAWS // 2) % len(others)
+    found = tuple(np.empty((DRAWS // 2, len(turns)), dtype=np.int64) for turns in sides)
+    for drawn, turns in zip(found, sides, strict=True):
+        for k, stranger in enumerate(others):
+            drawn[whose == k] = _like(session, stranger, turns, generator, n_draws=int(np.count_nonzero(whose == k)))
+    return found[0], found[1]
+
+
+def strangers_of(session: AnnotatedSession) -> list[int]:
+    """Return the strangers that a session is set beside.
+
+    Those who speak as many turns as the session, if there are enough of them: others must lend turns twice.
+    """
+    return session.once("strangers", _strangers)
+
+
+def _strangers(session: AnnotatedSession) -> list[int]:
+    company = session.company
+    if company is None:
+        return []
+    others = company.others_than(session.session)
+    needed = [len(turns) for turns in spoken_turns(session)]
+    ample = [i for i in others if all(n >= m for n, m in zip(company.n_turns(i), needed, strict=True))]
+    found = ample if len(ample) >= FEWEST_FOR_P else others
+    return found if len(found) >= FEWEST_STRANGERS else []
+
+
+def _like(
+    session: AnnotatedSession, stranger: int, turns: Ints, generator: np.random.Generator, *, n_draws: int
+) -> Ints:
+    """Return turns of one stranger about as long as the session's own of one role, (n_draws, n_turns).
+
+    Within a draw no turn is taken twice, unless the stranger has fewer: a dialogue in which the same turns recur would
+    be less rich than any real one.
+    """
+    company = session.company
+    assert company is not None  # noqa: S101 (there are no strangers without)
+    theirs = company.by_length[stranger, int(session.turns.roles[turns[0]])]
+    theirs = np.repeat(theirs, -(-len(turns) // len(theirs)))
+    lengths, wanted = company.whole.n_words[theirs], session.n_words[turns]
+    left, right = np.searchsorted(lengths, wanted, "left"), np.searchsorted(lengths, wanted, "right")
+    middle = (left + right) // 2
+    # Where more turns than the nearest few are of that very length, each of them may be drawn.
+    lowest, highest = np.minimum(left, middle - NEAR), np.maximum(right, middle + NEAR + 1)
+    each = np.arange(len(turns))
+    at = np.sort(generator.integers(lowest, highest, (n_draws, len(turns))), axis=1) - each
+    # Where turns are taken already, the next ones or the ones before: midway, or all would become longer than wanted.
+    following = np.maximum.accumulate(at, axis=1)
+    preceding = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]
+    at = np.clip((following + preceding) // 2, 0, len(theirs) - len(turns)) + each
+    by_length = np.argsort(wanted + generator.random((n_draws, len(turns))), axis=1)
+    found = np.empty((n_draws, len(turns)), dtype=np.int64)
+    np.put_along_axis(found, by_length, theirs[at], axis=1)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chance:
+    """What a kind of chance gives, in the shape of the values that are set beside it; nan where undefined.
+
+    Attributes
+    ----------
+    mean, sd : float64 array
+        Of the draws.
+    z : float64 array
+        Distance of the value from the mean, in standard deviations.
+    p : float64 array
+        Share of draws at least as synchronous as the session, itself included; two-sided for differences and slopes.
+    """
+
+    mean: Floats
+    sd: Floats
+    z: Floats
+    p: Floats
+
+
+def without_p(chance: Chance, session: AnnotatedSession) -> Chance:
+    """Return the chance that strangers give, without its p where they are too few for one."""
+    few = len(strangers_of(session)) < FEWEST_FOR_P
+    return replace(chance, p=np.full(chance.p.shape, nan)) if few else chance
+
+
+def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_sided: Bools) -> Chance:
+    """Set values beside draws of the same statistics.
+
+    Parameters
+    ----------
+    values, asked, two_sided : array
+        The values; where chance is asked at all; where both ends count.
+    draws : float64 array (n_draws, *values.shape)
+        What chance gives. Where more than half of them are undefined, the result is nan.
+    closer : {"higher", "lower"}
+        Which end counts where only one does.
+    """
+    defined = ~np.isnan(draws)
+    n = np.count_nonzero(defined, axis=0)
+    asked = asked & ~np.isnan(values) & (n >= max(2, len(draws) / 2))
+    n = np.maximum(n, 2)
+    mean = np.where(defined, draws, 0.0).sum(axis=0) / n
+    sd = np.sqrt(np.where(defined, (draws - mean) ** 2, 0.0).sum(axis=0) / (n - 1))
+    z = np.where(sd > 1e-12, (values - mean) / np.where(sd > 1e-12, sd, 1.0), nan)
+    above = (np.count_nonzero(draws >= values - 1e-12, axis=0) + 1) / (n + 1)
+    below = (np.count_nonzero(draws <= values + 1e-12, axis=0) + 1) / (n + 1)
+    one_sided = above if closer == "higher" else below
+    p = np.where(two_sided, np.minimum(1.0, 2 * np.minimum(above, below)), one_sided)
+    mean, sd, z, p = (np.where(asked, one, nan) for one in (mean, sd, z, p))
+    return Chance(mean, sd, z, p)

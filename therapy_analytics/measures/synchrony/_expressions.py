@@ -1,0 +1,324 @@
+"""Sequences of words that come again, found on arrays.
+
+What is said from each token on to the end of its turn is put in order once (`order_turns`: classes of runs of 1, 2, 4,
+8, ... tokens, each made of two of the half length), with how much neighbours in that order have in common. The longest
+run that a token shares with the other speaker is then that with the nearest of the other's: no run is spelt out, and
+any dialogue of ordered turns is asked without putting them in order again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+SHORT = 8
+"""Places of runs of up to so many tokens are kept with an order; those of longer ones are found when asked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnOrder:
+    """Turns whose runs of tokens can be compared at once; made by `order_turns`.
+
+    Attributes
+    ----------
+    offsets : int64 array (n_turns + 1,)
+        Turn ``i`` owns tokens ``offsets[i]:offsets[i + 1]``.
+    rank : int32 array (n_tokens,)
+        Place of each token in the order of what is said from it on to the end of its turn.
+    fewest : int32 array (n_levels, n_tokens)
+        Row 0: how many tokens each in that order has in common with the one before. Row ``k``: the fewest of the
+        ``2**k`` from there on.
+    wide, row : int arrays (n_tokens + 1,)
+        The largest power of two up to each number; of a power of two, where its row of `fewest` begins.
+    low, high : int32 array (n_lengths, n_tokens)
+        Row ``k``: where in that order those begin, and end, who have the first ``k + 1`` tokens in common.
+    words_before : int64 array (n_tokens + 1,)
+        How many tokens with a letter or digit come before.
+    """
+
+    offsets: Ints
+    rank: NDArray[np.int32]
+    fewest: NDArray[np.int32]
+    wide: NDArray[np.int32]
+    row: Ints
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    words_before: Ints
+
+    def common(self, low: Ints, high: Ints) -> Ints:
+        """Return how many tokens two places of the order have in common, the lower one first."""
+        wide = self.wide[high - low]
+        row = self.row[wide]
+        flat = self.fewest.ravel()
+        return np.asarray(np.minimum(flat[row + low + 1], flat[row + high - wide + 1]))
+
+    def same(self, places: Ints, length: Ints) -> tuple[Ints, Ints]:
+        """Return where in the order those begin, and end, who begin with the same run as these places."""
+        row = np.minimum(length, SHORT).astype(np.int64)
+        row = (np.minimum(row, len(self.low)) - 1) * len(self.rank) + places
+        low, high = self.low.ravel()[row].astype(np.int64), self.high.ravel()[row].astype(np.int64)
+        longer = length[length > SHORT]
+        for size in np.unique(longer).tolist() if len(longer) else ():
+            at = length == size
+            low[at], high[at] = (bound[places[at]] for bound in _bounds(self.fewest[0], size))
+        return low, high
+
+
+def _bounds(common: NDArray[np.int32], length: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    edges = np.flatnonzero(common < length).astype(np.int32)
+    sizes = np.diff(edges, append=len(common))
+    return np.repeat(edges, sizes), np.repeat(edges + sizes.astype(np.int32), sizes)
+
+
+def order_turns(ids: NDArray[np.integer], offsets: Ints, words: NDArray[np.bool_] | None = None) -> TurnOrder:
+    """Make turns comparable run by run.
+
+    Parameters
+    ----------
+    ids : int array (n,)
+        Token ids, any numbers; two tokens are the same when their ids are.
+    offsets : int array (n_turns + 1,)
+        Turn ``i`` owns tokens ``offsets[i]:offsets[i + 1]``.
+    words : bool array (n,), optional
+        Which tokens are more than punctuation; all of them by default.
+    """
+    first, last = int(offsets[0]), int(offsets[-1])
+    offsets = np.asarray(offsets, dtype=np.int64) - first
+    n_tokens = last - first
+    ends = np.repeat(offsets[1:], np.diff(offsets))
+    before = np.arange(n_tokens + 1) if words is None else np.concatenate([[0], np.cumsum(words[first:last])])
+    classes = _classes(np.asarray(ids[first:last]), ends)
+    follows = np.argsort(classes[-1, :-1])
+    rank = np.empty(n_tokens, dtype=np.int32)
+    rank[follows] = np.arange(n_tokens, dtype=np.int32)
+    common = np.zeros(n_tokens, dtype=np.int32)
+    common[1:] = _in_common(classes, ends, follows[:-1], follows[1:])
+    short = max(1, min(SHORT, int(common.max(initial=0))))
+    low, high = np.empty((2, short, n_tokens), dtype=np.int32)
+    for length in range(short):
+        low[length], high[length] = _bounds(common, length + 1)
+    return TurnOrder(offsets, rank, *_fewest(common), low, high, before.astype(np.int64))
+
+
+def _in_common(classes: NDArray[np.int32], ends: Ints, a: Ints, b: Ints) -> Ints:
+    """Return how many tokens are the same from tokens ``a`` and ``b`` on, within their turns."""
+    to_the_end = classes[-1, a] == classes[-1, b]
+    length = np.zeros(a.shape, dtype=np.int64)
+    left = np.minimum(ends[a] - a, ends[b] - b)
+    for level in range(len(classes) - 2, -1, -1):
+        same = classes[level, a + length] == classes[level, b + length]
+        # A class says nothing of tokens beyond the end of a turn, and behind it stands another turn.
+        same &= length + (1 << level) <= left
+        length += same.astype(np.int64) << level
+    return np.asarray(np.where(to_the_end, left, length))
+
+
+def _fewest(common: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
+    """Return `fewest`, `wide` and `row` of a `TurnOrder`."""
+    n = len(common)
+    fewest = np.zeros((max(1, n.bit_length()), n), dtype=np.int32)
+    fewest[0] = common
+    wide, row = np.ones(n + 1, dtype=np.int32), np.zeros(n + 1, dtype=np.int64)
+    for level in range(1, len(fewest)):
+        step = 1 << (level - 1)
+        fewest[level, :-step] = np.minimum(fewest[level - 1, :-step], fewest[level - 1, step:])
+        wide[2 * step :], row[2 * step] = 2 * step, level * n
+    return fewest, wide, row
+
+
+def _classes(ids: NDArray[np.integer], ends: Ints) -> NDArray[np.int32]:
+    """Return which runs of ``2**k`` tokens, cut off where the turn ends, are the same, (n_levels, n_tokens + 1).
+
+    They are numbered from 1 in their order. The last row tells apart all that differs anywhere before the end of a
+    turn; the last column is 0.
+    """
+    n = len(ids)
+    rows = [_numbered(ids.astype(np.int64))]
+    while True:
+        reach = np.arange(n) + (1 << (len(rows) - 1))
+        second = np.where(reach < ends, rows[-1][np.minimum(reach, n)], 0)
+        rows.append(_numbered(rows[-1][:-1].astype(np.int64) * (n + 1) + second))
+        if rows[-1].max() == rows[-2].max():
+            return np.stack(rows)  # nothing was told apart that was not before: nothing ever will be
+
+
+def _numbered(keys: Ints) -> NDArray[np.int32]:
+    """Return the number of each key, from 1 in their order, with a 0 behind them."""
+    numbers = np.zeros(len(keys) + 1, dtype=np.int32)
+    numbers[:-1] = np.unique(keys, return_inverse=True)[1] + 1
+    return numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """The lexicon of a dialogue, and where its expressions stand free.
+
+    Attributes
+    ----------
+    start, length, entry : int64 arrays (n_free,)
+        Free occurrences in the order of the dialogue: first token (counted over the dialogue), tokens, and which
+        expression of the lexicon it is.
+    turn : int64 array (n_free,)
+        Their turns, counted over the dialogue.
+    sizes : int64 array (n_expressions,)
+        Tokens of each expression.
+    first_free : int64 array (n_expressions,)
+        The first turn in which each stands free.
+    first_use : int64 array (2, n_expressions)
+        The first turn of each side that has it, free or not; a number beyond all turns where there is none.
+    """
+
+    start: Ints
+    length: Ints
+    entry: Ints
+    turn: Ints
+    sizes: Ints
+    first_free: Ints
+    first_use: Ints
+
+    @property
+    def established(self) -> Ints:
+        """The turn by which both sides have used an expression and it has stood free, (n_expressions,)."""
+        return np.asarray(np.maximum(self.first_use.max(axis=0), self.first_free))
+
+    def lengths(self) -> tuple[float, float, float]:
+        """Entropy in bits, mean and maximum of the lengths of instances; nan without any.
+
+        An instance is an expression that stands free in a turn, however often it does.
+        """
+        n = len(self.sizes)
+        if not n:
+            return nan, nan, nan
+        instances = np.sort(self.turn * n + self.entry)
+        sizes = self.sizes[instances[_differs(instances)] % n]
+        return entropy_of(sizes) / log(2), int(sizes.sum()) / len(sizes), float(sizes.max())
+
+    def covered(self, of: NDArray[np.bool_], n_tokens: int) -> NDArray[np.bool_]:
+        """Return which tokens of the dialogue lie in some of the free occurrences, bool (n_tokens,)."""
+        opened = np.bincount(self.start[of], minlength=n_tokens + 1)
+        closed = np.bincount((self.start + self.length)[of], minlength=n_tokens + 1)
+        return np.cumsum(opened - closed)[:-1] > 0
+
+
+def entropy_of(sizes: Ints) -> float:
+    """Return the Shannon entropy of lengths, in nats."""
+    n = np.bincount(sizes)
+    p = n[n > 0] / len(sizes)
+    return float(-(p * np.log(p)).sum()) + 0.0  # no negative zero
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Chosen turns, one behind the other, as tokens.
+
+    Attributes
+    ----------
+    tokens : int64 array (n,)
+        Their tokens, as places in the `TurnOrder`.
+    turn : int64 array (n,)
+        The turn of each, counted over the chosen ones.
+    sorted : int64 array (n,)
+        The same tokens in the order of what follows them, as places in `tokens`.
+    ranks : int64 array (n,)
+        Where each of `sorted` stands in the `TurnOrder`.
+    """
+
+    tokens: Ints
+    turn: Ints
+    sorted: Ints
+    ranks: Ints
+
+
+def stretch(order: TurnOrder, turns: Ints) -> Stretch:
+    """Put turns one behind the other."""
+    sizes = order.offsets[turns + 1] - order.offsets[turns]
+    begins = np.cumsum(sizes) - sizes
+    tokens = np.repeat(order.offsets[turns] - begins, sizes) + np.arange(int(sizes.sum()))
+    ranks = order.rank[tokens]
+    follows = np.argsort(ranks)
+    return Stretch(tokens, np.repeat(np.arange(len(turns)), sizes), follows, ranks[follows].astype(np.int64))
+
+
+def find_expressions(order: TurnOrder, talk: Stretch, groups: Ints, sides: Ints) -> Expressions:
+    """Return the longest runs that come again in another group, as the lexicon of a dialogue.
+
+    Parameters
+    ----------
+    order : TurnOrder
+        Where the turns come from.
+    talk : Stretch
+        The turns of the dialogue.
+    groups : int64 array (n,)
+        Group of each token: the speaker, for what two speakers share; the turn, for what one repeats.
+    sides : int64 array (n,)
+        Side of each token, 0 or 1, for `Expressions.first_use`.
+    """
+    longest = longest_repeats(order, talk, groups)
+    # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
+    inside = ~_differs(talk.turn)
+    inside[1:] &= longest[:-1] > longest[1:]
+    upto = talk.tokens + longest
+    start = np.flatnonzero(~inside & (order.words_before[upto] > order.words_before[talk.tokens]))
+    length = longest[start]
+    low, high = order.same(order.rank[talk.tokens[start]].astype(np.int64), length)
+    first, entry = _kinds(length * (len(order.rank) + 1) + low)
+    return Expressions(
+        start=start,
+        length=length,
+        entry=entry,
+        turn=talk.turn[start],
+        sizes=length[first],
+        first_free=talk.turn[start[first]],
+        first_use=_first_use(talk, sides, low[first], high[first]),
+    )
+
+
+def _kinds(keys: Ints) -> tuple[Ints, Ints]:
+    """Return where each different key comes first, in the order of the keys, and for every key which of them it is."""
+    follows = np.argsort(keys)
+    begins = _differs(keys[follows])
+    entry = np.empty(len(keys), dtype=np.int64)
+    entry[follows] = np.cumsum(begins) - 1
+    first = np.minimum.reduceat(follows, np.flatnonzero(begins)) if len(keys) else follows
+    return first, entry
+
+
+def _differs(keys: Ints) -> NDArray[np.bool_]:
+    """Return which keys are not the one before."""
+    differs = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=differs[1:])
+    return differs
+
+
+def longest_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> Ints:
+    """Return how long the longest run is that begins at each token and also stands in another group, (n,)."""
+    n = len(talk.tokens)
+    begins = np.flatnonzero(_differs(groups[talk.sorted]))
+    sizes = np.diff(begins, append=n)
+    first, last = (sizes[0], n - sizes[-1]) if n else (0, 0)
+    before = np.repeat(talk.ranks[begins - 1], sizes)[first:] if n else talk.ranks
+    behind = np.repeat(talk.ranks[begins[1:]], sizes[:-1])
+    common = order.common(np.append(before, talk.ranks[:last]), np.append(talk.ranks[first:], behind))
+    nearest = np.zeros(n, dtype=np.int64)
+    nearest[first:] = common[: n - first]
+    nearest[:last] = np.maximum(nearest[:last], common[n - first :])
+    longest = np.empty(n, dtype=np.int64)
+    longest[talk.sorted] = nearest
+    return longest
+
+
+def _first_use(talk: Stretch, sides: Ints, low: Ints, high: Ints) -> Ints:
+    """First turn of each side that has each run, given as stretches of the order, (2, n_runs)."""
+    never = np.iinfo(np.int64).max
+    if not len(low):
+        return np.full((2, 0), never)
+    bounds = np.searchsorted(talk.ranks, np.stack([low, high], axis=1)).ravel()
+    turns = np.full((2, len(sides) + 1), never)
+    turns[sides[talk.sorted], np.arange(len(sides))] = talk.turn[talk.sorted]
+    return np.asarray(np.minimum.reduceat(turns, bounds, axis=1)[:, ::2])

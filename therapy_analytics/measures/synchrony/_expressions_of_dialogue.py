@@ -1,0 +1,290 @@
+"""Expressions that two speakers share, and those that one repeats: the rules of the papers behind dialign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.measures.synchrony._expressions import (
+    Expressions,
+    Ints,
+    TurnOrder,
+    find_expressions,
+    order_turns,
+    stretch,
+)
+from therapy_analytics.session import CLIENT, THERAPIST
+
+Sides = tuple[float, float]
+"""A value of the therapist and one of the client."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedExpressions:
+    """What two speakers share; undefined values are nan.
+
+    A shared expression is a sequence of one or more tokens within a turn that both speakers use, and that stands free
+    (not inside a longer sequence that both use) at least once. It is established in the turn by which both have used
+    it and it has stood free. Names in brackets are those of the papers, see `expressions_of_dialogue`.
+
+    Attributes
+    ----------
+    n_tokens, n_expressions : int
+        Tokens of the two, and different shared expressions.
+    variety : float
+        Expressions per token, 0 to 1 (EV).
+    repetition : float
+        Share of tokens in established expressions: free occurrences from the turn on that establishes them (ER).
+    establishment : float
+        Share of tokens in free occurrences in the very turn that establishes the expression (EE).
+    entropy, mean_length, max_length : float
+        Of the lengths in tokens of instances, an instance being an expression that stands free in a turn: Shannon
+        entropy in bits (ENTR), mean (L), maximum (LMAX).
+    initiated : tuple of float
+        Share of the expressions that the therapist, and that the client used first (IE_S); together 1.
+    repetition_by : tuple of float
+        Share of the therapist's, and of the client's tokens that `repetition` counts (ER_S).
+    per_turn : float array (n_turns,)
+        The same share for each turn; nan for turns of others and turns without tokens.
+    """
+
+    n_tokens: int
+    n_expressions: int
+    variety: float
+    repetition: float
+    establishment: float
+    entropy: float
+    mean_length: float
+    max_length: float
+    initiated: Sides
+    repetition_by: Sides
+    per_turn: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfExpressions:
+    """What one speaker repeats of their own; undefined values are nan.
+
+    A self expression is a sequence of tokens that stands in two turns of the speaker or more, and free at least once.
+
+    Attributes
+    ----------
+    n_tokens, n_expressions : int
+        Tokens of the speaker, and different self expressions.
+    variety : float
+        Expressions per token of the speaker (SEV_S).
+    repetition : float
+        Share of the speaker's tokens in free occurrences, the first use among them (SER_S).
+    entropy, mean_length, max_length : float
+        Of the lengths of instances, as in `SharedExpressions` (SENTR_S, SL_S, SLMAX_S).
+    """
+
+    n_tokens: int
+    n_expressions: int
+    variety: float
+    repetition: float
+    entropy: float
+    mean_length: float
+    max_length: float
+
+
+def expressions_of_dialogue(
+    ids: NDArray[np.integer], offsets: Ints, roles: NDArray[np.integer], *, words: NDArray[np.bool_] | None = None
+) -> SharedExpressions:
+    """Measure the expressions that therapist and client share.
+
+    Parameters
+    ----------
+    ids : int array (n_tokens,)
+        Token ids, not negative.
+    offsets : int64 array (n_turns + 1,)
+        Turn ``i`` owns tokens ``offsets[i]:offsets[i + 1]``.
+    roles : int array (n_turns,)
+        0 therapist, 1 client; turns of others are passed over.
+    words : bool array (n_tokens,), optional
+        Which tokens hold a letter; sequences without any (punctuation, numbers) are no expressions, though they stand
+        inside of some. All tokens by default.
+
+    Returns
+    -------
+    SharedExpressions
+        All nan where one of the two says nothing.
+
+    Examples
+    --------
+    The therapist says "a b c", the client "a b d". Shared is "a b", free in both turns ("a" and "b" are always inside
+    it). It is established in the client's turn, where it makes 2 of 3 tokens.
+
+    >>> found = expressions_of_dialogue(np.array([0, 1, 2, 0, 1, 3]), np.array([0, 3, 6]), np.array([0, 1]))
+    >>> found.n_expressions, found.mean_length, found.initiated
+    (1, 2.0, (1.0, 0.0))
+    >>> found.per_turn.round(3).tolist()
+    [0.0, 0.667]
+
+    Notes
+    -----
+    Values grow with the length of the dialogue and with turns of one common word; read them beside those of a
+    surrogate dialogue (`paired_expressions`). The program of the papers' author (pydialign 0.1.0) gives the same
+    values. So does not dialign_python, see `_expressions_by_turn_pairs`.
+
+    References
+    ----------
+    Dubuisson Duplessis, G., Clavel, C., & Landragin, F. (2017). Automatic measures to characterise verbal alignment
+    in human-agent interaction. SIGDIAL, 71-81.
+    Dubuisson Duplessis, G., Langlet, C., Clavel, C., & Landragin, F. (2021). Towards alignment strategies in
+    human-agent interactions based on measures of lexical repetitions. Language Resources and Evaluation, 55, 353-388.
+    Asano, Y., et al. (2022). Comparison of lexical alignment with a teachable robot in human-robot and
+    human-human-robot interactions. SIGDIAL, 615-622 (establishment).
+    """
+    return expressions_between(order_turns(ids, offsets, words), np.arange(len(offsets) - 1), roles)
+
+
+def expressions_between(order: TurnOrder, turns: Ints, roles: NDArray[np.integer]) -> SharedExpressions:
+    """Measure the shared expressions of a dialogue made of chosen turns.
+
+    Parameters
+    ----------
+    order : TurnOrder
+        Of one session or of many, by `order_turns`; made once, it serves all dialogues of its turns.
+    turns : int64 array (n,)
+        The turns of the dialogue, as places in `order`, in the order in which they are said. One may come twice, as
+        strangers' turns do, but not with both roles.
+    roles : int array (n,)
+        Their roles, 0 therapist, 1 client; others are passed over.
+    """
+    kept = np.flatnonzero((roles == THERAPIST) | (roles == CLIENT))
+    talk = stretch(order, turns[kept])
+    sides = roles[kept].astype(np.int64)[talk.turn]
+    found = find_expressions(order, talk, groups=sides, sides=sides)
+    covered, values = said_of(found, sides)
+    per_turn = np.full(len(turns), nan)
+    if not np.isnan(values["variety"]):
+        per_turn[kept] = _shares(covered, talk.turn, len(kept))
+    new = found.covered(found.turn == found.established[found.entry], len(sides))
+    return SharedExpressions(
+        n_tokens=len(sides),
+        n_expressions=len(found.sizes),
+        establishment=float(new.mean()) if not np.isnan(values["variety"]) else nan,
+        per_turn=per_turn,
+        **values,
+    )
+
+
+def said_of(found: Expressions, sides: Ints) -> tuple[NDArray[np.bool_], dict[str, Any]]:
+    """Return which tokens lie in established expressions, and what is said of the whole dialogue."""
+    covered = found.covered(found.turn >= found.established[found.entry], len(sides))
+    of_client = sides == CLIENT
+    n, n_hits = int(np.count_nonzero(of_client)), int(np.count_nonzero(covered & of_client))
+    others, other_hits = len(sides) - n, int(np.count_nonzero(covered)) - n_hits
+    spoken = n > 0 and others > 0
+    entropy, mean, longest = found.lengths()
+    return covered, {
+        "variety": len(found.sizes) / len(sides) if spoken else nan,
+        "repetition": (n_hits + other_hits) / len(sides) if spoken else nan,
+        "repetition_by": (other_hits / others, n_hits / n) if spoken else (nan, nan),
+        "entropy": entropy,
+        "mean_length": mean,
+        "max_length": longest,
+        "initiated": _initiated(found),
+    }
+
+
+def paired_expressions(
+    order: TurnOrder, roles: NDArray[np.integer], *, therapist_of: Ints, client_of: Ints
+) -> SharedExpressions:
+    """Measure the surrogate dialogue of one session's therapist with another session's client.
+
+    The client turns of the one session are replaced, in order, by those of the other, and the dialogue ends where
+    these run out. A surrogate that was cut is to be compared with as many turns of the session itself:
+    ``expressions_between(order, therapist_of[:n], roles[therapist_of[:n]])`` with ``n = len(paired.per_turn)``.
+
+    Parameters
+    ----------
+    order : TurnOrder
+        Turns of both sessions.
+    roles : int array (n_turns,)
+        Roles of all turns of `order`.
+    therapist_of, client_of : int64 arrays
+        Turns of the two sessions, as places in `order`.
+
+    Examples
+    --------
+    Session 1 is T "a b", C "c", T "d"; session 2 is T "e", C "b". T "a b", C "b", T "d" share "b".
+
+    >>> order = order_turns(np.array([0, 1, 2, 3, 4, 1]), np.array([0, 2, 3, 4, 5, 6]))
+    >>> paired_expressions(
+    ...     order, np.array([0, 1, 0, 0, 1]), therapist_of=np.arange(3), client_of=np.arange(3, 5)
+    ... ).per_turn.tolist()
+    [0.0, 1.0, 0.0]
+    """
+    turns = np.array(therapist_of, dtype=np.int64)
+    places = np.flatnonzero(roles[turns] == CLIENT)
+    stand_ins = client_of[roles[client_of] == CLIENT][: len(places)]
+    if len(stand_ins) < len(places):
+        turns = turns[: places[len(stand_ins)]]
+    turns[places[: len(stand_ins)]] = stand_ins
+    return expressions_between(order, turns, roles[turns])
+
+
+def self_expressions(
+    ids: NDArray[np.integer],
+    offsets: Ints,
+    roles: NDArray[np.integer],
+    *,
+    role: int,
+    words: NDArray[np.bool_] | None = None,
+) -> SelfExpressions:
+    """Measure what one of the two repeats of their own, whatever the other says.
+
+    Parameters
+    ----------
+    ids, offsets, roles, words
+        As in `expressions_of_dialogue`.
+    role : int
+        0 therapist, 1 client.
+
+    Examples
+    --------
+    Turns "a b", "a b c", "d" have 6 tokens; "a b" comes again, 4 tokens of 6.
+
+    >>> own = self_expressions(np.array([0, 1, 0, 1, 2, 3]), np.array([0, 2, 5, 6]), np.zeros(3, dtype=int), role=0)
+    >>> own.n_expressions, round(own.variety, 3), round(own.repetition, 3)
+    (1, 0.167, 0.667)
+    """
+    return expressions_of_one(order_turns(ids, offsets, words), np.flatnonzero(roles == role))
+
+
+def expressions_of_one(order: TurnOrder, turns: Ints) -> SelfExpressions:
+    """Measure what comes again in turns of one speaker, given as places in an order."""
+    talk = stretch(order, turns)
+    n = len(talk.tokens)
+    found = find_expressions(order, talk, groups=talk.turn, sides=np.zeros(n, dtype=np.int64))
+    entropy, mean, longest = found.lengths()
+    return SelfExpressions(
+        n_tokens=n,
+        n_expressions=len(found.sizes),
+        variety=len(found.sizes) / n if n else nan,
+        repetition=float(found.covered(found.entry >= 0, n).mean()) if n else nan,
+        entropy=entropy,
+        mean_length=mean,
+        max_length=longest,
+    )
+
+
+def _shares(covered: NDArray[np.bool_], group: Ints, n_groups: int) -> NDArray[np.float64]:
+    """Share of covered tokens in each group; nan for groups without tokens."""
+    total = np.bincount(group, minlength=n_groups)
+    hits = np.bincount(group[covered], minlength=n_groups)
+    return np.asarray(np.divide(hits, total, out=np.full(n_groups, nan), where=total > 0))
+
+
+def _initiated(found: Expressions) -> Sides:
+    if not len(found.sizes):
+        return nan, nan
+    therapist, client = found.first_use
+    n = len(therapist)
+    return float(np.count_nonzero(therapist < client) / n), float(np.count_nonzero(client < therapist) / n)

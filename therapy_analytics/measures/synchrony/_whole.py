@@ -1,0 +1,182 @@
+"""Synchrony of all that one says with all that the other says, beside what it is with strangers.
+
+The words of one of the two are exchanged for a stranger's, turn by turn for turns of about the same length. Where the
+order of turns enters a measure, it also says what shuffles of it give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession, Extra
+from therapy_analytics.measures import Column
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.synchrony._chance import (
+    FEWEST_PAIRS,
+    Chance,
+    Closer,
+    Floats,
+    Ints,
+    against,
+    spoken_turns,
+    stranger_turns,
+    without_p,
+)
+from therapy_analytics.measures.synchrony._columns import SHUFFLES, figure, figure_columns
+from therapy_analytics.registry import Registry
+
+MOST_DIALOGUES = 40
+"""Dialogues with strangers that a value is set beside: half have the therapist's words, half the client's."""
+_STRANGERS = (
+    f"{MOST_DIALOGUES} dialogues with strangers: the turns of one of the two are exchanged for turns of other sessions "
+    "of the run that are alike in words per turn, each for one of about its length"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """What one of the two says.
+
+    Attributes
+    ----------
+    represented : object
+        What `Whole.represent` made of the session, or of the strangers.
+    turns : int64 array (n,)
+        This side's turns, with words, as positions in that.
+    at : int64 array (n,)
+        Where in the session each stands, from 0; in order.
+    """
+
+    represented: Any
+    turns: Ints
+    at: Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """A measure of two sides of a dialogue.
+
+    Attributes
+    ----------
+    name : str
+        By which `synchrony` finds it.
+    columns : tuple of Column
+        Of its values, in their order.
+    represent : callable
+        What the measure needs of each turn.
+    values : callable
+        ``values(therapist, client)`` of two `Side`, a number for each column.
+    shuffled : callable or None
+        ``shuffled(therapist, client, generator)``: the values under `DRAWS` shuffles of the
+        turns within the session, (n_draws, n_columns); None where their order does not enter.
+    strangers : bool
+        Whether it is set beside dialogues with strangers.
+    two_sided : tuple of str
+        Columns of which both ends count: those that say who leads.
+    closer : {"higher", "lower"}
+        Which values mean more synchrony.
+    extra : str or None
+        What must be asked for, because it is costly; see `Extra`.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    represent: Callable[[AnnotatedSession], Any]
+    values: Callable[[Side, Side], Sequence[float]]
+    shuffled: Callable[[Side, Side, np.random.Generator], Floats] | None = None
+    strangers: bool = True
+    two_sided: tuple[str, ...] = ()
+    closer: Closer = "higher"
+    extra: Extra | None = None
+
+
+WHOLE: Registry[Whole] = Registry("measure of whole dialogues", package="therapy_analytics.measures.synchrony")
+
+
+def whole(kind: Whole) -> Whole:
+    """Register a measure of whole dialogues, so that `synchrony` finds it by its name."""
+    WHOLE.add(kind.name, kind, module=kind.represent.__module__)
+    return kind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeOutcome:
+    """What a measure finds in a session, (n_columns,) each."""
+
+    values: Floats
+    shuffled: Chance
+    strangers: Chance
+
+
+def whole_outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
+    """Return what a measure finds in a session; computed once."""
+    return session.once(kind, lambda one: _outcome(kind, one))
+
+
+def _outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
+    own = session.once(kind.represent, kind.represent)
+    sides = [Side(own, turns, turns) for turns in spoken_turns(session)]
+    if not all(len(side.turns) for side in sides):
+        none = np.full(len(kind.columns), nan)
+        return WholeOutcome(none, *[Chance(none, none, none, none)] * 2)
+    values = np.array(kind.values(*sides), dtype=np.float64)
+    enough = np.full(len(values), min(len(side.turns) for side in sides) >= FEWEST_PAIRS)
+    ends = np.array([column.name in kind.two_sided for column in kind.columns])
+    drawn = (
+        kind.shuffled(sides[0], sides[1], session.generator(3)) if kind.shuffled else (),
+        [kind.values(*pair) for pair in _dialogues(kind, session, sides)] if kind.strangers else (),
+    )
+    draws = (np.array(one, dtype=np.float64).reshape(-1, len(values)) for one in drawn)
+    shuffled, strangers = (against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws)
+    return WholeOutcome(values, shuffled, without_p(strangers, session))
+
+
+def lent_turns(session: AnnotatedSession) -> tuple[Ints, ...]:
+    """Return strangers' turns in the place of the therapist's, and of the client's, (MOST_DIALOGUES / 2, n_turns) each.
+
+    Positions of `Company.whole`; nothing where there are too few strangers.
+    """
+    return tuple(turns[: MOST_DIALOGUES // 2] for turns in stranger_turns(session) or ())
+
+
+def _dialogues(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> list[list[Side]]:
+    """Return the session with the words of one of the two exchanged for a stranger's, for many strangers."""
+    found: list[list[Side]] = []
+    if session.company is None:
+        return found
+    theirs = session.company.whole.once(kind.represent, kind.represent)
+    for exchanged, turns in enumerate(lent_turns(session)):
+        own = sides[exchanged]
+        for one in turns:
+            pair = list(sides)
+            pair[exchanged] = Side(theirs, one, own.at)
+            found.append(pair)
+    return found
+
+
+def whole_columns(kind: Whole) -> list[Column]:
+    """Return the columns that `whole_values` fills."""
+    return [one for column in kind.columns for one in (column, *_beside(column, kind))]
+
+
+def _beside(column: Column, kind: Whole) -> list[Column]:
+    shuffles = figure_columns(column, ("null", "z", "p"), SHUFFLES) if kind.shuffled else []
+    strangers = figure_columns(column, ("strangers", "strangers_z", "strangers_p"), _STRANGERS)
+    return [*shuffles, *(strangers if kind.strangers else [])]
+
+
+def whole_values(kind: Whole, session: AnnotatedSession) -> dict[str, Value]:
+    """Return what a measure finds in a session, by column."""
+    found = whole_outcome(kind, session)
+    values: dict[str, Value] = {}
+    for i, column in enumerate(kind.columns):
+        values[column.name] = float(found.values[i])
+        figures = ("null", "z", "p") * bool(kind.shuffled)
+        figures += ("strangers", "strangers_z", "strangers_p") * kind.strangers
+        values |= {f"{column.name}_{one}": figure(found.shuffled, found.strangers, one)[i].item() for one in figures}
+    return values

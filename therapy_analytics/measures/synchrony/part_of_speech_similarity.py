@@ -1,0 +1,194 @@
+"""Similarity of parts of speech: do the two use nouns, verbs, pronouns, ... in like shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.syntax import UPOS
+from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.synchrony._chance import Floats, Ints
+from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
+from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
+
+_SHAPIRA = (
+    "Shapira, N., Atzil-Slonim, D., Tuval Mashiach, R., & Shapira, O. (2022). Measuring linguistic synchrony in "
+    "psychotherapy. CLPsych 2022 (there the distance, its square root); divergence: Lin, J. (1991). IEEE "
+    "Transactions on Information Theory 37"
+)
+_FORMULA = (
+    "1 - Jensen-Shannon divergence, in bits, of the shares p and q of the universal part-of-speech tags of the words "
+    "and pieces of contractions (signs left out): 1 - (H((p + q) / 2) - (H(p) + H(q)) / 2), H(p) = -sum p log2 p"
+)
+_MISLEADS = (
+    "The divergence of short turns is large whoever speaks (a turn of one word has one tag), so that the value grows "
+    "with words per turn; with few tags strangers are alike too. Read it beside words per turn and its baselines. Tags "
+    "are a tagger's, and less sure in short or broken talk. Not a quality score"
+)
+_TINY = np.finfo(np.float64).tiny
+
+
+def divergence(p: Floats, q: Floats) -> Floats:
+    """Return the Jensen-Shannon divergence of shares, in bits.
+
+    Parameters
+    ----------
+    p, q : float64 array (n_tags, ...), shapes that broadcast
+        Shares that add up to 1 over the first axis, or all 0 where there is nothing to share.
+
+    Returns
+    -------
+    float64 array (...)
+        0 (the same shares) to 1 (nothing in common); nan where a side has nothing.
+
+    Examples
+    --------
+    Half nouns and half verbs, against nouns alone. The shares of both together are 3/4 and 1/4, whose
+    entropy is 0.811 bits; those of the two are 1 and 0 bits: 0.811 - 0.5.
+
+    >>> float(divergence(np.array([0.5, 0.5]), np.array([1.0, 0.0])).round(3))
+    0.311
+    """
+    return _divergence(p, q, _entropy(p), _entropy(q))
+
+
+def _divergence(p: Floats, q: Floats, of_p: Floats, of_q: Floats) -> Floats:
+    """Return the divergence of shares whose entropies are known; those of nothing are nan."""
+    both = p + q
+    both /= 2
+    return np.clip(_bits(both) - (of_p + of_q) / 2, 0.0, 1.0)
+
+
+def _entropy(shares: Floats) -> Floats:
+    """Return the entropy of shares (n_tags, ...), in bits; nan of nothing."""
+    return np.where(shares.any(axis=0), _bits(shares), nan)
+
+
+def _bits(shares: Floats) -> Floats:
+    logs = np.log2(np.maximum(shares, _TINY))
+    logs *= shares
+    return np.asarray(-logs.sum(axis=0))
+
+
+def tag_counts(session: AnnotatedSession) -> Floats:
+    """Return how many words of each turn have each part of speech, (n_turns, 17); signs are no words."""
+    turns = session.turns
+    counts = np.zeros((len(session), len(UPOS)))
+    if turns.tags is None or not len(session):
+        return counts
+    first, last = int(turns.offsets[0]), int(turns.offsets[-1])
+    tags, of_turn = turns.tags[first:last], np.repeat(np.arange(len(session)), np.diff(turns.offsets))
+    counted = turns.tokens.verbal[turns.tokens.ids[first:last]] & (tags >= 0)
+    at = of_turn[counted] * len(UPOS) + tags[counted]
+    return np.bincount(at, minlength=counts.size).reshape(counts.shape).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TagShares:
+    """The parts of speech of turns.
+
+    Attributes
+    ----------
+    shares : float64 array (17, n_turns)
+        Share of each among the words of a turn; 0 without tagged words.
+    entropy : float64 array (n_turns,)
+        Of the shares, in bits; nan without tagged words.
+    """
+
+    shares: Floats
+    entropy: Floats
+
+
+def tag_shares(session: AnnotatedSession) -> TagShares:
+    """Return the share of each part of speech among the words of each turn."""
+    shares = _shares(session.once(tag_counts, tag_counts).T)
+    return TagShares(shares, _entropy(shares))
+
+
+def _shares(counts: Floats) -> Floats:
+    return np.asarray(counts / np.maximum(counts.sum(axis=0), 1))
+
+
+def _terms(before: TagShares, after: TagShares, anchors: Ints, replies: Ints) -> Floats:
+    p, q = before.shares[:, anchors], after.shares[:, replies]
+    return scores(1.0 - _divergence(p, q, before.entropy[anchors], after.entropy[replies]))
+
+
+SIMILARITY = pairwise(
+    Pairwise(
+        name="pos_similarity_turn_mean",
+        series="pos_similarity_turn",
+        meaning="Similarity of parts of speech of neighbouring turns",
+        unit="1 - bits",
+        formula=_FORMULA,
+        misleads=_MISLEADS,
+        source=_SHAPIRA,
+        represent=tag_shares,
+        terms=_terms,
+        extra="syntax",
+    )
+)
+
+
+def _of_all(therapist: Side, client: Side) -> tuple[float]:
+    one, other = (_shares(side.represented[side.turns].sum(axis=0)) for side in (therapist, client))
+    return (1.0 - float(divergence(one, other)),)
+
+
+WHOLE_SIMILARITY = whole(
+    Whole(
+        name="pos_similarity",
+        columns=(
+            Column(
+                name="pos_similarity",
+                meaning="Similarity of parts of speech of all that the therapist says and all that the client says",
+                unit="1 - bits",
+                low=0,
+                high=1,
+                direction="higher is more alike",
+                formula=_FORMULA,
+                misleads="Near 1 for almost any two people who say some hundred words; only the distance from "
+                f"strangers tells. {_MISLEADS}",
+                source=_SHAPIRA,
+            ),
+        ),
+        represent=tag_counts,
+        values=_of_all,
+        extra="syntax",
+    )
+)
+
+
+@measure(columns=[*whole_columns(WHOLE_SIMILARITY), *pairwise_columns(SIMILARITY)], extra="syntax")
+def part_of_speech_similarity(session: AnnotatedSession) -> dict[str, Value]:
+    """Compare the shares of parts of speech, of neighbouring turns and of all talk.
+
+    High means that the two build their talk of nouns, verbs, pronouns and so on in like shares. See `divergence` for
+    the formula as an example.
+
+    Notes
+    -----
+    The divergence is given as 1 less its value, so that higher is more alike. Shapira et al. take the Jensen-Shannon
+    distance, which is the root of the divergence: of two whole dialogues, the one more alike by the one is so by the
+    other. In their 872 sessions similarity went with alliance and, over the treatment, with less improvement: no sign
+    of quality.
+
+    The shares are those counted: short turns are far apart by chance alone. The strangers' turns are as long as those
+    that they stand for, but shuffled replies are not: where long and short turns alternate, neighbours are less alike
+    than shuffled turns for that reason alone (median z -1.1 over 40 sessions of motivational interviewing; -0.2 from
+    strangers).
+
+    References
+    ----------
+    Shapira, N., Atzil-Slonim, D., Tuval Mashiach, R., & Shapira, O. (2022). Measuring linguistic synchrony in
+    psychotherapy. Proceedings of the Eighth Workshop on Computational Linguistics and Clinical Psychology, 158-176.
+
+    Lin, J. (1991). Divergence measures based on the Shannon entropy. IEEE Transactions on Information Theory, 37,
+    145-151.
+    """
+    return whole_values(WHOLE_SIMILARITY, session) | pairwise_values(SIMILARITY, session)

@@ -1,0 +1,347 @@
+"""Categorical cross-recurrence: which words, or classes of words, of the one return in what the other says."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from math import inf
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.language import AnnotatedSession, builtin_lexicons
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.synchrony._chance import DRAWS, spoken_turns
+from therapy_analytics.measures.synchrony._recurrence_counts import (
+    NAMES,
+    Runs,
+    counts_of,
+    runs_of,
+    shuffled_counts,
+    values_of_counts,
+)
+from therapy_analytics.measures.synchrony._recurrence_lags import LagProfile, lag_profile
+from therapy_analytics.measures.synchrony._recurrence_points import (
+    DIAGONAL,
+    REACH,
+    VERTICAL,
+    Ints,
+    Plot,
+    Series,
+    lay_out,
+    lines,
+    n_cells,
+    points,
+)
+from therapy_analytics.measures.synchrony._recurrence_values import VALUES, Floats, Found, Recurrence, values_of
+from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
+
+__all__ = [
+    "CLASSES",
+    "REACH",
+    "VALUES",
+    "WORDS",
+    "LagProfile",
+    "Recurrence",
+    "Series",
+    "class_series",
+    "cross_recurrence",
+    "lag_profile",
+    "recurrence",
+    "word_series",
+]
+
+
+Keys: TypeAlias = NDArray[np.uint64]
+
+
+def cross_recurrence(x: Series, y: Series, *, reach: int | None = REACH, cut_at_turns: bool = False) -> Recurrence:
+    """Quantify the cross-recurrence plot of what the therapist says and what the client says.
+
+    Word i of the therapist and word j of the client make a recurrent point (i, j) when they are alike. High
+    `rate`: the two use the same words (or classes); high `determinism` and long lines: in the same order.
+
+    Parameters
+    ----------
+    x, y : Series
+        The therapist's words, and the client's.
+    reach : int or None
+        Only words whose turns lie at most so many turns apart are compared, so that the cost goes with the length
+        of the session, that words an hour apart do not count as synchrony, and that the order of turns matters.
+        5 is the three nearest turns on either side where two alternate. None: the whole plot, the values of the
+        R package crqa (delay 1, embed 1, radius near 0, lines from 2, side both, no Theiler window). Its rate
+        does not depend on the order of turns at all.
+    cut_at_turns : bool
+        Whether lines end where a turn of either ends. Classically they do not: all that one speaker says is one
+        series. The columns of sessions have them cut.
+
+    Returns
+    -------
+    Recurrence
+        With each value's unit and range. All nan, and counts 0, when one of the two says nothing in reach.
+
+    Notes
+    -----
+    The rate of words grows as vocabulary gets small, that of classes as they get few: compare sessions by their
+    distance from chance (`recurrence_rate_z` of the sessions table) only. Words of no class stay in the
+    denominator of `rate`. Time and memory go with the number of recurrent points, memory with that of a block
+    of them.
+
+    References
+    ----------
+    Coco, M. I., & Dale, R. (2014). Cross-recurrence quantification analysis of categorical and continuous time
+    series: an R package. Frontiers in Psychology, 5, 510.
+
+    Marwan, N., Romano, M. C., Thiel, M., & Kurths, J. (2007). Recurrence plots for the analysis of complex
+    systems. Physics Reports, 438, 237-329.
+
+    Fusaroli, R., & Tylen, K. (2016). Investigating conversational dynamics: interactive alignment, interpersonal
+    synergy, and collective task performance. Cognitive Science, 40, 145-171.
+
+    Examples
+    --------
+    The therapist says "you feel lost", the client "I feel lost": 2 points of 9, on one line of 2.
+
+    >>> you, feel, lost, i = range(4)
+    >>> found = cross_recurrence(Series.of([you, feel, lost], [0, 0, 0]), Series.of([i, feel, lost], [1, 1, 1]))
+    >>> round(found.rate, 3), found.determinism, found.mean_line
+    (0.222, 1.0, 2.0)
+    """
+    plot = lay_out(x, y, reach=reach, cut_at_turns=cut_at_turns)
+    sides = ((-plot.reach, plot.reach), (1, plot.reach), (-plot.reach, -1))
+    cells = np.array([n_cells(x, y, first=first, last=last) for first, last in sides], dtype=np.float64)
+    found = Found(cells, np.zeros(3), np.zeros(2), np.zeros(0))
+    for i, j in points(plot):
+        found = _with_those_of(found, plot, i, j)
+    return values_of(found)
+
+
+def _with_those_of(found: Found, plot: Plot, i: Ints, j: Ints) -> Found:
+    """Return the counts with those of one more block of points."""
+    lag = plot.y_turn[j] - plot.x_turn[i]
+    n_points = np.array([len(i), np.count_nonzero(lag > 0), np.count_nonzero(lag < 0)], dtype=np.float64)
+    tall = lines(plot, i, j, step=VERTICAL)[1]
+    vertical = np.array([len(tall), tall.sum()], dtype=np.float64)
+    counts = np.bincount(lines(plot, i, j, step=DIAGONAL)[1], minlength=len(found.lines)).astype(np.float64)
+    counts[: len(found.lines)] += found.lines
+    return Found(found.cells, found.points + n_points, found.vertical + vertical, counts)
+
+
+def word_series(session: AnnotatedSession) -> tuple[Series, Series]:
+    """Return the therapist's words, and the client's; words and pieces of contractions, without punctuation."""
+    return _series(session, session.once(_words, _words))
+
+
+def class_series(session: AnnotatedSession) -> tuple[Series, Series]:
+    """Return the function-word class of each word of the therapist, and of the client; -1 for words of no class."""
+    return _series(session, session.once(_word_classes, _word_classes))
+
+
+def word_runs(session: AnnotatedSession) -> Runs:
+    """Return the runs of words of each turn."""
+    return runs_of(*session.once(_words, _words), len(session.turns))
+
+
+def class_runs(session: AnnotatedSession) -> Runs:
+    """Return the runs of function-word classes of each turn; words of no class are never alike and end a run."""
+    return runs_of(*session.once(_word_classes, _word_classes), len(session.turns))
+
+
+def _series(session: AnnotatedSession, said: tuple[Keys, Ints]) -> tuple[Series, Series]:
+    keys, turn = said
+    ids = np.where(keys == 0, -1, np.unique(keys, return_inverse=True)[1])
+    sides = (np.isin(turn, turns) for turns in spoken_turns(session))
+    therapist, client = (Series(ids[side], turn[side]) for side in sides)
+    return therapist, client
+
+
+def _words(session: AnnotatedSession) -> tuple[Keys, Ints]:
+    """Return what each word is, and the position of its turn."""
+    return _called(session, lambda types: session.turns.tokens.keys[types])
+
+
+def _word_classes(session: AnnotatedSession) -> tuple[Keys, Ints]:
+    """Return the function-word class of each word, from 1 (0 for none), and the position of its turn."""
+    norm = session.turns.tokens.norm
+    return _called(session, lambda types: _classes(norm[one] for one in types.tolist()))
+
+
+def _called(session: AnnotatedSession, keys_of: Callable[[Ints], Keys]) -> tuple[Keys, Ints]:
+    """Return what each word is to be called; each type that the session has is asked for once."""
+    turns, tokens = session.turns, session.turns.tokens
+    turn = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
+    ids = tokens.ids[turns.offsets[0] : turns.offsets[-1]].astype(np.int64)
+    types, which = np.unique(ids, return_inverse=True)
+    verbal = tokens.verbal[types][which]
+    return keys_of(types)[which][verbal], turn[verbal]
+
+
+def _classes(norms: Iterable[str]) -> Keys:
+    """Return the function-word class of each normal form, from 1; 0 for none (no word has two)."""
+    matcher = _function_words()
+    return np.array([next(iter(matcher.columns_of(one)), -1) + 1 for one in norms], dtype=np.uint64)
+
+
+@functools.cache
+def _function_words() -> Matcher:
+    return Matcher([one for one in builtin_lexicons() if one.name == "function_words"])
+
+
+_SOURCE = (
+    "Coco, M. I., & Dale, R. (2014). Cross-recurrence quantification analysis of categorical and continuous time "
+    "series: an R package. Frontiers in Psychology 5"
+)
+_MISLEADS = (
+    "Not a quality score. It grows as vocabulary gets small and turns long; above chance means nearness, also that of "
+    "two who stay with a topic for some turns each for reasons of their own. Compare sessions by z alone"
+)
+_NO_CHANCE = "Not a quality score, and not set beside chance: compare recurrence_determinism between sessions instead"
+_RATE = Column(
+    name="recurrence_rate",
+    meaning="Share of pairs of words, one of each speaker, that are the same word",
+    unit="proportion",
+    low=0,
+    high=1,
+    direction="higher: the two use the same words near each other",
+    formula=f"equal pairs / all pairs of words whose turns lie at most {REACH} turns apart",
+    misleads=_MISLEADS,
+    source=_SOURCE,
+)
+_DETERMINISM = replace(
+    _RATE,
+    name="recurrence_determinism",
+    meaning="Share of the words in common that stand in a run of two or more words that both say",
+    direction="higher: the two use the same words in the same order",
+    formula=f"equal pairs on diagonal lines of two or more / equal pairs, of words whose turns lie at most {REACH} "
+    "turns apart; lines end with the turn",
+    misleads=f"{_MISLEADS}. 0 where words are in common and no run is; little is known of it where few words are",
+)
+_MEAN_LINE = replace(
+    _DETERMINISM,
+    name="recurrence_mean_line",
+    meaning="Mean length of the runs of two or more words that both say",
+    unit="words",
+    low=2,
+    high=inf,
+    direction="higher: longer wordings in common",
+    formula="equal pairs on diagonal lines / diagonal lines, as in recurrence_determinism",
+    misleads=f"{_MISLEADS}. Rests on few runs: one long formula moves it",
+)
+_BALANCE = replace(
+    _RATE,
+    name="recurrence_balance",
+    meaning="Who takes up whose words: recurrence where the client speaks later, less where the therapist does",
+    unit="difference of proportions",
+    low=-1,
+    direction="above 0: the client takes up the therapist's words more than the other way round",
+    formula=f"equal pairs / pairs of words, the client's turn 1 to {REACH} turns later, minus the same for earlier",
+    misleads=f"{_MISLEADS}. Seldom beyond chance in a single session",
+)
+_CLASS_RATE, _CLASS_DETERMINISM = (
+    replace(one, name=f"recurrence_class_{name}", meaning=meaning, direction=direction, misleads=misleads)
+    for one, name, meaning, direction, misleads in (
+        (
+            _RATE,
+            "rate",
+            "Share of pairs of words, one of each speaker, that are function words of the same class",
+            "higher: the two use the same few classes of function words near each other",
+            f"{_MISLEADS}. Near chance in most sessions",
+        ),
+        (
+            _DETERMINISM,
+            "determinism",
+            "Share of the pairs of like function words that stand in a run of like function words",
+            "higher: the two string function words together alike",
+            f"{_MISLEADS}. Words of no class end a run",
+        ),
+    )
+)
+_PLAIN = [
+    replace(
+        _MEAN_LINE,
+        name="recurrence_longest_line",
+        meaning="Length of the longest run of words that both say",
+        formula="length of the longest diagonal line, as in recurrence_determinism",
+        misleads=f"{_NO_CHANCE}. Grows with the length of the session",
+    ),
+    replace(
+        _MEAN_LINE,
+        name="recurrence_entropy",
+        meaning="How much the runs of two or more words that both say differ in length",
+        unit="nats",
+        low=0,
+        direction="higher: wordings of many lengths in common; 0: all of one length",
+        formula="Shannon entropy of the lengths of diagonal lines, as in recurrence_determinism",
+        misleads=f"{_NO_CHANCE}. Grows with the number of runs, and rests on few",
+    ),
+    replace(
+        _RATE,
+        name="recurrence_laminarity",
+        meaning="Share of the words in common where the client says a word of the therapist twice or more in a row",
+        direction="higher: the client dwells on single words of the therapist",
+        formula="equal pairs on vertical lines of two or more / equal pairs, of words whose turns lie at most "
+        f"{REACH} turns apart; lines end with the turn",
+        misleads=f"{_NO_CHANCE}. Cut at turn ends, so that 'yeah' in turn after turn does not count",
+    ),
+]
+
+
+def _kind(name: str, columns: tuple[Column, ...], represent: Callable[[AnnotatedSession], Runs]) -> Whole:
+    """Return a measure whose columns end in `NAMES`."""
+    rows = [next(i for i, value in enumerate(NAMES) if column.name.endswith(value)) for column in columns]
+
+    def values(therapist: Side, client: Side) -> list[float]:
+        found: list[float] = values_of_counts(counts_of(therapist, client, reach=REACH))[rows].tolist()
+        return found
+
+    def shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
+        counts = shuffled_counts(therapist, client, generator, reach=REACH, draws=DRAWS)
+        return np.ascontiguousarray(values_of_counts(counts)[rows].T)
+
+    two_sided = tuple(column.name for column in columns if column.name.endswith("balance"))
+    return whole(
+        Whole(name=name, columns=columns, represent=represent, values=values, shuffled=shuffled, two_sided=two_sided)
+    )
+
+
+WORDS = _kind("recurrence_words", (_RATE, _DETERMINISM, _MEAN_LINE, _BALANCE), word_runs)
+CLASSES = _kind("recurrence_classes", (_CLASS_RATE, _CLASS_DETERMINISM), class_runs)
+
+
+@measure(columns=[*whole_columns(WORDS), *whole_columns(CLASSES), *_PLAIN])
+def recurrence(session: AnnotatedSession) -> dict[str, Value]:
+    """Find which words, and classes of function words, of the one return within five turns of the other.
+
+    High rate: the two use the same words near each other; high determinism and mean line: in
+    the same order; balance above 0: the client takes up the therapist's words. See
+    `cross_recurrence` for the formulas as an example, and for other values of the method, of
+    `word_series` and `class_series` of a session.
+
+    Notes
+    -----
+    Lines are cut where a turn ends, because no line survives when turns are moved. It hardly
+    matters: in 87 sessions of motivational interviewing determinism of words is .149 instead of
+    .152, of function-word classes .176 instead of .180 (r = .99 between sessions). Laminarity
+    is at chance in those sessions, and entropy of lines exceeds it less often than determinism
+    does: they and the longest line stand here as they are, without chance beside them. Laminarity of
+    words is .037 in those sessions, and .051 where lines run on into the next turn (r = .5).
+
+    Above chance means nearness, not yet imitation. Of 400 simulated pairs who change their topic
+    independently at every other turn, 6 per cent lay beyond the 5 per cent limit of the rate; of
+    those who do at every fifth, 16 per cent (4 if turns are independent).
+
+    References
+    ----------
+    Coco, M. I., & Dale, R. (2014). Cross-recurrence quantification analysis of categorical and
+    continuous time series: an R package. Frontiers in Psychology, 5, 510.
+
+    Fusaroli, R., & Tylen, K. (2016). Investigating conversational dynamics: interactive
+    alignment, interpersonal synergy, and collective task performance. Cognitive Science, 40, 145-171.
+    """
+    found = cross_recurrence(*word_series(session), cut_at_turns=True)
+    plain = {column.name: getattr(found, column.name.removeprefix("recurrence_")) for column in _PLAIN}
+    return whole_values(WORDS, session) | whole_values(CLASSES, session) | plain

@@ -1,0 +1,285 @@
+"""Meaning: is a turn about what the other said, how far do thoughts move on, and does talk return to what was left.
+
+All of it rests on the static vectors of `therapy_analytics.language.embeddings`; the arithmetic is in `_meanings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, mean_column, measure
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, Floats, Ints, against, spoken_turns
+from therapy_analytics.measures.synchrony._columns import figure_columns, pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._meanings import (
+    Meanings,
+    contexts,
+    cosines,
+    divided,
+    dots,
+    flow_by_chance,
+    forward_flow,
+    meanings,
+    returns,
+)
+from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS, Pairwise, pairwise, scores
+from therapy_analytics.measures.synchrony._whole import (
+    Side,
+    Whole,
+    whole,
+    whole_columns,
+    whole_values,
+)
+from therapy_analytics.session import OTHER
+
+STRETCH = 10
+"""Turns of a stretch of talk, the unit in which talk leaves a topic and returns to it."""
+FEWEST_STRETCHES, MOST_STRETCHES = FEWEST_PAIRS + 2, 200
+"""From so many on chance is asked; sessions of more have so many, which are longer."""
+_OWN = "This package's own"
+_GRAY = (
+    "Gray, K., Anderson, S., Chen, E. E., Kelly, J. M., Christian, M. S., Patrick, J., ... & Lewis, K. (2019). Forward "
+    "flow: A new measure to quantify free thought and predict creativity. American Psychologist 74; here over turns"
+)
+_ANGUS = (
+    "This package's own, after the long-range recurrence of Angus, D., Smith, A., & Wiles, J. (2012). Human "
+    "communication as coupled time series. IEEE Transactions on Audio, Speech, and Language Processing 20"
+)
+_VECTORS = "Vectors are means over words: order, negation and irony count for nothing"
+
+
+def _terms(before: Meanings, after: Meanings, anchors: Ints, replies: Ints) -> Floats:
+    return scores(cosines(before, after, anchors, replies))
+
+
+SIMILARITY = pairwise(
+    Pairwise(
+        name="semantic_similarity",
+        series="semantic_similarity_turn",
+        meaning="Similarity of meaning of neighbouring turns",
+        unit="cosine",
+        formula="cosine of the vectors of a turn and of the turn before, each the mean of the vectors of its words",
+        misleads="Long turns are alike whatever they are about (means over many words lie near one another), and short "
+        "ones ('yeah', 'okay') are 1 or near 0; saying the opposite in the same words is 1. Read it beside words per "
+        f"turn and its baselines. {_VECTORS}. Not a quality score",
+        source="This package's own; static vectors after Tulkens, S., & van Dongen, T. (2024). Model2Vec",
+        represent=meanings,
+        terms=_terms,
+        low=-1.0,
+    )
+)
+
+
+def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
+    """Return the cosine of each turn with the mean of the other's earlier turns, for the turns of both sides."""
+    said = [side.represented[side.turns] for side in (therapist, client)]
+    heard = (
+        contexts(said[1], np.searchsorted(client.at, therapist.at)),
+        contexts(said[0], np.searchsorted(therapist.at, client.at)),
+    )
+    one, other = (
+        divided(dots(mine.vectors, theirs.vectors), mine.squares * theirs.squares)
+        for mine, theirs in zip(said, heard, strict=True)
+    )
+    return one, other
+
+
+def _context_values(therapist: Side, client: Side) -> tuple[float, float, float]:
+    one, other = map(mean_column, _to_contexts(therapist, client))
+    return mean_column(np.array([one, other])), one, other
+
+
+def _context_column(end: str, whose: str) -> Column:
+    return Column(
+        name=f"semantic_context{end}",
+        meaning=f"Similarity of meaning of {whose} with all that the other has said so far",
+        unit="cosine",
+        low=-1,
+        high=1,
+        direction="higher: nearer to what the other has talked about",
+        formula="cosine of a turn's vector with the mean of the unit vectors of all the other's earlier turns; mean "
+        "over turns" + ("" if end else ", then of the two"),
+        misleads="Grows over a session as the mean settles, and with words per turn; a session of one topic is high "
+        "whoever brought it up. What counts is the distance from strangers. "
+        f"{_VECTORS}. Not a quality score",
+        source=_OWN,
+    )
+
+
+CONTEXT = whole(
+    Whole(
+        name="semantic_context",
+        columns=(
+            _context_column("", "turns"),
+            _context_column("_therapist", "the therapist's turns"),
+            _context_column("_client", "the client's turns"),
+        ),
+        represent=meanings,
+        values=_context_values,
+    )
+)
+CONTEXT_TURN = replace(
+    _context_column("", "this turn"),
+    name="semantic_context_turn",
+    formula="cosine of the turn's vector with the mean of the unit vectors of all the other's earlier turns",
+    level="turn",
+)
+
+
+def _flow_columns(name: str, whose: str) -> list[Column]:
+    value = Column(
+        name=name,
+        meaning=f"Forward flow: how far {whose} lie in meaning from all before them",
+        unit="semantic distance",
+        low=0,
+        high=2,
+        direction="higher: talk ranges more widely and moves on from what was said",
+        formula="1 - cosine of a turn's vector with those of earlier turns, mean over these, then over turns",
+        misleads="Made for chains of single thoughts: short turns are far from one another, and lift it. Not a quality "
+        f"score. {_VECTORS}. _z says whether the order matters: below 0, talk moves step by step, so that turns are "
+        "near to what was just said",
+        source=_GRAY,
+    )
+    orders = "all orders of the turns (exact, after Mantel, 1967)"
+    return [value, *figure_columns(value, ("null", "z"), orders)]
+
+
+FLOWS = {
+    "therapist_forward_flow": "the therapist's turns",
+    "client_forward_flow": "the client's turns",
+    "session_forward_flow": "turns (of both, from those of both)",
+}
+FLOW_TURN = replace(
+    _flow_columns("forward_flow_turn", "this speaker's words")[0],
+    meaning="How far the turn lies in meaning from all earlier turns of its speaker",
+    formula="1 - cosine of the turn's vector with those of its speaker's earlier turns, mean over these",
+    level="turn",
+)
+
+
+def _flow_values(name: str, turns: Meanings, flow: Floats) -> dict[str, Value]:
+    value = mean_column(flow)
+    null, sd = flow_by_chance(turns)
+    z = (value - null) / sd if sd > 1e-6 else nan  # under the steps of the vectors there is no spread
+    return {name: value, f"{name}_null": null, f"{name}_z": z}
+
+
+def _topics(side: Side, n_turns: int) -> Meanings:
+    """Return the meaning of what one says in each stretch of `STRETCH` turns of the session."""
+    n = min(max(n_turns // STRETCH, 1), MOST_STRETCHES)
+    edges = np.searchsorted(side.at * n // max(n_turns, 1), np.arange(n + 1))
+    so_far = contexts(side.represented[side.turns], edges).vectors
+    return Meanings.of(so_far[1:] - so_far[:-1])
+
+
+def _in_other_orders(tables: Floats, generator: np.random.Generator) -> Floats:
+    """Return `returns` of tables (n_tables, n, n) under shuffles of the stretches, (DRAWS, n_tables)."""
+    n = tables.shape[-1]
+    if n < FEWEST_STRETCHES:
+        return np.full((DRAWS, len(tables)), nan)
+    orders = generator.permuted(np.tile(np.arange(n)[:, None], (1, DRAWS)), axis=0)
+    rows = [[returns(table[one[:, None], one[None]]) for table in tables] for one in _portions(orders)]
+    return np.concatenate(rows, axis=1).T
+
+
+def _portions(orders: Ints) -> Iterator[Ints]:
+    most = max(1, MOST_CELLS // len(orders) ** 2)
+    for start in range(0, DRAWS, most):
+        yield orders[:, start : start + most]
+
+
+def _return_column(name: str, who: str, whose: str) -> Column:
+    return Column(
+        name=name,
+        meaning=f"Return: how much nearer in meaning the {who}'s words are to {whose} words of some time ago than to "
+        "those just before",
+        unit="difference of cosines",
+        low=-2,
+        high=2,
+        direction="higher: comes back to what was left; below 0: stays with what was talked of last",
+        formula=f"stretches of {STRETCH} turns (at most {MOST_STRETCHES}): highest cosine with a stretch before the "
+        "last one, less that with the last one; mean over stretches from the third on",
+        misleads="The more stretches, the likelier that one of them is near: read it beside the shuffled stretches. A "
+        "closing summary counts as a return, and so does following the other who returns. Most sessions lie below "
+        f"chance, because talk stays with a topic longer than shuffled talk does. {_VECTORS}",
+        source=_ANGUS,
+    )
+
+
+RETURNS = {
+    "therapist_topic_return": ("therapist", "the client's"),
+    "client_topic_return": ("client", "the therapist's"),
+    "therapist_own_topic_return": ("therapist", "the same speaker's"),
+    "client_own_topic_return": ("client", "the same speaker's"),
+}
+
+
+def _return_columns() -> list[Column]:
+    values = [_return_column(name, *about) for name, about in RETURNS.items()]
+    orders = f"{DRAWS} seeded shuffles of the session's stretches of {STRETCH} turns"
+    return [one for value in values for one in (value, *figure_columns(value, ("null", "z", "p"), orders))]
+
+
+def _return_values(session: AnnotatedSession, therapist: Side, client: Side) -> dict[str, Value]:
+    one, other = (_topics(side, len(session)) for side in (therapist, client))
+    every = np.arange(len(one))
+    pairs = ((one, other), (other, one), (one, one), (other, other))
+    tables = np.stack([cosines(a, b, every[:, None], every[None, :]) for a, b in pairs])
+    value, draws = returns(np.moveaxis(tables, 0, -1)), _in_other_orders(tables, session.generator(4))
+    asked = np.ones(len(pairs), dtype=np.bool_)
+    chance = against(value, draws, asked, closer="higher", two_sided=~asked)
+    ends = ("", "_null", "_z", "_p")
+    found = zip(RETURNS, *(each.tolist() for each in (value, chance.mean, chance.z, chance.p)), strict=True)
+    return {name + end: figure for name, *figures in found for end, figure in zip(ends, figures, strict=True)}
+
+
+@measure(
+    columns=[
+        *pairwise_columns(SIMILARITY),
+        *whole_columns(CONTEXT),
+        CONTEXT_TURN,
+        *(column for name, whose in FLOWS.items() for column in _flow_columns(name, whose)),
+        FLOW_TURN,
+        *_return_columns(),
+    ]
+)
+def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
+    """Compare turns by what they are about: with the turn before, and with all that was said earlier.
+
+    High similarity means that neighbouring turns, or a turn and what the other has said so far, are about the same;
+    high forward flow that thoughts move on; high return that talk comes back to what it had left. See `cosines`,
+    `contexts`, `forward_flow` and `returns` for the formulas as examples.
+
+    Notes
+    -----
+    A text is the mean of the vectors of its words. So the vectors know what is talked about, not what is said about it.
+
+    References
+    ----------
+    Tulkens, S., & van Dongen, T. (2024). Model2Vec: Fast state-of-the-art static embeddings.
+
+    Gray, K., Anderson, S., Chen, E. E., Kelly, J. M., Christian, M. S., Patrick, J., Huang, L., Kenett, Y. N., &
+    Lewis, K. (2019). "Forward flow": A new measure to quantify free thought and predict creativity. American
+    Psychologist, 74, 539-554.
+
+    Angus, D., Smith, A., & Wiles, J. (2012). Human communication as coupled time series: Quantifying
+    multi-participant recurrence. IEEE Transactions on Audio, Speech, and Language Processing, 20, 1795-1807.
+    """
+    own = session.once(meanings, meanings)
+    therapist, client = (Side(own, turns, turns) for turns in spoken_turns(session))
+    context, flow = np.full(len(session), nan), np.full(len(session), nan)
+    context[therapist.turns], context[client.turns] = _to_contexts(therapist, client)
+    values = pairwise_values(SIMILARITY, session) | whole_values(CONTEXT, session)
+    values |= {CONTEXT_TURN.name: context, FLOW_TURN.name: flow}
+    both = np.flatnonzero((session.n_words > 0) & (session.turns.roles != OTHER))
+    for name, turns in zip(FLOWS, (therapist.turns, client.turns, both), strict=True):
+        found = forward_flow(own[turns])
+        values |= _flow_values(name, own[turns], found)
+        if turns is not both:
+            flow[turns] = found
+    return values | _return_values(session, therapist, client)

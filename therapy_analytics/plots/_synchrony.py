@@ -1,0 +1,136 @@
+"""What plots of a synchrony table read from it: windows, whole sessions, and numbers as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, isnan, log10
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from therapy_analytics.plots._turns import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from therapy_analytics.plots._turns import Bools, Floats
+
+WHO = ("therapist", "client", "both")
+"""Directions that are drawn: whose replies."""
+FIGURES = ("value", "null", "z", "p", "strangers", "strangers_z")
+BEYOND = 1.96
+"""So many standard deviations to each side hold 95 of 100 shuffles."""
+SMALL = 0.001
+MARKS = {"therapist": "o", "client": "s", "both": "D"}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Windows:
+    """The windows of one measure and one direction, (n_windows,) each.
+
+    Attributes
+    ----------
+    middle : array of float
+        The middle of the window, in turns.
+    value, low, high : array of float
+        Its value, and where 95 of 100 shuffles of it lie; nan where undefined.
+    """
+
+    middle: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def outside(self) -> Bools:
+        """Return which values the shuffles do not reach."""
+        return (self.value < self.low) | (self.value > self.high)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Found:
+    """What a session's table says of one measure.
+
+    Attributes
+    ----------
+    name : str
+        The measure.
+    whole : dict of str to array of float
+        For each of `WHO` that has a value: the figures of the whole session, as `FIGURES`.
+    windows : dict of str to Windows
+        For the speakers' replies, else for both; empty where no window has a value.
+    """
+
+    name: str
+    whole: dict[str, Floats]
+    windows: dict[str, Windows]
+
+    @property
+    def label(self) -> str:
+        """Return the name in words."""
+        return self.name.replace("_", " ")
+
+
+def measures(rows: pd.DataFrame) -> list[Found]:
+    """Return the measures that have a value in one session's table, in its order."""
+    figures = np.column_stack([numbers(rows, name) for name in FIGURES])
+    spread, first, last = (numbers(rows, name) for name in ("null_sd", "first_turn", "last_turn"))
+    course = np.column_stack([(first + last) / 2, figures[:, 0], BEYOND * spread, figures[:, 1]])
+    names, direction, part = (rows[name].to_numpy(dtype=object) for name in ("measure", "direction", "part"))
+    found = []
+    for name in dict.fromkeys(names.tolist()):
+        own = names == name
+        at = {who: own & (direction == who) for who in WHO}
+        whole = {who: figures[at[who] & (part == "whole")] for who in WHO}
+        windows = {who: _windows(course[at[who] & (part == "window")]) for who in WHO}
+        found.append(Found(name=str(name), whole=_whole(whole), windows=_speakers(windows)))
+    return [one for one in found if one.whole or one.windows]
+
+
+def _whole(figures: dict[str, Floats]) -> dict[str, Floats]:
+    return {who: one[0] for who, one in figures.items() if len(one) and not isnan(one[0, 0])}
+
+
+def _windows(course: Floats) -> Windows:
+    middle, value, reach, null = course[np.argsort(course[:, 0], kind="stable")].T
+    return Windows(middle=middle, value=value, low=null - reach, high=null + reach)
+
+
+def _speakers(windows: dict[str, Windows]) -> dict[str, Windows]:
+    """Leave out what has no value, and the mean of the two beside the two."""
+    there = {who: one for who, one in windows.items() if not np.isnan(one.value).all()}
+    return {who: one for who, one in there.items() if who != "both"} or there
+
+
+def decimals(values: Iterable[float]) -> int:
+    """Return how many decimals show two digits of the largest of some values; three at most, but for tiny ones.
+
+    >>> [decimals([value]) for value in (0.0, 120.0, 12.0, 3.1, 0.46, 0.052, 0.0042, 0.00042)]
+    [2, 0, 1, 2, 2, 3, 3, 5]
+    """
+    largest = max((abs(value) for value in values if np.isfinite(value)), default=0.0)
+    if largest == 0:
+        return 2
+    digits = 2 - floor(log10(largest)) - (largest < 1)
+    return min(max(digits, 0), 3 if largest >= SMALL else 6)
+
+
+def number(value: float, places: int, *, sign: bool = False) -> str:
+    """Return a number as text, a dash where it is undefined, no sign before a zero.
+
+    >>> number(-0.04, 1), number(1.25, 1, sign=True), number(float("nan"), 2)
+    ('0.0', '+1.2', '-')
+    """
+    if isnan(value):
+        return "-"
+    value = round(value, places) + 0.0
+    return f"{value:{'+' if sign and value else ''}.{places}f}"
+
+
+def apart(where: Bools) -> list[NDArray[np.int64]]:
+    """Return the positions of each unbroken run of True."""
+    at = np.flatnonzero(where)
+    return [run for run in np.split(at, np.flatnonzero(np.diff(at) > 1) + 1) if len(run)]

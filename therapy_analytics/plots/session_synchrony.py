@@ -1,0 +1,337 @@
+"""Synchrony along one session: windows in lanes, whole dialogues on a scale of chance, numbers beside both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgba
+from matplotlib.ticker import MaxNLocator
+
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.plots import FIGSIZE, MARGINS_IN, axes_or_new, inner_box, plot, say_instead
+from therapy_analytics.plots._page import shorten
+from therapy_analytics.plots._sheet import (
+    COLOURS,
+    MOST,
+    STROKES,
+    Sheet,
+    draw_scale,
+    open_sheet,
+    write_heads,
+    write_name,
+    write_table,
+)
+from therapy_analytics.plots._synchrony import BEYOND, MARKS, WHO, Found, apart, decimals, measures, number
+from therapy_analytics.plots._turns import numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from therapy_analytics.plots._outlines import Line
+    from therapy_analytics.plots._synchrony import Windows
+    from therapy_analytics.plots._turns import Floats
+
+LANE, GAP, HEAD, SCALE, SECTION = 3.0, 0.8, 2.6, 1.6, 2.0
+"""Heights in rows of text."""
+HALF_STEP = 2.5
+"""Turns by which a band of chance goes on before its first window's middle and after its last one's."""
+LEGEND = {"therapist's replies": 0.0, "client's replies": 12.5, "95% of shuffles": 23.5, "outside": 34.0}
+"""What the lanes show, and where it is explained, in sizes of the font."""
+ROW_INCH = 0.165
+
+
+@plot(
+    needs=(
+        *("session_id", "measure", "direction", "part", "first_turn", "last_turn"),
+        *("value", "null", "null_sd", "z", "p"),
+    )
+)
+def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+    """Draw how alike the two of one session speak, along the session and beside chance.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        The rows of ``synchrony.csv`` for one session, or of `therapy_analytics.synchrony`.
+        Measures without any value are left out.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new pyplot figure, as high as `figure_size` says.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Its x-axis counts turns, its y-axis rows of text; each lane has a range of its own,
+        written at its left.
+
+    Raises
+    ------
+    BadOptionError
+        A column is missing, or the table holds more than one session.
+
+    Notes
+    -----
+    The grey bands hold 95 of 100 shuffles of each speaker's replies: of many windows one in
+    twenty lies outside by chance, and neighbouring windows share turns. Synchrony is no
+    quality score: most measures grow with words per turn.
+    """
+    n_sessions = rows["session_id"].nunique()
+    if n_sessions > 1:
+        problem = f"this plot shows one session and the table holds {n_sessions}"
+        option = "table"
+        raise BadOptionError(option, problem, "Select one: rows[rows.session_id == '...']")
+    found = measures(rows)
+    ax = _new_axes(found) if ax is None else ax
+    if not found:
+        why = "no measure has a value in this session" if len(rows) else "the table holds no row for this session"
+        return say_instead(ax, f"no synchrony: {why}")
+    lanes, others = _parted(found)
+    page = open_sheet(ax, top=HEAD, height=_height(found), last=float(np.nan_to_num(numbers(rows, "last_turn")).max()))
+    foot = _lanes(page, lanes)
+    _dots(page, others, foot)
+    _head(page, rows, lanes=bool(lanes))
+    return ax
+
+
+def figure_size(rows: DataFrame) -> tuple[float, float]:
+    """Return the width and height in inches that the figure of a session's rows needs; for ``save(figsize=...)``."""
+    return _size(measures(rows))
+
+
+def _size(found: list[Found]) -> tuple[float, float]:
+    height = _height(found) * ROW_INCH + MARGINS_IN["top"] + MARGINS_IN["bottom"]
+    return FIGSIZE[0], max(height, 3.0) if found else FIGSIZE[1]
+
+
+def _new_axes(found: list[Found]) -> Axes:
+    ax, size = axes_or_new(None), _size(found)
+    ax.get_figure(root=True).set_size_inches(*size)  # type: ignore[union-attr]
+    ax.set_position(inner_box(*size))
+    return ax
+
+
+def _parted(found: list[Found]) -> tuple[list[Found], list[Found]]:
+    """Return the measures that have windows, and the others."""
+    return [one for one in found if one.windows], [one for one in found if not one.windows]
+
+
+def _height(found: list[Found]) -> float:
+    """Return how many rows of text high the figure is."""
+    lanes, others = _parted(found)
+    height = HEAD + len(lanes) * (LANE + GAP) + SCALE * bool(lanes)
+    return height + (SECTION + SCALE + sum(_rows(one) for one in others)) * bool(others)
+
+
+# Windows
+
+
+def _lanes(page: Sheet, lanes: list[Found]) -> float:
+    """Draw a lane for each measure that has windows, and the turns beneath; return the foot of all."""
+    if not lanes:
+        return 0.0
+    tops = [-GAP / 2 - i * (LANE + GAP) for i in range(len(lanes))]
+    ranges = [_range(lane) for lane in lanes]
+    drawn = [
+        {who: _on_page(one, ends, top) for who, one in lane.windows.items()}
+        for lane, ends, top in zip(lanes, ranges, tops, strict=True)
+    ]
+    _write_ranges(page, ranges, tops)
+    for who in WHO:
+        _bands(page, who, [lane[who] for lane in drawn if who in lane])
+    for who in WHO:
+        _lines(page, who, [lane[who] for lane in drawn if who in lane])
+    for lane, top in zip(lanes, tops, strict=True):
+        write_name(page, lane.label, top - LANE / 2)
+    write_table(page, [(lane, top - (LANE - len(lane.whole) + 1) / 2) for lane, top in zip(lanes, tops, strict=True)])
+    _frames(page, tops)
+    foot = -len(lanes) * (LANE + GAP)
+    room = int(np.clip(page.last / page.point / (7 * page.font), 2, 10))
+    places = np.asarray(MaxNLocator(room, steps=[1, 2, 5, 10], integer=True).tick_values(0, page.last))
+    places = places[(places >= 0) & (places <= page.last)]
+    draw_scale(page, foot, places, [f"{place:,g}" for place in places])
+    page.outline([(-1.2 * page.font * page.point, foot - 0.75, "turn", "right")], said=True, size=0.95)
+    return foot - SCALE
+
+
+def _range(lane: Found) -> tuple[float, float]:
+    """Return the lowest and the highest of a lane's values and bands."""
+    every = np.concatenate([part for one in lane.windows.values() for part in (one.value, one.low, one.high)])
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
+    # One value without chance beside it has no range: it goes into the middle.
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _write_ranges(page: Sheet, ranges: list[tuple[float, float]], tops: list[float]) -> None:
+    """Write each lane's range at its left."""
+    lines: list[Line] = []
+    x = -0.7 * page.font * page.point
+    for (low, high), top in zip(ranges, tops, strict=True):
+        places = decimals((low, high)) + (high - low < 0.2 * max(abs(low), abs(high)))
+        lines += [(x, y, number(value, places), "right") for y, value in ((top - 0.4, high), (top - LANE + 0.4, low))]
+    page.outline(lines, alpha=0.75, gid="ranges")
+
+
+def _on_page(one: Windows, ends: tuple[float, float], top: float) -> Windows:
+    """Return the windows as heights on the page."""
+    low, high = ends
+    y = [top - LANE + LANE * (part - low) / (high - low) for part in (one.value, one.low, one.high)]
+    return type(one)(middle=one.middle, value=y[0], low=y[1], high=y[2])
+
+
+def _bands(page: Sheet, who: str, drawn: list[Windows]) -> None:
+    """Draw where 95 of 100 shuffles lie; the edges say whose, and two bands on another are darker."""
+    corners = []
+    for one in drawn:
+        for run in apart(~np.isnan(one.low + one.high)):
+            x = one.middle[run]
+            x = np.clip(np.concatenate([[x[0] - HALF_STEP], x, [x[-1] + HALF_STEP]]), 0, page.last)
+            low, high = (np.concatenate([y[run[:1]], y[run], y[run[-1:]]]) for y in (one.low, one.high))
+            corners.append(np.column_stack([np.append(x, x[::-1]), np.append(low, high[::-1])]))
+    edge = {"ec": to_rgba(page.colour(who), 0.55), "ls": [STROKES[who]], "lw": 0.075 * page.font}
+    drawn_bands = PolyCollection(corners, fc=to_rgba("0.5", 0.2), gid="chance", **edge)  # type: ignore[arg-type]
+    page.ax.add_collection(drawn_bands, autolim=False)
+
+
+def _lines(page: Sheet, who: str, drawn: list[Windows]) -> None:
+    """Draw the windows of all lanes for one direction; large marks are those outside their band."""
+    if not drawn:
+        return
+    runs = [(one, run) for one in drawn for run in apart(~np.isnan(one.value))]
+    paths = [np.column_stack([one.middle[run], one.value[run]]) for one, run in runs]
+    width = 0.15 * page.font
+    style = {"colors": page.colour(who), "linestyles": [STROKES[who]], "gid": f"windows {who}"}
+    page.ax.add_collection(LineCollection(paths, lw=width, **style), autolim=False)  # type: ignore[arg-type]
+    outside = np.concatenate([one.outside for one in drawn])
+    x, y = (np.concatenate([getattr(one, name) for one in drawn]) for name in ("middle", "value"))
+    _points(page, (x, y), who, size=0.22, gid=f"points {who}")
+    between = np.diff(np.unique(x)).min(initial=np.inf) / page.point
+    large = float(np.clip(between / page.font, 0.36, 0.6))
+    _points(page, (x[outside], y[outside]), who, size=large, gid=f"outside {who}")
+
+
+def _points(page: Sheet, where: tuple[Floats, Floats], who: str, *, size: float, gid: str) -> None:
+    edge = {"mec": page.ink, "mew": 0.07 * page.font} if size > 0.3 else {"mew": 0}
+    page.mark(*where, who, ms=size * page.font, gid=gid, **edge)
+
+
+def _frames(page: Sheet, tops: list[float]) -> None:
+    """Draw the ends of each lane's range as faint lines."""
+    lines = [[(0, y), (page.last, y)] for top in tops for y in (top, top - LANE)]
+    page.ax.add_collection(LineCollection(lines, colors="0.5", alpha=0.35, lw=0.6, zorder=0.5), autolim=False)
+
+
+# Whole dialogues
+
+
+def _dots(page: Sheet, others: list[Found], foot: float) -> None:
+    """Draw the measures without windows: how far from chance each is, in standard deviations."""
+    if not others:
+        return
+    top = foot - SECTION
+    tops = top - 0.5 - np.cumsum([0, *(_rows(one) for one in others)])
+    end = float(tops[-1]) + 0.5
+    said = (
+        "distance of the whole session from chance, in standard deviations: filled from shuffles, open from strangers"
+    )
+    page.outline([(0, top + 0.8, said, "left")], said=True, size=0.95, alpha=0.8)
+    placed = list(zip(others, tops.tolist(), strict=False))
+    for one, y in placed:
+        write_name(page, one.label, y - (len(one.whole) - 1) / 2)
+    write_table(page, placed)
+    levels = [(y - i, *pair) for one, y in placed for i, pair in enumerate(one.whole.items())]
+    _backdrop(page, [top, *(level for level, _, _ in levels), end])
+    for who in WHO:
+        own = [(level, figures[2], figures[5]) for level, whose, figures in levels if whose == who]
+        _distances(page, who, np.array(own).reshape(-1, 3))
+    places = np.arange(-3.0, 4.0)
+    draw_scale(page, end, page.at(places), [f"{place:+.0f}" if place else "chance" for place in places])
+
+
+def _rows(one: Found) -> float:
+    """Return how many rows a measure takes: three need some room around them, to be seen as one."""
+    return len(one.whole) + 0.6 * (len(one.whole) > 1)
+
+
+def _backdrop(page: Sheet, levels: list[float]) -> None:
+    """Draw where 95 of 100 draws of chance lie, chance itself, and a faint line at each level but the ends."""
+    top, *inner, foot = levels
+    low, middle, high = page.at(np.array([-BEYOND, 0, BEYOND])).tolist()
+    band = [[(low, top), (low, foot), (high, foot), (high, top)]]
+    page.ax.add_collection(PolyCollection(band, fc="0.5", alpha=0.22, lw=0, gid="chance"), autolim=False)
+    lines = [[(middle, top), (middle, foot)], *([(0, y), (page.last, y)] for y in inner)]
+    page.ax.add_collection(LineCollection(lines, colors="0.5", alpha=0.35, lw=0.6, zorder=0.5), autolim=False)
+
+
+def _distances(page: Sheet, who: str, levels: Floats) -> None:
+    """Draw rows of height, z of shuffles and z of strangers; arrows at the ends are further away."""
+    for column, name, fill in ((2, "strangers", "none"), (1, "shuffles", page.colour(who))):
+        y, z = levels[~np.isnan(levels[:, column])][:, [0, column]].T
+        for own, mark in ((abs(z) <= MOST, MARKS[who]), (z > MOST, ">"), (z < -MOST, "<")):
+            if own.any():
+                style = {"marker": mark, "ms": 0.6 * page.font, "mfc": fill, "mew": 0.12 * page.font}
+                # Two arrows at one end are put beside one another.
+                inward = page.font * page.point * (name == "strangers") * (abs(z[own]) > MOST) * np.sign(z[own])
+                page.mark(page.at(z[own]) - inward, y[own], who, gid=f"{name} {who}", **style)
+
+
+# What a reader must know
+
+
+def _head(page: Sheet, rows: DataFrame, *, lanes: bool) -> None:
+    """Write the session's name and size, what synchrony is not, what the marks mean, and heads over the numbers."""
+    ax, size = page.ax, page.font + 2
+    name = shorten(str(rows["session_id"].iloc[0]), size, ax)
+    style = {"fontsize": size, "fontweight": "bold"}
+    ax.set_title(name, style, loc="left", y=1, pad=2.2 * page.font, parse_math=False)
+    whole = (rows["part"] == "whole").to_numpy(dtype=bool)
+    words = numbers(rows, "words_per_turn")[whole]
+    spoken = f", {np.nanmean(words):.1f} words per turn" if not np.isnan(words).all() else ""
+    text = f"{page.last + 1:,.0f} turns{spoken}. Synchrony is no quality score: it grows with words per turn."
+    ax.annotate(
+        text, (0, 1), (0, 0.6 * page.font), xycoords="axes fraction", textcoords="offset points", fontsize=page.font
+    )
+    write_heads(page, HEAD)
+    if lanes:
+        _legend(page, rows)
+    else:
+        few = "too few turns for windows: " * bool((rows["direction"] == "therapist").any())
+        text = f"{few}values of the whole session only"
+        page.write(0, HEAD - 0.85, text, fontweight="bold", alpha=0.75)
+    _note(page, lanes=lanes)
+
+
+def _note(page: Sheet, *, lanes: bool) -> None:
+    foot = page.ax.get_ylim()[0] - 0.6
+    said = [
+        "chance: mean over shuffles of each one's replies; p: share of shuffles as synchronous; z: standard deviations"
+    ]
+    if lanes:
+        said.append(
+            "By chance 1 window in 20 lies outside its band; windows overlap.  Each lane has a range of its own."
+        )
+    lines: list[Line] = [(0, foot - 1.1 * i, line, "left") for i, line in enumerate(said)]
+    page.outline(lines, said=True, size=0.9, alpha=0.8)
+
+
+def _legend(page: Sheet, rows: DataFrame) -> None:
+    """Write above the lanes what lines, bands and marks mean; a legend of matplotlib takes four times as long."""
+    lengths = numbers(rows, "last_turn") - numbers(rows, "first_turn") + 1
+    length = np.nanmax(lengths[(rows["part"] == "window").to_numpy(dtype=bool)])
+    page.write(0, HEAD - 0.85, f"windows of {length:.0f} turns", fontweight="bold", alpha=0.75)
+    em, y = page.font * page.point, HEAD - 1.95
+    lines: list[Line] = []
+    for text, left in LEGEND.items():
+        lines.append((left * em + 2.4 * em, y, text, "left"))
+        x = np.array([left, left + 1, left + 2]) * em
+        who = text.partition("'")[0]
+        if who in COLOURS:
+            page.mark(x, [y] * 3, who, ls=STROKES[who], lw=0.15 * page.font, ms=0.4 * page.font, markevery=[1])
+        elif text == "outside":
+            style = {"ms": 0.6 * page.font, "mfc": "0.6", "mec": page.ink, "mew": 0.07 * page.font}
+            page.mark(x[1:2], [y], "therapist", **style)
+        else:
+            band = [[(x[0], y - 0.35), (x[0], y + 0.35), (x[2], y + 0.35), (x[2], y - 0.35)]]
+            page.ax.add_collection(PolyCollection(band, fc="0.5", alpha=0.35, lw=0), autolim=False)
+    page.outline(lines, said=True, size=0.95)
