@@ -103,7 +103,7 @@ def _beside_marks(arrays: Sequence[AnnotatedSession], floor: Cost) -> None:
 def _markers(arrays: Sequence[AnnotatedSession]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return coordination of the therapist's replies and the client's in each session, each marker and their mean."""
     had = [(session, marks(session)) for session in arrays]
-    pairs = [terms(has, has, *pairs_of(one, role))[:, :-2] for one, has in had for role in (THERAPIST, CLIENT)]
+    pairs = [terms(has, has, *pairs_of(one, role)) for one, has in had for role in (THERAPIST, CLIENT)]
     each = coordination_of(np.stack([one.sum(axis=0) for one in pairs]))
     return each, aggregate(each)
 

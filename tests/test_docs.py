@@ -73,8 +73,9 @@ def _cells(path: Path) -> list[str]:
 
 
 def test_the_readmes_notebook_code_runs(readme: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
-    _run_headless([code], root, monkeypatch)
+    blocks = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
+    assert len(blocks) == 2
+    _run_headless(blocks, root, monkeypatch)
 
 
 def test_notebooks_run_and_carry_no_output(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

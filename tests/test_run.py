@@ -120,12 +120,13 @@ def test_turns_add_up_to_the_session(out: Path, sessions: pd.DataFrame) -> None:
         assert row["n_turns"] == len(turns)
         assert row["n_therapist_question"] == asks.sum()
         assert row["therapist_question_rate"] == pytest.approx(asks.mean(), abs=1e-5)
-        assert row["lsm_turn_mean"] == pytest.approx(turns["lsm_turn"].mean(), abs=1e-5)
+        by_role = turns.groupby("role")["lsm_turn"].mean()
+        assert row["lsm_turn_mean"] == pytest.approx(by_role[["therapist", "client"]].mean(), abs=1e-5)
 
 
 def test_the_same_again_and_with_two_processes(out: Path, samples: Path, tmp_path: Path) -> None:
     first = _files(out)
-    assert len(first) == 4 + 2 * 15
+    assert len(first) == 4 + 4 * 15
     ta.run([samples], tmp_path / "again")
     ta.run([samples], tmp_path / "two", writing=Writing(processes=2))
     assert _files(tmp_path / "again") == first

@@ -25,7 +25,7 @@ def of_pairs(before: Any, after: Any, *, fewest: int = 1) -> Any:
     """Coordination of each marker; rows are pairs."""
     a, b = np.array(before, dtype=np.uint8), np.array(after, dtype=np.uint8)
     at = np.arange(len(a))
-    return coordination_of(terms(a, b, at, at)[:, :-2].sum(axis=0), fewest=fewest)
+    return coordination_of(terms(a, b, at, at).sum(axis=0), fewest=fewest)
 
 
 # ---- by hand
@@ -123,7 +123,7 @@ def test_cell_for_cell_as_convokit(corpora: Path, markers: pd.DataFrame, merged:
             has, therapist = np.maximum.reduceat(has, starts), therapist[starts]
         for side, name in ((True, "T"), (False, "C")):
             replies = np.flatnonzero((therapist[1:] == side) & (therapist[:-1] != side)) + 1
-            each = coordination_of(terms(has, has, replies - 1, replies)[:, :-2].sum(axis=0))
+            each = coordination_of(terms(has, has, replies - 1, replies).sum(axis=0))
             (row,) = theirs[(theirs.transcript_id == session) & (theirs.speaker == name)].itertuples()
             wanted = np.array([getattr(row, marker) for marker in EIGHT])
             np.testing.assert_array_equal(np.isnan(each), np.isnan(wanted))

@@ -377,14 +377,14 @@ def people(generator: np.random.Generator, n: int, n_turns: int) -> tuple[Any, A
 
 @pytest.fixture(scope="module")
 def strangers_p(of_counts: Any, company_of: Any) -> Any:
-    """p of 300 sessions beside strangers, of whom none follows anybody, (300, measures, 4 directions)."""
+    """p of 300 sessions beside strangers, of whom none follows anybody, (300, 4 directions)."""
     generator, found = np.random.default_rng(11), []
     for _ in range(15):
         words, counts = people(generator, 20, 18)
         others = company_of(of_counts(words, counts), range(0, 361, 18))
         for seed in range(20):
             session = of_counts(*people(generator, 1, 18), seed=seed, company=others)
-            found.append([outcome(one, session).strangers.p[:, 0] for one in (LSM, COORDINATION)])
+            found.append(outcome(LSM, session).strangers.p[:, 0])
     return np.array(found)
 
 

@@ -250,9 +250,10 @@ def _portions(kind: Pairwise, sides: tuple[Any, Any], draws: Draws) -> Iterator[
             yield terms, each(terms)
         return
     table = kind.terms(*sides, anchors[:, None], replies[None, :])
+    alone = None if kind.each else kind.over(table)
     for at in draws.portions(max(1, MOST_CELLS // (n_pairs * table.shape[-1]))):
-        # Not looked up in each(table): what a pair comes to may depend on the others of its draw.
-        yield table[at], each(table[at])
+        # What a pair comes to by `kind.each` may depend on the others of its draw, and is not looked up.
+        yield table[at], each(table[at]) if alone is None else alone[at]
 
 
 def _sums(terms: Floats, bounds: Ints) -> Floats:

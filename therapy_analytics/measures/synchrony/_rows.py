@@ -74,7 +74,7 @@ ROW_COLUMNS = tuple(
         low=about.low,
         high=about.high,
         direction="",
-        formula="",
+        formula="as the meaning says",
         misleads="",
         source="This package's own",
     )
