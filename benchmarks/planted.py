@@ -20,13 +20,13 @@ from typing import Any
 
 import pandas as pd
 
+from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import EXTRAS, AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, Outcome, Pairwise, outcome
 from therapy_analytics.measures.synchrony._rows import Kind, kinds
 from therapy_analytics.measures.synchrony._whole import Whole, WholeOutcome, whole_outcome
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
-from therapy_analytics.pipeline import arrays_with_company
 from therapy_analytics.session import Role, Session, Turn
 from therapy_analytics.settings import Settings
 

@@ -22,6 +22,7 @@ import spacy
 from numpy.typing import NDArray
 
 import therapy_analytics as ta
+from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import EXTRAS, AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.language.lexicons import Matcher
@@ -30,7 +31,6 @@ from therapy_analytics.measures.synchrony._pairwise import outcome
 from therapy_analytics.measures.synchrony._rows import Kind, kinds, rows_of
 from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, marks, terms
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
-from therapy_analytics.pipeline import arrays_with_company
 from therapy_analytics.session import CLIENT, THERAPIST, Session
 from therapy_analytics.settings import Settings
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures.synchrony._rows import Kind, kinds
-from therapy_analytics.pipeline import arrays_with_company
 from therapy_analytics.readers import ReadOptions, as_sessions
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import synchrony_table

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics import results, tables
+from therapy_analytics.arrays import in_company, read_as_arrays
+from therapy_analytics.association import disclosure_after_synchrony
 from therapy_analytics.behaviours import (
     Code,
     TaggerOptions,
@@ -27,11 +29,9 @@ from therapy_analytics.behaviours import (
 from therapy_analytics.behaviours.explain import explain, explaining_tagger
 from therapy_analytics.engine import in_batches, in_order
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.language import AnnotatedSession, Batch, Extra, Lexicon, annotate
-from therapy_analytics.language.company import Company, Strangers, choose_strangers, companies, length_class
-from therapy_analytics.language.english import with_language_notes
-from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.syntax import load_tagger, tag
+from therapy_analytics.language import Extra, Lexicon
+from therapy_analytics.language.company import Strangers, choose_strangers
+from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.measures import values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures._dyads import dyads
@@ -59,15 +59,26 @@ class Analysis:
         (couples, families, co-therapists): their labels and session measures of that pair alone.
     codebook : DataFrame
         A row for each column of these: meaning, unit, range, formula, source.
+    seed : int
+        Of all shuffles.
     """
 
     sessions: pd.DataFrame = field(repr=False)
     turns: pd.DataFrame = field(repr=False)
     dyads: pd.DataFrame = field(repr=False)
     codebook: pd.DataFrame = field(repr=False)
+    seed: int = 0
 
     def __repr__(self) -> str:
         return f"Analysis({len(self.sessions)} sessions, {len(self.turns)} turns)"
+
+    @property
+    def associations(self) -> pd.DataFrame:
+        """Whether clients disclose more after replies that follow them more, see `disclosure_after_synchrony`.
+
+        Computed anew each time it is asked for: a mixed model for each pair of columns takes seconds.
+        """
+        return disclosure_after_synchrony(self.turns, seed=self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +148,7 @@ def analyze(
     by_session = _stacked([part.sessions for part in parts], settings)
     turns = pd.concat([part.turns for part in parts], ignore_index=True)
     dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
-    return Analysis(by_session, turns, dyads, _codebook(settings, by_session, _gold_names(turns)))
+    return Analysis(by_session, turns, dyads, _codebook(settings, by_session, _gold_names(turns)), seed)
 
 
 def run(
@@ -239,11 +250,6 @@ class Writing:
     on_sessions: Callable[[int], None] = _ignore
 
 
-@functools.lru_cache(maxsize=2)
-def _matcher(lexicons: tuple[Lexicon, ...]) -> Matcher:
-    return Matcher(lexicons)
-
-
 def measure_sessions(
     batch: Sequence[Session], settings: Settings, *, strangers: Strangers | None = None
 ) -> list[tables.Measured]:
@@ -251,52 +257,18 @@ def measure_sessions(
     return _measured(batch, settings, choose_strangers(batch) if strangers is None else strangers)[0]
 
 
-def arrays_with_company(
-    sessions: Sequence[Session], settings: Settings, strangers: Strangers
-) -> list[AnnotatedSession]:
-    """Return sessions as arrays, each with the strangers of its length class; without codes."""
-    batch = with_language_notes(_annotated(sessions, settings.all_lexicons, _tagged_by(settings)))
-    return [_in_company(session, settings, strangers) for session in batch]
-
-
-def _annotated(sessions: Sequence[Session], lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]) -> Batch:
-    batch = annotate(sessions, _matcher(lexicons))
-    if not tagged_by:
-        return batch
-    tags = tag([turn.text for session in sessions for turn in session.turns], model=tagged_by[0])
-    return replace(batch, turns=replace(batch.turns, tags=tags))
-
-
-def _tagged_by(settings: Settings) -> tuple[str | None, ...]:
-    """Return the pipeline that tags parts of speech (None for the package's own), or nothing."""
-    return (settings.spacy_model,) if "syntax" in settings.extras else ()
-
-
-def _in_company(session: AnnotatedSession, settings: Settings, strangers: Strangers) -> AnnotatedSession:
-    of_class = _companies(strangers, settings.all_lexicons, _tagged_by(settings))
-    company = of_class.get(length_class(session.session))
-    return replace(session, seed=settings.seed, company=company, extras=settings.extras)
-
-
-@functools.lru_cache(maxsize=2)
-def _companies(
-    strangers: Strangers, lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]
-) -> dict[int, Company]:
-    return companies(strangers, lambda sessions: _annotated(sessions, lexicons, tagged_by))
-
-
 def _measured(
     batch: Sequence[Session], settings: Settings, strangers: Strangers
 ) -> tuple[list[tables.Measured], Mapping[str, int]]:
     """Return the values of a batch, and what the coder counted."""
-    arrays = with_language_notes(_annotated(batch, settings.all_lexicons, _tagged_by(settings)))
+    arrays = read_as_arrays(batch, settings)
     codes = load_coder(settings.tagger).predict(arrays)
     rated = tuple(code.column for code in settings.rated)
     roles = {code.role for book in settings.codebooks for code in book.codes}
     measured = []
     for position, session in enumerate(arrays):
         tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
-        tagged = replace(_in_company(tagged, settings, strangers), rated=rated)
+        tagged = replace(in_company(tagged, settings, strangers), rated=rated)
         measured.append(tables.Measured(tagged, values_of(tagged)))
     return measured, codes.counts
 

@@ -27,10 +27,11 @@ ROOMS = (
     ("language",),
     ("behaviours",),
     ("measures",),
-    ("tables",),
+    ("tables", "association"),
     ("plots",),
     ("results",),
     ("engine", "settings"),
+    ("arrays",),
     ("pipeline",),
     ("summary", "progress", "dialogues"),
     ("cli",),
@@ -86,26 +87,34 @@ def test_registered_names_are_what_they_were() -> None:
     ]
     assert WRITERS.names() == ["chat", "csv", "docx", "jsonl", "vtt"]
     assert MEASURES.names() == [
+        "affirmation",
         "alignment",
         "behaviour_rates",
         "code_rates",
+        "collaboration",
         "coordination",
+        "goal_task_bond",
         "lagged_coupling",
         "lexicon_use",
         "linguistic_distance",
+        "minimal_responses",
         "part_of_speech_similarity",
         "recurrence",
         "reflection_to_question",
         "role_check",
+        "ruptures",
+        "self_disclosure",
         "semantic_similarity",
         "shared_expressions",
         "speech_marks",
         "style_matching",
         "syntactic_alignment",
         "talk",
+        "timing",
         "togetherness",
+        "topic_continuity",
     ]
-    assert PLOTS.names() == ["chance", "synchrony", "timeline"]
+    assert PLOTS.names() == ["association", "chance", "synchrony", "timeline"]
 
 
 def test_two_things_of_one_name_name_both_files() -> None:

@@ -43,7 +43,7 @@ _LONGEST_ID = 40
 _OTHER_COLUMNS = (
     *("client", "gold", "n", "p", "therapist"),
     *("coordination", "expression", "forward", "lexical", "lsm", "pos", "recurrence", "rlsm", "semantic", "syntactic"),
-    "uclid",
+    *("bond", "disclosure", "goal", "repair", "rupture", "task", "uclid"),
 )
 """So begin columns that are no codes, and so no book may."""
 _OTHER_FIRST_WORDS = (

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.measures.alliance._inclusive_we import inclusive_we
+from therapy_analytics.measures.alliance._said import said
 from therapy_analytics.session import Role
 
 _WE = "pronouns.first_person_plural"
 _AGREES = "conversation.agreement_openers"
 _MINIMAL = "conversation.minimal_responses"
+_I = "pronouns.first_person_singular"
+_OWN_WORDS = 5
+"""Words beyond the agreement from which a turn adds something."""
+_OPENING = 6
+"""Words within which a 'but' takes the agreement back."""
+_TAKES_BACK = frozenset({"but", "however", "though", "no", "not", "except"})
 _PROXY = (
     "A proxy, not a rating of alliance: the best text-only result known explains little (rho = .15 with client-rated "
     "alliance over 1,235 sessions). "
@@ -31,6 +40,23 @@ def _we(role: Role) -> list[Column]:
         source="Construct: Pennebaker (2011), The Secret Life of Pronouns; count is this package's own",
     )
     return rate_columns(column, counted="First person plural pronouns")
+
+
+def _inclusive(role: Role) -> list[Column]:
+    column = Column(
+        name=f"{role}_inclusive_we_per_100_words",
+        meaning=f"First person plural of the {role} that means therapist and client; proxy of working together",
+        unit="per 100 words",
+        low=0,
+        high=100,
+        direction="more talk of the two together",
+        formula="100 x first person plural pronouns that go with what the two of a session do or have together, far "
+        "from words for the client's people; a therapist's also where no service or mankind is near / words",
+        misleads=_PROXY + "In a reading of AnnoMI about 8 of 10 that it counts are inclusive, of either speaker; "
+        "a service's 'we' ('we monitor you') is the commonest error. Where the client's partner sits in, 'we' is wider",
+        source="This package's own; construct: Filimonova (2005), Clusivity",
+    )
+    return rate_columns(column, counted="First person plural pronouns that mean therapist and client")
 
 
 def _agreement(role: Role) -> list[Column]:
@@ -61,24 +87,54 @@ _MINIMAL_COLUMN = Column(
 )
 
 
+_I_COLUMN = Column(
+    name="therapist_i_per_100_words",
+    meaning="First person singular (I, me, my) in what the therapist says",
+    unit="per 100 words",
+    low=0,
+    high=100,
+    direction="the therapist speaks of himself or herself more",
+    formula="100 x first person singular pronouns / words of the therapist",
+    misleads=_PROXY + "'I hear you' and 'I wonder' count as much as a story of one's own",
+    source="Construct: Pennebaker (2011), The Secret Life of Pronouns; count is this package's own",
+)
+_ELABORATED_COLUMN = Column(
+    name="client_elaborated_agreement_rate",
+    meaning="Share of client turns that open with agreement and go on with the client's own words; proxy of accord",
+    unit="proportion",
+    low=0,
+    high=1,
+    direction="the client more often agrees and adds to it",
+    formula=f"client turns that open with agreement, have {_OWN_WORDS} words or more beyond it and no 'but' or 'not' "
+    f"among the first {_OPENING} words / client turns with words",
+    misleads=_PROXY + "A 'yeah' that answers a closed question is no accord; what is added may turn away from it",
+    source="This package's own",
+)
+
+
 @measure(
     columns=[
         *_we("therapist"),
         *_we("client"),
+        *_inclusive("therapist"),
+        *_inclusive("client"),
+        *rate_columns(_I_COLUMN, counted="First person singular pronouns of the therapist"),
         *_agreement("therapist"),
         *_agreement("client"),
+        *rate_columns(_ELABORATED_COLUMN, counted="Client turns that agree and add to it"),
         *rate_columns(_MINIMAL_COLUMN, counted="Client turns that are a minimal response"),
     ]
 )
 def togetherness(session: AnnotatedSession) -> dict[str, float]:
-    """Count talk of we, turns that open with agreement, and clients' minimal responses.
+    """Count talk of we and I, turns that open with agreement, and clients' minimal responses.
 
     High talk of we and agreement may go with a better working relationship, a high rate of
     minimal responses with withdrawal; each is a proxy with weak evidence.
 
     Notes
     -----
-    Rates without any turn or word of the role are undefined.
+    Rates without any turn or word of the role are undefined. "Let's look at our plan" has two inclusive we; "we got
+    married" has none.
 
     References
     ----------
@@ -86,14 +142,33 @@ def togetherness(session: AnnotatedSession) -> dict[str, float]:
     Machine learning and natural language processing in psychotherapy research: Alliance as
     example use case. Journal of Counseling Psychology, 67, 438-448.
     """
-    values: dict[str, float] = {}
     roles: tuple[Role, Role] = ("therapist", "client")
+    inclusive = np.bincount(said(session).turn_of, inclusive_we(session), minlength=len(session))
+    values = _per_100_words("therapist_i", session.count(_I), session, "therapist")
     for role in roles:
-        of = session.of(role)
-        k, n = float(np.sum(session.count(_WE)[of])), float(np.sum(session.n_words[of]))
-        values.update(counted_rate(f"{role}_we_per_100_words", k, n, per=100))
-        with_words = of & (session.n_words > 0)
+        values.update(_per_100_words(f"{role}_we", session.count(_WE), session, role))
+        values.update(_per_100_words(f"{role}_inclusive_we", inclusive, session, role))
+        with_words = session.of(role) & (session.n_words > 0)
         values.update(rate(f"{role}_agreement_opener_rate", session.opens_with(_AGREES), with_words))
     of = session.of("client") & (session.n_words > 0)
+    values.update(rate("client_elaborated_agreement_rate", _agrees_and_adds(session), of))
     values.update(rate("client_minimal_response_rate", session.consists_of(_MINIMAL), of))
     return values
+
+
+def _per_100_words(
+    name: str, counts: NDArray[np.integer] | NDArray[np.float64], session: AnnotatedSession, role: Role
+) -> dict[str, float]:
+    of = session.of(role)
+    k, n = float(np.sum(counts[of])), float(np.sum(session.n_words[of]))
+    return counted_rate(f"{name}_per_100_words", k, n, per=100)
+
+
+def _agrees_and_adds(session: AnnotatedSession) -> NDArray[np.bool_]:
+    """Return which turns open with agreement, are not taken back at once, and hold words of their own."""
+    words, turns = said(session), session.turns
+    place = np.arange(len(words.ids)) - np.searchsorted(words.turn_of, words.turn_of)
+    taken_back = words.are(_TAKES_BACK) & (place < _OPENING)
+    back = np.bincount(words.turn_of, taken_back, minlength=len(session)) > 0
+    stock = np.maximum(turns.covered[:, turns.column(_AGREES)], turns.covered[:, turns.column(_MINIMAL)])
+    return np.asarray(session.opens_with(_AGREES) & ~back & (session.n_words - stock >= _OWN_WORDS))

@@ -1,0 +1,156 @@
+"""What the forest of synchrony and disclosure shows."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from therapy_analytics import plots
+from therapy_analytics.association import DIRECTIONS, DISCLOSURE, FIGURES, SYNCHRONY, disclosure_after_synchrony
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.plots import inner_box
+from therapy_analytics.plots._save import save
+from therapy_analytics.plots.disclosure_after_synchrony import STYLES
+
+
+def table(synchrony=SYNCHRONY, disclosure=DISCLOSURE, *, seed=0):
+    rng = np.random.default_rng(seed)
+    keys = list(itertools.product(synchrony, disclosure, DIRECTIONS))
+    made = pd.DataFrame(keys, columns=["synchrony", "disclosure", "direction"])
+    estimate = rng.normal(0, 0.05, size=len(made))
+    about = {"n_sessions": 120, "n_turns": 4321, "null": 0.001, "null_sd": 0.02}
+    return made.assign(estimate=estimate, lo=estimate - 0.04, hi=estimate + 0.05, **about)
+
+
+def one(**figures):
+    """A single measure: estimates .3 after, .1 beyond, -.2 before; shuffles 0 +- .05."""
+    made = table(["rlsm_turn"], ["disclosure_depth_turn"]).assign(estimate=[0.3, 0.1, -0.2], null=0.0, null_sd=0.05)
+    return made.assign(lo=made["estimate"] - 0.1, hi=made["estimate"] + 0.2, **figures)
+
+
+def new_axes(width=11, height=5):
+    figure = Figure(figsize=(width, height), dpi=110)
+    FigureCanvasAgg(figure)
+    return figure.add_axes(inner_box(width, height))
+
+
+def draw(rows, *size):
+    return plots.association(rows, ax=new_axes(*size))
+
+
+def points(ax, gid):
+    return [tuple(xy) for line in ax.lines if line.get_gid() == gid for xy in line.get_xydata().tolist()]
+
+
+def lines(ax, gid):
+    found = [part for part in ax.collections if part.get_gid() == gid]
+    return [path.vertices[:, 0].tolist() for part in found for path in part.get_paths()]
+
+
+def said(ax):
+    return [text.get_text() for text in ax.figure.findobj(Text)]
+
+
+def test_estimates_intervals_and_chance_stand_where_the_table_says():
+    # Shuffles reach 1.96 times .05, which is .098, to each side of 0.
+    ax = draw(one())
+    for direction, estimate in zip(DIRECTIONS, (0.3, 0.1, -0.2), strict=True):
+        assert [x for x, _ in points(ax, f"estimate {direction}")] == pytest.approx([estimate])
+        assert lines(ax, f"interval {direction}")[0] == pytest.approx([estimate - 0.1, estimate + 0.2])
+        assert lines(ax, f"chance {direction}")[0] == pytest.approx([-0.098, 0.098])
+
+
+def test_directions_differ_without_colour():
+    ax = draw(one())
+    looks = [
+        (line.get_marker(), line.get_markerfacecolor() == line.get_markeredgecolor())
+        for line in ax.lines
+        if str(line.get_gid()).startswith("estimate")
+    ]
+    assert len(set(looks)) == len(DIRECTIONS) == len(STYLES)
+
+
+def test_the_order_of_rows_is_that_of_the_table_from_above():
+    ax = draw(table())
+    heights = [y for _, y in points(ax, "estimate after")]
+    by_disclosure = table()[lambda t: t["direction"] == "after"]["disclosure"].to_numpy()
+    tops = [max(np.array(heights)[by_disclosure == name]) for name in DISCLOSURE]
+    assert tops == sorted(tops, reverse=True)
+
+
+def test_rows_without_an_estimate_say_so():
+    rows = table()
+    none = (rows["synchrony"] == "lsm_turn") & (rows["disclosure"] == "disclosure_depth_turn")
+    ax = draw(rows.assign(estimate=rows["estimate"].mask(none)))
+    assert said(ax).count("undefined") == 1
+    assert len(points(ax, "estimate after")) == 14
+
+
+def test_a_table_without_estimates_is_a_picture_that_says_so():
+    for rows in (table().assign(estimate=np.nan), table().head(0)):
+        assert "no association" in draw(rows).texts[0].get_text()
+
+
+def test_what_a_reader_must_know_is_written():
+    found = "\n".join(said(draw(table())))
+    for needed in ("120 sessions, 4,321 replies", "95% of shuffles", "no proof of a cause", "control", "held constant"):
+        assert needed in found
+
+
+def test_a_table_that_is_no_such_table_is_an_error():
+    with pytest.raises(BadOptionError, match="no column estimate"):
+        draw(table().drop(columns="estimate"))
+
+
+def test_what_the_package_computes_can_be_drawn():
+    turns = pd.DataFrame({"session_id": "a", "turn": range(3), "role": "client", "n_words": 1})
+    turns = turns.assign(lsm_turn=0.5, disclosure_depth_turn=0.5)
+    found = disclosure_after_synchrony(turns)
+    assert set(plots.PLOTS["association"].needs) <= set(found.columns)
+    assert set(FIGURES) <= set(found.columns)
+    assert "no association" in draw(found).texts[0].get_text()
+
+
+def test_the_table_is_left_and_the_same_bytes_are_written_whatever_the_style(tmp_path):
+    rows = table()
+    before = rows.copy(deep=True)
+    first = save(plots.association, rows, tmp_path / "a.png").read_bytes()
+    with plt.rc_context({"font.family": "serif", "axes.facecolor": "black", "text.color": "white"}):
+        second = save(plots.association, rows, tmp_path / "b.png").read_bytes()
+    assert first == second
+    pd.testing.assert_frame_equal(rows, before)
+
+
+ODD = [
+    lambda t: t,
+    lambda t: t.astype({"synchrony": "category", "estimate": "Float64"}),
+    lambda t: t.assign(synchrony="$\\odd{$ " + t["synchrony"]),
+    lambda t: t.assign(disclosure=t["disclosure"] + " long" * 40),
+    lambda t: t.assign(null=np.nan, null_sd=np.nan),
+    lambda t: t.assign(estimate=0.0, lo=0.0, hi=0.0, null=0.0, null_sd=0.0),
+    lambda t: t.head(3),
+]
+
+
+@pytest.mark.parametrize("size", [(11, 5), (8, 6), (16, 9)])
+@pytest.mark.parametrize("change", ODD)
+def test_no_text_lies_on_another_or_leaves_the_figure(change, size):
+    ax = draw(change(table()), *size)
+    ax.figure.draw_without_rendering()
+    texts = [text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    page = ax.figure.bbox
+    for name, box in boxes:
+        assert page.x0 <= box.x0 <= box.x1 <= page.x1, name
+        assert page.y0 <= box.y0 <= box.y1 <= page.y1, name
+    for (name, box), (other, another) in itertools.combinations(boxes, 2):
+        wide, high = (
+            min(box.x1, another.x1) - max(box.x0, another.x0),
+            min(box.y1, another.y1) - max(box.y0, another.y0),
+        )
+        assert min(wide, high) <= 0.5, (name, other)

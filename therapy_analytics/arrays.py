@@ -1,0 +1,62 @@
+"""Sessions as arrays, as a run wants them: its word lists, its parts of speech, its strangers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from therapy_analytics.language import AnnotatedSession, Batch, Lexicon, annotate
+from therapy_analytics.language.company import Company, Strangers, companies, length_class
+from therapy_analytics.language.english import with_language_notes
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language.syntax import tag
+
+if TYPE_CHECKING:
+    from therapy_analytics.session import Session
+    from therapy_analytics.settings import Settings
+
+
+@functools.lru_cache(maxsize=2)
+def _matcher(lexicons: tuple[Lexicon, ...]) -> Matcher:
+    return Matcher(lexicons)
+
+
+def arrays_with_company(
+    sessions: Sequence[Session], settings: Settings, strangers: Strangers
+) -> list[AnnotatedSession]:
+    """Return sessions as arrays, each with the strangers of its length class; without codes."""
+    return [in_company(session, settings, strangers) for session in read_as_arrays(sessions, settings)]
+
+
+def read_as_arrays(sessions: Sequence[Session], settings: Settings) -> Batch:
+    """Return sessions as arrays, with a note on those that do not seem to be in English."""
+    return with_language_notes(_annotated(sessions, settings.all_lexicons, _tagged_by(settings)))
+
+
+def _annotated(sessions: Sequence[Session], lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]) -> Batch:
+    batch = annotate(sessions, _matcher(lexicons))
+    if not tagged_by:
+        return batch
+    tags = tag([turn.text for session in sessions for turn in session.turns], model=tagged_by[0])
+    return replace(batch, turns=replace(batch.turns, tags=tags))
+
+
+def _tagged_by(settings: Settings) -> tuple[str | None, ...]:
+    """Return the pipeline that tags parts of speech (None for the package's own), or nothing."""
+    return (settings.spacy_model,) if "syntax" in settings.extras else ()
+
+
+def in_company(session: AnnotatedSession, settings: Settings, strangers: Strangers) -> AnnotatedSession:
+    """Return a session with the strangers of its length class, and what the run asks of it."""
+    of_class = _companies(strangers, settings.all_lexicons, _tagged_by(settings))
+    company = of_class.get(length_class(session.session))
+    return replace(session, seed=settings.seed, company=company, extras=settings.extras)
+
+
+@functools.lru_cache(maxsize=2)
+def _companies(
+    strangers: Strangers, lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]
+) -> dict[int, Company]:
+    return companies(strangers, lambda sessions: _annotated(sessions, lexicons, tagged_by))

@@ -1,0 +1,119 @@
+"""What is said in a session as one row of words, in which neighbours and sentences are seen at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.tokens import Tokens
+
+Marks = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+QUOTES = frozenset({'"', "``", "''", "\u201c", "\u201d"})
+_FILLERS = frozenset({"uh", "um", "uhm", "er", "erm", "mm", "hm", "hmm", "ah", "eh"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Said:
+    """The words of a session in a row.
+
+    Attributes
+    ----------
+    index : mapping of str to int
+        The different words, in normal form, and their numbers.
+    ids : int64 array (n_words,)
+        The number of each word.
+    turn_of, sentence_of : int64 array (n_words,)
+        Where it stands.
+    goes_on : bool array (n_words,)
+        Whether the word before it is of the same sentence.
+    asks : bool array (n_words,)
+        Whether its sentence is closed by a question mark.
+    """
+
+    index: Mapping[str, int] = field(repr=False)
+    ids: Ints = field(repr=False)
+    turn_of: Ints
+    sentence_of: Ints
+    goes_on: Marks
+    asks: Marks
+    _known: dict[frozenset[str], Marks] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, session: AnnotatedSession) -> Said:
+        """Return the words of a session's turns, without signs."""
+        return _row(session, fluent=False)
+
+    @classmethod
+    def fluently(cls, session: AnnotatedSession) -> Said:
+        """Return them without fillers and what is said twice in a row; quotation marks stay, as words."""
+        return _row(session, fluent=True)
+
+    def are(self, words: frozenset[str]) -> Marks:
+        """Return which words are among these, bool (n_words,)."""
+        if words not in self._known:
+            types = np.zeros(len(self.index), dtype=np.bool_)
+            types[[self.index[one] for one in words if one in self.index]] = True
+            self._known[words] = types[self.ids]
+        return self._known[words]
+
+    def near(self, marks: Marks, back: int, ahead: int = -1, *, of: Ints | None = None) -> Marks:
+        """Return for each word whether one is marked from so many words back to so many ahead.
+
+        Words count that are of the same sentence, or of the same unit that `of` numbers (in rising order).
+        """
+        unit = self.sentence_of if of is None else of
+        at = np.arange(len(marks))
+        low = np.maximum(at - back, np.searchsorted(unit, unit))
+        high = np.minimum(at + ahead + 1, np.searchsorted(unit, unit, side="right"))
+        so_far = np.append(0, np.cumsum(marks))
+        return np.asarray(so_far[np.maximum(high, low)] > so_far[low])
+
+    def only(self, turns: Marks) -> Said:
+        """Return the words of some turns, bool (n_turns,)."""
+        of = turns[self.turn_of]
+        ids, turn_of, sentence_of = self.ids[of], self.turn_of[of], self.sentence_of[of]
+        return Said(self.index, ids, turn_of, sentence_of, self.goes_on[of], self.asks[of])
+
+
+def said(session: AnnotatedSession) -> Said:
+    """Return the words of a session, put in a row once."""
+    return session.once(Said, Said.of)
+
+
+def _row(session: AnnotatedSession, *, fluent: bool) -> Said:
+    tokens, offsets = session.turns.tokens, session.turns.offsets
+    span = slice(int(offsets[0]), int(offsets[-1]))
+    turn_of = np.repeat(np.arange(len(session)), np.diff(offsets))
+    opens = np.append(True, tokens.sentence_end[span][:-1] | (np.diff(turn_of) > 0))[: len(turn_of)]
+    sentence_of = np.cumsum(opens, dtype=np.int64) - 1
+    types, place = np.unique(tokens.ids[span], return_inverse=True)
+    norm = [tokens.norm[one] for one in types.tolist()]
+    asking = np.array(["?" in one for one in norm], dtype=np.bool_)[place]
+    asks = np.bincount(sentence_of, asking)[sentence_of] > 0 if len(place) else asking
+    at = np.flatnonzero(_kept(tokens, types.tolist(), fluent=fluent)[place])
+    goes_on = _same_as_before(sentence_of[at])
+    if fluent:
+        at = at[~(_same_as_before(place[at]) & goes_on)]
+        goes_on = _same_as_before(sentence_of[at])
+    # Forms of one normal form (n't, not) are one word here
+    index = {word: number for number, word in enumerate(dict.fromkeys(norm))}
+    numbers = np.array([index[word] for word in norm], dtype=np.int64)
+    return Said(index, numbers[place[at]], turn_of[at], sentence_of[at], goes_on, asks[at])
+
+
+def _kept(tokens: Tokens, types: list[int], *, fluent: bool) -> Marks:
+    verbal = tokens.verbal[types]
+    if not fluent:
+        return verbal
+    norm = [tokens.norm[one] for one in types]
+    fillers, quotes = (np.array([one in some for one in norm], dtype=np.bool_) for some in (_FILLERS, QUOTES))
+    return np.asarray((verbal & ~fillers) | quotes)
+
+
+def _same_as_before(row: NDArray[np.integer]) -> Marks:
+    return np.append(False, np.diff(row) == 0)[: len(row)]
