@@ -96,7 +96,7 @@ def test_odd_sessions_give_declared_columns_in_range_or_nan(said: list[tuple[str
 
 
 def test_values_are_in_their_range(sessions: list[Session]) -> None:
-    _check_ranges(ta.analyze(sessions, extras=EXTRAS), WITH_EXTRAS)
+    _check_ranges(ta.analyze(sessions, extras=EXTRAS, tagger=FAST), WITH_EXTRAS)
 
 
 def _check_ranges(analysis: ta.Analysis, columns: Sequence[Column] = COLUMNS) -> None:
@@ -111,8 +111,8 @@ def _check_ranges(analysis: ta.Analysis, columns: Sequence[Column] = COLUMNS) ->
 
 
 def test_batches_and_order_change_nothing(sessions: list[Session]) -> None:
-    together = ta.analyze(sessions)
-    alone = [ta.analyze([session]) for session in reversed(sessions)]
+    together = ta.analyze(sessions, tagger=FAST)
+    alone = [ta.analyze([session], tagger=FAST) for session in reversed(sessions)]
     by_id = together.sessions.set_index("session_id")
     for single in alone:
         row = single.sessions.set_index("session_id")
@@ -141,7 +141,7 @@ def test_with_the_same_strangers_batches_change_nothing(sessions: list[Session])
 
 def test_a_second_call_gives_the_same_and_leaves_its_input_alone(sessions: list[Session]) -> None:
     before = [(session.id, session.turns) for session in sessions]
-    first, second = ta.analyze(sessions), ta.analyze(sessions)
+    first, second = ta.analyze(sessions, tagger=FAST), ta.analyze(sessions, tagger=FAST)
     pd.testing.assert_frame_equal(first.sessions, second.sessions)
     pd.testing.assert_frame_equal(first.turns, second.turns)
     assert before == [(session.id, session.turns) for session in sessions]
