@@ -164,3 +164,10 @@ def test_the_codebook_can_be_printed() -> None:
 def test_version() -> None:
     done = tanalyze("--version")
     assert done.stdout.startswith("tanalyze ")
+
+
+def test_the_summary_says_where_synchrony_has_no_strangers(samples: Path, tmp_path: Path) -> None:
+    one = tanalyze(
+        "run", str(samples / "nair_yuki.txt"), "--out", str(tmp_path / "r"), "--no-plots", "--tagger", "fast"
+    )
+    assert "Synchrony of 1 session has no strangers beside it: that takes 5 other sessions" in one.stdout

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.language.english import NOT_ENGLISH
 from therapy_analytics.measures.process.role_check import SWAPPED
+from therapy_analytics.measures.synchrony._chance import FEWEST_STRANGERS
 from therapy_analytics.readers._notes import counted
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
     ]
     if result.tagger:
         lines.append(_coded_by(result.tagger))
+    lines += _without_strangers(result)
     if unsure:
         lines.append(
             f"Check {counted(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin)."
@@ -74,6 +76,16 @@ def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
             f"{counted(n, 'file')} could not be read: {result.out / 'problems.csv'} says why and what would be right."
         )
     return lines
+
+
+def _without_strangers(result: RunResult) -> list[str]:
+    alone = int((result.sessions["lsm"].notna() & result.sessions["lsm_strangers"].isna()).sum())
+    if not alone:
+        return []
+    return [
+        f"Synchrony of {counted(alone, 'session')} has no strangers beside it: that takes {FEWEST_STRANGERS} other "
+        "sessions with turns of like length."
+    ]
 
 
 def _coded_by(tagger: Mapping[str, Any]) -> str:
