@@ -80,12 +80,11 @@ def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
 
 def _without_strangers(result: RunResult) -> list[str]:
     alone = int((result.sessions["lsm"].notna() & result.sessions["lsm_strangers"].isna()).sum())
-    if not alone:
-        return []
-    return [
+    line = (
         f"Synchrony of {counted(alone, 'session')} has no strangers beside it: that takes {FEWEST_STRANGERS} other "
         "sessions with turns of like length."
-    ]
+    )
+    return [line] * bool(alone)
 
 
 def _coded_by(tagger: Mapping[str, Any]) -> str:
