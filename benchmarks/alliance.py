@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import stats
 
 import therapy_analytics as ta
+from benchmarks._markdown import markdown
 from therapy_analytics.language import builtin_lexicons
 from therapy_analytics.measures._base import all_columns
 
@@ -103,7 +104,7 @@ def _markdown(table: pd.DataFrame) -> str:
     table = table.fillna("")
     header = ["proxy", *map(str, table)]
     rows = [[str(name), *map(str, row)] for name, row in zip(table.index, table.to_numpy().tolist(), strict=True)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
+    return markdown([header, *rows])
 
 
 if __name__ == "__main__":

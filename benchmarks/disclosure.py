@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 import therapy_analytics as ta
+from benchmarks._markdown import markdown
 from therapy_analytics.association import DIRECTIONS, disclosure_after_synchrony
 
 
@@ -29,7 +30,7 @@ def main() -> None:
     found = {folder.name: _found(folder, given.disclosure, given.seed) for folder in given.folders}
     for name, table in found.items():
         print(f"\n### {name}: {table.n_sessions.max()} sessions, up to {table.n_turns.max()} replies\n")
-        print(_markdown(_cells(table)))
+        print(markdown(_cells(table)))
         print(f"\n{_counts(table)}")
     if given.csv:
         pd.concat(found, names=["corpus"]).reset_index("corpus").to_csv(given.csv, index=False)
@@ -68,11 +69,6 @@ def _counts(table: pd.DataFrame) -> str:
             f"{direction.replace('_', ' ')}: {above} above 0, {below} below, of {len(own)}; {among} beyond shuffles"
         )
     return ". ".join(counts) + "."
-
-
-def _markdown(rows: list[list[str]]) -> str:
-    head, *body = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([head, "| --- " * len(rows[0]) + "|", *body])
 
 
 if __name__ == "__main__":

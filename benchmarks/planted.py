@@ -20,6 +20,7 @@ from typing import Any
 
 import pandas as pd
 
+from benchmarks._markdown import markdown
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import EXTRAS, AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers
@@ -357,11 +358,6 @@ def _several(values: Any, digits: int) -> str:
     return " / ".join("-" if math.isnan(one) else f"{one:.{digits}f}" for one in values)
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([head, "| --- " * len(rows[0]) + "|", *body])
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -375,12 +371,12 @@ def main() -> None:
     alone, drifts = [f"{what} alone" for what in PLANTS], [f"drift in {what}" for what in DRIFTS]
     course = " / ".join(map(str, STRENGTHS))
     print(f"{options.sessions} sessions of {N_TURNS} turns a cell, {NULLS} times as many without a plant.\n")
-    print(f"All planted together, strength 0 / {course}:\n\n{_markdown(strengths_table(means))}\n")
+    print(f"All planted together, strength 0 / {course}:\n\n{markdown(strengths_table(means))}\n")
     print(f"Who leads, z above 0 the therapist follows, strength {course}:\n")
-    print(f"{_markdown(direction_table(means))}\n\nOne thing planted at {ALONE}, z beside shuffles / strangers:\n")
-    print(_markdown(cells_table(means, ["none", *alone], ["z", "strangers_z"], 2)))
+    print(f"{markdown(direction_table(means))}\n\nOne thing planted at {ALONE}, z beside shuffles / strangers:\n")
+    print(markdown(cells_table(means, ["none", *alone], ["z", "strangers_z"], 2)))
     print("\nNobody follows, share of p < .05 beside shuffles / strangers:\n")
-    print(_markdown(cells_table(means, ["none", *drifts], ["p<.05", "strangers_p<.05"], 3)))
+    print(markdown(cells_table(means, ["none", *drifts], ["p<.05", "strangers_p<.05"], 3)))
 
 
 def all_found(n: int, seed: int) -> pd.DataFrame:

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import stats
 
 import therapy_analytics as ta
+from benchmarks._markdown import markdown
 from therapy_analytics.language import EXTRAS
 
 QUALITY = ("mi_quality", "quality")
@@ -60,7 +61,7 @@ def _say(title: str, columns: dict[str, pd.Series]) -> None:
     header = ["measure", *map(str, table)]
     rows = [[str(name), *row] for name, row in zip(table.index, table.to_numpy().tolist(), strict=True)]
     print(f"\n### {title}\n")
-    print("\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]))
+    print(markdown([header, *rows]))
 
 
 def _means(part: pd.DataFrame) -> str:

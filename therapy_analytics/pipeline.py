@@ -32,7 +32,7 @@ from therapy_analytics.errors import NothingToReadError, UnreadableFileError
 from therapy_analytics.language import Extra, Lexicon
 from therapy_analytics.language.company import Strangers, choose_strangers
 from therapy_analytics.language.syntax import load_tagger
-from therapy_analytics.measures import values_of
+from therapy_analytics.measures import Column, Measure, values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures._dyads import dyads
 from therapy_analytics.measures.synchrony._rows import kinds
@@ -144,7 +144,8 @@ def analyze(
     sessions = list(sessions)
     strangers = choose_strangers(sessions)
     batches = in_batches(sessions, settings.turns_per_batch)
-    parts = [_frames(batch, settings, strangers) for batch in batches] or [_frames((), settings, strangers)]
+    measured = (_measured(batch, settings, strangers) for batch in batches)
+    parts = [_frames(*one, settings) for one in measured] or [_frames((), {}, settings)]
     by_session = _stacked([part.sessions for part in parts], settings)
     turns = pd.concat([part.turns for part in parts], ignore_index=True)
     dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
@@ -280,14 +281,11 @@ class _Frames(NamedTuple):
     turns: pd.DataFrame
     dyads: pd.DataFrame
     counts: Mapping[str, int]
-    synchrony: list[pd.DataFrame]
 
 
-def _frames(batch: Sequence[Session], settings: Settings, strangers: Strangers) -> _Frames:
-    """Take one batch from sessions to tables."""
-    measured, counts = _measured(batch, settings, strangers)
-    columns = [column for _, column in all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)]
-    asked = kinds(extras=settings.extras)
+def _frames(measured: Sequence[tables.Measured], counts: Mapping[str, int], settings: Settings) -> _Frames:
+    """Put the values of one batch into tables."""
+    columns = [column for _, column in _columns(settings)]
     all_codes = [code for book in settings.codebooks for code in book.codes]
     pairs = [(dyad, values_of(dyad.session)) for one in measured for dyad in dyads(one.session)]
     return _Frames(
@@ -295,13 +293,16 @@ def _frames(batch: Sequence[Session], settings: Settings, strangers: Strangers) 
         tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
         tables.dyads_table(pairs, columns),
         counts,
-        [tables.synchrony_table([one.session], asked) for one in measured],
     )
+
+
+def _columns(settings: Settings) -> list[tuple[Measure, Column]]:
+    return all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)
 
 
 def _stacked(parts: Sequence[pd.DataFrame], settings: Settings) -> pd.DataFrame:
     """Put session tables under each other; metadata that a part lacks is empty, measures stay last."""
-    measures = {column.name for _, column in all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)}
+    measures = {column.name for _, column in _columns(settings)}
     whole = pd.concat(parts, ignore_index=True)
     about = [name for name in whole if name not in measures]
     rest = [name for name in whole if name in measures]
@@ -311,7 +312,7 @@ def _stacked(parts: Sequence[pd.DataFrame], settings: Settings) -> pd.DataFrame:
 
 def _codebook(settings: Settings, by_session: pd.DataFrame, gold: Iterable[str]) -> pd.DataFrame:
     return tables.codebook_table(
-        all_columns(settings.all_lexicons, settings.rated, extras=settings.extras),
+        _columns(settings),
         settings.codebooks,
         sessions=map(str, by_session),
         gold=gold,
@@ -336,7 +337,9 @@ class _Written:
 def _analyze_and_write(
     batch: tuple[Session, ...], *, settings: Settings, strangers: Strangers, out: Path, writing: Writing
 ) -> _Written:
-    frames = _frames(batch, settings, strangers)
+    measured, counts = _measured(batch, settings, strangers)
+    frames = _frames(measured, counts, settings)
+    asked = kinds(extras=settings.extras)
     evidence = _evidence(batch, settings) if writing.explain else {}
     starts = np.cumsum([0, *(len(session.turns) for session in batch)])
     for position, session in enumerate(batch):
@@ -344,9 +347,9 @@ def _analyze_and_write(
         # Codes that people gave in other sessions of the batch are no columns of this one.
         turns = turns.drop(columns=[name for name in _gold_names(turns) if not turns[name].any()])
         folder = out / "sessions" / session.id
-        tables_of = results.SessionTables(turns, frames.synchrony[position], evidence.get(session.id))
-        results.write_session(tables_of, folder, plots=writing.plots)
-    return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), frames.counts)
+        rows = tables.synchrony_table([measured[position].session], asked)
+        results.write_session(results.SessionTables(turns, rows, evidence.get(session.id)), folder, plots=writing.plots)
+    return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), counts)
 
 
 def _evidence(batch: Sequence[Session], settings: Settings) -> dict[str, pd.DataFrame]:

@@ -175,13 +175,35 @@ def _arrays(path: Path, data: bytes, n_context: int, heads: list[str]) -> Weight
         "lift": (n_context, n_others),
         "bias": (n_heads,),
     }
+    return Weights(heads=tuple(heads), n_context=n_context, **read_arrays(path, data, shapes, remedy=_REMEDY))
+
+
+def read_arrays(
+    path: Path, data: bytes, shapes: Mapping[str, tuple[int, ...]], *, remedy: str
+) -> dict[str, NDArray[np.float64]]:
+    """Return the arrays of an ``.npz`` archive of weights.
+
+    Parameters
+    ----------
+    path, data : Path, bytes
+        Where the archive stands, and what is in it.
+    shapes : mapping of str to tuple of int
+        The arrays that it must hold.
+    remedy : str
+        What to do where it does not.
+
+    Raises
+    ------
+    BadDataFileError
+        It is broken, or an array is missing, of another shape, or not finite.
+    """
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {name: archive[name].astype(np.float64) for name in shapes}
     except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise BadDataFileError(str(path), f"not an archive of weights ({type(error).__name__})", _REMEDY) from None
+        raise BadDataFileError(str(path), f"not an archive of weights ({type(error).__name__})", remedy) from None
     for name, shape in shapes.items():
         if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
             problem = f"the array {name!r} does not have finite numbers of shape {shape}"
-            raise BadDataFileError(str(path), problem, _REMEDY)
-    return Weights(heads=tuple(heads), n_context=n_context, **arrays)
+            raise BadDataFileError(str(path), problem, remedy)
+    return arrays

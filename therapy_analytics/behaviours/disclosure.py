@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from therapy_analytics.behaviours._weights import read_file
+from therapy_analytics.behaviours._weights import read_arrays, read_file
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS, featurize
 from therapy_analytics.errors import BadDataFileError
@@ -260,17 +258,5 @@ def _load(folder: Path) -> Disclosure:
     except (ValueError, KeyError, TypeError) as error:
         problem = f"not the description of a model of disclosure ({type(error).__name__})"
         raise BadDataFileError(str(folder / "model.json"), problem, _REMEDY) from None
-    return Disclosure(version, digest.hexdigest(), **_arrays(folder / "weights.npz", data))
-
-
-def _arrays(path: Path, data: bytes) -> dict[str, Floats]:
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name].astype(np.float64) for name in _SHAPES}
-    except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise BadDataFileError(str(path), f"not an archive of weights ({type(error).__name__})", _REMEDY) from None
-    for name, shape in _SHAPES.items():
-        if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
-            problem = f"the array {name!r} does not have finite numbers of shape {shape}"
-            raise BadDataFileError(str(path), problem, _REMEDY)
-    return arrays
+    arrays = read_arrays(folder / "weights.npz", data, _SHAPES, remedy=_REMEDY)
+    return Disclosure(version, digest.hexdigest(), **arrays)

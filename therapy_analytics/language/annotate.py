@@ -158,11 +158,13 @@ class AnnotatedSession:
         """
         return np.random.default_rng([self.seed, zlib.crc32(self.n_words.tobytes()), *stream])
 
-    def once(self, key: object, compute: Callable[[AnnotatedSession], T]) -> T:
-        """Return what a function makes of the session, computed when it is first asked for under this key.
+    def once(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:
+        """Return what a function makes of the session, computed when it is first asked for.
 
-        For what several measures or tables need: a copy of the session (`dataclasses.replace`) starts anew.
+        The function is the key, unless another is given. For what several measures or tables
+        need: a copy of the session (`dataclasses.replace`) starts anew.
         """
+        key = compute if key is None else key
         if key not in self._known:
             self._known[key] = compute(self)
         found: T = self._known[key]

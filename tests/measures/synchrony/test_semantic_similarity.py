@@ -307,7 +307,7 @@ def test_a_long_session_in_bounded_memory() -> None:
     words = np.array(" ".join(TOPICS.values()).split())
     drawn = np.random.default_rng(4).integers(0, len(words), (2000, 5))
     one = alone(session(*map(" ".join, words[drawn])))
-    one.once(meanings, meanings)
+    one.once(meanings)
     tracemalloc.start()
     found = values(one)
     most = tracemalloc.get_traced_memory()[1]

@@ -235,10 +235,10 @@ def _text(session: AnnotatedSession, lexicon: str, role: Role) -> _Written:
     book = load_book(lexicon)
 
     def write(one: AnnotatedSession) -> _Written:
-        words = one.once(Said.fluently, Said.fluently) if book.fluent else said(one)
+        words = one.once(Said.fluently) if book.fluent else said(one)
         return _write(words.only(one.of(role)), book.characters)
 
-    return session.once((_Written, lexicon, role), write)
+    return session.once(write, key=(_Written, lexicon, role))
 
 
 def _write(words: Said, characters: Mapping[str, str]) -> _Written:

@@ -82,7 +82,7 @@ class Said:
 
 def said(session: AnnotatedSession) -> Said:
     """Return the words of a session, put in a row once."""
-    return session.once(Said, Said.of)
+    return session.once(Said.of)
 
 
 def _row(session: AnnotatedSession, *, fluent: bool) -> Said:

@@ -30,6 +30,13 @@ NEAR = 2
 """A stranger's turn is one of the ``2 * NEAR + 1`` nearest in length, or one of all that are just as long."""
 
 
+def distinct(turns: NDArray[np.integer], n: int) -> tuple[Ints, Ints]:
+    """Return the different ones of positions below `n`, in order, and for each given one its place among them."""
+    seen = np.zeros(n, dtype=np.bool_)
+    seen[turns] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[turns]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
     """Pairs of turns, many times over, held as positions among the turns that occur.
@@ -106,7 +113,7 @@ def directions(session: AnnotatedSession, *, delay: int = 1) -> tuple[Direction,
     delay : int
         1 for the turn before, 2 for the other's turn before that, ...
     """
-    return session.once(("directions", delay), lambda one: _directions(one, delay))
+    return session.once(lambda one: _directions(one, delay), key=("directions", delay))
 
 
 def _directions(session: AnnotatedSession, delay: int) -> tuple[Direction, Direction]:
@@ -158,7 +165,7 @@ def stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
     the turn in whose place it stands, as positions of `Company.whole`; the next draw takes the next stranger's.
     None where there are too few strangers.
     """
-    return session.once("stranger turns", _stranger_turns)
+    return session.once(_stranger_turns)
 
 
 def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
@@ -178,7 +185,7 @@ def strangers_of(session: AnnotatedSession) -> list[int]:
 
     Those who speak as many turns as the session, if there are enough of them: others must lend turns twice.
     """
-    return session.once("strangers", _strangers)
+    return session.once(_strangers)
 
 
 def _strangers(session: AnnotatedSession) -> list[int]:

@@ -45,9 +45,7 @@ def pairwise_columns(kind: Pairwise) -> list[Column]:
     found = []
     for end, (_, _, figures) in SHOWN.items():
         own = replace(value, name=kind.name + end, **_said_of(end, kind))
-        found.append(own)
-        for draws, prefix in ((SHUFFLES, ""), (STRANGERS, "strangers")):
-            found += figure_columns(own, [one for one in figures if one.startswith("strangers") == bool(prefix)], draws)
+        found += [own, *figure_columns(own, figures)]
     each = replace(value, name=kind.series, meaning=f"{kind.meaning}: this turn and the turn before", level="turn")
     return [*found, each]
 
@@ -79,7 +77,9 @@ def _said_of(end: str, kind: Pairwise) -> dict[str, Any]:
     return about[end]
 
 
-def figure_columns(of: Column, figures: Sequence[str], draws: str) -> list[Column]:
+def figure_columns(
+    of: Column, figures: Sequence[str], *, shuffles: str = SHUFFLES, strangers: str = STRANGERS
+) -> list[Column]:
     """Return the columns of figures of chance that stand beside another column.
 
     Parameters
@@ -88,9 +88,13 @@ def figure_columns(of: Column, figures: Sequence[str], draws: str) -> list[Colum
         The value.
     figures : sequence of str
         ``null`` or ``strangers`` (the mean of chance), ``z``, ``p``, ``strangers_z``, ``strangers_p``.
-    draws : str
-        What is drawn, for the formulas.
+    shuffles, strangers : str
+        What is drawn for the figures of either kind of chance, for the formulas.
     """
+    return [_figure_column(of, one, strangers if one.startswith("strangers") else shuffles) for one in figures]
+
+
+def _figure_column(of: Column, figure: str, draws: str) -> Column:
     about: dict[str, dict[str, Any]] = {
         "z": {
             "meaning": f"How far {of.name} lies from chance",
@@ -109,7 +113,7 @@ def figure_columns(of: Column, figures: Sequence[str], draws: str) -> list[Colum
         },
     }
     mean = {"meaning": f"What {of.name} is by chance", "formula": f"mean over {draws}"}
-    return [replace(of, name=f"{of.name}_{one}", **about.get(one.rpartition("_")[2], mean)) for one in figures]
+    return replace(of, name=f"{of.name}_{figure}", **about.get(figure.rpartition("_")[2], mean))
 
 
 def figure(shuffled: Chance, strangers: Chance, name: str) -> Floats:

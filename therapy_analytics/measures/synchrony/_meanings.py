@@ -13,7 +13,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
-from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Bools, Floats, Ints
+from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Bools, Floats, Ints, distinct
 from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS, mean, scores
 
 STEPS = 2.0**16
@@ -110,7 +110,7 @@ def _products(a: Floats, b: Floats, rows: Ints, columns: Ints) -> Floats:
     """Look pairs up in one matrix product of all that occur, or compute them one by one, whichever is less work."""
     shape = np.broadcast_shapes(rows.shape, columns.shape)
     n_pairs = int(np.prod(shape))
-    (those, row_at), (these, column_at) = _occurring(rows, len(a)), _occurring(columns, len(b))
+    (those, row_at), (these, column_at) = distinct(rows, len(a)), distinct(columns, len(b))
     if len(those) * len(these) <= min(_TABLE_ADVANTAGE * n_pairs, MOST_CELLS):
         table = a[those] @ b[these].T
         return np.asarray(table[row_at, column_at])
@@ -120,13 +120,6 @@ def _products(a: Floats, b: Floats, rows: Ints, columns: Ints) -> Floats:
         part = slice(start, start + _PAIRS)
         found[part] = dots(a[one[part]], b[other[part]])
     return found.reshape(shape)
-
-
-def _occurring(at: Ints, n: int) -> tuple[Ints, Ints]:
-    """Return the different positions in order, and where among them each stands."""
-    occurs = np.zeros(n, dtype=np.bool_)
-    occurs[at] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[at]
 
 
 def contexts(turns: Meanings, before: Ints) -> Meanings:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures.synchrony._chance import distinct
 
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 Ints: TypeAlias = NDArray[np.integer]
@@ -275,7 +276,7 @@ def over_pairs(
     """
     one, two = np.asarray(anchors, dtype=np.intp), np.asarray(replies, dtype=np.intp)
     shape = np.broadcast_shapes(one.shape, two.shape)
-    (rows, row_at), (columns, column_at) = _distinct(one, n[0]), _distinct(two, n[1])
+    (rows, row_at), (columns, column_at) = distinct(one, n[0]), distinct(two, n[1])
     n_pairs, kernel = math.prod(shape), kernel_of(rows, columns)
     if not n_pairs:
         return np.zeros(shape)
@@ -387,10 +388,3 @@ def part(counts: Sparse, rows: slice) -> Sparse:
 def _rising(*places: Ints) -> bool:
     """Whether places are all there are, in order."""
     return all(bool((at.ravel() == np.arange(at.size)).all()) for at in places)
-
-
-def _distinct(rows: Ints, n: int) -> tuple[Ints, Ints]:
-    """Return the distinct rows in order, and for each given row its place among them."""
-    seen = np.zeros(n, dtype=np.bool_)
-    seen[rows] = True
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[rows]

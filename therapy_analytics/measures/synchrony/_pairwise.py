@@ -167,11 +167,11 @@ class Outcome:
 
 def outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
     """Return what a measure finds in a session; computed once."""
-    return session.once(kind, lambda one: _outcome(kind, one))
+    return session.once(lambda one: _outcome(kind, one), key=kind)
 
 
 def _outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
-    own = session.once(kind.represent, kind.represent)
+    own = session.once(kind.represent)
     parts, two = parts_of(len(session)), directions(session, delay=kind.delay)
     each = np.full(len(session), nan)
     shuffled, n_pairs = [], []
@@ -195,7 +195,7 @@ def _among_strangers(kind: Pairwise, session: AnnotatedSession, own: Any) -> Flo
     parts, two = parts_of(len(session)), directions(session, delay=kind.delay)
     if session.company is None or not any(direction.exchanged for direction in two):
         return np.full((0, len(DIRECTIONS), len(parts)), nan)
-    theirs = session.company.whole.once(kind.represent, kind.represent)
+    theirs = session.company.whole.once(kind.represent)
     found = []
     for stranger in (CLIENT, THERAPIST):
         sides = [(own, theirs) if stranger == direction.role else (theirs, own) for direction in two]

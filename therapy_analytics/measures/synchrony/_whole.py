@@ -27,7 +27,7 @@ from therapy_analytics.measures.synchrony._chance import (
     stranger_turns,
     without_p,
 )
-from therapy_analytics.measures.synchrony._columns import SHUFFLES, figure, figure_columns
+from therapy_analytics.measures.synchrony._columns import figure, figure_columns
 from therapy_analytics.registry import Registry
 
 MOST_DIALOGUES = 40
@@ -115,11 +115,11 @@ class WholeOutcome:
 
 def whole_outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
     """Return what a measure finds in a session; computed once."""
-    return session.once(kind, lambda one: _outcome(kind, one))
+    return session.once(lambda one: _outcome(kind, one), key=kind)
 
 
 def _outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
-    own = session.once(kind.represent, kind.represent)
+    own = session.once(kind.represent)
     sides = [Side(own, turns, turns) for turns in spoken_turns(session)]
     if not all(len(side.turns) for side in sides):
         none = np.full(len(kind.columns), nan)
@@ -149,7 +149,7 @@ def _dialogues(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> lis
     found: list[list[Side]] = []
     if session.company is None:
         return found
-    theirs = session.company.whole.once(kind.represent, kind.represent)
+    theirs = session.company.whole.once(kind.represent)
     for exchanged, turns in enumerate(lent_turns(session)):
         own = sides[exchanged]
         for one in turns:
@@ -161,13 +161,14 @@ def _dialogues(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> lis
 
 def whole_columns(kind: Whole) -> list[Column]:
     """Return the columns that `whole_values` fills."""
-    return [one for column in kind.columns for one in (column, *_beside(column, kind))]
+    figures = _figures(kind)
+    return [one for of in kind.columns for one in (of, *figure_columns(of, figures, strangers=_STRANGERS))]
 
 
-def _beside(column: Column, kind: Whole) -> list[Column]:
-    shuffles = figure_columns(column, ("null", "z", "p"), SHUFFLES) if kind.shuffled else []
-    strangers = figure_columns(column, ("strangers", "strangers_z", "strangers_p"), _STRANGERS)
-    return [*shuffles, *(strangers if kind.strangers else [])]
+def _figures(kind: Whole) -> tuple[str, ...]:
+    """Return which figures of chance stand beside each value."""
+    shuffles, strangers = ("null", "z", "p"), ("strangers", "strangers_z", "strangers_p")
+    return shuffles * bool(kind.shuffled) + strangers * kind.strangers
 
 
 def whole_values(kind: Whole, session: AnnotatedSession) -> dict[str, Value]:
@@ -176,7 +177,6 @@ def whole_values(kind: Whole, session: AnnotatedSession) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for i, column in enumerate(kind.columns):
         values[column.name] = float(found.values[i])
-        figures = ("null", "z", "p") * bool(kind.shuffled)
-        figures += ("strangers", "strangers_z", "strangers_p") * kind.strangers
-        values |= {f"{column.name}_{one}": figure(found.shuffled, found.strangers, one)[i].item() for one in figures}
+        beside = {one: figure(found.shuffled, found.strangers, one) for one in _figures(kind)}
+        values |= {f"{column.name}_{one}": float(those[i]) for one, those in beside.items()}
     return values

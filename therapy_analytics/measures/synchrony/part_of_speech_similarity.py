@@ -106,7 +106,7 @@ class TagShares:
 
 def tag_shares(session: AnnotatedSession) -> TagShares:
     """Return the share of each part of speech among the words of each turn."""
-    shares = _shares(session.once(tag_counts, tag_counts).T)
+    shares = _shares(session.once(tag_counts).T)
     return TagShares(shares, _entropy(shares))
 
 

@@ -146,7 +146,7 @@ def _flow_columns(name: str, whose: str) -> list[Column]:
         source=_GRAY,
     )
     orders = "all orders of the turns (exact, after Mantel, 1967)"
-    return [value, *figure_columns(value, ("null", "z"), orders)]
+    return [value, *figure_columns(value, ("null", "z"), shuffles=orders)]
 
 
 FLOWS = {
@@ -222,7 +222,7 @@ RETURNS = {
 def _return_columns() -> list[Column]:
     values = [_return_column(name, *about) for name, about in RETURNS.items()]
     orders = f"{DRAWS} seeded shuffles of the session's stretches of {STRETCH} turns"
-    return [one for value in values for one in (value, *figure_columns(value, ("null", "z", "p"), orders))]
+    return [one for value in values for one in (value, *figure_columns(value, ("null", "z", "p"), shuffles=orders))]
 
 
 def _return_values(session: AnnotatedSession, therapist: Side, client: Side) -> dict[str, Value]:
@@ -270,7 +270,7 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     Angus, D., Smith, A., & Wiles, J. (2012). Human communication as coupled time series: Quantifying
     multi-participant recurrence. IEEE Transactions on Audio, Speech, and Language Processing, 20, 1795-1807.
     """
-    own = session.once(meanings, meanings)
+    own = session.once(meanings)
     therapist, client = (Side(own, turns, turns) for turns in spoken_turns(session))
     context, flow = np.full(len(session), nan), np.full(len(session), nan)
     context[therapist.turns], context[client.turns] = _to_contexts(therapist, client)

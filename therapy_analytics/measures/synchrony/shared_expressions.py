@@ -109,7 +109,7 @@ class _Talk:
 def _talk(session: AnnotatedSession) -> _Talk:
     tokens, offsets = session.turns.tokens, session.turns.offsets
     ids = tokens.ids[offsets[0] : offsets[-1]]
-    strangers = None if session.company is None else session.company.whole.once(_talk, _talk)
+    strangers = None if session.company is None else session.company.whole.once(_talk)
     turns = np.concatenate([np.zeros(0, dtype=np.int64), *(one.ravel() for one in lent_turns(session))])
     return _Talk(tokens.keys[ids], tokens.verbal[ids], offsets - offsets[0], strangers, np.unique(turns))
 
@@ -263,7 +263,7 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     strategies in human-agent interactions based on measures of lexical repetitions. Language
     Resources and Evaluation, 55, 353-388.
     """
-    order = session.once(_talk, _talk).order
+    order = session.once(_talk).order
     therapist, client = spoken_turns(session)
     said = np.sort(np.append(therapist, client))
     series = np.full(len(session), nan)
