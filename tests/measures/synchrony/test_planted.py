@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -44,16 +44,11 @@ Found = Callable[[str], pd.DataFrame]
 @pytest.fixture(scope="module")
 def planted(root: Path) -> ModuleType:
     """Return the benchmark that makes the dialogues."""
-    path = root / "benchmarks" / "planted.py"
-    if not path.is_file():
+    if not (root / "benchmarks" / "planted.py").is_file():
         pytest.skip("only the checkout has the benchmarks")
-    spec = importlib.util.spec_from_file_location("planted", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["planted"] = module  # where its dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path, str(root)])  # last: the package that is installed is tested
+        return importlib.import_module("benchmarks.planted")
 
 
 @pytest.fixture(scope="module")
