@@ -28,6 +28,7 @@ CODEBOOK_COLUMNS = (
     "direction",
     "formula",
     "misleads",
+    "evidence",
     "source",
 )
 _FROM_FILE = "Read from the transcript"
@@ -44,6 +45,7 @@ def _fixed(name: str, meaning: str, unit: str = "text", low: float = -inf, high:
         formula="as found",
         misleads="",
         source=_FROM_FILE,
+        evidence="",
     )
 
 
@@ -272,6 +274,7 @@ def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
         "direction": column.direction,
         "formula": column.formula,
         "misleads": column.misleads,
+        "evidence": column.evidence,
         "source": column.source,
     }
 
@@ -289,6 +292,7 @@ def _code_rows(code: Code, book: Codebook, meaning: Meaning) -> list[dict[str, s
         "family": f"codes, {book.name}",
         "direction": "",
         "misleads": f"{meaning.misleads}; experimental: {code.status_reason}" if code.status else meaning.misleads,
+        "evidence": "",
         "source": code.source or book.source,
     }
     decision = {

@@ -24,21 +24,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
 from tagger_corpora import WAYS
+from text_models import calibrated, calibration_error, line, score, table_of, write
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.disclosure import (
-    FORMAT,
-    GRAM_WEIGHT,
-    KINDS,
-    WEIGHTS,
-    Floats,
-    Ints,
-    mean_vectors,
-    turns_of,
-)
-from therapy_analytics.behaviours.features import N_BUCKETS, featurize
+from therapy_analytics.behaviours.disclosure import KINDS, WEIGHTS
+from therapy_analytics.behaviours.text_model import Floats
 from therapy_analytics.language import builtin_lexicons
+from therapy_analytics.language.stretches import Ints
 
 VERSION = "0.1.0"
 STRENGTH = 0.05
@@ -83,7 +75,7 @@ def main() -> None:
             calibrated(fit(tables, labels), *line(scores[:, :, k], labels))
             for k, labels in enumerate(labels_of(corpus))
         ]
-    write(options.out, np.stack(heads, axis=1), figures)
+    write(options.out, np.stack(heads, axis=1), figures, kinds=KINDS, version=VERSION)
     (options.out / "NOTICE.md").write_text(notice(corpus, figures), encoding="utf-8")
     print(json.dumps(figures, indent=1))
 
@@ -115,14 +107,6 @@ def _sign(code: int) -> str:
     return bytes([code]).decode("cp1252", "ignore") if 0x80 <= code < _LAST_C1 else chr(code)
 
 
-def table_of(texts: Sequence[str]) -> Any:
-    """Return texts as a sparse table: buckets of words, counts by hand, mean vectors, as the model reads them."""
-    turns = turns_of(texts)
-    features = featurize(turns, np.arange(len(turns) + 1))
-    buckets = features.words @ features.types + GRAM_WEIGHT * features.grams
-    return sparse.hstack([buckets, features.hand, sparse.csr_array(mean_vectors(turns))], format="csr")
-
-
 def silent() -> Any:
     """Return minimal responses as a table: short turns, of which the corpus has none, disclose nothing."""
     words = [word for one in builtin_lexicons() if one.name == "conversation" for word in _minimal(one)]
@@ -143,23 +127,6 @@ def fit(tables: Sequence[Any], labels: Ints, rows: Ints | None = None) -> Floats
     y = np.concatenate([*(labels[rows] for _ in tables), np.zeros(short.shape[0], np.int64)])
     model = LogisticRegression(C=STRENGTH, max_iter=100, tol=1e-3).fit(x, y)
     return np.append(model.coef_[0], model.intercept_[0])
-
-
-def score(table: Any, weights: Floats) -> Floats:
-    """Return log-odds."""
-    return np.asarray(table @ weights[:-1] + weights[-1])
-
-
-def line(scores: Floats, labels: Ints) -> tuple[float, float]:
-    """Return slope and intercept of Platt's scaling, fitted on scores (n, n_ways) of sentences that were left out."""
-    x, y = scores.reshape(-1, 1), np.repeat(labels, scores.shape[1])
-    model = LogisticRegression(C=1e6).fit(x, y)
-    return float(model.coef_[0, 0]), float(model.intercept_[0])
-
-
-def calibrated(weights: Floats, slope: float, intercept: float) -> Floats:
-    """Put Platt's scaling into the weights."""
-    return np.append(weights[:-1] * slope, weights[-1] * slope + intercept)
 
 
 def judged(corpus: pd.DataFrame, tables: Sequence[Any]) -> tuple[Floats, dict[str, dict[str, float]]]:
@@ -198,27 +165,6 @@ def _figures(scores: Floats, labels: Ints, folds: Sequence[Ints], way: int) -> d
 def _threshold(scores: Floats, labels: Ints) -> float:
     tried = np.quantile(scores, np.linspace(0.4, 0.9, 51))
     return float(max(tried, key=lambda at: f1_score(labels, scores >= at, average="macro")))
-
-
-def calibration_error(p: Floats, labels: Ints) -> float:
-    """Return the mean distance of probability and share over ten bins of equal count."""
-    bins = np.array_split(np.argsort(p, kind="stable"), 10)
-    return float(sum(len(one) * abs(p[one].mean() - labels[one].mean()) for one in bins) / len(p))
-
-
-def write(folder: Path, weights: Floats, figures: dict[str, dict[str, float]]) -> None:
-    """Write ``model.json`` and ``weights.npz``."""
-    hand = N_BUCKETS + len(HAND)
-    folder.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(
-        folder / "weights.npz",
-        buckets=weights[:N_BUCKETS].astype(np.float16),
-        hand=weights[N_BUCKETS:hand].astype(np.float32),
-        meaning=weights[hand:-1].astype(np.float32),
-        bias=weights[-1].astype(np.float32),
-    )
-    model = {"format": FORMAT, "version": VERSION, "kinds": list(KINDS), "cross_validated": figures}
-    (folder / "model.json").write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")
 
 
 def notice(corpus: pd.DataFrame, figures: dict[str, dict[str, float]]) -> str:

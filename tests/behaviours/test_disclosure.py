@@ -12,18 +12,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from therapy_analytics.behaviours.disclosure import (
-    LONGEST,
-    SHORTEST,
-    WEIGHTS,
-    load_disclosure,
-    mean_vectors,
-    stretches,
-    turns_of,
-)
+from therapy_analytics.behaviours.disclosure import WEIGHTS, load_disclosure
+from therapy_analytics.behaviours.text_model import mean_vectors
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language.stretches import LONGEST, SHORTEST, stretches, turns_of
 from therapy_analytics.session import Session, Turn
 
 SAID = [

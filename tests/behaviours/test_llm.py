@@ -576,7 +576,10 @@ def test_a_command_that_is_stopped_is_taken_up(
     fake.behave = fake.first(*[fake.well] * 20, then=hang)
     words = ["run", str(samples / "nair_yuki.txt"), "--no-plots", "--out", str(tmp_path / "r"), "--tagger", "llm"]
     words += ["--model", "small", "--llm-cache", str(tmp_path / "c"), "--endpoint", fake.url]
-    code = "from therapy_analytics.cli import main; main()"
+    code = (  # whoever runs the tests in the background has the signal ignored
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from therapy_analytics.cli import main; main()"
+    )
     with subprocess.Popen([sys.executable, "-c", code, *words], stderr=subprocess.PIPE, text=True) as process:
         while len(fake.asked) < 24:
             time.sleep(0.02)

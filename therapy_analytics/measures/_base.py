@@ -17,6 +17,7 @@ from therapy_analytics.registry import Registry
 
 Value = float | NDArray[np.float64]
 Compute = Callable[[AnnotatedSession], Mapping[str, Value]]
+Evidence = Literal["supported", "weak", "untested", ""]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,10 @@ class Column:
         The publication, or "This package's own".
     level : {"session", "turn"}
         The table that it stands in.
+    evidence : {"supported", "weak", "untested", ""}
+        Whether a check on real sessions bears out that it measures what its name says (docs/validity.md has the
+        figure): it did; it did little or no better than a count of keywords; or none was made. Empty
+        for what is no measure.
     """
 
     name: str
@@ -55,6 +60,7 @@ class Column:
     misleads: str
     source: str
     level: Literal["session", "turn"] = "session"
+    evidence: Evidence = "untested"
 
 
 Columns = Sequence[Column] | Callable[[Sequence[Lexicon], Sequence[Code]], Sequence[Column]]

@@ -7,9 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from therapy_analytics.behaviours.disclosure import load_disclosure, turns_of
+from therapy_analytics.behaviours.disclosure import load_disclosure
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language.stretches import turns_of
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.alliance.self_disclosure import course, depths, first_person_affect, self_disclosure
 from therapy_analytics.session import Session, Turn

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures.alliance._phrases import slot
-from therapy_analytics.measures.alliance._said import Marks, Said, said
+from therapy_analytics.language.phrases import slot
+from therapy_analytics.language.said import Marks, Said, said
 from therapy_analytics.session import THERAPIST
 
 _LET, _US, _SAY = frozenset({"let"}), frozenset({"us"}), frozenset({"say", "not", "put"})

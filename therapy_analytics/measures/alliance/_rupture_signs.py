@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures.alliance._phrases import turns_of, turns_with
+from therapy_analytics.language.phrases import turns_of, turns_with
 from therapy_analytics.measures.synchrony._meanings import cosines, meanings
 
 Bools = NDArray[np.bool_]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures.alliance._phrases import turns_with
 from therapy_analytics.session import Role
 
 _PROXY = "A proxy of the bond, not a rating of alliance. "

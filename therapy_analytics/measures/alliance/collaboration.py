@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures.alliance._phrases import turns_with
 
 _PROXY = "A proxy of working together, not a rating of alliance. "
 _RITUAL = (

@@ -10,17 +10,11 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.disclosure import (
-    KINDS,
-    Disclosed,
-    Stretches,
-    load_disclosure,
-    mean_vectors,
-    stretches,
-    turns_of,
-)
+from therapy_analytics.behaviours.disclosure import KINDS, Disclosed, load_disclosure
+from therapy_analytics.behaviours.text_model import mean_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language.stretches import Stretches, stretches, turns_of
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value, counted_rate, mean_column
 from therapy_analytics.session import Role

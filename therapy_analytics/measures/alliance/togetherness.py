@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.said import said
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import counted_rate
 from therapy_analytics.measures.alliance._inclusive_we import inclusive_we
-from therapy_analytics.measures.alliance._said import said
 from therapy_analytics.session import Role
 
 _WE = "pronouns.first_person_plural"

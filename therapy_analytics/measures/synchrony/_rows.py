@@ -77,6 +77,7 @@ ROW_COLUMNS = tuple(
         formula="as the meaning says",
         misleads="",
         source="This package's own",
+        evidence="",
     )
     for name, about in _ABOUT.items()
 )

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from therapy_analytics.language import annotate, builtin_lexicons
+from therapy_analytics.language import phrases as _phrases
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.alliance import _phrases
-from therapy_analytics.measures.alliance._phrases import compiled, load_book, turns_of, turns_with
-from therapy_analytics.measures.alliance._said import said
+from therapy_analytics.language.phrases import compiled, load_book, turns_of, turns_with
+from therapy_analytics.language.said import said
 from therapy_analytics.session import Session, Turn
 
 BOOKS = ("alliance", "ruptures")

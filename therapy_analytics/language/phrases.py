@@ -18,7 +18,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.lexicons import lexicon_folder
-from therapy_analytics.measures.alliance._said import QUOTES, Ints, Marks, Said, said
+from therapy_analytics.language.said import QUOTES, Ints, Marks, Said, said
 from therapy_analytics.session import Role
 
 GAP = 3

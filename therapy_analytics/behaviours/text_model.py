@@ -1,0 +1,152 @@
+"""Small models that read a text by itself, and the folder that such a model comes in.
+
+The score of each kind is linear in hashed words, counts by hand, and the mean of static word vectors; a model may name
+further numbers that its user gives it (``extras``). A folder holds ``model.json`` and ``weights.npz`` (no pickle), and
+``NOTICE.md`` about what it was trained on; ``tools/text_models.py`` fits and writes them.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from therapy_analytics.behaviours._weights import read_arrays, read_file
+from therapy_analytics.behaviours.cues import HAND
+from therapy_analytics.behaviours.features import N_BUCKETS, featurize
+from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.language import TurnArrays
+from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
+
+FORMAT = 1
+MEANING_WEIGHT = 4.0
+"""How much the mean vector counts beside the words."""
+GRAM_WEIGHT = 0.5
+"""How much pairs and triples of words count beside the words."""
+_REMEDY = "Install the package again, or rebuild the weights with the tool that NOTICE.md beside them names"
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextModel:
+    """A model of texts.
+
+    Attributes
+    ----------
+    version, digest : str
+        Of the weights; the digest is a hash of their files.
+    kinds : tuple of str
+        What it gives probabilities of.
+    exclusive : bool
+        Whether a text is of one kind (the probabilities add up to 1), or may be of several or none.
+    extras : tuple of str
+        The further numbers that it reads.
+    buckets, hand, meaning, extra, bias : float64 arrays (n, n_kinds); bias (n_kinds,)
+        Weights of hashed words, of counts by hand, of the mean vector, of extras; intercepts. Calibration is in them.
+    """
+
+    version: str
+    digest: str
+    kinds: tuple[str, ...]
+    exclusive: bool
+    extras: tuple[str, ...]
+    buckets: Floats
+    hand: Floats
+    meaning: Floats
+    extra: Floats
+    bias: Floats
+
+    def probabilities(self, turns: TurnArrays, extra: Floats | None = None) -> Floats:
+        """Return the probability of each kind, (n_texts, n_kinds); a text's do not depend, in any bit, on the others.
+
+        Parameters
+        ----------
+        turns : TurnArrays
+            The texts, each as a turn.
+        extra : float64 array (n_texts, n_extras), optional
+            The further numbers, for models that name some.
+        """
+        scores = self.scores(turns, extra)
+        if not self.exclusive:
+            return np.asarray(1.0 / (1.0 + np.exp(-scores)))
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True)) if len(scores) else scores
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def scores(self, turns: TurnArrays, extra: Floats | None = None) -> Floats:
+        """Return the score of each kind, (n_texts, n_kinds): log-odds, or what a softmax is taken of."""
+        if not len(turns):
+            return np.zeros((0, len(self.kinds)))
+        features = featurize(turns, np.arange(len(turns) + 1))
+        scores = features.words @ (features.types @ self.buckets) + features.grams @ (GRAM_WEIGHT * self.buckets)
+        scores += features.hand @ self.hand + self.bias
+        # matrix products may differ with the number of rows
+        for dense, weights in ((mean_vectors(turns), self.meaning), *([] if extra is None else [(extra, self.extra)])):
+            for k, own in enumerate(np.ascontiguousarray(weights.T)):
+                scores[:, k] += (dense * own).sum(axis=1)
+        return np.asarray(scores)
+
+
+def mean_vectors(turns: TurnArrays) -> Floats:
+    """Return the direction of each turn's mean word vector times `MEANING_WEIGHT`; 0 where no word has a vector."""
+    begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
+    used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
+    table = _vectors_of(tuple(turns.tokens.lower[i] for i in used.tolist()))
+    # Each row is added up in the order of its tokens, whatever other rows there are
+    rows = (np.ones(len(ids)), ids, turns.offsets - begin)
+    sums = np.asarray(sparse.csr_array(rows, shape=(len(turns), len(used))) @ table)
+    length = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
+    return np.asarray(sums * (MEANING_WEIGHT / np.where(length > 0, length, np.inf)))
+
+
+@functools.lru_cache(maxsize=2)
+def _vectors_of(words: tuple[str, ...]) -> Floats:
+    """Return the vectors of words, 0 where one has none: cut once for a session's sentences and its turns."""
+    return np.nan_to_num(load_embeddings().word_vectors(words)).astype(np.float64)
+
+
+def load_text_model(folder: Path) -> TextModel:
+    """Load the model of a folder with ``model.json`` and ``weights.npz`` (once).
+
+    Raises
+    ------
+    BadDataFileError
+        A file is missing or broken, or the two do not fit this version.
+    """
+    return _load(folder)
+
+
+@functools.cache
+def _load(folder: Path) -> TextModel:
+    digest = hashlib.sha256()
+    raw, data = (read_file(folder / name, digest) for name in ("model.json", "weights.npz"))
+    about = _about(folder / "model.json", raw)
+    shapes = {"buckets": N_BUCKETS, "hand": len(HAND), "meaning": DIMENSIONS, "extra": len(about["extras"])}
+    n_kinds = len(about["kinds"])
+    wanted: dict[str, tuple[int, ...]] = {name: (n, n_kinds) for name, n in shapes.items()}
+    arrays = read_arrays(folder / "weights.npz", data, wanted | {"bias": (n_kinds,)}, remedy=_REMEDY)
+    parts: dict[str, Any] = {**about, **arrays}
+    return TextModel(digest=digest.hexdigest(), **parts)
+
+
+def _about(path: Path, raw: bytes) -> dict[str, Any]:
+    try:
+        model = json.loads(raw)
+        if model["format"] != FORMAT:
+            problem = f"format {model['format']!r} is not {FORMAT}, the one of this version"
+            raise BadDataFileError(str(path), problem, _REMEDY)
+        return {
+            "version": str(model["version"]),
+            "kinds": tuple(map(str, model["kinds"])),
+            "exclusive": bool(model["exclusive"]),
+            "extras": tuple(map(str, model["extras"])),
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        problem = f"not the description of a model of texts ({type(error).__name__})"
+        raise BadDataFileError(str(path), problem, _REMEDY) from None
