@@ -1,4 +1,4 @@
-"""The research corpora as sessions, for the benchmarks: ``DATA`` is the folder that docs/model_card.md's corpora lie in."""
+"""The research corpora as sessions, for the benchmarks: docs/model_card.md names them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BATCH = 20
 
 
 def sessions_of(data: Path, name: str) -> list[Session]:
-    """Return the sessions of a corpus: ``annomi``, ``hlqc``, ``mibot``, ``vera_mh``, ``mindeval`` or ``spiral_bench``."""
+    """Return the sessions of a corpus by its name: ``annomi``, ``hlqc``, ``mibot``, ``vera_mh``, ..."""
     return [session for reading in ta.read_files([data / name]) for session in reading.sessions]
 
 
