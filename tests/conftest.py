@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT))  # for benchmarks/; last, so that the package that is installed is tested
 
 
 @pytest.fixture(scope="session")

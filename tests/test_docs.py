@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 import typer.main
 
 from therapy_analytics.cli import app
+from therapy_analytics.language import EXTRAS, builtin_lexicons
+from therapy_analytics.measures._base import all_columns, count_name
 from therapy_analytics.readers._base import READERS
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -103,3 +107,26 @@ def _run_headless(cells: list[str], root: Path, monkeypatch: pytest.MonkeyPatch)
 def test_no_document_names_a_path_of_a_machine(root: Path) -> None:
     for path in [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("notebooks/*.ipynb")]:
         assert not re.search(r"/(work|root|home)/", path.read_text(encoding="utf-8")), path.name
+
+
+def test_the_page_on_validity_says_the_verdict_of_every_column(root: Path) -> None:
+    page = (root / "docs" / "validity.md").read_text(encoding="utf-8")
+    verdicts = list(_verdicts(page))
+    assert len(verdicts) > 20
+    columns = [column for _, column in all_columns(builtin_lexicons(), extras=EXTRAS)]
+    names = {column.name for column in columns}
+    counts = {count_name(name): name for name in names if f"{name}_lo" in names}
+    for column in columns:
+        name = re.sub(r"_(lo|hi)$|(?<=_rate)_expected$", "", counts.get(column.name, column.name))
+        said = next((verdict for pattern, verdict in verdicts if fnmatchcase(name, pattern)), None)
+        assert said == column.evidence, f"{column.name} is {column.evidence}, docs/validity.md says {said}"
+
+
+def _verdicts(page: str) -> Iterator[tuple[str, str]]:
+    """Yield pattern and verdict of the rows of all tables that end in a verdict."""
+    inside = False
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        inside = line.startswith("|") and (inside or cells[-1] == "verdict")
+        if inside and cells[-1] in {"supported", "weak", "untested"}:
+            yield from ((pattern, cells[-1]) for pattern in re.findall(r"`([^`]+)`", cells[0]))

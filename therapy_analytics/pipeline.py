@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from therapy_analytics import results, tables
 from therapy_analytics.arrays import in_company, read_as_arrays
@@ -29,12 +30,13 @@ from therapy_analytics.behaviours import (
 from therapy_analytics.behaviours.explain import explain, explaining_tagger
 from therapy_analytics.engine import in_batches, in_order
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.language import Extra, Lexicon
+from therapy_analytics.language import EXTRAS, Extra, Lexicon
 from therapy_analytics.language.company import Strangers, choose_strangers
 from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.measures import Column, Measure, values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures._dyads import dyads
+from therapy_analytics.measures.process._responses import Pooled, response_counts
 from therapy_analytics.measures.synchrony._rows import kinds
 from therapy_analytics.readers import FileReading, ReadOptions
 from therapy_analytics.readers._inputs import Inputs
@@ -57,6 +59,10 @@ class Analysis:
     dyads : DataFrame
         A row for each pair of a therapist and a client of the sessions with more than one pair
         (couples, families, co-therapists): their labels and session measures of that pair alone.
+    profile : DataFrame
+        A row for each session, code and part of the session (whole, first, middle, last third): how often.
+    responses : DataFrame
+        A row for each session, client code and therapist code: how often the therapist answers the one by the other.
     codebook : DataFrame
         A row for each column of these: meaning, unit, range, formula, source.
     seed : int
@@ -66,6 +72,8 @@ class Analysis:
     sessions: pd.DataFrame = field(repr=False)
     turns: pd.DataFrame = field(repr=False)
     dyads: pd.DataFrame = field(repr=False)
+    profile: pd.DataFrame = field(repr=False)
+    responses: pd.DataFrame = field(repr=False)
     codebook: pd.DataFrame = field(repr=False)
     seed: int = 0
 
@@ -141,15 +149,19 @@ def analyze(
     """
     coder = with_codebooks_read(tagger or TaggerOptions())
     settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=frozenset(extras))
+    _refuse_taken_names(settings)
     sessions = list(sessions)
     strangers = choose_strangers(sessions)
     batches = in_batches(sessions, settings.turns_per_batch)
     measured = (_measured(batch, settings, strangers) for batch in batches)
     parts = [_frames(*one, settings) for one in measured] or [_frames((), {}, settings)]
     by_session = _stacked([part.sessions for part in parts], settings)
-    turns = pd.concat([part.turns for part in parts], ignore_index=True)
-    dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
-    return Analysis(by_session, turns, dyads, _codebook(settings, by_session, _gold_names(turns)), seed)
+    turns, dyads, profile, responses = (
+        pd.concat([getattr(part, name) for part in parts], ignore_index=True)
+        for name in ("turns", "dyads", "profile", "responses")
+    )
+    codebook = _codebook(settings, by_session, _gold_names(turns))
+    return Analysis(by_session, turns, dyads, profile, responses, codebook, seed)
 
 
 def run(
@@ -186,6 +198,7 @@ def run(
     """
     settings, writing = settings or Settings(), writing or Writing()
     settings = replace(settings, tagger=with_codebooks_read(settings.tagger))
+    _refuse_taken_names(settings)
     if writing.explain:
         explaining_tagger(settings.tagger)
     out = Path(out)
@@ -200,10 +213,12 @@ def run(
     if "syntax" in settings.extras:
         load_tagger(settings.spacy_model)
     results.prepare(out)
-    parts = []
+    parts, pooled = [], Pooled()
     for part in in_order(work, chain(first, batches), processes=writing.processes):
         writing.on_sessions(len(part.sessions))
-        parts.append(part)
+        for counts in part.responses:
+            pooled.add(counts)
+        parts.append(replace(part, responses=()))
     results.write_csv(results.problems_table(inputs.problems), out / "problems.csv")
     tagger = recipe(settings.tagger, [part.counts for part in parts])
     about = json.dumps(
@@ -214,6 +229,7 @@ def run(
         raise NothingToReadError(_nothing_readable(inputs, out))
     by_session = _stacked([part.sessions for part in parts], settings)
     results.write_csv(by_session, out / "sessions.csv")
+    results.write_csv(tables.pooled_responses_table(pooled), out / "responses.csv")
     dyads = pd.concat([part.dyads for part in parts], ignore_index=True)
     if len(dyads):
         results.write_csv(dyads, out / "dyads.csv")
@@ -280,6 +296,8 @@ class _Frames(NamedTuple):
     sessions: pd.DataFrame
     turns: pd.DataFrame
     dyads: pd.DataFrame
+    profile: pd.DataFrame
+    responses: pd.DataFrame
     counts: Mapping[str, int]
 
 
@@ -287,13 +305,21 @@ def _frames(measured: Sequence[tables.Measured], counts: Mapping[str, int], sett
     """Put the values of one batch into tables."""
     columns = [column for _, column in _columns(settings)]
     all_codes = [code for book in settings.codebooks for code in book.codes]
-    pairs = [(dyad, values_of(dyad.session)) for one in measured for dyad in dyads(one.session)]
+    sessions = [one.session for one in measured]
+    pairs = [(dyad, values_of(dyad.session)) for session in sessions for dyad in dyads(session)]
     return _Frames(
         tables.sessions_table(measured, columns),
         tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
         tables.dyads_table(pairs, columns),
+        tables.profile_table(sessions),
+        tables.responses_table(sessions),
         counts,
     )
+
+
+def _refuse_taken_names(settings: Settings) -> None:
+    others = all_columns(settings.all_lexicons, extras=EXTRAS)
+    tables.refuse_taken_names(settings.rated, [column for _, column in others])
 
 
 def _columns(settings: Settings) -> list[tuple[Measure, Column]]:
@@ -332,6 +358,8 @@ class _Written:
     dyads: pd.DataFrame
     gold: list[str]
     counts: Mapping[str, int]
+    responses: Sequence[NDArray[np.float64]]
+    """What the therapist answers to what, a small array a session; added up and let go."""
 
 
 def _analyze_and_write(
@@ -348,8 +376,11 @@ def _analyze_and_write(
         turns = turns.drop(columns=[name for name in _gold_names(turns) if not turns[name].any()])
         folder = out / "sessions" / session.id
         rows = tables.synchrony_table([measured[position].session], asked)
-        results.write_session(results.SessionTables(turns, rows, evidence.get(session.id)), folder, plots=writing.plots)
-    return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), counts)
+        profile, responses = (frame[frame["session_id"] == session.id] for frame in (frames.profile, frames.responses))
+        found = results.SessionTables(turns, rows, profile, responses, evidence.get(session.id))
+        results.write_session(found, folder, plots=writing.plots)
+    answers = [response_counts(one.session) for one in measured]
+    return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), counts, answers)
 
 
 def _evidence(batch: Sequence[Session], settings: Settings) -> dict[str, pd.DataFrame]:

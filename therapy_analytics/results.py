@@ -12,7 +12,7 @@ import pandas as pd
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.tables import DIGITS
 
-WRITTEN = ("sessions", "sessions.csv", "dyads.csv", "codebook.csv", "problems.csv", "run.json")
+WRITTEN = ("sessions", "sessions.csv", "responses.csv", "dyads.csv", "codebook.csv", "problems.csv", "run.json")
 
 
 def prepare(out: Path) -> None:
@@ -36,10 +36,22 @@ def prepare(out: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SessionTables:
-    """The tables of one session: its turns, its synchrony, and the evidence for its codes where that is asked for."""
+    """The tables of one session.
+
+    Attributes
+    ----------
+    turns, synchrony : DataFrame
+        As ``turns.csv`` and ``synchrony.csv``.
+    profile, responses : DataFrame
+        Where in the session behaviours happen, and what the therapist does after each thing that the client does.
+    evidence : DataFrame or None
+        For the codes, where that is asked for.
+    """
 
     turns: pd.DataFrame
     synchrony: pd.DataFrame
+    profile: pd.DataFrame
+    responses: pd.DataFrame
     evidence: pd.DataFrame | None = None
 
 
@@ -48,6 +60,8 @@ def write_session(tables: SessionTables, folder: Path, *, plots: bool) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_csv(tables.turns, folder / "turns.csv")
     write_csv(tables.synchrony, folder / "synchrony.csv")
+    write_csv(tables.profile, folder / "profile.csv")
+    write_csv(tables.responses, folder / "responses.csv")
     if tables.evidence is not None:
         write_csv(tables.evidence, folder / "evidence.csv")
     if plots:

@@ -10,10 +10,19 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
+from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, Measure
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import Value, count_name
 from therapy_analytics.measures._dyads import Dyad
+from therapy_analytics.measures.process._profile import PROFILE_COLUMNS, profile_rows
+from therapy_analytics.measures.process._responses import (
+    POOLED_COLUMNS,
+    RESPONSE_COLUMNS,
+    Pooled,
+    pooled_rows,
+    response_rows,
+)
 from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, Kind, rows_of
 from therapy_analytics.session import ROLES, Session
 
@@ -103,6 +112,23 @@ class Measured:
     values: Mapping[str, Value]
 
 
+def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None:
+    """Refuse codes of the user's books whose columns are there already.
+
+    Raises
+    ------
+    BadOptionError
+        A code would make a column (its own, its probability's, its rate's or its count's) that something else makes.
+    """
+    taken = {one.name for one in (*SESSION_COLUMNS, *TURN_COLUMNS, UNSURE_COLUMN, QUOTE_COLUMN, *columns)}
+    for code in codes:
+        rate = f"{code.column}_rate"
+        for name in (code.column, f"p_{code.column}", rate, f"{rate}_lo", f"{rate}_hi", count_name(rate)):
+            if name in taken:
+                problem = f"the code {code.column!r} would make the column {name!r}, which is there already"
+                raise BadOptionError("--codebook", problem, "Give its book another id, such as the name of the manual")
+
+
 def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
     """Return a row a session: the fixed columns, the metadata, then each session measure."""
     rows = [_session_row(one.session.session) for one in measured]
@@ -154,9 +180,28 @@ def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: S
 
 def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
     """Return a row for each session, measure, direction and part (see `ROW_COLUMNS`)."""
-    rows = [rows_of(session, asked) for session in sessions]
-    names = [column.name for column in ROW_COLUMNS]
-    return pd.DataFrame({name: np.concatenate([one[name] for one in rows]) if rows else [] for name in names})
+    return _stacked_rows([rows_of(session, asked) for session in sessions], ROW_COLUMNS)
+
+
+def profile_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
+    """Return a row for each session, code and part of the session (see `PROFILE_COLUMNS`)."""
+    return _stacked_rows([profile_rows(session) for session in sessions], PROFILE_COLUMNS)
+
+
+def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
+    """Return a row for each session, client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
+    return _stacked_rows([response_rows(session) for session in sessions], RESPONSE_COLUMNS)
+
+
+def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
+    """Return a row for each client code and therapist code over all sessions (see `POOLED_COLUMNS`)."""
+    return _stacked_rows([pooled_rows(pooled)], POOLED_COLUMNS)
+
+
+def _stacked_rows(blocks: Sequence[Mapping[str, np.ndarray]], columns: Sequence[Column]) -> pd.DataFrame:
+    """Return the rows of several sessions under each other."""
+    names = [column.name for column in columns]
+    return pd.DataFrame({name: np.concatenate([one[name] for one in blocks]) if blocks else [] for name in names})
 
 
 def turns_table(
@@ -252,6 +297,9 @@ def codebook_table(
     rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
     rows += [_codebook_row(column, "dyads", "fixed") for column in DYAD_COLUMNS]
     rows += [_codebook_row(column, "synchrony", "synchrony") for column in ROW_COLUMNS]
+    rows += [_codebook_row(column, "profile", "process") for column in PROFILE_COLUMNS]
+    rows += [_codebook_row(column, "responses", "process") for column in RESPONSE_COLUMNS]
+    rows += [_codebook_row(column, "responses, pooled", "process") for column in POOLED_COLUMNS]
     return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
 
 

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS, featurize
 from therapy_analytics.behaviours.text_model import FORMAT, GRAM_WEIGHT, Floats, mean_vectors
+from therapy_analytics.language import TurnArrays
 from therapy_analytics.language.embeddings import DIMENSIONS
 from therapy_analytics.language.stretches import Ints, turns_of
 
@@ -23,7 +24,11 @@ FIRST = {"buckets": 0, "hand": N_BUCKETS, "meaning": N_BUCKETS + len(HAND), "ext
 
 def table_of(texts: Sequence[str], extra: Floats | None = None) -> Any:
     """Return texts as a sparse table of what a model reads: buckets of words, counts by hand, mean vectors, extras."""
-    turns = turns_of(texts)
+    return table_of_turns(turns_of(texts), extra)
+
+
+def table_of_turns(turns: TurnArrays, extra: Floats | None = None) -> Any:
+    """Return turns as `table_of` does texts."""
     features = featurize(turns, np.arange(len(turns) + 1))
     buckets = features.words @ features.types + GRAM_WEIGHT * features.grams
     dense = [mean_vectors(turns)] if extra is None else [mean_vectors(turns), extra]
@@ -77,7 +82,7 @@ def write(
     bounds = [*FIRST.values(), len(weights) - 1]
     parts = {name: weights[a:b] for name, a, b in zip(FIRST, bounds, bounds[1:], strict=False)} | {"bias": weights[-1]}
     kept = {name: part.astype(np.float16 if name == "buckets" else np.float32) for name, part in parts.items()}
-    np.savez_compressed(folder / "weights.npz", allow_pickle=False, **kept)
+    np.savez_compressed(folder / "weights.npz", **kept)
     model = {"format": FORMAT, "version": version, "kinds": list(kinds), "exclusive": False, "extras": []}
     model |= about | {"cross_validated": figures}
     (folder / "model.json").write_text(json.dumps(model, indent=1) + "\n", encoding="utf-8")

@@ -329,7 +329,6 @@ FAULTS = {
     'id = "our_clinic"': [
         ('id = "mi"', "the id 'mi' is that of a codebook of this package. Give it an id of its own, for its columns"),
         ('id = "p_clinic"', "the id 'p_clinic' begins as the names of other columns do. Choose another, such as"),
-        ('id = "start"', "the id 'start' begins as the names of other columns do."),
         ("", "the field 'id' is missing."),
         ("id = ", "not valid TOML (Invalid value (at line 1, column"),
     ],

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,12 +28,12 @@ from therapy_analytics.behaviours import (
     load_coder,
     load_tagger,
 )
-from therapy_analytics.behaviours import _codebook_form as form
 from therapy_analytics.errors import BadDataFileError, BadOptionError, TherapyAnalyticsError, UnknownNameError
 from therapy_analytics.language import EXTRAS
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.pipeline import Writing
 from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.tables import refuse_taken_names
 
 BOOK = """
 id = "our_clinic"
@@ -353,15 +355,16 @@ def test_a_broken_book_leaves_earlier_results_alone(options: TaggerOptions, samp
     assert (tmp_path / "r" / "sessions.csv").exists()
 
 
-def test_no_book_can_take_the_name_of_a_measure() -> None:
-    """Were its id free, a code could make the column of a rate or count that is there already."""
-    for _, column in all_columns((), extras=EXTRAS):
-        is_rate = column.name.startswith("n_") or column.name.endswith("_rate")
-        bare = column.name.removeprefix("n_").removesuffix("_rate")
-        words = bare.split("_") if is_rate or column.level == "turn" else []
-        for book_id in ("_".join(words[:n]) for n in range(1, len(words))):
-            with pytest.raises(BadDataFileError, match="begins as the names of other columns do"):
-                form.book_id({"id": book_id}, form.Place("own.toml"))
+def test_no_code_can_take_the_name_of_another_column() -> None:
+    """Neither its own column, nor its probability, rate or count."""
+    columns = [column for _, column in all_columns((), extras=EXTRAS)]
+    code = builtin_codebooks()[0].codes[0]
+    bare = {re.sub(r"^(n|p)_|_rate(_lo|_hi)?$", "", column.name) for column in columns}
+    for name in {"start_s", "n_words", "unsure_codes", *(column.name for column in columns), *bare}:
+        book, _, own = name.partition("_")
+        made = replace(code, book=book, id=own)
+        with pytest.raises(BadOptionError, match="is there already") if own else nullcontext():
+            refuse_taken_names([made], columns)
 
 
 def tanalyze(*words: str) -> subprocess.CompletedProcess[str]:

@@ -115,6 +115,12 @@ def test_short_facts_beside_the_messages_are_metadata(session: SessionOf) -> Non
     assert one.metadata == {"model": "m-1", "rating": "4"}
 
 
+def test_a_long_name_of_a_model_is_a_fact_too(session: SessionOf) -> None:
+    name = "hosted/" + "Large-12B-A3B-Instruct-" * 2 + "2507"
+    one = session(json.dumps({"id": "x", "model": name, "messages": messages()}), "a.json")
+    assert one.metadata == {"model": name}
+
+
 def test_sessions_at_any_depth(sessions: Sessions) -> None:
     text = json.dumps({"data": [[messages()], {"chats": [messages(), messages()]}]})
     assert [one.id for one in sessions(text, "a.json")] == ["a", "a-2", "a-3"]

@@ -40,17 +40,8 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 
 _ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST_ID = 40
-_OTHER_COLUMNS = (
-    *("client", "gold", "n", "p", "therapist"),
-    *("coordination", "expression", "forward", "lexical", "lsm", "pos", "recurrence", "rlsm", "semantic", "syntactic"),
-    *("bond", "disclosure", "goal", "repair", "rupture", "task", "uclid"),
-)
+_OTHER_COLUMNS = ("client", "gold", "n", "p", "therapist")
 """So begin columns that are no codes, and so no book may."""
-_OTHER_FIRST_WORDS = (
-    *("end", "first", "session", "start"),
-    *("laughs", "pauses", "turns", "unclear", "words"),  # n_words_therapist is no count of a code
-)
-"""These and a code could make the name of a column that is no code, nor its rate or count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +124,7 @@ def tables(
 def book_id(table: Mapping[str, Any], place: Place) -> str:
     """Return the id of a book."""
     value = _identifier(table, place)
-    if value.split("_")[0] in _OTHER_COLUMNS or value in _OTHER_FIRST_WORDS:
+    if value.split("_")[0] in _OTHER_COLUMNS:
         problem = f"the id {value!r} begins as the names of other columns do"
         raise place.error(problem, "Choose another, such as the name of the manual")
     return value

@@ -13,6 +13,8 @@ NAMES = (
 )
 _DATES = ("create_time", "created_at", "start_time", "started_at", "timestamp", "created")
 _LONGEST = 40
+_LONGEST_NAME = 100
+"""What has no space is a name, as those of models, which may be longer than a fact in words."""
 _MOST = 60
 _DEPTH = 2
 _MOST_INSIDE = 4
@@ -49,5 +51,9 @@ def _facts(value: Mapping[str, Any], before: str, depth: int) -> Iterator[tuple[
             continue
         if isinstance(item, dict) and depth > 0 and (depth == _DEPTH or inside <= _MOST_INSIDE):
             yield from _facts(item, f"{before}{key}_", depth - 1)
-        elif isinstance(item, str | int | float) and 0 < len(str(item)) <= _LONGEST and (before or key not in NAMES):
+        elif isinstance(item, str | int | float) and _is_short(str(item)) and (before or key not in NAMES):
             yield f"{before}{key}", str(item)
+
+
+def _is_short(text: str) -> bool:
+    return 0 < len(text) <= (_LONGEST_NAME if len(text.split()) == 1 else _LONGEST)

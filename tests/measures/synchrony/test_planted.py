@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
 
+from benchmarks import planted
 from therapy_analytics.measures.synchrony._rows import kinds
 
 STRENGTHS = (0.15, 0.3, 0.6)
@@ -42,17 +39,7 @@ Found = Callable[[str], pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
-def planted(root: Path) -> ModuleType:
-    """Return the benchmark that makes the dialogues."""
-    if not (root / "benchmarks" / "planted.py").is_file():
-        pytest.skip("only the checkout has the benchmarks")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [*sys.path, str(root)])  # last: the package that is installed is tested
-        return importlib.import_module("benchmarks.planted")
-
-
-@pytest.fixture(scope="module")
-def found(planted: ModuleType) -> Found:
+def found() -> Found:
     """Return what is found where something is planted, measured when first asked for."""
     known: dict[str, pd.DataFrame] = {}
 
@@ -73,14 +60,14 @@ def _z(one: pd.DataFrame, of: str = "value", z: str = "z") -> pd.Series:
     return one[one["of"] == of].groupby("measure")[z].mean()
 
 
-def test_the_same_seed_makes_the_same_dialogues(planted: ModuleType) -> None:
+def test_the_same_seed_makes_the_same_dialogues() -> None:
     plant = planted.cells()["client 0.3"]
     one, again, other = (planted.dialogues(2, plant, seed=seed) for seed in (1, 1, 2))
     assert one == again
     assert one != other
 
 
-def test_lengths_are_those_of_talk_and_roles_alternate(planted: ModuleType) -> None:
+def test_lengths_are_those_of_talk_and_roles_alternate() -> None:
     turns = [turn for session in planted.dialogues(5, planted.Plant()) for turn in session.turns]
     lengths = np.array([len(turn.text.split()) for turn in turns])
     assert lengths.min() >= 3
@@ -88,7 +75,7 @@ def test_lengths_are_those_of_talk_and_roles_alternate(planted: ModuleType) -> N
     assert [turn.role for turn in turns[:3]] == ["therapist", "client", "therapist"]
 
 
-def test_as_many_words_are_repeated_as_are_planted(planted: ModuleType) -> None:
+def test_as_many_words_are_repeated_as_are_planted() -> None:
     """Of the client's words .6 come from the turn before, and some more by chance; none of the therapist's must."""
     plant = planted.Plant("client", {"words": 0.6})
     turns = [[turn.text.lower().strip(".?").split() for turn in one.turns] for one in planted.dialogues(20, plant)]
@@ -101,7 +88,7 @@ def test_as_many_words_are_repeated_as_are_planted(planted: ModuleType) -> None:
     assert np.mean(shares[2]) < 0.2
 
 
-def test_length_follows_as_far_as_planted(planted: ModuleType) -> None:
+def test_length_follows_as_far_as_planted() -> None:
     plant = planted.Plant("client", {"length": 0.6})
     logs = np.log([[len(turn.text.split()) for turn in one.turns] for one in planted.dialogues(40, plant)])
     logs -= logs.mean(axis=1, keepdims=True)

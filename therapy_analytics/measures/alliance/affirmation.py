@@ -48,6 +48,7 @@ def _columns(name: str) -> list[Column]:
         formula=f"{role} turns with a phrase of [phrases.{phrases}] of lexicons/alliance.toml / turns with words",
         misleads=_PROXY + misleads,
         source="This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed.",
+        evidence="weak",
     )
     return rate_columns(column, counted=f"{role.title()} turns: {meaning}")
 

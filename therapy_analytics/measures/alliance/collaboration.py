@@ -39,6 +39,9 @@ _KINDS: dict[str, tuple[str, str, str]] = {
     ),
 }
 
+_SUPPORTED = ("permission", "autonomy")
+"""Kinds that were checked against codes of people; of the others only the precision is known."""
+
 
 def _name(kind: str) -> str:
     return f"therapist_{kind}_rate"
@@ -56,6 +59,7 @@ def _columns(kind: str) -> list[Column]:
         formula=f"therapist turns with a phrase of [phrases.{kind}] of lexicons/alliance.toml / turns with words",
         misleads=_PROXY + misleads + _RITUAL,
         source="This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed.",
+        evidence="supported" if kind in _SUPPORTED else "weak",
     )
     return rate_columns(column, counted=f"Therapist turns: {meaning}")
 

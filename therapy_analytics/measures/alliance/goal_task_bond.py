@@ -14,7 +14,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import Evidence, Value
 from therapy_analytics.measures.alliance._goal_task_bond import CONSTRUCTS, barred, counted, load_contrast
 from therapy_analytics.measures.synchrony._chance import DRAWS, Bools, Floats
 from therapy_analytics.measures.synchrony._meanings import STEPS, meanings
@@ -153,6 +153,10 @@ _DENIALS = (
 )
 
 
+def _verdict(name: str) -> Evidence:
+    return "supported" if name == "bond" else "weak"
+
+
 def _turn_column(name: str) -> Column:
     return Column(
         name=f"{name}_talk_turn",
@@ -164,6 +168,7 @@ def _turn_column(name: str) -> Column:
         formula=_FORMULA,
         misleads=f"{_PROXY}{_EVIDENCE[name]}. {_DENIALS}",
         source=_SOURCE,
+        evidence=_verdict(name),
         level="turn",
     )
 
@@ -171,6 +176,7 @@ def _turn_column(name: str) -> Column:
 def _session_columns(name: str) -> list[Column]:
     misleads = f"{_PROXY}{_EVIDENCE[name]}. {_DENIALS}"
     about: dict[str, Any] = {"source": _SOURCE, "misleads": misleads, "unit": "standard deviations"}
+    about["evidence"] = _verdict(name)
     found = []
     for role in _ROLES:
         share = Column(

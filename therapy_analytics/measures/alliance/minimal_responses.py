@@ -39,6 +39,7 @@ def _columns(place: str) -> list[Column]:
         formula=f"client turns {_PLACES[place]} of which every word is a minimal response / such turns with words",
         misleads=f"{_PROXY}{by_coder}A closed question or a long account asks for no more than 'yeah'. {_SHORT}",
         source="This package's own",
+        evidence="untested",
     )
     return rate_columns(column, counted=f"Client turns {_PLACES[place]} that are a minimal response")
 
@@ -53,6 +54,7 @@ _CHANGE_COLUMN = Column(
     formula=f"{_name('last_third')} - {_name('first_third')}",
     misleads=_PROXY + "Sessions close with plans and farewells, which need few words. " + _SHORT,
     source="This package's own",
+    evidence="untested",
 )
 
 

@@ -70,6 +70,7 @@ def _rate_column(kind: str) -> Column:
         formula=formula,
         misleads=f"{_PROXY}{misleads}. Few or none is usual: read the turns",
         source=_SOURCE,
+        evidence="weak",
     )
 
 
@@ -96,6 +97,7 @@ _EVIDENCE_COLUMN = Column(
     misleads=f"{_PROXY}A turn may show more than one kind",
     source=_SOURCE,
     level="turn",
+    evidence="weak",
 )
 _REPAIR_COLUMN = Column(
     name="rupture_repair_rate",
@@ -110,6 +112,7 @@ _REPAIR_COLUMN = Column(
     misleads=f"{_PROXY}Says that the therapist did something that can mend, not that it mended; therapists who reflect "
     "much do so after any turn. Over few candidates the interval is wide",
     source=_SOURCE,
+    evidence="weak",
 )
 _REPAIR_TURN = replace(
     _REPAIR_COLUMN,

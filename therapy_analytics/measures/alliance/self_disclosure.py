@@ -86,6 +86,7 @@ def _series() -> list[Column]:
             misleads=_MISLEADS,
             source=_MODEL,
             level="turn",
+            evidence="weak",
         )
         for name, kind in zip(_SERIES, KINDS, strict=True)
     ]
@@ -106,6 +107,7 @@ def _depth_column(whose: str) -> Column:
         + "It sees topics, not whose: a question about abuse is as intimate as the answer. Names no level; "
         "compare turns or sessions. Of a few words it is mostly noise",
         source="This package's own; after Altman & Taylor (1973), Social Penetration: depth of disclosure",
+        evidence="weak",
     )
 
 
@@ -121,6 +123,7 @@ def _role_columns(role: Role) -> list[Column]:
             formula=f"mean of disclosure_{kind}_turn over {role} turns with words",
             misleads=_MISLEADS,
             source=_MODEL,
+            evidence="weak",
         )
         for kind in KINDS
     ]
@@ -134,6 +137,7 @@ def _role_columns(role: Role) -> list[Column]:
         formula=f"sum over sentences of words x (1 - (1 - p emotional)(1 - p informational)) / {role} turns with words",
         misleads=_MISLEADS + ". Grows with words per turn: read it beside them",
         source=_MODEL,
+        evidence="weak",
     )
     return [*means, words, replace(_depth_column(role), name=f"{role}_disclosure_depth"), *_affect_columns(role)]
 
@@ -152,6 +156,7 @@ def _affect_columns(role: Role) -> list[Column]:
         + "Negation and whose feeling it is are not seen ('I know she was sad'); 'I' of a therapist is often "
         "'I hear that you are sad'",
         source="This package's own count",
+        evidence="weak",
     )
     return rate_columns(column, counted="Emotion words in sentences with a first person singular")
 
@@ -167,6 +172,7 @@ def _course_columns(kind: str) -> list[Column]:
         formula=f"mean of disclosure_{kind}_turn over that third of the client's turns with words (by number)",
         misleads=_MISLEADS + ". Few turns make it unsteady",
         source=_MODEL,
+        evidence="weak",
     )
     of = f"client_{kind}_disclosure"
     thirds = [
@@ -215,7 +221,7 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
 
     Altman, I., & Taylor, D. A. (1973). Social penetration: The development of interpersonal relationships.
     """
-    disclosed = load_disclosure().predict(session.turns)
+    disclosed = session.once(lambda one: load_disclosure().predict(one.turns), key=load_disclosure)
     depth = depths(session.turns)
     affect = first_person_affect(session.turns)
     values: dict[str, Value] = dict(zip(_SERIES, np.ascontiguousarray(disclosed.turns.T), strict=True)) | {

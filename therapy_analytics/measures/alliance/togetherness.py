@@ -38,6 +38,7 @@ def _we(role: Role) -> list[Column]:
         formula=f"100 x first person plural pronouns / words of the {role}",
         misleads=_PROXY + "'We' can be the client's family, or a nurse's 'how are we today'",
         source="Construct: Pennebaker (2011), The Secret Life of Pronouns; count is this package's own",
+        evidence="weak",
     )
     return rate_columns(column, counted="First person plural pronouns")
 
@@ -55,6 +56,7 @@ def _inclusive(role: Role) -> list[Column]:
         misleads=_PROXY + "In a reading of AnnoMI about 8 of 10 that it counts are inclusive, of either speaker; "
         "a service's 'we' ('we monitor you') is the commonest error. Where the client's partner sits in, 'we' is wider",
         source="This package's own; construct: Filimonova (2005), Clusivity",
+        evidence="supported",
     )
     return rate_columns(column, counted="First person plural pronouns that mean therapist and client")
 
@@ -70,6 +72,7 @@ def _agreement(role: Role) -> list[Column]:
         formula=f"{role} turns whose first words are an agreement opener / {role} turns with words",
         misleads=_PROXY + "'Yeah' often only means: I hear you. Compliance looks the same as accord",
         source="This package's own",
+        evidence="weak",
     )
     return rate_columns(column, counted=f"{role.title()} turns that open with agreement")
 
@@ -84,6 +87,7 @@ _MINIMAL_COLUMN = Column(
     formula="client turns of which every word is a minimal response / client turns with words",
     misleads=_PROXY + "Rises when the therapist asks closed questions or speaks at length; captions drop backchannels",
     source="This package's own",
+    evidence="weak",
 )
 
 
@@ -97,6 +101,7 @@ _I_COLUMN = Column(
     formula="100 x first person singular pronouns / words of the therapist",
     misleads=_PROXY + "'I hear you' and 'I wonder' count as much as a story of one's own",
     source="Construct: Pennebaker (2011), The Secret Life of Pronouns; count is this package's own",
+    evidence="weak",
 )
 _ELABORATED_COLUMN = Column(
     name="client_elaborated_agreement_rate",

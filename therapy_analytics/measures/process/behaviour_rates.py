@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
+from therapy_analytics.measures._base import Evidence
+from therapy_analytics.measures.process._counts import given
 from therapy_analytics.session import Role
 
 _MISLEADS = (
@@ -18,13 +19,14 @@ _MISLEADS = (
 
 @dataclass(frozen=True, slots=True)
 class _Behaviour:
-    """A rate: whose turns, what they do, and the codes of which any counts."""
+    """A rate: whose turns, what they do, the codes of which any counts, and what a check of it showed."""
 
     name: str
     role: Role
     doing: str
     codes: tuple[str, ...]
     source: str
+    evidence: Evidence = "untested"
 
     @property
     def column(self) -> str:
@@ -33,23 +35,53 @@ class _Behaviour:
 
 _MI = "Codes: AnnoMI (Wu et al. 2022)"
 _BOLT = "Codes: BOLT (Chiu et al. 2024)"
+
+
+def _bolt(role: Role, code: str, doing: str) -> _Behaviour:
+    return _Behaviour(code, role, doing, (f"bolt_{code}",), _BOLT)
+
+
+_IMPLIED = {
+    "needs": "a need or wish that the client implied",
+    "emotions": "a feeling of the client",
+    "values": "what matters to the client",
+    "consequences": "an outcome of what the client does",
+    "conflicts": "two things of the client's that pull against each other",
+    "strengths": "an ability, effort or support of the client",
+}
+_SOUGHT = {
+    "experiences": "ask for a concrete account",
+    "perspectives": "ask for another way to look at it",
+    "emotions": "ask how something of the session feels right now",
+}
 _BEHAVIOURS = (
-    _Behaviour("question", "therapist", "ask a question", ("mi_question",), _MI),
-    _Behaviour("reflection", "therapist", "reflect what the client said or meant", ("mi_reflection",), _MI),
-    _Behaviour("input", "therapist", "give advice, information or options", ("mi_input",), _MI),
+    _Behaviour("question", "therapist", "ask a question", ("mi_question",), _MI, "supported"),
+    _Behaviour(
+        "reflection", "therapist", "reflect what the client said or meant", ("mi_reflection",), _MI, "supported"
+    ),
+    _Behaviour("input", "therapist", "give advice, information or options", ("mi_input",), _MI, "supported"),
+    *(_bolt("therapist", f"reflections_on_{what}", f"put into words {this}") for what, this in _IMPLIED.items()),
+    *(_bolt("therapist", f"questions_on_{what}", doing) for what, doing in _SOUGHT.items()),
     _Behaviour(
         "advice",
         "therapist",
         "offer or plan solutions (problem-solving, planning)",
         ("bolt_problem_solving", "bolt_planning"),
         _BOLT,
+        "weak",
     ),
-    _Behaviour("normalizing", "therapist", "call the experience normal or expectable", ("bolt_normalizing",), _BOLT),
-    _Behaviour("psychoeducation", "therapist", "explain psychological principles", ("bolt_psychoeducation",), _BOLT),
-    _Behaviour("change", "client", "speak for change", ("mi_change",), _MI),
-    _Behaviour("sustain", "client", "speak against change", ("mi_sustain",), _MI),
-    _Behaviour("negative_feeling", "client", "share a negative feeling", ("bolt_negative_feeling",), _BOLT),
-    _Behaviour("positive_feeling", "client", "share a positive feeling", ("bolt_positive_feeling",), _BOLT),
+    _bolt("therapist", "problem_solving", "offer a solution"),
+    _bolt("therapist", "planning", "work out a plan of action with the client"),
+    _bolt("therapist", "normalizing", "call the experience normal or expectable"),
+    _bolt("therapist", "psychoeducation", "explain psychological principles"),
+    _Behaviour("change", "client", "speak for change", ("mi_change",), _MI, "weak"),
+    _Behaviour("sustain", "client", "speak against change", ("mi_sustain",), _MI, "weak"),
+    _bolt("client", "changing", "intend or act to change an unhealthy behaviour"),
+    _bolt("client", "sustaining", "intend or act to keep an unhealthy behaviour"),
+    _bolt("client", "negative_feeling", "share a negative feeling"),
+    _bolt("client", "positive_feeling", "share a positive feeling"),
+    _bolt("client", "gained_insight", "say what they have come to understand"),
+    _bolt("client", "life_event", "tell of a life event or situation"),
 )
 
 
@@ -65,6 +97,7 @@ def _columns(behaviour: _Behaviour) -> list[Column]:
         formula=f"{behaviour.role} turns with {either} / {behaviour.role} turns",
         misleads=_MISLEADS,
         source=behaviour.source,
+        evidence=behaviour.evidence,
     )
     expected = replace(
         main,
@@ -97,16 +130,8 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, float]:
     """
     values: dict[str, float] = {}
     for behaviour in _BEHAVIOURS:
-        likely, hits = _given(session, behaviour.codes)
+        likely, hits = given(session, behaviour.codes)
         of = session.of(behaviour.role) & ~np.isnan(likely)
         values.update(rate(behaviour.column, hits, of))
         values[f"{behaviour.column}_expected"] = mean_column(likely[of])
     return values
-
-
-def _given(session: AnnotatedSession, codes: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return for each turn the largest probability of the codes (nan: not given), and whether it has any of them."""
-    if not session.has(*codes):
-        return np.full(len(session), np.nan), np.zeros(len(session), np.bool_)
-    likely: NDArray[np.float64] = np.max([session.probabilities[code] for code in codes], axis=0)
-    return likely, np.any([session.decided(code) for code in codes], axis=0)

@@ -37,6 +37,7 @@ def _columns(lexicons: Sequence[Lexicon], _: Sequence[Code]) -> list[Column]:
                 formula="100 x words or phrases of the category / words of the role",
                 misleads="Counts words without their sense: negation, irony and second meanings are not seen",
                 source=lexicon.source,
+                evidence="weak",
             ),
             counted=f"Words or phrases of {category.name}",
         )

@@ -29,6 +29,7 @@ def _column(name: str, meaning: str, formula: str) -> Column:
         formula=formula,
         misleads=_MISLEADS,
         source=_SOURCE,
+        evidence="supported",
     )
 
 

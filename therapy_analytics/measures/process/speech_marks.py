@@ -33,6 +33,7 @@ def _columns(role: Role) -> list[Column]:
             formula=f"count of marks of the kinds {', '.join(sorted(kinds))}",
             misleads=_MISLEADS,
             source=_SOURCE,
+            evidence="supported",
         )
         for name, (kinds, what) in _COUNTED.items()
     ]
@@ -46,6 +47,7 @@ def _columns(role: Role) -> list[Column]:
         formula="sum of the seconds of marks of the kinds pause, silence",
         misleads=_MISLEADS,
         source=_SOURCE,
+        evidence="supported",
     )
     return [*counts, seconds]
 

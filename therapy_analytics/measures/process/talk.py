@@ -26,6 +26,7 @@ def _counts(who: Role) -> list[Column]:
             formula="count of different labels of the role",
             misleads="One person under two labels counts twice; dyads.csv has the measures of each pair",
             source=_OWN,
+            evidence="supported",
         ),
         Column(
             name=f"n_turns_{who}",
@@ -37,6 +38,7 @@ def _counts(who: Role) -> list[Column]:
             formula="count of turns of the role",
             misleads="Captions and chats cut turns differently; backchannels split the other's turn",
             source=_OWN,
+            evidence="supported",
         ),
         Column(
             name=f"n_words_{who}",
@@ -48,6 +50,7 @@ def _counts(who: Role) -> list[Column]:
             formula="count of words; a contraction is one word, hyphens and slashes separate words",
             misleads="Depends on how fully the transcript writes hesitations and repeats",
             source=_OWN,
+            evidence="supported",
         ),
         Column(
             name=f"{who}_words_per_turn",
@@ -59,6 +62,7 @@ def _counts(who: Role) -> list[Column]:
             formula=f"n_words_{who} / n_turns_{who}",
             misleads="A few very long turns pull the mean up",
             source=_OWN,
+            evidence="supported",
         ),
     ]
 
@@ -75,6 +79,7 @@ def _counts(who: Role) -> list[Column]:
             formula="count of turns",
             misleads="As n_turns_therapist",
             source=_OWN,
+            evidence="supported",
         ),
         *_counts("therapist"),
         *_counts("client"),
@@ -88,6 +93,7 @@ def _counts(who: Role) -> list[Column]:
             formula="n_words_therapist / (n_words_therapist + n_words_client)",
             misleads="Says nothing of what is said; teaching parts of structured therapies raise it rightly",
             source=_OWN,
+            evidence="supported",
         ),
         Column(
             name="duration_s",
@@ -99,6 +105,7 @@ def _counts(who: Role) -> list[Column]:
             formula="latest start or end time minus earliest start time",
             misleads="Where only starts are given, the last turn's own length is missing",
             source=_OWN,
+            evidence="supported",
         ),
     ]
 )

@@ -41,6 +41,7 @@ def pairwise_columns(kind: Pairwise) -> list[Column]:
         formula=kind.formula,
         misleads=kind.misleads,
         source=kind.source,
+        evidence=kind.evidence,
     )
     found = []
     for end, (_, _, figures) in SHOWN.items():

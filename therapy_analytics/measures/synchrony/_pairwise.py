@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession, Extra
+from therapy_analytics.measures._base import Evidence
 from therapy_analytics.measures.synchrony._chance import (
     FEWEST_PAIRS,
     Bools,
@@ -87,6 +88,8 @@ class Pairwise:
         What must be asked for, because it is costly; see `Extra`.
     delay : int
         Which of the other's turns a reply is compared with: 1 the turn before, 2 the other's turn before that, ...
+    evidence : str
+        As in `Column`.
     """
 
     name: str
@@ -105,6 +108,7 @@ class Pairwise:
     closer: Closer = "higher"
     extra: Extra | None = None
     delay: int = 1
+    evidence: Evidence = "supported"
 
 
 PAIRWISE: Registry[Pairwise] = Registry("measure of neighbouring turns", package="therapy_analytics.measures.synchrony")

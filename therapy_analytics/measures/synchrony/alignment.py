@@ -226,6 +226,7 @@ def _column(name: str, what: str) -> Column:
         formula=f"cosine of how often the two say each of the {what} within their turns, over the session",
         misleads=f"{_MISLEADS}. It grows with the length of the session, and the most frequent words decide",
         source=SOURCE,
+        evidence="supported",
     )
 
 

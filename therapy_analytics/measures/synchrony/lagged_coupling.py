@@ -157,6 +157,7 @@ def _columns(name: str) -> tuple[Column, Column]:
         formula=f"mean over {lags} of |atanh(r)|, r Pearson's correlation of the two's {left}",
         misleads=f"{_MISLEADS}. {misleads}",
         source="Ramseyer, F., & Tschacher, W. (2011). Nonverbal synchrony in psychotherapy. JCCP 79",
+        evidence="weak",
     )
     leading = Column(
         name=f"coupling_{name}_leading",
@@ -168,6 +169,7 @@ def _columns(name: str) -> tuple[Column, Column]:
         formula=f"as coupling_{name}_strength, where the client's turn comes later, minus where it comes earlier",
         misleads=f"{_MISLEADS}. {misleads}",
         source="Boker, S. M., Xu, M., Rotondo, J. L., & King, K. (2002). Psychological Methods 7",
+        evidence="weak",
     )
     return strength, leading
 

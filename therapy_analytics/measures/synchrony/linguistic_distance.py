@@ -231,6 +231,7 @@ def _column(name: str, meaning: str, **change: object) -> Column:
         "formula": _FORMULA,
         "misleads": "Not a quality score: short turns lie far from everything, and most sessions are not below chance",
         "source": _SOURCE,
+        "evidence": "supported",
         **change,
     }
     return Column(name=name, meaning=meaning, **fields)  # type: ignore[arg-type]

@@ -155,6 +155,7 @@ WHOLE_SIMILARITY = whole(
                 misleads="Near 1 for almost any two people who say some hundred words; only the distance from "
                 f"strangers tells. {_MISLEADS}",
                 source=_SHAPIRA,
+                evidence="supported",
             ),
         ),
         represent=tag_counts,

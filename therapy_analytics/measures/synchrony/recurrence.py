@@ -210,6 +210,7 @@ _RATE = Column(
     formula=f"equal pairs / all pairs of words whose turns lie at most {REACH} turns apart",
     misleads=_MISLEADS,
     source=_SOURCE,
+    evidence="supported",
 )
 _DETERMINISM = replace(
     _RATE,
@@ -230,6 +231,7 @@ _MEAN_LINE = replace(
     direction="higher: longer wordings in common",
     formula="equal pairs on diagonal lines / diagonal lines, as in recurrence_determinism",
     misleads=f"{_MISLEADS}. Rests on few runs: one long formula moves it",
+    evidence="weak",
 )
 _BALANCE = replace(
     _RATE,

@@ -108,6 +108,7 @@ def _context_column(end: str, whose: str) -> Column:
         "whoever brought it up. What counts is the distance from strangers. "
         f"{_VECTORS}. Not a quality score",
         source=_OWN,
+        evidence="supported",
     )
 
 

@@ -155,6 +155,7 @@ def _column(name: str, meaning: str, formula: str, **other: Any) -> Column:
         "direction": "higher: more is shared",
         "misleads": _MISLEADS,
         "source": _SOURCE,
+        "evidence": "supported",
     }
     return Column(name=name, meaning=meaning, formula=formula, **about | other)
 

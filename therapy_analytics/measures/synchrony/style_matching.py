@@ -174,6 +174,7 @@ WHOLE_LSM = whole(
                 "of all words",
                 misleads=MISLEADS,
                 source=_LSM,
+                evidence="supported",
             ),
         ),
         represent=_counts_and_words,

@@ -249,6 +249,7 @@ SYNTACTIC = pairwise(
         represent=tagged_words,
         terms=_terms,
         extra="syntax",
+        evidence="weak",
     )
 )
 SYNTACTIC_2 = pairwise(
@@ -264,6 +265,7 @@ SYNTACTIC_2 = pairwise(
         represent=tagged_pairs,
         terms=_terms,
         extra="syntax",
+        evidence="weak",
     )
 )
 
@@ -280,6 +282,7 @@ def _column(name: str, what: str, tags: str) -> Column:
         "over the session",
         misleads=_MISLEADS,
         source=SOURCE,
+        evidence="weak",
     )
 
 

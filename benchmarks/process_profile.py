@@ -1,0 +1,379 @@
+"""What the profile of behaviours is worth: ``python -m benchmarks.process_profile --data DATA --unseen unseen.csv``.
+
+``DATA`` holds the corpora ``annomi``, ``hlqc``, ``mibot`` and ``vera_mh``; ``unseen.csv`` is made by
+``tools/unseen_codes.py`` and holds, for the turns of AnnoMI, the codes of human coders and what the tagger says of them
+when it has not seen the recording. Printed are: how near rates come to those of human coders; what the therapist does
+after talk against change, by human codes and the tagger's; how well advice is found; and how well each measure tells
+sessions of high from those of low quality (AUC, bootstrap intervals over sessions), beside a count of advice cues.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from benchmarks._corpora import of_quality, sessions_of
+from benchmarks._markdown import markdown
+from therapy_analytics.behaviours import load_tagger, with_codes
+from therapy_analytics.behaviours._weights import WEIGHTS
+from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures.process._counts import advised, replies
+from therapy_analytics.measures.process._responses import Pooled, pooled_rows, response_counts
+from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
+from therapy_analytics.measures.process.premature_advice import premature_advice
+from therapy_analytics.measures.process.responses import responses
+from therapy_analytics.session import Role, Session
+
+ROLES: tuple[Role, Role] = ("therapist", "client")
+HUMAN, FAST, ACCURATE = "truth", "fast", "accurate"
+MAIN = "truth_mi_main_"
+"""What human coders took for the main behaviour of a turn, of which each has one."""
+ADVICE = ("mi_input_advice", "mi_input_options", "mi_input_negotiation")
+CUES = "conversation.advice_cues"
+RATES = {
+    "therapist_question_rate": "question_openers",
+    "therapist_reflection_rate": "reflection_openers",
+    "therapist_input_rate": "advice_cues",
+    "client_change_rate": "change_cues",
+    "client_sustain_rate": "sustain_cues",
+}
+"""Rates that human coders gave, and the cues of lexicons/conversation.toml beside them."""
+DECIDED = "(the balance from decisions)"
+_BATCH, DRAWS, SEED = 20, 2000, 0
+Floats = NDArray[Any]
+Values = Mapping[str, float]
+Unseen = Mapping[str, pd.DataFrame]
+ByCoder = Mapping[str, Mapping[str, list[AnnotatedSession]]]
+"""Sessions of high and low quality with the codes of human coders or of a tagger."""
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--unseen", type=Path, required=True)
+    options = parser.parse_args()
+    unseen = read_unseen(options.unseen)
+    quality = of_quality(options.data, "annomi")
+    by_coder = {
+        coder: {name: recoded(coded(some), unseen, coder) for name, some in quality.items()}
+        for coder in (HUMAN, FAST, ACCURATE)
+    }
+    print("### Rates of sessions, tagger against human coders (AnnoMI, recordings not seen)\n")
+    print(_rates(by_coder))
+    print("\n### The answer to talk against change (AnnoMI)\n")
+    print(_after_sustain({"human, main behaviour": _main_behaviours(by_coder[HUMAN], unseen)} | by_coder))
+    print("\n### Advice, turn by turn (AnnoMI)\n")
+    print(_advice(by_coder, unseen))
+    print("\n### High above low quality: AUC [95 %], n high and low\n")
+    print(_quality(by_coder, options.data, seen=_hlqc_seen(options.unseen)))
+    print("\n### Medians\n")
+    print(_medians(by_coder, options.data))
+    print("\n### Answers that differ from the therapist's usual, pooled (hlqc, fast tagger)\n")
+    print(_pooled([*chain.from_iterable(map(coded, of_quality(options.data, "hlqc").values()))]))
+
+
+def read_unseen(path: Path) -> Unseen:
+    """Return the turns of each session of AnnoMI, by its id."""
+    turns = pd.read_csv(path)
+    return {str(name).split(" ", 1)[1]: part for name, part in turns[turns["source"] == "annomi"].groupby("session")}
+
+
+def _hlqc_seen(path: Path) -> set[str]:
+    """Return the sessions of HLQC that the tagger was trained on."""
+    turns = pd.read_csv(path, usecols=["source", "session"])
+    return {str(name).split(" ", 1)[1] for name in turns.loc[turns["source"] == "hlqc", "session"].unique()}
+
+
+def coded(sessions: Sequence[Session]) -> list[AnnotatedSession]:
+    """Return sessions with the codes of the fast tagger, without measuring them."""
+    tagger, matcher, found = load_tagger(), Matcher(builtin_lexicons()), []
+    for start in range(0, len(sessions), _BATCH):
+        batch = annotate(sessions[start : start + _BATCH], matcher)
+        codes = tagger.predict(batch)
+        found += [with_codes(one, codes, int(at), ROLES) for one, at in zip(batch, batch.starts, strict=False)]
+    return found
+
+
+def recoded(sessions: Sequence[AnnotatedSession], unseen: Unseen, coder: str) -> list[AnnotatedSession]:
+    """Return sessions of AnnoMI with the codes of human coders, or of a tagger that has not seen them.
+
+    Human coders gave those of the book mi alone; they have no probabilities but 0, 1 and shares of coders.
+    """
+    limits = thresholds(coder)
+    return [_recoded(one, unseen[one.session.id], coder, limits) for one in sessions]
+
+
+def thresholds(coder: str) -> dict[str, float]:
+    """Return at which probability a turn has a code."""
+    if coder == ACCURATE:
+        codes = json.loads((WEIGHTS / "accurate.json").read_text(encoding="utf-8"))["codes"]
+        return {code["column"]: code["thresholds"]["balanced"] for code in codes}
+    return {code.column: 0.5 if coder == HUMAN else code.thresholds["balanced"] for code in load_tagger().codes}
+
+
+def _recoded(
+    session: AnnotatedSession, turns: pd.DataFrame, coder: str, limits: Mapping[str, float]
+) -> AnnotatedSession:
+    book = "mi_" if coder == HUMAN else ("mi_", "bolt_")
+    names = [code for code in session.decisions if code.startswith(book)]
+    likely = {code: turns[f"{coder}_{code}"].to_numpy(np.float64) for code in names}
+    given = {code: np.nan_to_num(p) >= limits[code] for code, p in likely.items()}
+    return replace(session, probabilities=likely, decisions=given, unsure={})
+
+
+def _main_behaviours(
+    by_quality: Mapping[str, list[AnnotatedSession]], unseen: Unseen
+) -> dict[str, list[AnnotatedSession]]:
+    """Return sessions whose turns reflect or inform only where that is the main behaviour."""
+
+    def recode(session: AnnotatedSession) -> AnnotatedSession:
+        turns = unseen[session.session.id]
+        given = {f"mi_{name}": turns[f"{MAIN}{name}"].ge(0.5).to_numpy() for name in ("reflection", "input")}
+        return replace(session, decisions={**session.decisions, **given})
+
+    return {name: [recode(one) for one in some] for name, some in by_quality.items()}
+
+
+def _rates(by_coder: ByCoder) -> str:
+    rows = [["column", "n", "fast: rho [95 %]", "mean", "accurate: rho [95 %]", "mean", "human mean", "cues: rho"]]
+    sessions = [*chain(*by_coder[FAST].values())]
+    of = {coder: [*map(behaviour_rates, chain(*some.values()))] for coder, some in by_coder.items()}
+    for column, cues in RATES.items():
+        human, fast, accurate = (np.array([one[column] for one in of[coder]]) for coder in (HUMAN, FAST, ACCURATE))
+        cells = [cell for p in (fast, accurate) for cell in (_rho(human, p), f"{np.nanmean(p):.2f}")]
+        of_cues = np.array(
+            [_share(one, cues, "client" if column.startswith("client") else "therapist") for one in sessions]
+        )
+        rows.append([f"`{column}`", str(len(human)), *cells, f"{np.nanmean(human):.2f}", _rho(human, of_cues)])
+    return markdown(rows)
+
+
+def _share(session: AnnotatedSession, cues: str, role: Role) -> float:
+    own = session.of(role)
+    return float((session.count(f"conversation.{cues}")[own] > 0).mean()) if own.any() else np.nan
+
+
+def _rho(a: Floats, b: Floats) -> str:
+    rng = np.random.default_rng(SEED)
+    both = ~np.isnan(a) & ~np.isnan(b)
+    a, b = a[both], b[both]
+    draws = [stats.spearmanr(a[i], b[i]).statistic for i in rng.integers(0, len(a), (500, len(a)))]
+    return f"{stats.spearmanr(a, b).statistic:.2f} [{np.quantile(draws, 0.025):.2f}, {np.quantile(draws, 0.975):.2f}]"
+
+
+def _after_sustain(by_coder: ByCoder) -> str:
+    rows = [["codes of", "quality", "client turns", "input after", "reflection after", "input after any", "odds ratio"]]
+    for coder, by_quality in by_coder.items():
+        for quality, sessions in by_quality.items():
+            table = _all_rows(sessions).set_index(["client_code", "therapist_code"]).loc["mi_sustain"]
+            inputs, reflects = table.loc["mi_input"], table.loc["mi_reflection"]
+            odds = f"{inputs.odds_ratio:.1f} [{inputs.odds_ratio_lo:.1f}, {inputs.odds_ratio_hi:.1f}]"
+            cells = [f"{one.rate:.2f} [{one.lo:.2f}, {one.hi:.2f}]" for one in (inputs, reflects)]
+            rows.append([coder, quality, f"{inputs.n_client:.0f}", *cells, f"{inputs.base_rate:.2f}", odds])
+    return markdown(rows)
+
+
+def _all_rows(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
+    pooled = Pooled()
+    for session in sessions:
+        pooled.add(response_counts(session))
+    return pd.DataFrame(pooled_rows(pooled))
+
+
+def _pooled(sessions: Sequence[AnnotatedSession]) -> str:
+    table = _all_rows(sessions)
+    table = table[(table["odds_ratio_lo"] > 1.5) | (table["odds_ratio_hi"] < 1 / 1.5)]
+    rows = [["after", "the therapist", "n", "rate", "usual", "odds ratio [95 %]"]]
+    for one in table.sort_values("odds_ratio").itertuples():
+        odds = f"{one.odds_ratio:.2f} [{one.odds_ratio_lo:.2f}, {one.odds_ratio_hi:.2f}]"
+        rows.append(
+            [
+                str(one.client_code),
+                str(one.therapist_code),
+                str(one.n_client),
+                f"{one.rate:.2f}",
+                f"{one.base_rate:.2f}",
+                odds,
+            ]
+        )
+    return markdown(rows)
+
+
+def _advice(by_coder: ByCoder, unseen: Unseen) -> str:
+    rows = [["definition", "tagger", "turns", "advice: P, R, F1", "advice, options, negotiation: P, R, F1"]]
+    for coder in (FAST, ACCURATE):
+        sessions = [*chain(*by_coder[coder].values())]
+        therapist = np.concatenate([one.of("therapist") for one in sessions])
+        of = np.concatenate([unseen[one.session.id][[f"truth_{code}" for code in ADVICE]].ge(0.5) for one in sessions])
+        truths = (of[therapist, 0], of[therapist].any(axis=1))
+        for name, found in _definitions().items():
+            given = np.concatenate([found(one) for one in sessions])[therapist]
+            rows.append([name, coder, str(int(given.sum())), *(_agreement(given, truth) for truth in truths)])
+    return markdown(rows)
+
+
+def _definitions() -> dict[str, Callable[[AnnotatedSession], Floats]]:
+    def solves(one: AnnotatedSession) -> Floats:
+        return one.decided("bolt_problem_solving") | one.decided("bolt_planning")
+
+    return {
+        "a word or phrase of advice_cues": lambda one: one.count(CUES) > 0,
+        "problem_solving or planning": solves,
+        "mi_input": lambda one: one.decided("mi_input"),
+        "mi_input and (problem_solving or planning)": lambda one: one.decided("mi_input") & solves(one),
+        "mi_input and a cue": lambda one: one.decided("mi_input") & (one.count(CUES) > 0),
+        "**mi_input and (problem_solving, planning or a cue)**": lambda one: advised(one)[0],
+    }
+
+
+def _agreement(given: Floats, truth: Floats) -> str:
+    hits = np.count_nonzero(given & truth)
+    return f"{hits / given.sum():.2f}, {hits / truth.sum():.2f}, {2 * hits / (given.sum() + truth.sum()):.2f}"
+
+
+def values_of(session: AnnotatedSession) -> dict[str, float]:
+    """Return the session's values of the measures that are judged, and of keyword counts beside them."""
+    found: dict[str, Any] = {**responses(session), **premature_advice(session)}
+    kept = {name: float(value) for name, value in found.items() if np.ndim(value) == 0}
+    names = ("therapist_reflection_rate", "therapist_input_rate", "therapist_advice_rate")
+    rates = behaviour_rates(session)
+    kept |= {name: float(rates[name]) for name in names}
+    kept[DECIDED] = kept["reflection_after_sustain_rate"] - kept["input_after_sustain_rate"]
+    kept["(all answers: reflection less input)"] = _usual_balance(session)
+    return kept | keywords(session)
+
+
+def _usual_balance(session: AnnotatedSession) -> float:
+    _, answer = replies(session)
+    given = (session.probabilities[code][answer] for code in ("mi_reflection", "mi_input"))
+    reflects, informs = given
+    return float(np.nanmean(reflects - informs)) if len(answer) else np.nan
+
+
+def keywords(session: AnnotatedSession) -> dict[str, float]:
+    """Return what a count of advice cues says in the place of each measure."""
+    cue, therapist = session.count(CUES) > 0, session.of("therapist") & (session.n_words > 0)
+    cue &= therapist
+    client, answer = replies(session)
+    first = int(np.argmax(cue)) if cue.any() else 0
+    before = session.of("client")[:first]
+    return {
+        "(cues: therapist turns with one)": cue.sum() / max(therapist.sum(), 1),
+        "(cues: answers with one)": cue[answer].mean() if len(client) else np.nan,
+        "(cues: client turns before the first)": float(before.sum()) if cue.any() else np.nan,
+    }
+
+
+JUDGED = {
+    "sustain_response_balance": 1,
+    DECIDED: 1,
+    "reflection_after_sustain_rate": 1,
+    "input_after_sustain_rate": -1,
+    "advice_after_sustain_rate": -1,
+    "reflection_after_feeling_rate": 1,
+    "advice_after_feeling_rate": -1,
+    "advice_after_feeling_odds_ratio": -1,
+    "(all answers: reflection less input)": 1,
+    "(cues: answers with one)": -1,
+    "advice_given": -1,
+    "client_turns_before_advice": 1,
+    "exploration_before_advice": 1,
+    "(cues: client turns before the first)": 1,
+    "first_advice_place": 1,
+    "advice_before_reflection_rate": -1,
+    "advice_with_permission_rate": 1,
+    "unasked_advice_rate": -1,
+    "therapist_reflection_rate": 1,
+    "therapist_input_rate": -1,
+    "therapist_advice_rate": -1,
+    "(cues: therapist turns with one)": -1,
+}
+"""What is judged, and whether high (1) or low (-1) should go with high quality."""
+BESIDE = {
+    "sustain_response_balance": "(cues: answers with one)",
+    "input_after_sustain_rate": "(cues: answers with one)",
+    "client_turns_before_advice": "(cues: client turns before the first)",
+    "unasked_advice_rate": "(cues: therapist turns with one)",
+}
+"""The count of keywords that a measure must beat."""
+
+
+def _quality(by_coder: ByCoder, data: Path, seen: set[str]) -> str:
+    hlqc = {name: coded(some) for name, some in of_quality(data, "hlqc").items()}
+    parts = {"annomi, human": by_coder[HUMAN], "annomi, fast": by_coder[FAST], "annomi, accurate": by_coder[ACCURATE]}
+    apart = {name: [one for one in some if one.session.id not in seen] for name, some in hlqc.items()}
+    parts |= {"hlqc, fast": hlqc, "hlqc not seen, fast": apart}
+    tables = {name: _values(some) for name, some in parts.items()}
+    rows = [["value", *tables]]
+    for column, sign in JUDGED.items():
+        rows.append([column, *(auc(high[column], low[column], sign) for high, low in tables.values())])
+    for ours, theirs in BESIDE.items():
+        rows.append([f"{ours} less {theirs}", *(_difference(*pair, ours, theirs) for pair in tables.values())])
+    return markdown(rows)
+
+
+def _values(by_quality: Mapping[str, list[AnnotatedSession]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    high, low = (pd.DataFrame([values_of(one) for one in by_quality[name]]) for name in ("high", "low"))
+    return high, low
+
+
+def auc(high: pd.Series, low: pd.Series, sign: int) -> str:
+    """Return how often a session of high quality is on the right side of one of low, with its interval."""
+    good, poor = (sign * some.dropna().to_numpy() for some in (high, low))
+    if min(len(good), len(poor)) < 5:
+        return ""
+    rng = np.random.default_rng(SEED)
+    draws = [_above(rng.choice(good, len(good)), rng.choice(poor, len(poor))) for _ in range(DRAWS)]
+    ends = np.quantile(draws, [0.025, 0.975])
+    return f"{_above(good, poor):.2f} [{ends[0]:.2f}, {ends[1]:.2f}], {len(good)}, {len(poor)}"
+
+
+def _difference(high: pd.DataFrame, low: pd.DataFrame, ours: str, theirs: str) -> str:
+    """Return the difference of two AUCs on the same sessions, with its interval."""
+    rng = np.random.default_rng(SEED)
+    high, low = (some[[ours, theirs]].dropna() * [JUDGED[ours], JUDGED[theirs]] for some in (high, low))
+    if min(len(high), len(low)) < 5:
+        return ""
+
+    def gain(i: Floats, j: Floats) -> float:
+        ends = [_above(high[name].to_numpy()[i], low[name].to_numpy()[j]) for name in (ours, theirs)]
+        return ends[0] - ends[1]
+
+    draws = [gain(rng.integers(0, len(high), len(high)), rng.integers(0, len(low), len(low))) for _ in range(DRAWS)]
+    ends = np.quantile(draws, [0.025, 0.975])
+    return f"{gain(np.arange(len(high)), np.arange(len(low))):+.2f} [{ends[0]:+.2f}, {ends[1]:+.2f}]"
+
+
+def _above(high: Floats, low: Floats) -> float:
+    order = np.sort(low)
+    below, up_to = np.searchsorted(order, high, "left"), np.searchsorted(order, high, "right")
+    return float((below + up_to).mean() / (2 * len(low)))
+
+
+def _medians(by_coder: ByCoder, data: Path) -> str:
+    parts = {f"annomi {name}": _table(some) for name, some in by_coder[FAST].items()}
+    parts |= {f"hlqc {name}": _table(coded(some)) for name, some in of_quality(data, "hlqc").items()}
+    parts |= {name: _table(coded(sessions_of(data, name))) for name in ("mibot", "vera_mh")}
+    rows = [["value", *(f"{name} ({len(some)})" for name, some in parts.items())]]
+    rows += [[column, *(f"{some[column].median():.2f}" for some in parts.values())] for column in JUDGED]
+    return markdown(rows)
+
+
+def _table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
+    return pd.DataFrame([values_of(one) for one in sessions])
+
+
+if __name__ == "__main__":
+    main()

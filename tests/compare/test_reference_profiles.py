@@ -1,0 +1,58 @@
+"""The reference profiles of the package: whole, in order, and what their page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmarks import reference_profile
+from therapy_analytics.compare import GROUPS, reference_profiles
+from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.language import builtin_lexicons
+from therapy_analytics.measures._base import all_columns
+
+
+@pytest.fixture(params=["accurate", "fast"])
+def profiles(request: pytest.FixtureRequest) -> pd.DataFrame:
+    return reference_profiles(request.param)
+
+
+def test_every_group_has_every_measure_once(profiles: pd.DataFrame) -> None:
+    assert set(profiles["group"]) == set(GROUPS)
+    assert not profiles.duplicated(["group", "measure"]).any()
+    assert profiles.groupby("group")["measure"].nunique().nunique() == 1
+
+
+def test_every_value_of_sessions_has_a_reference(profiles: pd.DataFrame) -> None:
+    values = {one.name for _, one in all_columns(builtin_lexicons()) if one.level == "session"}
+    beside = ("_lo", "_hi", "_p", "_z", "_null", "_strangers")
+    wanted = {name for name in values if not name.endswith(beside) and not name.startswith("n_")}
+    assert set(profiles["measure"]) == wanted, "rebuild the profiles: tools/build_reference.py"
+
+
+def test_figures_are_in_order_and_in_range(profiles: pd.DataFrame) -> None:
+    known = profiles[profiles["n_sessions"] > 0]
+    quantiles = known[["q05", "q25", "median", "q75", "q95"]].to_numpy()
+    assert (quantiles[:, 1:] >= quantiles[:, :-1]).all()
+    several = known[known["n_sessions"] > 1]
+    slack = 1e-3 * several["mean"].abs() + 1e-9  # four digits are kept
+    assert (several["mean_lo"] <= several["mean"] + slack).all()
+    assert (several["mean_hi"] >= several["mean"] - slack).all()
+    columns = {one.name: one for _, one in all_columns(builtin_lexicons())}
+    for row in known.itertuples():
+        assert columns[row.measure].low - 1e-9 <= row.q05, row
+        assert row.q95 <= columns[row.measure].high + 1e-9, row
+
+
+def test_the_page_shows_them(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["reference_profile"])
+    reference_profile.main()
+    page = (root / "docs" / "reference_profile.md").read_text(encoding="utf-8")
+    assert capsys.readouterr().out in page
+
+
+def test_an_unknown_tagger_is_named() -> None:
+    with pytest.raises(UnknownNameError, match="accurate"):
+        reference_profiles("llm")  # type: ignore[arg-type]

@@ -1,0 +1,209 @@
+"""What the therapist answers to what: tables that a reader can count, sums over sessions, and real sessions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.contingency_tables import StratifiedTable
+
+import therapy_analytics as ta
+from benchmarks._corpora import of_quality
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures._intervals import wilson
+from therapy_analytics.measures.process._counts import odds_ratios, replies, wilsons
+from therapy_analytics.measures.process._responses import (
+    CLIENT,
+    POOLED_COLUMNS,
+    RESPONSE_COLUMNS,
+    THERAPIST,
+    Pooled,
+    pooled_rows,
+    response_counts,
+    response_rows,
+)
+from therapy_analytics.measures.process.responses import responses
+from therapy_analytics.pipeline import Writing
+from therapy_analytics.session import Role, Session
+
+# T C T C T C T C: the client is answered three times; nobody answers the last turn.
+SAID = [("TC"[i % 2], f"turn {i}") for i in range(8)]
+CODES = {
+    "mi_sustain": [0, 1, 0, 1, 0, 0, 0, 1],  # turns 1 and 3 are answered, by 2 and 4; 7 is not
+    "mi_input": [1, 0, 1, 0, 0, 0, 1, 0],  # answers 2 and 6
+    "mi_reflection": [0, 0, 0, 0, 1, 0, 0, 0],  # answer 4
+    "bolt_negative_feeling": [0, 1, 0, 0, 0, 0, 0, 0],
+    "bolt_positive_feeling": [0, 0, 0, 0, 0, 1, 0, 0],  # a feeling in 1 and 5, answered by 2 and 6
+    "bolt_planning": [0, 0, 0, 0, 0, 0, 1, 0],
+    "bolt_problem_solving": [0, 0, 1, 0, 1, 0, 0, 0],  # 4 has no input: no advice for the measure
+}
+
+
+def _frame(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    return pd.DataFrame(dict(rows)).set_index(["client_code", "therapist_code"])
+
+
+def test_a_table_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
+    rows = _frame(response_rows(make(SAID, CODES)))
+    assert len(rows) == len(CLIENT) * len(THERAPIST) == 8 * 17
+    one = rows.loc[("mi_sustain", "mi_input")]
+    assert (one["n_client"], one["n_both"], one["n_client_other"], one["n_both_other"]) == (2, 1, 1, 1)
+    assert one["rate"] == 0.5
+    assert (one["lo"], one["hi"]) == pytest.approx(wilson(1, 2))
+    assert one["base_rate"] == pytest.approx(2 / 3)
+    assert one["odds_ratio"] == pytest.approx((1.5 * 0.5) / (1.5 * 1.5))
+    assert rows.loc[("mi_sustain", "advice"), "n_both"] == 2  # problem-solving in 2 and 4
+
+
+def test_undefined_where_there_is_nothing_to_compare(make) -> None:  # type: ignore[no-untyped-def]
+    rows = _frame(response_rows(make(SAID, CODES)))
+    assert math.isnan(rows.loc[("bolt_life_event", "mi_input"), "rate"])
+    assert math.isnan(rows.loc[("bolt_life_event", "mi_input"), "odds_ratio"])
+    assert rows.loc[("bolt_life_event", "mi_input"), "base_rate"] == pytest.approx(2 / 3)
+    assert math.isnan(rows.loc[("mi_sustain", "mi_question"), "odds_ratio"])  # nobody ever asks
+    empty = _frame(response_rows(make([])))
+    assert empty[["rate", "lo", "hi", "base_rate", "odds_ratio"]].isna().all(axis=None)
+    bare = _frame(response_rows(replace(make(SAID), decisions={}, probabilities={})))
+    assert bare["n_client"].sum() == 0
+
+
+def test_the_answer_is_the_next_turn_of_the_therapist_unless_the_client_goes_on(make) -> None:  # type: ignore[no-untyped-def]
+    said = [
+        ("C", "a"),
+        ("O", "b"),
+        ("T", "c"),
+        ("C", "d"),
+        ("O", "e"),
+        ("C", "f"),
+        ("T", "..."),
+        ("T", "g"),
+        ("C", "h"),
+    ]
+    client, answer = replies(make(said))
+    assert list(zip(client.tolist(), answer.tolist(), strict=True)) == [(0, 2), (5, 7)]
+
+
+def test_arrays_of_intervals_are_wilsons() -> None:
+    k, n = np.array([0.0, 1, 5, 10, 0]), np.array([10.0, 10, 10, 10, 0])
+    rate, low, high = wilsons(k, n)
+    for i in range(4):
+        assert (low[i], high[i]) == pytest.approx(wilson(k[i], n[i]))
+    assert np.isnan([rate[4], low[4], high[4]]).all()
+
+
+def test_an_odds_ratio_turned_around_is_its_inverse() -> None:
+    counts = [np.array([float(x)]) for x in (3, 10, 2, 30)]
+    one, low, high = odds_ratios(*counts)
+    other, other_low, other_high = odds_ratios(*counts[2:], *counts[:2])
+    assert (one * other, low * other_high, high * other_low) == pytest.approx((1, 1, 1))
+    assert np.isnan(odds_ratios(*(np.array([float(x)]) for x in (0, 3, 0, 5)))).all()
+
+
+def test_sums_over_sessions_are_those_of_mantel_and_haenszel() -> None:
+    rng = np.random.default_rng(1)
+    pooled, tables = Pooled(), []
+    for _ in range(6):
+        counts = np.zeros((4, len(CLIENT), len(THERAPIST)))
+        n, n_other = rng.integers(1, 20, 2)
+        a, b = rng.integers(0, n + 1), rng.integers(0, n_other + 1)
+        counts[:, 0, 0] = n, a, n_other, b
+        pooled.add(counts)
+        tables.append([[a, n - a], [b, n_other - b]])
+    row = _frame(pooled_rows(pooled)).iloc[0]
+    theirs = StratifiedTable([np.array(table, dtype=float) for table in tables])
+    assert row["odds_ratio"] == pytest.approx(theirs.oddsratio_pooled)
+    ends = theirs.oddsratio_pooled_confint()
+    assert (row["odds_ratio_lo"], row["odds_ratio_hi"]) == pytest.approx(ends)
+    assert row["n_client"] == sum(sum(table[0]) for table in tables)
+    assert row["n_sessions"] == 6
+
+
+def test_pooled_rows_are_the_sums_of_the_sessions(samples: Path, tmp_path: Path) -> None:
+    sessions = ta.read(samples)[:4]
+    fast = ta.TaggerOptions(kind="fast")
+    whole = ta.analyze(sessions, tagger=fast).responses
+    assert list(whole) == [column.name for column in RESPONSE_COLUMNS]
+    paths = [samples / session.source_file for session in sessions]
+    ta.run(paths, tmp_path / "r", settings=ta.Settings(tagger=fast), writing=Writing(plots=False))
+    pooled = pd.read_csv(tmp_path / "r" / "responses.csv")
+    assert list(pooled) == [column.name for column in POOLED_COLUMNS]
+    names = ["n_client", "n_both", "n_client_other", "n_both_other"]
+    sums = whole.groupby(["client_code", "therapist_code"], sort=False)[names].sum()
+    assert pooled[names].to_numpy().tolist() == sums.to_numpy().tolist()
+    session = sessions[0].id
+    own = pd.read_csv(tmp_path / "r" / "sessions" / session / "responses.csv")
+    assert own[names].to_numpy().tolist() == whole.loc[whole["session_id"] == session, names].to_numpy().tolist()
+    codebook = pd.read_csv(tmp_path / "r" / "codebook.csv")
+    for name, table in (("responses", own), ("responses, pooled", pooled)):
+        assert codebook.loc[codebook["table"] == name, "column"].tolist() == list(table)
+
+
+def test_rates_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
+    values = responses(make(SAID, CODES))
+    assert values["input_after_sustain_rate"] == 1 / 2
+    assert values["reflection_after_sustain_rate"] == 1 / 2
+    assert values["n_input_after_sustain"] == 1
+    assert values["advice_after_feeling_rate"] == 1  # 2 (input and a solution), 6 (input and a plan)
+    assert values["reflection_after_feeling_rate"] == 0
+    assert values["advice_after_sustain_rate"] == 1 / 2
+    nan = math.nan
+    np.testing.assert_equal(values["input_after_sustain_turn"], [nan, nan, 1, nan, 0, nan, nan, nan])
+    np.testing.assert_equal(values["advice_after_feeling_turn"], [nan, nan, 1, nan, nan, nan, 1, nan])
+    # Of 3 answers the 2 after a feeling advise, the other does not: (2.5 * 1.5) / (0.5 * 0.5).
+    assert values["advice_after_feeling_odds_ratio"] == pytest.approx(15)
+    assert values["advice_after_feeling_odds_ratio_lo"] < 1 < values["advice_after_feeling_odds_ratio_hi"]
+
+
+def test_the_balance_weighs_answers_by_probability(make) -> None:  # type: ignore[no-untyped-def]
+    values = responses(make(SAID, CODES))
+    # p(sustain) of the answered turns .9, .9, .1; p(reflection) - p(input) of the answers -.8, .8, -.8.
+    assert values["sustain_response_balance"] == pytest.approx((-0.9 * 0.8 + 0.9 * 0.8 - 0.1 * 0.8) / 1.9)
+    swapped = {**CODES, "mi_input": CODES["mi_reflection"], "mi_reflection": CODES["mi_input"]}
+    turned = responses(make(SAID, swapped))["sustain_response_balance"]
+    assert turned == pytest.approx(-values["sustain_response_balance"])
+
+
+def test_undefined_without_answers_or_codes(make) -> None:  # type: ignore[no-untyped-def]
+    bare = replace(make(SAID), decisions={}, probabilities={})
+    for session in (make([]), make([("T", "Hello")]), make([("C", "Hello")]), bare):
+        for name, value in responses(session).items():
+            assert np.isnan(np.asarray(value, dtype=float)).all(), name
+
+
+def _human(session: Session, make_empty: AnnotatedSession) -> AnnotatedSession:
+    """Return a session of AnnoMI with what its (first) coder took for the main behaviour and the client's talk."""
+    turns = session.turns
+    roles = np.array([("therapist", "client", "other").index(turn.role) for turn in turns], dtype=np.int8)
+
+    def codes(role: Role, field: str, label: str) -> tuple[np.ndarray, np.ndarray]:
+        own = np.array([turn.role == role for turn in turns])
+        has = np.array([turn.gold.get(field, "").split(";")[0] == label for turn in turns]) & own
+        return np.where(own, has.astype(float), np.nan), has
+
+    asked = {
+        "mi_sustain": codes("client", "client_talk_type", "sustain"),
+        "mi_input": codes("therapist", "main_therapist_behaviour", "therapist_input"),
+        "mi_reflection": codes("therapist", "main_therapist_behaviour", "reflection"),
+    }
+    words = np.ones(len(turns), dtype=np.int64)
+    arrays = replace(make_empty.turns, roles=roles, n_words=words)
+    given = {code: p for code, (p, _) in asked.items()}, {code: has for code, (_, has) in asked.items()}
+    return AnnotatedSession(session, arrays, *given)
+
+
+def test_human_coders_saw_input_after_sustain_talk_in_poor_sessions(corpora: Path, make) -> None:  # type: ignore[no-untyped-def]
+    rates = {}
+    for quality, sessions in of_quality(corpora, "annomi").items():
+        pooled = Pooled()
+        for session in sessions:
+            pooled.add(response_counts(_human(session, make([]))))
+        rates[quality] = _frame(pooled_rows(pooled)).loc["mi_sustain", "rate"]
+    assert rates["high"]["mi_input"] == pytest.approx(0.07, abs=0.02)
+    assert rates["low"]["mi_input"] == pytest.approx(0.54, abs=0.06)
+    assert rates["high"]["mi_reflection"] == pytest.approx(0.37, abs=0.06)
+    assert rates["low"]["mi_reflection"] == pytest.approx(0.06, abs=0.05)

@@ -1,0 +1,84 @@
+"""How likely a therapist's (or language model's) turn praises, reinforces a claim, or challenges it.
+
+A linear model over hashed words, counts by hand, and the mean of static word vectors reads one stretch of a turn at
+a time: a sentence, or a window where speech recognisers wrote no full stops. It was trained on the spans that a judge
+quoted from chats of two language models (``going_along_weights/NOTICE.md``) by ``tools/train_going_along.py``.
+
+References
+----------
+Paech, S. (2025). Spiral-Bench: A benchmark for sycophancy and delusion reinforcement in language models (MIT licence).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from therapy_analytics.behaviours.text_model import Floats, TextModel, load_text_model
+from therapy_analytics.language import TurnArrays
+from therapy_analytics.language.stretches import Ints, stretches, turns_of
+
+KINDS = ("praise", "reinforcement", "challenge")
+"""Columns of what the model gives: praise of the person or idea, reinforcement of a claim, and challenge, which is for
+exploring only: phrases find challenges better (docs/validity.md)."""
+WEIGHTS = Path(__file__).parent / "going_along_weights"
+PRAISES = 0.5
+"""A stretch of this probability counts as praise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WentAlong:
+    """What the model says of a run of turns.
+
+    Attributes
+    ----------
+    turns : float64 array (n_turns, 3)
+        For each of `KINDS`, the probability of the turn's likeliest stretch; nan for turns without words.
+    praises : int64 array (n_turns,)
+        Stretches of the turn that praise (probability of `PRAISES` or more).
+    """
+
+    turns: Floats
+    praises: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GoingAlong:
+    """The model, asked for each stretch of a turn."""
+
+    model: TextModel
+
+    def predict(self, turns: TurnArrays) -> WentAlong:
+        """Return what turns do; a turn's numbers do not depend, in any bit, on the other turns."""
+        cut = stretches(turns)
+        p = self.model.probabilities(cut.turns)
+        best = np.zeros((len(turns), len(KINDS)))
+        np.maximum.at(best, cut.turn_of, p)
+        best[turns.n_words == 0] = np.nan
+        praises = np.bincount(cut.turn_of[p[:, 0] >= PRAISES], minlength=len(turns))
+        return WentAlong(best, praises.astype(np.int64))
+
+    def of_texts(self, texts: Sequence[str]) -> Floats:
+        """Return the probabilities of texts, each read as a turn: (n_texts, 3), nan for texts without words.
+
+        Examples
+        --------
+        >>> praised, asked = load_going_along().of_texts(["That is such a brilliant insight!", "When was that?"])
+        >>> bool(praised[0] > asked[0])
+        True
+        """
+        return self.predict(turns_of(texts)).turns
+
+
+def load_going_along(folder: Path = WEIGHTS) -> GoingAlong:
+    """Load the model of the package, or that of another folder.
+
+    Raises
+    ------
+    BadDataFileError
+        A file is missing or broken, or the two do not fit this version.
+    """
+    return GoingAlong(load_text_model(folder))

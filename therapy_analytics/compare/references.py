@@ -1,0 +1,62 @@
+"""The reference profiles that come with the package: skilled and unskilled people, and language models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from therapy_analytics.errors import UnknownNameError
+
+PROFILES = Path(__file__).parent / "reference_profiles.csv"
+GROUPS: Mapping[str, str] = {
+    "human_high": "People, demonstrations of high quality (AnnoMI, HLQC)",
+    "human_low": "People, demonstrations of low quality (AnnoMI, HLQC)",
+    "mibot_a": "MIBot 6.3A, a language model counselling smokers",
+    "mibot_b": "MIBot 6.3B, a language model counselling smokers",
+    "claude_sonnet_4": "Claude Sonnet 4 with simulated clients at risk (VERA-MH)",
+    "gpt_5_chat": "GPT-5 chat with simulated clients (MindEval)",
+    "deepseek_r1": "DeepSeek R1 with simulated clients (MindEval)",
+    "qwen3_235b": "Qwen3 235B with simulated clients (MindEval)",
+}
+"""The groups, and who they are."""
+TAGGERS = ("accurate", "fast")
+
+
+def reference_profiles(tagger: Literal["accurate", "fast"] = "accurate") -> pd.DataFrame:
+    """Return how the groups of reference lie on each measure of ``sessions.csv``.
+
+    Parameters
+    ----------
+    tagger : {"accurate", "fast"}
+        Whose codes the values rest on: compare with sessions that the same tagger coded.
+
+    Returns
+    -------
+    DataFrame
+        A row a group (`GROUPS`) and measure: ``group``, ``measure``, ``n_sessions`` (with a defined value), ``mean``
+        with its 95 % bootstrap interval over sessions ``mean_lo`` and ``mean_hi``, ``sd``, and the quantiles ``q05``,
+        ``q25``, ``median``, ``q75``, ``q95``, all in the unit of the measure.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such tagger.
+
+    Notes
+    -----
+    The people's sessions are demonstrations, mostly of motivational interviewing; the models' clients are volunteers
+    who smoke, or models themselves. A session that lies outside of these bands is unlike them, and not thereby worse.
+
+    Examples
+    --------
+    >>> found = reference_profiles().set_index(["group", "measure"])["median"]
+    >>> bool(found["human_low", "therapist_input_rate"] > found["human_high", "therapist_input_rate"])
+    True
+    """
+    if tagger not in TAGGERS:
+        raise UnknownNameError("tagger of the reference profiles", tagger, TAGGERS)
+    whole = pd.read_csv(PROFILES)
+    return whole[whole["tagger"] == tagger].drop(columns="tagger").reset_index(drop=True)

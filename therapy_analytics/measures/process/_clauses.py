@@ -1,0 +1,73 @@
+"""The words of a session in a row, with the bounds of sentences and clauses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.said import Ints, Marks, Said
+from therapy_analytics.measures.process._feeling_words import families
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """The words of a session in a row, with the bounds of sentences and clauses found once.
+
+    Attributes
+    ----------
+    words : Said
+        Without fillers and doubled words.
+    sentence, clause : int64 array (2, n_words)
+        Where the sentence, and the clause, of each word begins and ends.
+    """
+
+    words: Said
+    sentence: Ints
+    clause: Ints
+
+    @classmethod
+    def of(cls, session: AnnotatedSession) -> Row:
+        """Return the words of a session's turns."""
+        words = session.once(Said.fluently)
+        clauses: Ints = np.cumsum(~words.goes_on | words.are(families().slots["breaks"]), dtype=np.int64)
+        return cls(words, bounds(words.sentence_of), bounds(clauses))
+
+    def are(self, some: frozenset[str]) -> Marks:
+        """Return which words are among these, bool (n_words,)."""
+        return self.words.are(some)
+
+    def near(self, marks: Marks, back: int, ahead: int = -1, *, within: Ints | None = None) -> Marks:
+        """Return for each word whether one is marked from so many words back to so many ahead, in its sentence."""
+        begin, end = self.sentence if within is None else within
+        at = np.arange(len(marks))
+        low, high = np.maximum(at - back, begin), np.minimum(at + ahead + 1, end)
+        so_far = np.append(0, np.cumsum(marks))
+        return np.asarray(so_far[np.maximum(high, low)] > so_far[low])
+
+    def next(self, some: frozenset[str], ahead: int = 1) -> Marks:
+        """Return which words have one of these among so many after them."""
+        return self.near(self.are(some), -1, ahead)
+
+    def before(self, slot: str, back: int) -> Marks:
+        """Return which words have one of a slot of the lexicon among so many before them in the clause."""
+        return self.near(self.are(families().slots[slot]), back, within=self.clause)
+
+
+def bounds(unit: Ints) -> Ints:
+    """Return where the unit of each word begins and ends; units are numbered in rising order."""
+    new = np.diff(unit, prepend=-1) != 0
+    begins, which = np.flatnonzero(new), np.cumsum(new) - 1
+    return np.stack([begins[which], np.append(begins, len(unit))[which + 1]])
+
+
+def units(vectors: NDArray[np.float32]) -> Floats:
+    """Return vectors of length one; rows of 0 for those without meaning."""
+    wide = np.nan_to_num(np.asarray(vectors, dtype=np.float64))
+    length = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
+    return np.asarray(wide / np.where(length > 0, length, 1.0))

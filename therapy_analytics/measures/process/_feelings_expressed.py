@@ -1,0 +1,132 @@
+"""Which feelings that a therapist names the client has expressed before, and how strongly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.embeddings import load_embeddings
+from therapy_analytics.language.said import Ints, Said
+from therapy_analytics.measures.process._clauses import Bools, Floats, units
+from therapy_analytics.measures.process._feeling_words import families, names_a_feeling
+from therapy_analytics.measures.process._feelings import Mentions, mentions, stated
+
+WITHIN = 5
+"""Client turns before a therapist's turn in which an expression is looked for."""
+FEWEST_WORDS = 4
+"""Words from which a client's turn counts among these, if it holds no feeling: "yes, right" is passed over."""
+LIKE_WORD = 0.5
+"""Cosine from which a client's word that is in no family means what the named word means."""
+_SHORTEST = 4
+"""Letters of a word that can mean a feeling without being in a family; shorter ones hold sentences together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """The feelings of the client that the therapist names; ``n`` after a word of the client.
+
+    Attributes
+    ----------
+    turn : int64 array (n,)
+        The therapist's turn.
+    expressed, so_far : bool array (n,)
+        Whether the client expressed it, in the last `WITHIN` turns and since the beginning.
+    own, named : float64 array (n,)
+        The client's greatest degree in those turns, nan where no word of theirs has one; the therapist's.
+    """
+
+    turn: Ints
+    expressed: Bools
+    so_far: Bools
+    own: Floats
+    named: Floats
+
+
+def named_feelings(session: AnnotatedSession) -> Named:
+    """Return the feelings that the therapist names in a session, and whether the client expressed them."""
+    found = mentions(session)
+    spoken = session.of("client") & (session.n_words > 0)
+    after = np.logical_or.accumulate(spoken)[found.turn] if len(session) else spoken[found.turn]
+    which = np.flatnonzero(found.named & after)
+    tells = spoken & (session.n_words >= FEWEST_WORDS)
+    tells[found.turn[found.client]] = True
+    client = np.flatnonzero(tells)
+    before = np.searchsorted(client, found.turn)
+    expressed, degree = _client_tables(found, client)
+    c, family = before[which], found.family[which]
+    near = families().near[family]
+    last: Bools = np.any(_window(expressed, c, WITHIN) & near, axis=1)
+    ever: Bools = np.any(_window(expressed, c, len(client)) & near, axis=1)
+    open_ = np.flatnonzero(~last)
+    last[open_] = _in_other_words(session, found, which[open_], client)
+    own = _strongest(degree, c)[np.arange(len(which)), family]
+    return Named(*_by_word(found, which, last, ever | last, own))
+
+
+def _client_tables(found: Mentions, client: Ints) -> tuple[Bools, Floats]:
+    """Return which families each client turn expresses, and how strongly: (n_client_turns, n_families) each."""
+    shape = (len(client), len(families().names))
+    expressed, degree = np.zeros(shape, dtype=np.bool_), np.full(shape, -np.inf)
+    own = found.client
+    place = np.searchsorted(client, found.turn[own]), found.family[own]
+    expressed[place] = True
+    np.maximum.at(degree, place, np.nan_to_num(found.degree[own], nan=-np.inf))
+    return expressed, degree
+
+
+def _window(expressed: Bools, c: Ints, within: int) -> Bools:
+    """Return which families were expressed in the turns before the c-th, (n, n_families)."""
+    so_far = np.zeros((len(expressed) + 1, expressed.shape[1]), dtype=np.int64)
+    np.cumsum(expressed, axis=0, out=so_far[1:])
+    return np.asarray(so_far[c] > so_far[np.maximum(c - within, 0)])
+
+
+def _strongest(degree: Floats, c: Ints) -> Floats:
+    """Return the greatest degree of each family in the last turns before the c-th, nan where there is none."""
+    padded = np.concatenate([np.full((WITHIN, degree.shape[1]), -np.inf), degree])
+    found = np.max([padded[c + step] for step in range(WITHIN)], axis=0)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _by_word(
+    found: Mentions, which: Ints, expressed: Bools, so_far: Bools, own: Floats
+) -> tuple[Ints, Bools, Bools, Floats, Floats]:
+    """Return one value a word: a word of two families counts as expressed when one of them is."""
+    at, first, word = np.unique(found.at[which], return_index=True, return_inverse=True)
+    either = [np.bincount(word, one, minlength=len(at)) > 0 for one in (expressed, so_far)]
+    # The families that the client named, rather than others of the same word
+    degree = np.full(len(at), -np.inf)
+    np.maximum.at(degree, word, np.nan_to_num(own, nan=-np.inf))
+    named = np.full(len(at), -np.inf)
+    np.maximum.at(named, word, found.degree[which])
+    return found.turn[which][first], either[0], either[1], np.where(np.isfinite(degree), degree, np.nan), named
+
+
+def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, client: Ints) -> Bools:
+    """Return which named words have a client's word near in meaning in the last turns, that is of no family."""
+    names = tuple(dict.fromkeys(found.word[i] for i in which.tolist() if found.word[i]))
+    said = session.once(Said.fluently)
+    types = tuple(said.index)
+    free = np.array([len(word) >= _SHORTEST and not names_a_feeling(word) for word in types], dtype=np.bool_)
+    c = np.searchsorted(client, found.turn[which])
+    place = np.searchsorted(client, said.turn_of)
+    asked = np.zeros(len(client) + 1, dtype=np.int64)
+    np.add.at(asked, np.maximum(c - WITHIN, 0), 1)
+    np.add.at(asked, c, -1)
+    own = session.of("client")[said.turn_of] & free[said.ids] & stated(session)
+    at = np.flatnonzero(own & (np.cumsum(asked)[np.minimum(place, len(client))] > 0))
+    if not len(at) or not names:
+        return np.zeros(len(which), dtype=np.bool_)
+    used, kind = np.unique(said.ids[at], return_inverse=True)
+    near = _alike((*names, ""), tuple(types[i] for i in used.tolist())) >= LIKE_WORD
+    rows = np.array([names.index(word) if (word := found.word[i]) else len(names) for i in which.tolist()])
+    inside = (place[at] < c[:, None]) & (place[at] >= (c - WITHIN)[:, None])
+    return np.asarray((inside & near[rows][:, kind]).any(axis=1))
+
+
+def _alike(words: tuple[str, ...], others: tuple[str, ...]) -> Floats:
+    """Return the cosines of words with others, (n_words, n_others); 0 where one has no vector."""
+    vectors = load_embeddings()
+    return np.asarray(units(vectors.word_vectors(words)) @ units(vectors.word_vectors(others)).T)

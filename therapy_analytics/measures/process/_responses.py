@@ -1,0 +1,204 @@
+"""What the therapist does next after each thing that the client does, as rows: two codes, counts, rate, odds ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures._intervals import Z95
+from therapy_analytics.measures.process._counts import Floats, given, odds_ratios, replies, wilsons
+from therapy_analytics.measures.process._profile import row_column
+
+Rows = Mapping[str, NDArray[np.generic]]
+Kinds = Mapping[str, tuple[str, ...]]
+"""What a row is called, and the codes of which any counts."""
+
+_FEELS = ("bolt_changing", "bolt_sustaining", "bolt_negative_feeling", "bolt_positive_feeling")
+_REFLECTS = tuple(
+    f"bolt_reflections_on_{what}" for what in ("needs", "emotions", "values", "consequences", "conflicts", "strengths")
+)
+_ASKS = tuple(f"bolt_questions_on_{what}" for what in ("experiences", "perspectives", "emotions"))
+_OFFERS = ("bolt_problem_solving", "bolt_planning", "bolt_normalizing", "bolt_psychoeducation")
+CLIENT: Kinds = {
+    code: (code,) for code in (*_FEELS, "bolt_gained_insight", "bolt_life_event", "mi_change", "mi_sustain")
+}
+THERAPIST: Kinds = {
+    **{code: (code,) for code in (*_REFLECTS, *_ASKS, *_OFFERS, "mi_question", "mi_reflection", "mi_input")},
+    "advice": ("bolt_problem_solving", "bolt_planning"),
+}
+SHAPE = (len(CLIENT), len(THERAPIST))
+
+_RATE = row_column("rate", "How often the therapist's answer has therapist_code after client_code: n_both / n_client")
+_RATE = replace(_RATE, unit="proportion", low=0, high=1, misleads="Codes are predictions; few turns, wide interval")
+_LOW = replace(
+    _RATE,
+    name="lo",
+    meaning="Lower end of the 95% Wilson interval of the rate",
+    misleads="Sampling error only: not the tagger's own, and turns of one session are taken as independent",
+    source="Wilson (1927)",
+)
+_COUNTS = (
+    row_column("n_client", "Client turns with client_code that the therapist answers", "count", low=0),
+    row_column("n_both", "Those of them whose answer has therapist_code", "count", low=0),
+    row_column("n_client_other", "Client turns without client_code that the therapist answers", "count", low=0),
+    row_column("n_both_other", "Those of them whose answer has therapist_code", "count", low=0),
+    _RATE,
+    _LOW,
+    replace(_LOW, name="hi", meaning="Upper end of the 95% Wilson interval of the rate"),
+    replace(
+        _RATE,
+        name="base_rate",
+        meaning="How often the therapist's answer has therapist_code after any client turn",
+    ),
+)
+_NAMES = (
+    row_column("client_code", "What the client does in the turn, as the codes of turns.csv are called"),
+    row_column(
+        "therapist_code", "What the therapist does in the answer; advice is problem_solving or planning of BOLT"
+    ),
+)
+_ODDS = replace(
+    row_column("odds_ratio", "Odds of therapist_code after client_code against its odds after other client turns"),
+    unit="ratio",
+    low=0,
+    formula="with half a case added to each cell; empty where there is nothing to compare",
+    misleads="Over a handful of turns the interval is wide; turns of one session are not independent",
+    source="Haldane (1956), Anscombe (1956)",
+)
+_POOLED_ODDS = replace(
+    _ODDS,
+    meaning="Odds of therapist_code after client_code against its odds after other client turns of the same session",
+    formula="Mantel and Haenszel's, a stratum a session; empty where no session has anything to compare",
+    misleads="Turns of one session are taken as independent, which they are not, so that the interval is too narrow",
+    source="Mantel & Haenszel (1959); interval: Robins, Breslow & Greenland (1986)",
+)
+
+
+def _ends(name: str) -> tuple[str, str]:
+    return f"{name}_lo", f"{name}_hi"
+
+
+_EDGES = tuple(
+    replace(_ODDS, name=name, meaning=f"{word} end of the 95% interval of odds_ratio")
+    for name, word in zip(_ends("odds_ratio"), ("Lower", "Upper"), strict=True)
+)
+RESPONSE_COLUMNS = (row_column("session_id", "The session"), *_NAMES, *_COUNTS, _ODDS, *_EDGES)
+POOLED_COLUMNS = (
+    *_NAMES,
+    row_column(
+        "n_sessions", "Sessions of the run with a client turn with client_code that is answered", "count", low=0
+    ),
+    *_COUNTS,
+    _POOLED_ODDS,
+    *(replace(_POOLED_ODDS, name=edge.name, meaning=edge.meaning) for edge in _EDGES),
+)
+
+
+def response_counts(session: AnnotatedSession) -> Floats:
+    """Return the counts of a session, (4, n_client_codes, n_therapist_codes).
+
+    They are ``n_client``, ``n_both``, ``n_client_other``, ``n_both_other``. Pairs count where both codes are known;
+    codes that the run's coder does not give have counts of 0.
+    """
+    client, answer = replies(session)
+    known_client, has_client = _coded(session, CLIENT, client)
+    known, has = _coded(session, THERAPIST, answer)
+    without = known_client - has_client
+    return np.stack([has_client @ known.T, has_client @ has.T, without @ known.T, without @ has.T])
+
+
+def _coded(session: AnnotatedSession, kinds: Kinds, turns: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return of which turns a code is known, and which have it: two arrays (n_kinds, n) of 0 and 1."""
+    found = [given(session, codes) for codes in kinds.values()]
+    known = np.array([~np.isnan(likely[turns]) for likely, _ in found], dtype=np.float64)
+    return known, known * np.array([hits[turns] for _, hits in found], dtype=np.float64)
+
+
+def response_rows(session: AnnotatedSession) -> Rows:
+    """Return the rows of a session as columns of one length, by the names of `RESPONSE_COLUMNS`."""
+    counts = response_counts(session).reshape(4, -1)
+    values = _described(counts) | _odds(odds_ratios(counts[1], counts[0], counts[3], counts[2]))
+    values["session_id"] = np.full(counts.shape[1], session.session.id, dtype=object)
+    return {column.name: values[column.name] for column in RESPONSE_COLUMNS}
+
+
+@dataclass(slots=True)
+class Pooled:
+    """Sums over sessions, a cell for each client and therapist code: all that is kept of them.
+
+    Attributes
+    ----------
+    counts : float64 array (4, n_client_codes, n_therapist_codes)
+        As `response_counts`, added up.
+    n_sessions : float64 array (n_client_codes, n_therapist_codes)
+        Sessions with the client code.
+    strata : float64 array (5, n_client_codes, n_therapist_codes)
+        Sums over sessions of R, S, PR, PS + QR and QS of Robins and others (1986).
+    """
+
+    counts: Floats = field(default_factory=lambda: np.zeros((4, *SHAPE)))
+    n_sessions: Floats = field(default_factory=lambda: np.zeros(SHAPE))
+    strata: Floats = field(default_factory=lambda: np.zeros((5, *SHAPE)))
+
+    def add(self, counts: Floats) -> None:
+        """Add the counts of one session; one at a time, so that sums do not depend on batches."""
+        self.counts += counts
+        self.n_sessions += counts[0] > 0
+        self.strata += _stratum(counts)
+
+
+def _stratum(counts: Floats) -> Floats:
+    """Return what a session adds to the odds ratio of Mantel and Haenszel and its variance."""
+    n, a, n_other, b = counts
+    total = np.maximum(n + n_other, 1)
+    c, d = n - a, n_other - b
+    r, s = a * d / total, b * c / total
+    p, q = (a + d) / total, (b + c) / total
+    return np.stack([r, s, p * r, p * s + q * r, q * s])
+
+
+def pooled_rows(pooled: Pooled) -> Rows:
+    """Return the rows of all sessions together as columns of one length, by the names of `POOLED_COLUMNS`.
+
+    References
+    ----------
+    Mantel, N., & Haenszel, W. (1959). Journal of the National Cancer Institute, 22, 719-748. Robins, J., Breslow, N., &
+    Greenland, S. (1986). Estimators of the Mantel-Haenszel variance consistent in both sparse data and large-strata
+    limiting models. Biometrics, 42, 311-323.
+    """
+    values = _described(pooled.counts.reshape(4, -1)) | _odds(_mantel_haenszel(pooled.strata.reshape(5, -1)))
+    values["n_sessions"] = pooled.n_sessions.ravel().astype(np.int64)
+    return {column.name: values[column.name] for column in POOLED_COLUMNS}
+
+
+def _mantel_haenszel(strata: Floats) -> tuple[Floats, Floats, Floats]:
+    r, s, pr, mixed, qs = strata
+    told = (r > 0) & (s > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.where(told, np.log(r) - np.log(s), np.nan)
+        error = Z95 * np.sqrt(pr / (2 * r**2) + mixed / (2 * r * s) + qs / (2 * s**2))
+    return np.exp(log), np.exp(log - error), np.exp(log + error)
+
+
+def _described(counts: Floats) -> dict[str, NDArray[np.generic]]:
+    n, both, n_other, both_other = counts
+    rate, low, high = wilsons(both, n)
+    base, _, _ = wilsons(both + both_other, n + n_other)
+    whole = {"n_client": n, "n_both": both, "n_client_other": n_other, "n_both_other": both_other}
+    return {
+        "client_code": np.repeat(np.array(list(CLIENT), dtype=object), len(THERAPIST)),
+        "therapist_code": np.tile(np.array(list(THERAPIST), dtype=object), len(CLIENT)),
+        **{name: values.astype(np.int64) for name, values in whole.items()},
+        "rate": rate,
+        "lo": low,
+        "hi": high,
+        "base_rate": base,
+    }
+
+
+def _odds(found: tuple[Floats, Floats, Floats]) -> dict[str, NDArray[np.generic]]:
+    return dict(zip(("odds_ratio", *_ends("odds_ratio")), found, strict=True))

@@ -1,0 +1,79 @@
+"""The different words of a session with their meaning and rarity, and runs of words held against each other."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.language import AnnotatedSession, builtin_lexicons
+from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
+from therapy_analytics.language.said import Ints, Marks, Said, said
+
+Floats = NDArray[np.float64]
+_EMPTY = frozenset({
+    "something", "anything", "nothing", "everything", "someone", "anyone", "everyone", "somebody", "anybody",
+    "everybody", "thing", "things", "stuff", "way", "lot", "kind", "sort", "bit", "feel", "feels", "feeling",
+    "felt", "like", "want", "wants", "wanted", "going", "gonna", "get", "got", "getting", "make", "makes", "made",
+    "know", "think", "thought", "thinking", "really", "just", "even", "still", "yeah", "okay", "yes", "no", "oh",
+    "uh", "um", "said", "say", "saying", "told", "tell", "mean", "guess", "maybe", "able", "let", "lets", "go",
+    "goes", "went", "come", "comes", "came", "one", "time", "times", "much", "many", "more", "most", "good", "well",
+    "right", "'s", "s", "m", "re", "ve", "ll", "d", "t", "gon", "na", "wanna",
+})  # fmt: skip
+"""Words that say little of what was told, beside those of function_words.toml."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordMeanings:
+    """The words of a session in a row, and what each different one means.
+
+    Attributes
+    ----------
+    said : Said
+        The row.
+    types : int64 array (n_words,)
+        The number of each word among the different ones, which are numbered as they first occur: nothing depends on
+        what else is in the batch.
+    units : float64 array (n_types, n_dimensions)
+        Vectors of length one; rows of 0 for words without meaning.
+    rarity : float64 array (n_types,)
+        How much the word says: the length of its vector, in which common words are short; 0 for empty words.
+    """
+
+    said: Said
+    types: Ints
+    units: Floats
+    rarity: Floats
+
+    @property
+    def content(self) -> Marks:
+        """Return which words of the row say something, bool (n_words,)."""
+        return np.asarray(self.rarity[self.types] > 0)
+
+
+@functools.cache
+def empty_words() -> frozenset[str]:
+    """Return words that say little of what was told: function words and a few others."""
+    (lexicon,) = (one for one in builtin_lexicons() if one.name == "function_words")
+    return _EMPTY | {word for category in lexicon.categories for word in category.words}
+
+
+def word_meanings(session: AnnotatedSession) -> WordMeanings:
+    """Return the words of a session with their meanings (to be asked for by `AnnotatedSession.once`)."""
+    words = said(session)
+    used, first, place = np.unique(words.ids, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    names = list(words.index)
+    spelt = [names[one] for one in used[order].tolist()]
+    vectors = np.zeros((len(spelt), DIMENSIONS))
+    if spelt:
+        vectors = np.nan_to_num(load_embeddings().word_vectors(spelt).astype(np.float64))
+    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    units = vectors / np.where(length > 0, length, 1.0)[:, None]
+    empty = empty_words()
+    full = np.array([one not in empty and not one.isdigit() for one in spelt], dtype=np.bool_)
+    return WordMeanings(words, rank[place], units, np.where(full, length, 0.0))

@@ -1,0 +1,134 @@
+"""Lock-in: the same advice again, and the same formula to begin with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures.process._repeats import (
+    ADVISES,
+    ALIKE,
+    FEWEST,
+    FRAME,
+    OFTEN,
+    SHARED,
+    advice_of,
+    by_chance,
+    openings,
+    seen_often,
+)
+from therapy_analytics.measures.process._word_meanings import Floats
+
+_SOURCE = "This package's own; a check that language models and people can be compared on"
+_ADVICE = Column(
+    name="repeated_advice_rate",
+    meaning="Share of the therapist's sentences of advice that say again what an earlier turn advised",
+    unit="proportion",
+    low=0,
+    high=1,
+    direction="more of the same advice again",
+    formula=(
+        f"sentences as alike to one of an earlier turn as: cosine {ALIKE} above the mean between the session's "
+        f"sentences "
+        f"of advice, and {SHARED:.0%} of content words, by rarity, in common / sentences of advice: statements of "
+        f"{FEWEST} content words or more in turns with {' or '.join(ADVISES)}"
+    ),
+    misleads=(
+        "Coming back to a plan that was agreed on, and summing up, are repetition too. All statements of a "
+        "turn of advice "
+        "count, so that reflections in it do. The longer the session, the more there is to repeat"
+    ),
+    source=_SOURCE,
+    evidence="weak",
+)
+_OPENING = replace(
+    _ADVICE,
+    name="repeated_opening_rate",
+    meaning="Share of therapist turns that open with a formula that opened several of the therapist's turns before",
+    direction="more turns begin with the same words",
+    formula=(
+        f"turns whose first {FRAME} words, behind words of assent and fillers, opened {OFTEN} or more of the "
+        f"therapist's "
+        f"turns before / therapist turns with {FRAME} such words"
+    ),
+    misleads="Grows with the number of turns: set beside it what the speaker's language gives by chance. The "
+    "same words "
+    "with something put in between are not seen",
+    evidence="weak",
+)
+_CHANCE = replace(
+    _OPENING,
+    name="repeated_opening_null",
+    meaning="What repeated_opening_rate would be if first, second and third words went together by chance",
+    direction="the language repeats itself more",
+    formula="mean of repeated_opening_rate over 20 shuffles of the first, the second and the third words among "
+    "the turns",
+    misleads="A therapist who always begins with one word has a high value",
+)
+
+
+def _turn_column(column: Column, name: str, meaning: str, where: str) -> Column:
+    formula = f"1 where the turn counts for {column.name}, else 0; empty for {where}"
+    return replace(
+        column, name=name, meaning=meaning, unit="0 or 1", direction="1: again", formula=formula, level="turn"
+    )
+
+
+@measure(
+    columns=[
+        *rate_columns(_ADVICE, counted="Sentences of advice that come again"),
+        *rate_columns(_OPENING, counted="Therapist turns that open as several before did"),
+        _CHANCE,
+        _turn_column(
+            _ADVICE,
+            "repeated_advice_turn",
+            "Whether the therapist's turn has a sentence of advice of an earlier turn again",
+            "turns without a sentence of advice",
+        ),
+        _turn_column(
+            _OPENING,
+            "repeated_opening_turn",
+            "Whether the therapist's turn opens with a formula that opened several before",
+            f"turns that have not {FRAME} words to open with",
+        ),
+    ]
+)
+def lock_in(session: AnnotatedSession) -> dict[str, Value]:
+    """Say how much the therapist repeats advice by meaning, and openings by their words.
+
+    High values mean that the therapist goes round in circles: the same advice or the same formula again, which
+    language models do under pressure.
+
+    Notes
+    -----
+    Words said again anywhere in a turn are counted by ``therapist_self_repetition``.
+
+    References
+    ----------
+    This package's own. Similarity by static vectors of words: Arora, S., Liang, Y., & Ma, T. (2017). A simple but
+    tough-to-beat baseline for sentence embeddings. ICLR.
+    """
+    advice = session.once(advice_of)
+    turns, frames = openings(session)
+    often = seen_often(frames)
+    chance = by_chance(frames, session.generator(7)) if len(frames) else np.nan
+    has_codes = session.has("mi_input")
+    return {
+        **counted_rate(_ADVICE.name, float(advice.repeats.sum()), float(len(advice.turns)) if has_codes else 0.0),
+        **counted_rate(_OPENING.name, float(often.sum()), float(len(often))),
+        _CHANCE.name: chance,
+        "repeated_advice_turn": _marks(session, advice.turns, advice.repeats),
+        "repeated_opening_turn": _marks(session, turns, often),
+    }
+
+
+def _marks(session: AnnotatedSession, turns: np.ndarray, hits: np.ndarray) -> Floats:
+    """Return 1 for turns with a hit, 0 for others that could have one, nan elsewhere."""
+    marks = np.full(len(session), np.nan)
+    marks[turns] = 0.0
+    marks[turns[hits]] = 1.0
+    return marks

@@ -1,0 +1,186 @@
+"""How the therapist answers talk against change, and feelings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures.process._counts import Bools, Ints, advised, given, odds_ratios, replies
+
+_SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
+_MISLEADS = (
+    "Both codes are predictions, and feelings or talk against change that were missed are missing here, too; "
+    "a session often has fewer than ten such turns, so that the interval is wide"
+)
+_ADVICE = "mi_input with bolt_problem_solving, bolt_planning or an advice cue"
+_FEELING = ("bolt_negative_feeling", "bolt_positive_feeling")
+_SUSTAIN = ("mi_sustain",)
+_BALANCE = "sustain_response_balance"
+_FEWEST = 1.0
+"""Expected client turns under which a value from probabilities rests on next to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer to look for: its name, what the therapist does, after what, by which codes."""
+
+    name: str
+    doing: str
+    after: str
+    client: tuple[str, ...]
+    codes: str
+    therapist: tuple[str, ...] = ()
+
+    @property
+    def column(self) -> str:
+        return f"{self.name}_rate"
+
+
+_AFTER_SUSTAIN, _AFTER_FEELING = "the client speaks against change", "the client shares a feeling"
+_ANSWERS = (
+    _Answer("input_after_sustain", "informs or advises", _AFTER_SUSTAIN, _SUSTAIN, "mi_input", ("mi_input",)),
+    _Answer("reflection_after_sustain", "reflects", _AFTER_SUSTAIN, _SUSTAIN, "mi_reflection", ("mi_reflection",)),
+    _Answer("advice_after_sustain", "advises", _AFTER_SUSTAIN, _SUSTAIN, _ADVICE),
+    _Answer("reflection_after_feeling", "reflects", _AFTER_FEELING, _FEELING, "mi_reflection", ("mi_reflection",)),
+    _Answer("advice_after_feeling", "advises", _AFTER_FEELING, _FEELING, _ADVICE),
+)
+_WITH_ODDS = ("advice_after_sustain", "advice_after_feeling")
+_IN_TURNS = ("input_after_sustain", "advice_after_feeling")
+
+
+def _columns(answer: _Answer) -> list[Column]:
+    either = " or ".join(answer.client)
+    main = Column(
+        name=answer.column,
+        meaning=f"How often the therapist {answer.doing} right after {answer.after}",
+        unit="proportion",
+        low=0,
+        high=1,
+        direction=f"the therapist more often {answer.doing} at once",
+        formula=f"client turns with {either} whose answer has {answer.codes} / such turns that are answered",
+        misleads=_MISLEADS,
+        source=_SOURCE,
+        evidence="weak",
+    )
+    found = rate_columns(main, counted=f"Client turns after which the therapist {answer.doing}, where {answer.after}")
+    if answer.name in _WITH_ODDS:
+        found += _odds_columns(main)
+    if answer.name in _IN_TURNS:
+        found.append(_turn_column(main, answer))
+    return found
+
+
+def _odds_columns(main: Column) -> list[Column]:
+    name = main.name.replace("_rate", "_odds_ratio")
+    odds = replace(
+        main,
+        name=name,
+        meaning=f"Odds of {main.name.removesuffix('_rate')} against the odds after the client's other turns",
+        unit="ratio",
+        high=inf,
+        direction="over 1: such an answer comes more often then than otherwise",
+        formula="odds ratio with half a case added to each cell; undefined where there is nothing to compare",
+        misleads=f"{_MISLEADS}. Over 1 only with a lower end over 1",
+        source="Haldane (1956), Anscombe (1956)",
+    )
+    ends = (("lo", "Lower"), ("hi", "Upper"))
+    return [
+        odds,
+        *(replace(odds, name=f"{name}_{e}", meaning=f"{w} end of the 95% interval of {name}") for e, w in ends),
+    ]
+
+
+def _turn_column(main: Column, answer: _Answer) -> Column:
+    return replace(
+        main,
+        name=f"{answer.name}_turn",
+        meaning=f"Whether the therapist {answer.doing} in this turn, right after {answer.after}",
+        unit="0 or 1",
+        direction="1: such an answer",
+        formula=f"1 with {answer.codes}, else 0; empty for turns that do not answer such a client turn",
+        level="turn",
+    )
+
+
+_BALANCE_COLUMN = Column(
+    name=_BALANCE,
+    meaning="Whether talk against change is met by reflections (towards 1) or by advice and information (towards -1)",
+    unit="difference of proportions",
+    low=-1,
+    high=1,
+    direction="more reflecting and less informing or advising after talk against change",
+    formula="sum over answered client turns of p(mi_sustain) (p(mi_reflection) - p(mi_input) of the answer) / sum of "
+    f"p(mi_sustain); undefined under {_FEWEST:g} expected turns",
+    misleads=f"{_MISLEADS}. Where talk against change is rare it tends to the same difference over all answers",
+    source=_SOURCE,
+    evidence="supported",
+)
+
+
+@measure(columns=[*(column for answer in _ANSWERS for column in _columns(answer)), _BALANCE_COLUMN])
+def responses(session: AnnotatedSession) -> dict[str, Value]:
+    """Look at what the therapist does in the turn right after the client speaks against change or shares a feeling.
+
+    High rates mean that such an answer is usual. The answer is the therapist's next turn, unless the client speaks
+    again before it. An odds ratio over 1 means that advice comes more often then than after other turns.
+
+    Notes
+    -----
+    The rates rest on decisions. Input after talk against change comes near to what human coders saw; reflections after
+    it are found too often in poor sessions (.34 against .12), so that their rate hides some of the difference. The
+    balance rests on probabilities: it is defined in more sessions, and tells good from poor ones better than decisions
+    of the fast tagger do (AUC .93 against .79; accurate tagger: .92 and .93). All are descriptive: that advice follows
+    talk against change does not say that it caused anything.
+
+    References
+    ----------
+    Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.). Guilford. Haldane, J. B. S. (1956). The
+    estimation and significance of the logarithm of a ratio of frequencies. Annals of Human Genetics, 20, 309-311.
+    """
+    values: dict[str, Value] = {}
+    pairs = replies(session)
+    for answer in _ANSWERS:
+        values |= _answered(session, answer, *pairs)
+    values[_BALANCE] = _balance(session, *pairs)
+    return values
+
+
+def _answered(session: AnnotatedSession, answer: _Answer, client: Ints, reply: Ints) -> dict[str, Value]:
+    likely, told = given(session, answer.client)
+    gives, known = _given_answer(session, answer)
+    both = ~np.isnan(likely[client]) & known[reply]
+    client, reply = client[both], reply[both]
+    after, hits = told[client], gives[reply]
+    n, k = float(np.count_nonzero(after)), float(np.count_nonzero(after & hits))
+    values: dict[str, Value] = dict(counted_rate(answer.column, k, n))
+    if answer.name in _WITH_ODDS:
+        counts = (k, n, np.count_nonzero(hits) - k, len(hits) - n)
+        odds = odds_ratios(*(np.array([float(count)]) for count in counts))
+        ends = ("odds_ratio", "odds_ratio_lo", "odds_ratio_hi")
+        values |= {f"{answer.name}_{end}": float(value[0]) for end, value in zip(ends, odds, strict=True)}
+    if answer.name in _IN_TURNS:
+        marks = np.full(len(session), np.nan)
+        marks[reply[after]] = hits[after]
+        values[f"{answer.name}_turn"] = marks
+    return values
+
+
+def _given_answer(session: AnnotatedSession, answer: _Answer) -> tuple[Bools, Bools]:
+    """Return which turns are such an answer, and of which it is known."""
+    if not answer.therapist:
+        return advised(session)
+    likely, hits = given(session, answer.therapist)
+    return hits, ~np.isnan(likely)
+
+
+def _balance(session: AnnotatedSession, client: Ints, reply: Ints) -> float:
+    likely, reflects, informs = (given(session, (code,))[0] for code in ("mi_sustain", "mi_reflection", "mi_input"))
+    weights, differences = likely[client], (reflects - informs)[reply]
+    known = ~np.isnan(weights * differences)
+    total = float(weights[known].sum())
+    return float(weights[known] @ differences[known] / total) if total >= _FEWEST else np.nan

@@ -1,0 +1,164 @@
+"""Rebuild the reference profiles: how skilled and unskilled people and language models lie on each measure.
+
+Run from the root of the repository, with the corpora that docs/model_card.md names, and the codes of turns that the
+tagger had not seen (``tools/unseen_codes.py``), which take the place of the tagger's own where it was trained:
+
+    python tools/build_reference.py --data CORPORA --unseen unseen.csv
+
+Two runs on one machine write the same bytes. It takes some ten minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import therapy_analytics as ta
+from therapy_analytics.arrays import in_company, read_as_arrays
+from therapy_analytics.behaviours import Codes, load_coder, with_codes
+from therapy_analytics.behaviours.tagger import decided
+from therapy_analytics.compare.references import GROUPS, PROFILES, TAGGERS
+from therapy_analytics.language import Batch
+from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.measures import values_of
+from therapy_analytics.measures._base import all_columns
+from therapy_analytics.session import Session
+from therapy_analytics.settings import Settings
+
+BATCH = 20
+DRAWS = 2000
+SEED = 0
+QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+_BESIDE = ("_lo", "_hi", "_p", "_z", "_null", "_strangers")
+_MODELS = {
+    "MIV6.3A": "mibot_a",
+    "MIV6.3B": "mibot_b",
+    "azure/gpt-5-chat-2": "gpt_5_chat",
+    "hosted_vllm/DeepSeek-R1-0528": "deepseek_r1",
+    "hosted_vllm/Qwen3-235B-A22B-Instruct-2507": "qwen3_235b",
+}
+
+
+def main() -> None:
+    """Measure each corpus with each tagger, and write the profiles."""
+    root = Path(__file__).resolve().parents[1]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--unseen", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=PROFILES)
+    options = parser.parse_args()
+    unseen = pd.read_csv(options.unseen, dtype={"session": str})
+    corpora = {name: read(options.data / name) for name in ("annomi", "hlqc", "mibot", "vera_mh", "mindeval")}
+    group_of = {(name, one.id): group for name, one, group in groups(corpora)}
+    profiles = []
+    for tagger in TAGGERS:
+        values = pd.concat(
+            [measured(name, sessions, group_of, unseen, tagger) for name, sessions in corpora.items()],
+            ignore_index=True,
+        )
+        profiles.append(profile(values).assign(tagger=tagger))
+    table = pd.concat(profiles, ignore_index=True)
+    names = ["tagger", *[name for name in table if name != "tagger"]]
+    table[names].to_csv(options.out, index=False, float_format="%.4g", lineterminator="\n")
+
+
+def read(folder: Path) -> list[Session]:
+    """Return the sessions of a corpus."""
+    return [session for reading in ta.read_files([folder]) for session in reading.sessions]
+
+
+def groups(corpora: Mapping[str, Sequence[Session]]) -> Iterator[tuple[str, Session, str]]:
+    """Yield corpus, session and group; of a recording one session, and none where its quality is disputed."""
+    qualities: dict[str, set[str]] = {}
+    people = [(name, session) for name in ("annomi", "hlqc") for session in corpora[name]]
+    for _, session in people:
+        about = session.metadata
+        quality = "disputed" if about["quality_label_disputed"] == "True" else _quality(session)
+        qualities.setdefault(about["source_group"], set()).add(quality)
+    taken: set[str] = set()
+    for name, session in people:
+        recording = session.metadata["source_group"]
+        if len(qualities[recording]) == 1 and "disputed" not in qualities[recording] and recording not in taken:
+            taken.add(recording)
+            yield name, session, f"human_{_quality(session)}"
+    yield from (("vera_mh", session, "claude_sonnet_4") for session in corpora["vera_mh"])
+    for name, key in (("mibot", "bot"), ("mindeval", "model")):
+        yield from ((name, session, _MODELS[session.metadata[key]]) for session in corpora[name])
+
+
+def _quality(session: Session) -> str:
+    return session.metadata.get("mi_quality") or session.metadata["quality"]
+
+
+def measured(
+    corpus: str,
+    sessions: Sequence[Session],
+    group_of: Mapping[tuple[str, str], str],
+    unseen: pd.DataFrame,
+    tagger: str,
+) -> pd.DataFrame:
+    """Return a row of measures for each session of a corpus that belongs to a group; all of them lend strangers."""
+    settings = Settings(tagger=ta.TaggerOptions(kind=tagger))
+    wanted = [one for one in sessions if (corpus, one.id) in group_of]
+    own = unseen[unseen["source"] == corpus]
+    known = {str(name): rows for name, rows in own.groupby("session")}
+    strangers = choose_strangers(sessions)
+    coder = load_coder(settings.tagger)
+    roles = {code.role for book in settings.codebooks for code in book.codes}
+    rows = []
+    for start in range(0, len(wanted), BATCH):
+        arrays = read_as_arrays(wanted[start : start + BATCH], settings)
+        codes = _unseen(coder, arrays, known, tagger)
+        for place, session in enumerate(arrays):
+            tagged = with_codes(session, codes, int(arrays.starts[place]), roles)
+            values = values_of(in_company(tagged, settings, strangers))
+            rows.append({"group": group_of[corpus, session.session.id], **_session_values(values, settings)})
+    return pd.DataFrame(rows)
+
+
+def _unseen(coder: object, batch: Batch, known: Mapping[str, pd.DataFrame], tagger: str) -> Codes:
+    """Return the codes of a batch, with the probabilities of models that had not seen a session where there are any."""
+    codes = coder.predict(batch)
+    probability = codes.probability.copy()
+    for session, start, stop in zip(batch.sessions, batch.starts[:-1], batch.starts[1:], strict=True):
+        rows = known.get(session.id)
+        if rows is None or len(rows) != stop - start:
+            continue
+        for column, name in enumerate(codes.names):
+            found = rows[f"{tagger}_{name}"].to_numpy(np.float64) if f"{tagger}_{name}" in rows else np.array([np.nan])
+            probability[start:stop, column] = np.where(np.isnan(found), probability[start:stop, column], found)
+    return decided(codes.names, probability, coder.thresholds)
+
+
+def _session_values(values: Mapping[str, object], settings: Settings) -> dict[str, float]:
+    columns = [column for _, column in all_columns(settings.all_lexicons)]
+    kept = [one.name for one in columns if one.level == "session" and not one.name.endswith(_BESIDE)]
+    kept = [name for name in kept if not name.startswith("n_")]  # counts grow with the length of sessions
+    return {name: float(values[name]) for name in kept}
+
+
+def profile(values: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean with its interval, the spread and the quantiles of each measure in each group."""
+    rows = []
+    for group in GROUPS:
+        own = values[values["group"] == group].drop(columns="group")
+        rows += [{"group": group, "measure": name, **_summary(own[name].dropna().to_numpy())} for name in own]
+    return pd.DataFrame(rows)
+
+
+def _summary(values: np.ndarray) -> dict[str, float]:
+    if not len(values):
+        return {"n_sessions": 0}
+    draws = np.random.default_rng(SEED).choice(values, (DRAWS, len(values))).mean(axis=1)
+    low, high = np.quantile(draws, [0.025, 0.975]) if len(values) > 1 else (np.nan, np.nan)
+    spread = values.std(ddof=1) if len(values) > 1 else np.nan
+    quantiles = {name: np.quantile(values, at) for name, at in QUANTILES.items()}
+    return {"n_sessions": len(values), "mean": values.mean(), "mean_lo": low, "mean_hi": high, "sd": spread} | quantiles
+
+
+if __name__ == "__main__":
+    main()
