@@ -42,7 +42,7 @@ def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
     unknown = int((result.sessions["role_method"] == "none").sum())
     noted = int((result.sessions["notes"] != "").sum())
     figures = ["timeline.png", "synchrony.png"] * plots
-    each = ", ".join(["turns.csv", "synchrony.csv", *figures, *["evidence.csv"] * explain])
+    each = ", ".join(["turns.csv", "synchrony.csv", "profile.csv", "responses.csv", *figures, *["evidence.csv"] * explain])
     lines = [
         f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
         f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: {each}",
@@ -51,6 +51,7 @@ def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
     if result.tagger:
         lines.append(_coded_by(result.tagger))
     lines += _without_strangers(result)
+    lines += _to_review(result)
     if unsure:
         lines.append(
             f"Check {counted(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin)."
@@ -85,6 +86,15 @@ def _without_strangers(result: RunResult) -> list[str]:
         "sessions with turns of like length."
     )
     return [line] * bool(alone)
+
+
+def _to_review(result: RunResult) -> list[str]:
+    to_read = result.sessions["n_turns_to_review"]
+    line = (
+        f"Read {counted(int(to_read.sum()), 'turn')} of {counted(int((to_read > 0).sum()), 'session')} for danger: "
+        "safety_cue and the columns beside it in turns.csv. That nothing was found elsewhere does not mean safe."
+    )
+    return [line] * bool(to_read.sum() > 0)
 
 
 def _coded_by(tagger: Mapping[str, Any]) -> str:
