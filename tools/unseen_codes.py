@@ -4,7 +4,8 @@ Run from the root of the repository after ``train_accurate.py``, with its enviro
 
     python tools/unseen_codes.py --data CORPORA --work FOLDER --out unseen.csv
 
-There is a row for each turn of AnnoMI, and of the sessions of HLQC whose codes were read. It says where the turn is
+There is a row for each turn of AnnoMI, and of the sessions of HLQC whose codes were read (``--sources misc bolt`` gives
+MISC's units and BOLT's rows instead, which `build_tagger_errors.py` wants, too). It says where the turn is
 (``source``, ``session``, ``turn`` from 0, ``role``, ``group``: copies of a recording share it), which ``codes`` it has,
 its ``n_words``, and for each code ``fast_<code>`` and ``accurate_<code>``, the probabilities by taggers that were not
 trained on the recording, and ``truth_<code>``, how many of the coders gave it. Nothing that was said is in it.
@@ -31,12 +32,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("data", "work", "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--sources", nargs="+", default=SOURCES)
     options = parser.parse_args()
     corpus = tagger_first.labelled(options.data)
     fast = fast_unseen(corpus, options.data, options.work)
     accurate, _ = blend(fast, *collected(corpus, options.work))
     turns = pd.concat([_about(corpus.turns), *_columns(fast, accurate, len(corpus.turns))], axis=1)
-    turns = turns[turns["source"].isin(SOURCES)]
+    turns = turns[turns["source"].isin(options.sources)]
     turns.assign(turn=turns.groupby(["source", "session"]).cumcount()).to_csv(options.out, index=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,8 @@ NAMES = (
 _DATES = ("create_time", "created_at", "start_time", "started_at", "timestamp", "created")
 _LONGEST = 40
 _LONGEST_NAME = 100
-"""What has no space is a name, as those of models, which may be longer than a fact in words."""
+"""Names, as those of models, may be longer than a fact in words: they have digits or signs, and no space."""
+_NAME = re.compile(r"(?=.*[\d/_])\S+")
 _MOST = 60
 _DEPTH = 2
 _MOST_INSIDE = 4
@@ -56,4 +58,4 @@ def _facts(value: Mapping[str, Any], before: str, depth: int) -> Iterator[tuple[
 
 
 def _is_short(text: str) -> bool:
-    return 0 < len(text) <= (_LONGEST_NAME if len(text.split()) == 1 else _LONGEST)
+    return 0 < len(text) <= (_LONGEST_NAME if _NAME.fullmatch(text) else _LONGEST)
