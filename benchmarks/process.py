@@ -10,6 +10,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import therapy_analytics as ta
@@ -17,7 +18,7 @@ from benchmarks._markdown import markdown
 from therapy_analytics.arrays import read_as_arrays
 from therapy_analytics.behaviours import load_coder, with_codes
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import MEASURES
+from therapy_analytics.measures import MEASURES, Measure
 from therapy_analytics.session import ROLES, Session
 from therapy_analytics.settings import Settings
 
@@ -31,11 +32,11 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=500)
     options = parser.parse_args()
     session = joined(ta.read(*options.paths), options.turns)
-    taggers = {kind: _best(lambda kind=kind: coded(session, kind)) for kind in ("fast", "accurate")}
+    taggers = {kind: _best(partial(coded, session, kind)) for kind in ("fast", "accurate")}
     tagged = coded(session, "fast")
     family = [one for one in MEASURES if one.family == "process"]
-    alone = {one.name: _best(lambda one=one: one.compute(replace(tagged))) for one in family}
-    together = _best(lambda: [one.compute(fresh) for fresh in [replace(tagged)] for one in family])
+    alone = {one.name: _best(partial(_computed, [one], tagged)) for one in family}
+    together = _best(partial(_computed, family, tagged))
     rows = [[name, f"{1000 * cost:.1f}"] for name, cost in sorted(alone.items(), key=lambda item: -item[1])]
     rows += [["**all together**", f"{1000 * together:.1f}"]]
     rows += [[f"{kind} tagger", f"{1000 * cost:.1f}"] for kind, cost in taggers.items()]
@@ -57,6 +58,12 @@ def coded(session: Session, kind: str) -> AnnotatedSession:
     codes = load_coder(settings.tagger).predict(arrays)
     (one,) = arrays
     return with_codes(one, codes, 0, set(ROLES))
+
+
+def _computed(measures: Sequence[Measure], tagged: AnnotatedSession) -> None:
+    fresh = replace(tagged)  # nothing is known of it yet
+    for one in measures:
+        one.compute(fresh)
 
 
 def _best(work: Callable[[], object]) -> float:

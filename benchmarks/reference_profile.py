@@ -6,8 +6,8 @@ Each cell is the mean over sessions with its 95 % interval, and the number of se
 from __future__ import annotations
 
 import argparse
-
-import pandas as pd
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 from benchmarks._markdown import markdown
 from therapy_analytics.compare import GROUPS, reference_profiles
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--tagger", default="accurate")
     profiles = reference_profiles(parser.parse_args().tagger)
     most = profiles.groupby("group")["n_sessions"].max()
-    cells = profiles.assign(cell=[_cell(row, most[row.group]) for row in profiles.itertuples()])
+    cells = profiles.assign(cell=[_cell(row, int(most[row["group"]])) for row in profiles.to_dict("records")])
     wide = cells.pivot_table(index="measure", columns="group", values="cell", aggfunc="first")[list(GROUPS)]
     measures = [
         (one.family, column.name) for one, column in all_columns(builtin_lexicons()) if column.name in wide.index
@@ -35,11 +35,11 @@ def main() -> None:
         print(markdown([head, *([f"`{name}`", *wide.loc[name]] for name in names)]))
 
 
-def _cell(row: tuple[object, ...] | pd.Series, most: int) -> str:
-    if not row.n_sessions:
+def _cell(row: Mapping[Hashable, Any], most: int) -> str:
+    if not row["n_sessions"]:
         return "-"
-    fewer = f" (n {row.n_sessions})" if row.n_sessions < most else ""
-    return f"{row.mean:.3g} [{row.mean_lo:.3g}, {row.mean_hi:.3g}]{fewer}".replace("nan", "-")
+    fewer = f" (n {row['n_sessions']})" if row["n_sessions"] < most else ""
+    return f"{row['mean']:.3g} [{row['mean_lo']:.3g}, {row['mean_hi']:.3g}]{fewer}".replace("nan", "-")
 
 
 if __name__ == "__main__":

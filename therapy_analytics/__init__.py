@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from therapy_analytics import errors, plots
+    from therapy_analytics.agreement import agreement
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.behaviours.explain import explain
+    from therapy_analytics.compare import compare
     from therapy_analytics.dialogues import synchrony
     from therapy_analytics.language import Lexicon, load_lexicon
     from therapy_analytics.measures import Column, measure
@@ -33,7 +35,9 @@ _HOMES = {
     "Settings": "settings",
     "TaggerOptions": "behaviours",
     "Turn": "session",
+    "agreement": "",
     "analyze": "pipeline",
+    "compare": "",
     "errors": "",
     "explain": "behaviours.explain",
     "load_lexicon": "language",
@@ -55,7 +59,9 @@ __all__ = [
     "Settings",
     "TaggerOptions",
     "Turn",
+    "agreement",
     "analyze",
+    "compare",
     "errors",
     "explain",
     "load_lexicon",

@@ -31,7 +31,7 @@ ROOMS = (
     ("plots",),
     ("results",),
     ("agreement",),
-    ("compare",),
+    ("compare", "training"),
     ("engine", "settings"),
     ("arrays",),
     ("pipeline",),
@@ -131,7 +131,16 @@ def test_registered_names_are_what_they_were() -> None:
         "topic_continuity",
         "unexpressed_feelings",
     ]
-    assert PLOTS.names() == ["association", "chance", "synchrony", "timeline"]
+    assert PLOTS.names() == [
+        "association",
+        "calibration_curve",
+        "chance",
+        "comparison",
+        "confusion_matrix",
+        "limits_of_agreement",
+        "synchrony",
+        "timeline",
+    ]
 
 
 def test_two_things_of_one_name_name_both_files() -> None:

@@ -1,0 +1,185 @@
+"""The coefficients: numbers to count, published ones, and those of the libraries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
+from statsmodels.stats import inter_rater
+
+from therapy_analytics.agreement import _coefficients as co
+from therapy_analytics.agreement._sessions import icc2, sessions_table
+from therapy_analytics.agreement._statistics import bins_of
+
+# Krippendorff (2011), Computing Krippendorff's alpha-reliability: four observers, twelve units, nominal .743.
+PUBLISHED = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
+        [0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
+    ]
+)
+
+
+def alpha_of(values, k):
+    session = np.zeros(len(values), dtype=np.int64)
+    return float(co.alpha(co.coincidences_of(values, session, (1, k)).sum(axis=0)))
+
+
+def test_at_three_per_cent_kappa_and_ac1_say_different_things_of_one_table():
+    # 30 of 1,000 by people, 35 by the machine, 4 by both: 943 agree.
+    table = np.array([[939.0, 31], [26, 4]])
+    assert co.percent_agreement(table) == pytest.approx(0.943)
+    assert round(float(co.kappa(table)), 2) == 0.09
+    assert round(float(co.ac1(table)), 2) == 0.94
+    assert co.f1(table) == pytest.approx(8 / 65)
+    assert co.precision(table) == pytest.approx(4 / 35)
+    assert co.recall(table) == pytest.approx(4 / 30)
+
+
+def test_ac1_counted_by_hand():
+    # 118 and 0 agree of 125; mean share of yes is (2 + 5) / 250 = .028, so chance is 2 x .028 x .972.
+    table = np.array([[118.0, 5], [2, 0]])
+    chance = 2 * 0.028 * 0.972
+    assert co.ac1(table) == pytest.approx((118 / 125 - chance) / (1 - chance))
+    assert float(co.kappa(table)) == pytest.approx(-0.0234, abs=5e-5)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_pairs_are_those_of_the_libraries(k):
+    rng = np.random.default_rng(k)
+    first = rng.integers(0, k, 200)
+    second = np.where(rng.random(200) < 0.6, first, rng.integers(0, k, 200))
+    table = co.tables_of(first, second, np.zeros(200, dtype=np.int64), (1, k))[0]
+    assert co.kappa(table) == pytest.approx(cohen_kappa_score(first, second))
+    assert co.kappa(table) == pytest.approx(inter_rater.cohens_kappa(table).kappa)
+    if k == 2:
+        assert co.precision(table) == pytest.approx(precision_score(first, second))
+        assert co.recall(table) == pytest.approx(recall_score(first, second))
+        assert co.f1(table) == pytest.approx(f1_score(first, second))
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_ac1_is_that_of_irrcac(k):
+    raw = pytest.importorskip("irrCAC.raw")
+    rng = np.random.default_rng(k)
+    first = rng.integers(0, k, 150)
+    second = np.where(rng.random(150) < 0.7, first, rng.integers(0, k, 150))
+    theirs = raw.CAC(pd.DataFrame({"a": first, "b": second})).gwet()["est"]["coefficient_value"]
+    table = co.tables_of(first, second, np.zeros(150, dtype=np.int64), (1, k))[0]
+    assert co.ac1(table) == pytest.approx(float(theirs), abs=1e-5)
+
+
+def test_alpha_is_the_published_one():
+    assert round(alpha_of(PUBLISHED.T - 1, 5), 3) == 0.743
+
+
+@pytest.mark.parametrize("coders", [2, 3, 10])
+def test_alpha_is_that_of_krippendorff(coders):
+    library = pytest.importorskip("krippendorff")
+    rng = np.random.default_rng(coders)
+    truth = rng.integers(0, 3, 80)
+    values = np.where(rng.random((80, coders)) < 0.7, truth[:, None], rng.integers(0, 3, (80, coders)))
+    values[rng.random(values.shape) < 0.2] = -1
+    theirs = library.alpha(np.where(values < 0, np.nan, values).T, level_of_measurement="nominal")
+    assert alpha_of(values, 3) == pytest.approx(theirs)
+
+
+def test_where_one_value_is_all_there_is_kappa_and_alpha_are_undefined_and_ac1_is_not():
+    table = np.array([[50.0, 0], [0, 0]])
+    assert np.isnan(co.kappa(table))
+    assert np.isnan(co.f1(table))
+    assert np.isnan(co.alpha(table))
+    assert co.ac1(table) == 1
+    assert np.isnan(co.percent_agreement(np.zeros((2, 2))))
+
+
+def test_icc_is_that_of_shrout_and_fleiss():
+    ratings = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7.0]])
+    value, low, high = icc2(ratings)
+    assert round(value, 2) == 0.29
+    assert (round(low, 3), round(high, 3)) == (0.019, 0.761)
+
+
+def test_icc_comes_from_the_mean_squares_of_an_analysis_of_variance():
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    rng = np.random.default_rng(0)
+    ratings = rng.normal(size=(30, 1)) + rng.normal(0.2, 0.5, size=(30, 2))
+    long = pd.DataFrame(ratings).rename_axis("unit").melt(ignore_index=False, var_name="coder").reset_index()
+    squares = anova_lm(ols("value ~ C(unit) + C(coder)", long).fit())["mean_sq"]
+    unit, coder, error = squares["C(unit)"], squares["C(coder)"], squares["Residual"]
+    assert icc2(ratings)[0] == pytest.approx((unit - error) / (unit + error + 2 * (coder - error) / 30))
+
+
+def test_icc_is_undefined_where_nothing_varies():
+    assert np.isnan(icc2(np.full((6, 2), 0.5))).all()
+    assert np.isnan(icc2(np.zeros((1, 2)))).all()
+    assert icc2(np.column_stack([np.arange(6.0)] * 2))[0] == pytest.approx(1)
+
+
+def test_limits_of_agreement_counted_by_hand():
+    # Differences -.1, 0, .1, .2, .3: mean .1, standard deviation sqrt(.025).
+    human = np.array([0.5, 0.4, 0.3, 0.2, 0.1])
+    rates = pd.DataFrame({"code": "c", "session_id": list("abcde"), "n_turns": 10, "human": human})
+    rates["machine"] = human + np.array([-0.1, 0, 0.1, 0.2, 0.3])
+    row = sessions_table(rates, co.Resampling()).iloc[0]
+    sd = np.sqrt(0.025)
+    assert row["mean_difference"] == pytest.approx(0.1)
+    assert row["limit_high"] == pytest.approx(0.1 + 1.959964 * sd)
+    assert row["mean_difference_hi"] == pytest.approx(0.1 + 2.776445 * sd / np.sqrt(5))  # t of 4 degrees
+    assert row["limit_low_lo"] == pytest.approx(0.1 - 1.959964 * sd - 2.776445 * sd * np.sqrt(1 / 5 + 1.959964**2 / 8))
+    assert row["mean_difference_boot_lo"] < 0.1 < row["mean_difference_boot_hi"]
+
+
+def test_bins_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    p = np.round(rng.random(300), 2)
+    truth = (rng.random(300) < p).astype(int)
+    bins = bins_of(p)
+    observed, mean = calibration_curve(truth, p, n_bins=10, strategy="quantile")
+    assert pd.Series(truth).groupby(bins).mean().to_numpy() == pytest.approx(observed)
+    assert pd.Series(p).groupby(bins).mean().to_numpy() == pytest.approx(mean)
+
+
+def test_a_draw_is_a_resample_of_whole_sessions():
+    how = co.Resampling(seed=3, draws=50)
+    rng = np.random.default_rng(0)
+    session = np.repeat(np.arange(6), 10)
+    first, second = rng.integers(0, 2, 60), rng.integers(0, 2, 60)
+    tables = co.tables_of(first, second, session, (6, 2))
+    weights = how.weights(6)
+    assert (weights.sum(axis=1) == 6).all()
+    for weight, kappa in zip(weights, co.kappa(how.draw(tables)), strict=True):
+        own = np.concatenate([np.flatnonzero(session == one) for one in np.repeat(np.arange(6), weight.astype(int))])
+        assert kappa == pytest.approx(cohen_kappa_score(first[own], second[own]))
+    low, high = np.percentile(co.kappa(how.draw(tables)), [2.5, 97.5])
+    assert how.estimate(co.kappa, tables)[1:] == pytest.approx((low, high))
+
+
+def test_intervals_need_sessions_and_defined_draws():
+    how = co.Resampling(draws=500)
+    four = np.tile(np.array([[[5.0, 1], [1, 5]]]), (4, 1, 1))
+    assert np.isnan(how.estimate(co.kappa, four)[1:]).all()
+    rare = np.tile(np.array([[[10.0, 0], [0, 0]]]), (9, 1, 1))
+    rare[0, 1, 1] = 1  # one session of nine has the code: a third of draws are without it
+    assert how.estimate(co.kappa, rare)[0] == 1
+    assert np.isnan(how.estimate(co.kappa, rare)[1:]).all()
+
+
+def test_the_interval_covers_what_it_should():
+    # Sessions differ in how well the machine does: their bootstrap must allow for it.
+    rng = np.random.default_rng(5)
+    hits = 0
+    for _ in range(200):
+        right = rng.beta(8, 2, size=40)  # mean .8
+        agree = rng.binomial(20, right)
+        tables = np.zeros((40, 2, 2))
+        tables[:, 0, 0], tables[:, 0, 1] = agree, 20 - agree
+        _, low, high = co.Resampling(draws=400).estimate(co.percent_agreement, tables)
+        hits += low <= 0.8 <= high
+    assert 0.9 <= hits / 200 <= 0.98

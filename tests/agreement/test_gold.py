@@ -1,0 +1,256 @@
+"""Human codes in the forms that people have them, and which turn each row is about."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from therapy_analytics.agreement._gold import GoldOptions, gold_of
+from therapy_analytics.agreement._labels import Labels
+from therapy_analytics.agreement._machine import machine_of
+from therapy_analytics.agreement._match import aligned, match
+from therapy_analytics.errors import BadDataFileError, BadOptionError
+
+
+def values(turns, table, **options):
+    """Return the values of codes as {(turn, coder, code): value}."""
+    found = gold_of(machine_of(turns), table, GoldOptions(**options)).values
+    return {(one.place, one.coder, one.code): one.value for one in found.itertuples()}
+
+
+def of(found, code, coder="human"):
+    return {place: value for (place, whose, name), value in found.items() if name == code and whose == coder}
+
+
+def test_a_column_of_0_and_1_for_each_code(turns):
+    table = pd.DataFrame(
+        {"session_id": "s0", "turn": [0, 2, 4], "question": [1, 0, None], "mi_reflection": ["x", "no", 0]}
+    )
+    found = values(turns, table.astype(object))
+    assert of(found, "mi_question") == {0: 1, 2: 0}  # turn 4 was not coded
+    assert of(found, "mi_reflection") == {0: 1, 2: 0, 4: 0}
+
+
+def test_names_separated_by_semicolons(turns):
+    table = pd.DataFrame({"session": "s0", "turn": range(4), "codes": ["question; reflection", "change", "", ""]})
+    found = values(turns, table)
+    assert of(found, "mi_question") == {0: 1, 2: 0}
+    assert of(found, "mi_reflection") == {0: 1, 2: 0}
+    assert of(found, "mi_change") == {1: 1, 3: 0}
+    assert of(values(turns, table, blank="missing"), "mi_change") == {1: 1}
+
+
+def test_a_row_for_each_turn_and_coder_and_a_column_for_each_coder_are_the_same(turns):
+    long = pd.DataFrame(
+        {
+            "session_id": "s0",
+            "turn": [0, 0, 2, 2],
+            "annotator_id": list("abab"),
+            "code": ["question", "input", "question"] * 1 + [""],
+        }
+    )
+    wide = pd.DataFrame({"session_id": "s0", "turn": [0, 2], "coder_a": ["question"] * 2, "coder_b": ["input", ""]})
+    one, two = values(turns, long), values(turns, wide)
+    assert of(one, "mi_question", "a") == of(two, "mi_question", "coder_a") == {0: 1, 2: 1}
+    assert of(one, "mi_question", "b") == {0: 0, 2: 0}
+    assert of(one, "mi_input", "b") == of(two, "mi_input", "coder_b") == {0: 1, 2: 0}
+
+
+def test_corrections_say_nothing_of_turns_that_they_do_not_list(turns):
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 1], "code": ["mi_question", "mi_question", "mi_change"]})
+    table["value"], table["coder"] = [1, 0, 1], "ann"
+    assert values(turns, table) == {
+        (0, "ann", "mi_question"): 1,
+        (2, "ann", "mi_question"): 0,
+        (1, "ann", "mi_change"): 1,
+    }
+
+
+def test_codes_that_the_transcripts_brought(turns):
+    turns["gold_main_therapist_behaviour"] = ["question", "", "reflection", "", "other", "", "therapist_input", ""]
+    turns["gold_reflection_exists"] = ["True", "", "True", "", "False", "", "False;True", ""]
+    found = values(turns, None)
+    assert of(found, "mi_question") == {0: 1, 2: 0, 4: 0, 6: 0}
+    assert of(found, "mi_reflection") == {0: 1, 2: 1, 4: 0, 6: 0}
+    assert of(found, "mi_input") == {0: 0, 2: 0, 4: 0, 6: 1}
+    with pytest.raises(BadOptionError, match="no codes by people"):
+        values(turns.drop(columns=["gold_main_therapist_behaviour", "gold_reflection_exists"]), None)
+
+
+def test_labels_of_misc_reach_the_codes_by_their_bridges(turns):
+    # RF (reframe) overlaps with reflection: whether the turn is one stays open.
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4, 6], "t2": ["SR", "OQ", "RF", "AF"]})
+    found = values(turns, table)
+    assert of(found, "mi_question") == {0: 0, 2: 1, 4: 0, 6: 0}
+    assert of(values(turns, table.assign(t2=["SR", "CR", "RF", "OQ"])), "mi_reflection") == {0: 1, 2: 1, 6: 0}
+
+
+def test_absence_of_some_kinds_says_nothing_of_the_whole(turns):
+    # BOLT codes some kinds of questions: a turn without them may be another question.
+    table = pd.DataFrame(
+        {"session_id": "s0", "turn": [0, 2, 4], "codes": ["questions_on_emotions", "planning", "normalizing"]}
+    )
+    with pytest.raises(BadOptionError, match="no code in it is one of the machine's"):
+        values(turns, table)
+
+
+def test_thought_units_are_joined_to_turns(turns):
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 0, 2, 2], "label": ["OQ", "SR", "CR", "FA"]})
+    found = values(turns, table)
+    assert of(found, "mi_question") == {0: 1, 2: 0}
+    assert of(found, "mi_reflection") == {0: 1, 2: 1}
+
+
+def test_the_users_own_labels(turns, tmp_path):
+    own = tmp_path / "labels.csv"
+    own.write_text("label,code\nFRAGE,mi_question\nsonst,\nRefl,mi.reflection\n", encoding="utf-8")
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4], "kategorie": ["Frage", "Sonst", "REFL"]})
+    assert of(values(turns, table, labels=own), "mi_question") == {0: 1, 2: 0, 4: 0}
+    own.write_text("label,code\nFRAGE,nonsense\n", encoding="utf-8")
+    with pytest.raises(BadDataFileError, match="'nonsense' of 'frage' is not known"):
+        values(turns, table, labels=own)
+    own.write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(BadDataFileError, match="no columns label and code"):
+        values(turns, table, labels=own)
+
+
+def test_a_book_settles_labels_that_several_have():
+    labels = Labels(frozenset({"mi_question", "misc_question", "miti_question"}))
+    assert labels.meaning("Q", "miti").same >= {"miti_question", "mi_question"}
+    assert labels.meaning("nothing such", "mi") is None
+
+
+def test_files_of_each_form_and_columns_by_other_names(turns, tmp_path):
+    table = pd.DataFrame({"fall": "s0", "nr": [0, 2], "question": [1, 0]})
+    names = {"session_id": "fall", "turn": "nr"}
+    table.to_csv(tmp_path / "g.csv", index=False)
+    table.to_csv(tmp_path / "g2.csv", index=False, sep=";")
+    table.to_excel(tmp_path / "g.xlsx", index=False)
+    for name in ("g.csv", "g2.csv", "g.xlsx"):
+        assert of(values(turns, tmp_path / name, columns=names), "mi_question") == {0: 1, 2: 0}
+    with pytest.raises(BadOptionError, match="'wo' is not known"):
+        values(turns, tmp_path / "g.csv", columns={"turn": "wo"})
+    with pytest.raises(BadDataFileError, match="no table"):
+        values(turns, tmp_path / "absent.csv")
+    (tmp_path / "broken.xlsx").write_bytes(b"PK no")
+    with pytest.raises(Exception, match="damaged"):
+        values(turns, tmp_path / "broken.xlsx")
+
+
+def test_turns_counted_from_1_and_rows(turns):
+    counted = pd.DataFrame({"session_id": "s0", "turn": range(1, 9), "codes": ["question", ""] * 4})
+    assert of(values(turns, counted), "mi_question") == {0: 1, 2: 1, 4: 1, 6: 1}
+    rows = pd.DataFrame({"session_id": "s0", "first_row": [1, 3, 99], "question": [1, 0, 1]})
+    found = gold_of(machine_of(turns), rows, GoldOptions())
+    assert len(found.values) == 2
+    assert any("1 row matched to no turn (33.3%)" in note for note in found.notes)
+
+
+SAID = [
+    "so how are you",
+    "fine",
+    "you are fine then",
+    "mm-hmm",
+    "and at home",
+    "well it is hard",
+    "hard at home",
+    "yes",
+]
+
+
+def test_shifted_numbers_are_mended_by_words(turns):
+    turns["text"] = SAID
+    table = pd.DataFrame({"session_id": "S0.csv", "turn": range(1, 8), "question": [1, 0] * 3 + [1]})
+    table["text"] = [
+        "So -- how are you?",
+        "Fine. [laughs]",
+        "You are fine, then.",
+        "And at home?",
+        "Well it's hard",
+        "Hard at home.",
+        "Yes",
+    ]
+    found = match(table.astype(str).assign(coder="a"), machine_of(turns).turns)
+    assert found.place.tolist() == [0, 1, 2, 4, 5, 6, 7]
+    assert any("numbers have shifted" in note for note in found.notes)
+    assert not any("home" in note for note in found.notes)
+
+
+def test_rows_that_are_parts_of_turns_and_turns_that_are_parts_of_rows():
+    turns = [one.split() for one in SAID]
+    rows = [
+        ["so"],
+        ["how", "are", "you"],
+        ["fine"],
+        ["you", "are", "fine", "then", "yes"],
+        ["never", "said"],
+        ["and", "at", "home"],
+    ]
+    assert aligned(rows, turns).tolist() == [0, 0, 1, 2, -1, 4]
+    assert aligned([], turns).tolist() == []
+    assert aligned(rows, []).tolist() == [-1] * 6
+
+
+def test_words_from_the_transcripts(samples):
+    import therapy_analytics as ta
+
+    path = samples / "aria_ben.json"
+    analysis = ta.analyze(ta.read(path), tagger=ta.TaggerOptions(kind="fast"))
+    session = ta.read(path)[0]
+    own = [turn for turn in session.turns if turn.role == "therapist"]
+    table = pd.DataFrame({"session_id": session.id, "text": [turn.text.upper() for turn in own], "codes": "question"})
+    assert "text" not in analysis.turns
+    found = values(analysis.turns, table, transcripts=path)
+    assert sorted(of(found, "mi_question")) == [turn.index for turn in own]
+    with pytest.raises(BadOptionError, match="hold no words to match them with"):
+        values(analysis.turns, table)
+
+
+def test_what_cannot_be_matched_is_said_plainly(turns):
+    some = pd.DataFrame({"session_id": ["s0", "else"], "turn": [0, 0], "question": [1, 1]})
+    notes = gold_of(machine_of(turns), some, GoldOptions()).notes
+    assert notes[0] == "1 session of the human codes not among the results."
+    with pytest.raises(BadOptionError, match="none of its sessions"):
+        values(turns, some[1:])
+    with pytest.raises(BadOptionError, match="which turn"):
+        values(turns, some[:1].drop(columns="turn"))
+    with pytest.raises(BadOptionError, match="no codes"):
+        values(turns[["session_id", "turn", "role"]], some)
+
+
+def test_words_of_people_are_in_no_note_and_no_error(turns):
+    secret = [f"my secret number {one} is private" for one in range(8)]
+    table = pd.DataFrame({"session_id": "s0", "turn": range(8), "question": [1, 0] * 4, "comment": secret})
+    table["labels"] = ["reflection", "my boss Bob beats me up at work", "question", "bob"] * 2
+    found = gold_of(machine_of(turns), table, GoldOptions())
+    assert not [note for note in found.notes if "secret" in note or "bob" in note.lower()]
+    assert "2 labels of no code of the machine." in found.notes
+
+
+def test_what_follows_from_another_book_is_said(turns):
+    turns["p_misc_question"], turns["misc_question"] = turns["p_mi_question"], turns["mi_question"]
+    table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4], "question": [1, 0, 1]})
+    notes = gold_of(machine_of(turns), table, GoldOptions()).notes
+    assert "By the codebooks' bridges from labels of another book: misc_question." in notes
+    listed = pd.DataFrame({"session_id": "s0", "turn": [0], "code": "mi_question", "value": 1})
+    assert any("corrects a machine" in note for note in gold_of(machine_of(turns), listed, GoldOptions()).notes)
+
+
+def test_options_that_are_not_known():
+    with pytest.raises(BadOptionError, match=r"'empty' is not known\. Known: none, missing"):
+        GoldOptions(blank="empty")
+    with pytest.raises(BadOptionError, match="'wai' is not known"):
+        GoldOptions(book="wai")
+
+
+def test_the_one_code_of_a_set_is_named_or_follows_from_the_codes(turns):
+    flags = pd.DataFrame(
+        {"session_id": "s0", "turn": [0, 2, 4], "question": [1, 0, 1], "reflection": [0, 0, 1], "input": 0}
+    )
+    found = gold_of(machine_of(turns), flags, GoldOptions()).sets
+    assert found["value"].tolist() == ["mi_question", "other"]  # turn 4 has two of them
+    named = flags.assign(main=["reflection", "other", "question"])
+    found = gold_of(machine_of(turns), named, GoldOptions()).sets
+    assert found["value"].tolist() == ["mi_reflection", "other", "mi_question"]
+    assert np.array_equal(found["place"], [0, 2, 4])

@@ -1,0 +1,64 @@
+"""``tanalyze compare`` as a person types it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+
+def tanalyze(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, warnings as errors."""
+    code = "from therapy_analytics.cli import main; main()"
+    env = {**os.environ, "PYTHONWARNINGS": "error", "COLUMNS": "100", "TERM": "dumb"}
+    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, env=env, check=False)
+
+
+@pytest.fixture(scope="module")
+def results(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("compare") / "r"
+    done = tanalyze("run", str(samples), "--out", str(out), "--no-plots", "--tagger", "fast")
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_counselors_are_compared_and_the_words_printed(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    done = tanalyze("compare", str(results), "--by", "counselor", "--out", str(out), "--measures", "process")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    for words in ("At a glance", "What differs", "What does not differ", "What cannot be told", "Ruth Lindqvist"):
+        assert words in said
+    assert "no number here rates" in said
+    written = {path.name for path in out.iterdir()}
+    assert {"comparison.csv", "groups.csv", "comparison.md", "comparison.json", "comparison_process.png"} <= written
+    table = pd.read_csv(out / "comparison.csv")
+    assert set(table["against"]) == {"all others"}
+    assert set(table["tested"]) == {"means by client"}
+    assert all(path.stat().st_mode & 0o077 == 0 for path in out.iterdir())
+
+
+def test_a_wrong_column_is_one_sentence(results: Path, tmp_path: Path) -> None:
+    done = tanalyze("compare", str(results), "--by", "coach", "--out", str(tmp_path / "c"))
+    assert done.returncode == 2
+    assert "the sessions have no column coach" in done.stderr
+    assert "counselor" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_folder_of_other_things_is_kept(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.docx").write_text("x")
+    done = tanalyze("compare", str(results), "--out", str(tmp_path), "--measures", "therapist_input_rate", "--no-plots")
+    assert done.returncode == 2
+    assert "thesis.docx" in done.stderr
+
+
+def test_no_results_no_comparison(tmp_path: Path) -> None:
+    done = tanalyze("compare", str(tmp_path))
+    assert done.returncode == 2
+    assert "holds no sessions.csv" in done.stderr

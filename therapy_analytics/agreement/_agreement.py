@@ -1,0 +1,174 @@
+"""`agreement`: machine against people, people against each other, as tables, a report and figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from therapy_analytics.agreement._coefficients import Resampling
+from therapy_analytics.agreement._gold import Gold, GoldOptions, gold_of
+from therapy_analytics.agreement._machine import Machine, machine_of
+from therapy_analytics.agreement._report import Facts, report, summary
+from therapy_analytics.agreement._sessions import rates_table, sessions_table
+from therapy_analytics.agreement._statistics import (
+    calibration_table,
+    coded,
+    codes_table,
+    confusion_table,
+    pairs_table,
+)
+from therapy_analytics.errors import BadOptionError
+
+TABLES = ("codes", "pairs", "sessions", "calibration", "confusion", "rates")
+FIGURES = {"confusion": "confusion_matrix", "calibration": "calibration_curve", "rates": "limits_of_agreement"}
+"""Tables and the plots that show them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far the machine's codes agree with people's, and people's with each other's.
+
+    Attributes
+    ----------
+    codes : DataFrame
+        A row a code or set: the machine against what most people gave, and beside what people reach together.
+    pairs : DataFrame
+        A row a code and pair of coders.
+    sessions : DataFrame
+        A row a rate: ICC(2,1), mean difference, limits of agreement.
+    calibration, confusion, rates : DataFrame
+        What the figures show: bins of probabilities, counts of human and machine values, rates of sessions.
+    text : str
+        All that in words (Markdown), with the form of each statistic and the recipe.
+    summary : tuple of str
+        The same in a few lines.
+    """
+
+    codes: pd.DataFrame
+    pairs: pd.DataFrame
+    sessions: pd.DataFrame
+    calibration: pd.DataFrame
+    confusion: pd.DataFrame
+    rates: pd.DataFrame
+    text: str
+    summary: tuple[str, ...]
+
+    def write(self, folder: Path | str, *, figures: bool = True) -> list[Path]:
+        """Write the tables as CSV, ``agreement.md`` and the figures; return the files.
+
+        What an earlier call wrote there is replaced; nothing else in the folder is touched.
+        """
+        folder = Path(folder)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths = []
+        for name in TABLES:
+            path = folder / f"{name}.csv"
+            getattr(self, name).to_csv(path, index=False, float_format="%.6g", lineterminator="\n", encoding="utf-8")
+            paths.append(path)
+        path = folder / "agreement.md"
+        path.write_text(self.text, encoding="utf-8", newline="\n")
+        return [*paths, path, *(self._draw(folder) if figures else [])]
+
+    def _draw(self, folder: Path) -> list[Path]:
+        from therapy_analytics.plots import PLOTS  # noqa: PLC0415  # matplotlib is slow to import
+        from therapy_analytics.plots._blocks import sheet_size  # noqa: PLC0415
+        from therapy_analytics.plots._save import save  # noqa: PLC0415
+
+        found = []
+        for name, plot in FIGURES.items():
+            table = getattr(self, name)
+            size = sheet_size(table["code"].nunique())
+            found.append(save(PLOTS[plot], table, folder / f"{name}.png", figsize=size))
+        return found
+
+
+def agreement(
+    results: Path | str | pd.DataFrame,
+    gold: Path | str | pd.DataFrame | None = None,
+    *,
+    options: GoldOptions | None = None,
+    seed: int = 0,
+    draws: int = 2000,
+) -> Agreement:
+    """Compare the machine's codes with those that people gave, and people with each other.
+
+    Parameters
+    ----------
+    results : path or DataFrame
+        Folder that ``tanalyze run`` wrote, or a turns table.
+    gold : path or DataFrame, optional
+        Codes by people: see `GoldOptions`. Without it, those that the transcripts brought (``gold_...``).
+    options : GoldOptions, optional
+        How the table of human codes is to be read.
+    seed : int
+        Of the bootstrap.
+    draws : int
+        How often sessions are drawn again.
+
+    Returns
+    -------
+    Agreement
+        Tables and text; ``.write(folder)`` writes them.
+
+    Raises
+    ------
+    BadOptionError
+        No results, no human codes, or nothing that tells which turn is which.
+    BadDataFileError
+        A file that is no table.
+
+    Notes
+    -----
+    Intervals are percentiles of a bootstrap of whole sessions, and missing with fewer than five of them. They hold
+    for other sessions, and for these coders.
+
+    Examples
+    --------
+    >>> turns = pd.DataFrame({"session_id": "a", "turn": range(4), "role": "therapist"})
+    >>> turns["p_mi_question"], turns["mi_question"] = [0.9, 0.8, 0.2, 0.1], [1, 1, 0, 0]
+    >>> human = pd.DataFrame({"session_id": "a", "turn": range(4), "question": [1, 0, 0, 0]})
+    >>> found = agreement(turns, human).codes
+    >>> found[["code", "agreement", "kappa"]].to_numpy().tolist()
+    [['mi_question', 0.75, 0.5]]
+    """
+    if draws < 1 or seed < 0:
+        option = "draws" if draws < 1 else "seed"
+        raise BadOptionError(option, "it is too small", "Give a whole number, such as 2000")
+    machine = machine_of(results)
+    people = gold_of(machine, gold, options or GoldOptions())
+    return _agreement(machine, people, Resampling(seed, draws), _recipe(gold, options or GoldOptions()))
+
+
+def _recipe(gold: Path | str | pd.DataFrame | None, options: GoldOptions) -> dict[str, Any]:
+    named = (
+        "a table in memory" if isinstance(gold, pd.DataFrame) else Path(gold).name if gold else "gold_... of turns.csv"
+    )
+    return {"human codes": named, "blank cells": options.blank, "codebook": options.book or "found out"}
+
+
+def _agreement(machine: Machine, people: Gold, how: Resampling, recipe: dict[str, Any]) -> Agreement:
+    found = coded(machine, people)
+    rates = rates_table(found, [_names(machine, people, one.code) for one in found])
+    codes, sessions = codes_table(found, how), sessions_table(rates, how)
+    facts = Facts(machine.recipe, people.notes, how, recipe)
+    return Agreement(
+        codes=codes,
+        pairs=pairs_table(found, how),
+        sessions=sessions,
+        calibration=calibration_table(found, how),
+        confusion=confusion_table(found),
+        rates=rates,
+        text=report(codes, sessions, facts),
+        summary=tuple(summary(codes, people.notes)),
+    )
+
+
+def _names(machine: Machine, people: Gold, code: str) -> list[str]:
+    """Return the sessions of a code in the order of their numbers: of the first coded turn."""
+    source = people.values if code in machine.codes else people.sets
+    place = np.unique(source.loc[source["code"] == code, "place"].to_numpy(dtype=np.int64))
+    return list(dict.fromkeys(machine.turns["session_id"].to_numpy()[place]))

@@ -1,0 +1,259 @@
+"""Codes that people gave, in the forms that they have them: one value for each turn, coder and code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from therapy_analytics.agreement._cells import MISSING, ONE, SETS, UNSURE, ZERO, Block, Reading
+from therapy_analytics.agreement._labels import BOOKS, Labels, check_own, slug
+from therapy_analytics.agreement._machine import Machine, with_words
+from therapy_analytics.agreement._match import Ints, match
+from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.tables import GOLD
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "session_id": ("session_id", "session", "transcript_id", "transcript", "dialogue_id", "dialog_id",
+                   "conversation_id", "conv_id", "case_id", "case", "source_file", "file"),
+    "turn": ("turn", "turn_index", "turn_id", "turn_number", "volley"),
+    "first_row": ("first_row", "row", "line"),
+    "text": ("text", "utterance_text", "utt_text", "utterance", "turn_text", "sentence", "said", "words", "message"),
+    "coder": ("coder", "annotator", "annotator_id", "coder_id", "rater", "rater_id", "annotator_name", "judge"),
+    "code": ("code",),
+    "value": ("value", "present", "coded"),
+}  # fmt: skip
+"""What columns are called, best known first."""
+ALONE = "human"
+BLANK = ("none", "missing")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldOptions:
+    """How a table of human codes is to be read.
+
+    Attributes
+    ----------
+    columns : mapping
+        Which column holds what, where the names do not say: ``session_id``, ``turn``, ``first_row``, ``text``,
+        ``coder``, ``code``, ``value``.
+    labels : path or None
+        CSV with columns ``label`` and ``code``: what the coders' labels mean, as columns of ``turns.csv`` or codes
+        of the codebooks. An empty code: the label stands for none.
+    book : str
+        The codebook of the labels, ``mi``, ``bolt``, ``misc`` or ``miti``, where one label is in several.
+    blank : {"none", "missing"}
+        What an empty cell of labels means: that the turn has none of them, or that nobody coded it.
+    transcripts : path or None
+        Where the words are, to match rows by them; results of ``run --quotes`` hold them already.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    labels: Path | str | None = None
+    book: str = ""
+    blank: str = "none"
+    transcripts: Path | str | None = None
+
+    def __post_init__(self) -> None:
+        option = "blank" if self.blank not in BLANK else "book"
+        known, given = (BLANK, self.blank) if option == "blank" else (("", *BOOKS), self.book)
+        if given not in known:
+            raise BadOptionError(option, f"{given!r} is not known", f"Known: {', '.join(filter(None, known))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Codes that people gave.
+
+    Attributes
+    ----------
+    values : DataFrame
+        ``place`` (row of the turns table), ``coder``, ``code`` (column of the turns table), ``value`` (0 or 1). Turns
+        that a coder did not code have no row.
+    sets : DataFrame
+        ``place``, ``coder``, ``code`` (a name of `SETS`), ``value`` (its code, or other or neutral).
+    notes : tuple of str
+        What was matched, and what was not understood.
+    """
+
+    values: pd.DataFrame
+    sets: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: GoldOptions) -> Gold:
+    """Return the human codes of a table, or those that the transcripts brought with them (``gold_...``).
+
+    Raises
+    ------
+    BadOptionError
+        There are none, or nothing tells the turns.
+    BadDataFileError
+        The file is no table, or the table of labels is not right.
+    """
+    labels = _labels(options, machine.codes)
+    if gold is None:
+        rows, place, notes = _brought(machine)
+    else:
+        table = _read(gold) if not isinstance(gold, pd.DataFrame) else _as_text(gold)
+        rows = _named(table, options.columns)
+        if options.transcripts is not None:
+            machine = with_words(machine, options.transcripts)
+        found = match(rows, machine.turns)
+        place, notes = found.place, found.notes
+    values, sets, said = _values(rows, place, machine, labels, options.blank)
+    if values.empty:
+        option = "gold"
+        known = ", ".join(machine.codes[:6])
+        raise BadOptionError(option, "no code in it is one of the machine's", f"Give --map, or columns such as {known}")
+    return Gold(values, sets, (*notes, *said))
+
+
+def _read(path: Path | str) -> pd.DataFrame:
+    path = Path(path)
+    try:
+        if path.suffix.lower() in {".xlsx", ".xlsm"}:
+            from therapy_analytics.readers._base import Source  # noqa: PLC0415
+            from therapy_analytics.readers._zip import bounded_zip  # noqa: PLC0415
+
+            bounded_zip(Source(path, "", data=path.read_bytes()))
+            return pd.read_excel(path, dtype=str, keep_default_na=False)
+        return pd.read_csv(path, dtype=str, keep_default_na=False, sep=None, engine="python", encoding="utf-8-sig")
+    except (ValueError, OSError, pd.errors.ParserError):
+        raise BadDataFileError(str(path), "it is no table that can be read", "Save it as CSV (UTF-8) or xlsx") from None
+
+
+def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype(object).where(frame.notna(), "").astype(str).reset_index(drop=True)
+
+
+def _labels(options: GoldOptions, codes: Sequence[str]) -> Labels:
+    own: dict[str, str] = {}
+    labels = Labels(frozenset(codes), book=options.book)
+    if options.labels is not None:
+        table = _read(options.labels)
+        table.columns = [slug(name) for name in table.columns]
+        if not {"label", "code"} <= set(table.columns):
+            raise BadDataFileError(str(options.labels), "it has no columns label and code", "Name its columns so")
+        own = {slug(label): slug(code) for label, code in zip(table["label"], table["code"], strict=True)}
+        check_own(own, labels, str(options.labels))
+    return Labels(frozenset(codes), own, options.book)
+
+
+def _named(table: pd.DataFrame, wanted: Mapping[str, str]) -> pd.DataFrame:
+    """Give the columns that say which turn and whose codes their own names; leave all others."""
+    unknown = sorted(set(wanted) - set(NAMES)) + sorted(set(wanted.values()) - set(table.columns))
+    if unknown:
+        option = "columns"
+        raise BadOptionError(
+            option, f"{unknown[0]!r} is not known", f"Known: {', '.join(NAMES)}, and the table's columns"
+        )
+    by_slug = {slug(name): str(name) for name in reversed(table.columns)}
+    found: dict[str, str] = {name: kind for kind, name in wanted.items()}
+    for kind, names in NAMES.items():
+        free = [by_slug[name] for name in names if name in by_slug and by_slug[name] not in found]
+        fits = [name for name in free if kind != "text" or not _are_numbers(table[name])]
+        if fits and kind not in found.values():
+            found[fits[0]] = kind
+    return table.rename(columns=found)
+
+
+def _are_numbers(column: pd.Series) -> bool:
+    return bool(pd.to_numeric(column, errors="coerce").notna().mean() > 0.5)
+
+
+def _brought(machine: Machine) -> tuple[pd.DataFrame, Ints, tuple[str, ...]]:
+    """Return the codes that the transcripts brought, which stand beside the turns already."""
+    names = [name for name in machine.turns if str(name).startswith(GOLD)]
+    if not names:
+        option = "gold"
+        raise BadOptionError(option, "the results hold no codes by people", "Give a table of them")
+    rows = _as_text(machine.turns[names]).rename(columns=lambda name: str(name).removeprefix(GOLD))
+    note = "The human codes are those in the transcripts (columns gold_... of turns.csv), as of one coder."
+    return rows, np.arange(len(rows)), (note,)
+
+
+def _values(
+    rows: pd.DataFrame, place: Ints, machine: Machine, labels: Labels, blank: str
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Return the values of codes and of sets, and what was not understood."""
+    kept = place >= 0
+    rows, place = rows[kept].reset_index(drop=True), place[kept]
+    coder = rows["coder"].where(rows["coder"] != "", ALONE) if "coder" in rows else pd.Series(ALONE, index=rows.index)
+    reading = Reading(labels, blank, frozenset(NAMES) - {"code"})
+    if {"code", "value"} <= set(rows.columns):
+        blocks = list(reading.listed(rows, coder))
+    else:
+        blocks = list(reading.columns(rows, coder))
+    values = _resolved(blocks, place)
+    values = _of_their_role(values, machine)
+    sets = _sets(reading.exclusive, values, place, machine)
+    return values, _of_their_role(sets, machine), reading.notes()
+
+
+def _resolved(blocks: Sequence[Block], place: Ints) -> pd.DataFrame:
+    """Put columns and rows together: of columns a definite word counts more than an open one, of rows a yes does."""
+    first = {UNSURE: 1, ZERO: 2, ONE: 3, MISSING: 0}
+    frames = [
+        pd.DataFrame({"row": np.arange(len(place)), "place": place, "coder": coder, "code": code, "value": value})
+        for _, coder, codes in blocks
+        for code, value in codes.items()
+    ]
+    if not frames:
+        return pd.DataFrame({"place": [], "coder": [], "code": [], "value": []})
+    whole = pd.concat(frames, ignore_index=True)
+    whole = whole[whole["value"] != MISSING].assign(rank=lambda one: one["value"].map(first))
+    rows = whole.groupby(["row", "place", "coder", "code"], sort=False)["rank"].max().reset_index()
+    rows["value"] = rows["rank"].map({1: UNSURE, 2: ZERO, 3: ONE})
+    turns = rows.groupby(["place", "coder", "code"], sort=True)["value"].max().reset_index()
+    turns = turns[turns["value"] != UNSURE]
+    return turns.assign(value=(turns["value"] == ONE).astype(np.int64)).reset_index(drop=True)
+
+
+def _sets(
+    exclusive: Sequence[tuple[str, pd.Series, pd.Series]], values: pd.DataFrame, place: Ints, machine: Machine
+) -> pd.DataFrame:
+    """Return the one code of each set that a turn has, from columns that name it, else from the codes."""
+    named = [
+        pd.DataFrame({"place": place, "coder": coder, "code": name, "value": value}) for name, coder, value in exclusive
+    ]
+    told = {name for name, _, _ in exclusive}
+    found = [
+        one
+        for name in SETS
+        if name not in told and set(SETS[name][0]) <= set(machine.codes)
+        for one in [_alone(values, name)]
+    ]
+    whole = pd.concat([*named, *found], ignore_index=True) if named or found else pd.DataFrame(columns=list(values))
+    whole = whole[whole["value"] != ""]
+    group = whole.groupby(["place", "coder", "code"])["value"]
+    single = group.nunique() == 1
+    return group.first()[single].reset_index()
+
+
+def _alone(values: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the set's code of turns that have one of its codes, or none."""
+    codes, rest = SETS[name]
+    own = values[values["code"].isin(codes)]
+    wide = (
+        own.pivot_table(index=["place", "coder"], columns="code", values="value").reindex(columns=list(codes)).dropna()
+    )
+    n = wide.sum(axis=1)
+    wide = wide[n < 2]
+    one = np.where(wide.sum(axis=1) == 1, wide.to_numpy().argmax(axis=1) if len(wide) else 0, len(codes))
+    value = np.array([*codes, rest], dtype=object)[one.astype(np.int64)]
+    return wide.index.to_frame(index=False).assign(code=name, value=value)
+
+
+def _of_their_role(values: pd.DataFrame, machine: Machine) -> pd.DataFrame:
+    """Leave out what is said of turns whose role cannot have the code."""
+    if values.empty:
+        return values
+    roles = {code: set(machine.turns["role"][machine.turns[code].notna()]) for code in machine.codes}
+    roles |= {name: roles.get(codes[0], set()) for name, (codes, _) in SETS.items()}
+    role = machine.turns["role"].to_numpy()[values["place"].to_numpy(dtype=np.int64)]
+    fits = [one in roles.get(code, set()) for one, code in zip(role, values["code"], strict=True)]
+    return values[fits].reset_index(drop=True)

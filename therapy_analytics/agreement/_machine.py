@@ -1,0 +1,111 @@
+"""What the machine said: the turns tables of result folders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.tables import GOLD
+
+KEYS = ("session_id", "turn", "role")
+_KEPT = (*KEYS, "first_row", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine's codes.
+
+    Attributes
+    ----------
+    turns : DataFrame
+        A row a turn: ``session_id`` (text), ``turn``, ``role``, where known ``first_row`` and ``text``, the codes as
+        0, 1 or nan with their probabilities ``p_...``, and ``gold_...`` as text.
+    codes : tuple of str
+        Columns of the codes.
+    recipe : mapping
+        Who coded, as ``run.json`` says it; empty where there is none.
+    """
+
+    turns: pd.DataFrame
+    codes: tuple[str, ...]
+    recipe: Mapping[str, Any]
+
+
+def machine_of(results: Path | str | pd.DataFrame) -> Machine:
+    """Return the codes in a folder of results, or in a turns table.
+
+    Raises
+    ------
+    BadOptionError
+        There are no results, or the table is no turns table.
+    """
+    if isinstance(results, pd.DataFrame):
+        return _machine(results, {})
+    folder = Path(results)
+    paths = sorted(folder.glob("sessions/*/turns.csv"))
+    if not paths:
+        option = "results"
+        raise BadOptionError(option, f"{folder} holds no results", "Name the folder that tanalyze run wrote")
+    tables = [_table(path) for path in paths]
+    return _machine(pd.concat(tables, ignore_index=True), _recipe(folder / "run.json"))
+
+
+def _table(path: Path) -> pd.DataFrame:
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    except (ValueError, OSError):
+        raise BadDataFileError(str(path), "it is no table of turns", "Run tanalyze run again") from None
+    keep = [name for name in frame.columns if name in _KEPT or name.startswith(GOLD) or _is_code(name, frame)]
+    return frame[keep]
+
+
+def _is_code(name: str, frame: pd.DataFrame) -> bool:
+    column = name.removeprefix("p_")
+    return f"p_{column}" in frame.columns and column in frame.columns
+
+
+def _recipe(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Machine:
+    missing = [name for name in KEYS if name not in frame.columns]
+    codes = tuple(str(name) for name in frame.columns if f"p_{name}" in frame.columns)
+    if missing or not codes:
+        option = "results"
+        problem = f"the table of turns has no {', '.join(missing) or 'codes'}"
+        raise BadOptionError(option, problem, "Give the turns table of an analysis, or the folder of its results")
+    kept = [name for name in frame.columns if name in _KEPT or str(name).startswith(GOLD)]
+    turns = frame[kept].reset_index(drop=True).copy()
+    turns["session_id"] = turns["session_id"].astype(str)
+    turns["role"] = turns["role"].astype(str)
+    for name in ("turn", "first_row"):
+        if name in turns:
+            turns[name] = pd.to_numeric(turns[name], errors="coerce").fillna(-1).astype(np.int64)
+    numbers = {name: _numbers(frame[name]) for code in codes for name in (f"p_{code}", code)}
+    return Machine(pd.concat([turns, pd.DataFrame(numbers)], axis=1), codes, recipe)
+
+
+def _numbers(column: pd.Series) -> np.ndarray:
+    return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def with_words(machine: Machine, transcripts: Path | str) -> Machine:
+    """Return the codes with what was said beside them, read from the transcripts and kept in memory alone."""
+    from therapy_analytics.readers import read  # noqa: PLC0415  # only where words are needed
+
+    said = {(one.id, turn.index): turn.text for one in read(transcripts) for turn in one.turns}
+    keys = zip(machine.turns["session_id"], machine.turns["turn"], strict=True)
+    texts = [said.get((session, int(turn)), "") for session, turn in keys]
+    return Machine(machine.turns.assign(text=texts), machine.codes, machine.recipe)

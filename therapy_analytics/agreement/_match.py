@@ -1,0 +1,202 @@
+"""Which turn of the results each row of the human codes is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import PurePath
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.readers._notes import counted
+
+Ints = NDArray[np.int64]
+SHIFTED = 0.05
+"""A session with more rows than this whose words stand in another turn than their number says has shifted."""
+HALF = 0.5
+_BRACKETED = re.compile(r"\[[^\]]*\]|\([^)]*\)|<[^>]*>")
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Where rows were found.
+
+    Attributes
+    ----------
+    place : int array (n_rows,)
+        Row of the turns table, -1 where there is none.
+    notes : tuple of str
+        How they were matched, and how many were not.
+    """
+
+    place: Ints
+    notes: tuple[str, ...]
+
+
+def match(rows: pd.DataFrame, turns: pd.DataFrame) -> Matched:
+    """Find the turn of each row: by number, by first row, or by words where the numbers have shifted.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``session_id`` and at least one of ``turn``, ``first_row``, ``text``; ``coder``.
+    turns : DataFrame
+        As `Machine` has them.
+
+    Raises
+    ------
+    BadOptionError
+        Nothing in common can tell the turns.
+    """
+    session, notes = _sessions(rows, turns)
+    rows = rows.assign(session_id=session)
+    words = "text" in rows and "text" in turns
+    if "turn" in rows:
+        place, said = _by_number(rows, turns, "turn")
+        if words:
+            place, said = _mend(rows, turns, place, said)
+    elif "first_row" in rows and "first_row" in turns:
+        place, said = _by_number(rows, turns, "first_row")
+    elif words:
+        place, said = _by_words(rows, turns), "by their words, in order"
+    else:
+        option = "gold"
+        raise BadOptionError(option, _lacking(rows), "Give a column turn (from 0, as in turns.csv), or the transcripts")
+    lost = int((place < 0).sum())
+    counts = [f"Of {len(rows):,} rows of the human codes {len(rows) - lost:,} were matched to a turn, {said}."]
+    left = f"{counted(lost, 'row')} matched to no turn ({lost / max(len(rows), 1):.1%}): left out."
+    return Matched(place, (*notes, *counts, *([left] if lost else [])))
+
+
+def _lacking(rows: pd.DataFrame) -> str:
+    if "text" in rows:
+        return "the human codes have words but no turn numbers, and the results hold no words to match them with"
+    return "the human codes say of no row which turn it is about"
+
+
+def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the session of each row as the results name it, and what is to be said of strangers."""
+    known = list(dict.fromkeys(turns["session_id"]))
+    if "session_id" not in rows:
+        if len(known) == 1:
+            return known * len(rows), []
+        option = "gold"
+        raise BadOptionError(option, "the human codes have no column of sessions", "Give a column session_id")
+    names = {_plain(name): name for name in known}
+    found = [names.get(_plain(name), "") for name in rows["session_id"]]
+    strangers = {name for name, one in zip(rows["session_id"], found, strict=True) if not one}
+    if strangers and not any(found):
+        option = "gold"
+        raise BadOptionError(
+            option, "none of its sessions is in the results", f"Name them as sessions.csv does ({known[0]}, ...)"
+        )
+    notes = [f"{counted(len(strangers), 'session')} of the human codes not among the results."] if strangers else []
+    return found, notes
+
+
+def _plain(name: object) -> str:
+    """Return a session's name without folders, ending and case; 7 and 7.0 are one."""
+    text = str(name).strip().casefold()
+    path = PurePath(text.replace("\\", "/"))
+    return text.removesuffix(".0") if path.suffix in {"", ".0"} else path.stem
+
+
+def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints, str]:
+    number = pd.to_numeric(rows[name], errors="coerce").fillna(-1).astype(np.int64)
+    shift = int(name == "turn" and _from_one(rows["session_id"], number, turns))
+    index = pd.MultiIndex.from_frame(turns[["session_id", name]])
+    if not index.is_unique:
+        index = index[~index.duplicated()]
+    asked = pd.MultiIndex.from_arrays([rows["session_id"], number - shift])
+    place = np.asarray(index.get_indexer(asked), dtype=np.int64)
+    return place, f"by session and {name}" + (" (counted from 1 there)" if shift else "")
+
+
+def _from_one(session: pd.Series, number: pd.Series, turns: pd.DataFrame) -> bool:
+    """Tell numbers from 1: none is 0, and some session has one more than there are turns."""
+    last = session.map(turns.groupby("session_id")["turn"].max())
+    return bool((number != 0).all() and (number == last + 1).any())
+
+
+def _mend(rows: pd.DataFrame, turns: pd.DataFrame, place: Ints, said: str) -> tuple[Ints, str]:
+    """Match by words those sessions whose numbers lead to other words."""
+    mine = [_said(text) for text in rows["text"]]
+    theirs = [_said(text) for text in turns["text"]]
+    # A row may be a part of its turn.
+    fits = np.array([at >= 0 and one in theirs[at] for one, at in zip(mine, place, strict=True)], dtype=bool)
+    wrong = pd.Series(~fits).groupby(rows["session_id"].to_numpy()).mean()
+    shifted = set(wrong.index[wrong > SHIFTED]) - {""}
+    if not shifted:
+        return place, said
+    own = rows["session_id"].isin(shifted).to_numpy()
+    place = place.copy()
+    place[own] = _by_words(rows[own], turns)
+    return place, f"{said}; in {len(shifted)} sessions, whose numbers have shifted, by their words"
+
+
+def _said(text: object) -> str:
+    return " ".join(_words(text))
+
+
+def _words(text: object) -> list[str]:
+    return _WORD.findall(_BRACKETED.sub(" ", str(text)).casefold().replace("'", "").replace("\u2019", ""))
+
+
+def _by_words(rows: pd.DataFrame, turns: pd.DataFrame) -> Ints:
+    """Align the rows of each session and coder with its turns; the same rows of several coders are aligned once."""
+    place = np.full(len(rows), -1, dtype=np.int64)
+    at = {session: np.asarray(own) for session, own in turns.groupby("session_id", sort=False).indices.items()}
+    theirs = {session: [_words(text) for text in turns["text"].iloc[own]] for session, own in at.items()}
+    done: dict[tuple[object, ...], Ints] = {}
+    coder = rows["coder"] if "coder" in rows else pd.Series("", index=rows.index)
+    for own in rows.groupby([rows["session_id"], coder], sort=False).indices.values():
+        session = rows["session_id"].iloc[own[0]]
+        if session not in at:
+            continue
+        mine = [_words(text) for text in rows["text"].iloc[own]]
+        key = (session, *map(" ".join, mine))
+        if key not in done:
+            done[key] = aligned(mine, theirs[session])
+        found = done[key]
+        place[own] = np.where(found >= 0, at[session][found], -1)
+    return place
+
+
+def aligned(rows: Sequence[Sequence[str]], turns: Sequence[Sequence[str]]) -> Ints:
+    """Return the turn of each row, both as lists of words, in order; -1 where less than half of its words are in one.
+
+    Rows may be parts of turns, and turns parts of rows. Whole rows that equal whole turns are settled
+    first; what lies between is aligned word by word.
+
+    Examples
+    --------
+    >>> aligned([["so"], ["how", "are", "you"], ["well"]], [["so", "how", "are", "you"], ["well"]]).tolist()
+    [0, 0, 1]
+    """
+    found = np.full(len(rows), -1, dtype=np.int64)
+    whole = SequenceMatcher(None, [" ".join(one) for one in rows], [" ".join(one) for one in turns], autojunk=False)
+    for kind, i, j, k, m in whole.get_opcodes():
+        if kind == "equal":
+            found[i:j] = np.arange(k, m)
+        elif kind == "replace":
+            inner = _by_word(rows[i:j], turns[k:m])
+            found[i:j] = np.where(inner >= 0, inner + k, -1)
+    return found
+
+
+def _by_word(rows: Sequence[Sequence[str]], turns: Sequence[Sequence[str]]) -> Ints:
+    mine = [(word, at) for at, row in enumerate(rows) for word in row]
+    theirs = [(word, at) for at, turn in enumerate(turns) for word in turn]
+    votes = np.zeros((len(rows), len(turns)), dtype=np.int64)
+    matcher = SequenceMatcher(None, [word for word, _ in mine], [word for word, _ in theirs], autojunk=False)
+    for block in matcher.get_matching_blocks():
+        for step in range(block.size):
+            votes[mine[block.a + step][1], theirs[block.b + step][1]] += 1
+    enough = votes.sum(axis=1) >= np.maximum(1, HALF * np.array([len(row) for row in rows]))
+    return np.where(enough, votes.argmax(axis=1), -1).astype(np.int64)

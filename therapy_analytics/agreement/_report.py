@@ -1,0 +1,226 @@
+"""The agreement in words that a methods section can cite."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import pandas as pd
+
+from therapy_analytics.agreement._cells import SETS
+from therapy_analytics.agreement._coefficients import FEWEST_SESSIONS, Resampling
+
+PACKAGES = ("therapy-analytics", "numpy", "scipy", "pandas")
+RARE = 0.1
+"""Below this prevalence kappa is low even where nearly all turns agree: said where it applies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a report says beside the figures: who coded, what was matched, how intervals were drawn."""
+
+    recipe: Mapping[str, Any]
+    notes: Sequence[str]
+    how: Resampling
+    gold: Mapping[str, Any]
+
+
+def report(codes: pd.DataFrame, sessions: pd.DataFrame, facts: Facts) -> str:
+    """Return the report as Markdown."""
+    parts = [
+        "# Agreement of the machine's codes with people's",
+        _list(facts.notes),
+        "## Codes: the machine against most people",
+        _table(codes, _CODES),
+        _remarks(codes),
+        "## As good as another coder?",
+        _beside(codes),
+        "## Rates of sessions",
+        _table(sessions, _SESSIONS),
+        "## How each figure was computed",
+        _methods(facts.how),
+        "## Recipe",
+        _recipe(facts),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def summary(codes: pd.DataFrame, notes: Sequence[str]) -> list[str]:
+    """Return what a person reads after the command: what was matched, and a line for each code."""
+    lines = [*notes, ""]
+    width = max((len(str(code)) for code in codes["code"]), default=0)
+    for row in _records(codes):
+        people = ""
+        if row["n_human_pairs"]:
+            low, high = _short(row["human_kappa_min"]), _short(row["human_kappa_max"])
+            people = f"; people with each other {low} to {high}, machine with them {_short(row['machine_kappa_mean'])}"
+        said = f"kappa {figure(row, 'kappa')}, AC1 {figure(row, 'ac1')}"
+        score = "" if row["code"] in SETS else f", F1 {figure(row, 'f1')}"
+        lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {said}{score}{people}")
+    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines()]
+
+
+def _list(sentences: Sequence[str]) -> str:
+    return "\n".join(f"- {one}" for one in sentences)
+
+
+def figure(row: Mapping[str, Any], name: str, digits: int = 2) -> str:
+    """Return a figure with its interval, where there is one.
+
+    Examples
+    --------
+    >>> figure({"kappa": 0.514, "kappa_lo": 0.4, "kappa_hi": 0.6}, "kappa")
+    '.51 [.40, .60]'
+    >>> figure({"kappa": float("nan")}, "kappa")
+    'undefined'
+    """
+    value, low, high = (row.get(f"{name}{end}") for end in ("", "_lo", "_hi"))
+    if value is None or pd.isna(value):
+        return "undefined"
+    interval = "" if low is None or pd.isna(low) else f" [{_short(low, digits)}, {_short(high, digits)}]"
+    return f"{_short(value, digits)}{interval}"
+
+
+def _short(value: object, digits: int = 2) -> str:
+    text = f"{float(str(value)):.{digits}f}"
+    text = text.removeprefix("-") if float(text) == 0 else text
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def _count(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    return "" if value is None or pd.isna(value) else f"{float(value):,.0f}"
+
+
+METHODS = """
+- Unit: the turn (all that one speaker says until the other speaks). A code is 0 or 1; turns that a coder did not code
+  are left out pairwise. The sets {sets} are nominal; of several decided codes the machine's is the most probable.
+- Most people: the value that more coders gave than any other; ties are left out. With one coder, that coder.
+- Kappa: Cohen's (1960), unweighted, two coders. AC1: Gwet's (2008), unweighted, two coders.
+- Alpha: Krippendorff's (2019) for nominal data and any number of coders, on turns that two or more people coded.
+- Precision, recall and F1 of the value 1, people being the reference.
+- ECE: expected calibration error, the mean distance between probability and share coded by most people over ten bins of
+  about equally many turns, weighted by turns.
+- ICC(2,1): two-way random effects, absolute agreement, single rater (Shrout & Fleiss, 1979; ICC(A,1) of McGraw & Wong,
+  1996, with their interval), of the machine's rate and that of most people on the same turns of each session.
+- Limits of agreement: mean difference plus and minus 1.96 standard deviations; intervals by Student's t with standard
+  error s sqrt(1/n + 1.96^2 / (2(n - 1))) (Bland & Altman, 1999). Sessions with few coded turns spread them.
+- Other intervals in brackets: 95 % percentile intervals of a bootstrap of whole sessions, {draws} draws, seed
+  {seed}; none with fewer than {fewest} sessions, or where more than one draw in 20 leaves the figure undefined. They
+  hold for other sessions, not for other coders.
+- Machine less people: mean kappa of the machine with each person less the mean kappa of pairs of people, same draws.
+- Within the range of people: the machine's mean kappa lies between the lowest and the highest kappa of two people. Of
+  few turns that range is wide; look at the difference and its interval as well.
+"""
+_CODES = {
+    "code": "code",
+    "n_turns": "turns",
+    "n_sessions": "sessions",
+    "n_reference": "people: yes",
+    "n_other": "machine: yes",
+    "agreement": "agreement",
+    "kappa": "kappa",
+    "ac1": "AC1",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "ece": "ECE",
+}
+_SESSIONS = {
+    "code": "rate",
+    "n_sessions": "sessions",
+    "human_mean": "people, mean",
+    "machine_mean": "machine, mean",
+    "icc": "ICC(2,1)",
+    "mean_difference": "machine less people",
+    "limit_low": "lower limit",
+    "limit_high": "upper limit",
+}
+_BESIDE = {
+    "code": "code",
+    "n_turns_shared": "turns of several coders",
+    "n_human_pairs": "pairs of people",
+    "human_kappa_mean": "kappa of people, mean",
+    "human_range": "their range",
+    "machine_kappa_mean": "kappa of machine with people, mean",
+    "machine_range": "its range",
+    "kappa_difference": "machine less people",
+    "alpha": "alpha of people",
+    "alpha_with_machine": "alpha with the machine",
+    "machine_is": "the machine is",
+}
+
+
+def _table(frame: pd.DataFrame, columns: Mapping[str, str]) -> str:
+    """Return these columns as a Markdown table, figures with their intervals."""
+    rows = [[_cell(row, name) for name in columns] for row in _records(frame)]
+    lines = [list(columns.values()), ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    if name in {"code", "machine_is", "human_range", "machine_range"}:
+        return str(row[name]) or "undefined"
+    if name.startswith("n_"):
+        return _count(row, name)
+    inapplicable = row.get("code") in SETS and name in {"precision", "recall", "f1", "ece"}
+    return "" if inapplicable else figure(row, name)
+
+
+def _remarks(codes: pd.DataFrame) -> str:
+    """Say what a reader of the table could get wrong."""
+    said = []
+    for row in _records(codes):
+        n, positive = float(row["n_turns"]), float(row.get("n_reference", float("nan")))
+        if n and positive / n < RARE and row["kappa"] < row["ac1"] - 0.2:
+            same = f"Kappa {_short(row['kappa'])} and AC1 {_short(row['ac1'])} are the same data"
+            why = f"most of the agreement is on turns without it. F1 is {figure(row, 'f1')}"
+            said.append(f"{row['code']}: people gave it to {positive / n:.1%} of {n:,.0f} turns. {same}: {why}.")
+    tied = {str(row["code"]): int(row["n_tied"]) for row in _records(codes) if row["n_tied"]}
+    if tied:
+        which = ", ".join(f"{code} {n}" for code, n in tied.items())
+        said.append(f"Turns on which people were tied are left out: {which}.")
+    few = codes[codes["n_sessions"] < FEWEST_SESSIONS]
+    if len(few):
+        said.append(f"No interval with fewer than {FEWEST_SESSIONS} sessions: {', '.join(few['code'])}.")
+    return _list(said)
+
+
+def _beside(codes: pd.DataFrame) -> str:
+    own = codes[codes["n_human_pairs"] > 0].copy()
+    if own.empty:
+        return "One coder only: no range of people to compare with. Let two people code the same turns."
+    for who in ("human", "machine"):
+        ends = zip(own[f"{who}_kappa_min"], own[f"{who}_kappa_max"], strict=True)
+        own[f"{who}_range"] = ["" if pd.isna(low) else f"{_short(low)} to {_short(high)}" for low, high in ends]
+    counts = own["machine_is"].replace("", "undefined").value_counts()
+    said = "; ".join(f"{words}: {n}" for words, n in counts.items())
+    return (
+        f"On the turns that at least two people coded. Codes for which the machine is {said}.\n\n{_table(own, _BESIDE)}"
+    )
+
+
+def _methods(how: Resampling) -> str:
+    sets = " and ".join(f"{name} ({', '.join((*codes, rest))})" for name, (codes, rest) in SETS.items())
+    return METHODS.format(sets=sets, draws=f"{how.draws:,}", seed=how.seed, fewest=FEWEST_SESSIONS).strip()
+
+
+def _recipe(facts: Facts) -> str:
+    tagger = facts.recipe.get("tagger", {})
+    named = ", ".join(f"{key} {tagger[key]}" for key in ("kind", "name", "version", "aim") if key in tagger)
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
+    about = "; ".join(f"{key}: {value}" for key, value in facts.gold.items())
+    said = [f"Machine: {named or 'not recorded'}", f"Read: {about}", f"Python {platform.python_version()}, {versions}"]
+    return _list(
+        [
+            *said,
+            "A machine that learned from these very sessions agrees with their coders more than it would with others'.",
+        ]
+    )

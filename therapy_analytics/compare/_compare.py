@@ -1,0 +1,284 @@
+"""Compare groups of sessions: the order of things, and what comes of it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from therapy_analytics.compare._beside import Asked, More, parts
+from therapy_analytics.compare._bootstrap import FEWEST, affordable, draw
+from therapy_analytics.compare._glance import label, unit_name
+from therapy_analytics.compare._groups import REFERENCE, SESSION, Contrast, Grouped, contrasts, grouped
+from therapy_analytics.compare._measures import choose
+from therapy_analytics.compare._models import change, with_mixed_models, within_between
+from therapy_analytics.compare._reference import against_references, profiles_for, reference_rows
+from therapy_analytics.compare._results import Results, read_results
+from therapy_analytics.compare._statistics import COLUMNS, comparison_table, groups_table, sides
+from therapy_analytics.compare._words import beside_references, findings, repeated
+from therapy_analytics.errors import BadOptionError
+
+DRAWS = 10_000
+_PACKAGES = ("numpy", "scipy", "pandas", "statsmodels")
+_MOST_NAMED = 12
+
+_Q_AND_G = (
+    "- *q* is p raised for how many comparisons were made: of those called different, about one in twenty may be "
+    "chance. *g* (Hedges) is the difference in standard deviations: .2 is small, .5 medium, .8 large."
+)
+_INTERVALS = (
+    "- An interval shows what the sessions could as well have given by their sampling. It does not hold the error of "
+    "the machine that coded the turns, which can make a difference smaller, larger or other than it is."
+)
+_WEAK = (
+    "- *Weak measure*: in a check on real sessions it did little or no better than counting keywords. What each "
+    "measure means and when it misleads stands in codebook.csv, beside sessions.csv."
+)
+
+Sources = pd.DataFrame | str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """How groups are compared.
+
+    Attributes
+    ----------
+    cluster : str or None
+        The column of what is independent, or ``session``; by default it is chosen.
+    where : tuple of str
+        ``column=value`` or ``column!=value``: only such sessions.
+    draws, seed : int
+        Of the bootstrap.
+    allow_mixed : bool
+        Go on where folders were made by different taggers or versions.
+    gold : Path or None
+        Codes that people gave some turns.
+    """
+
+    cluster: str | None = None
+    where: tuple[str, ...] = ()
+    draws: int = DRAWS
+    seed: int = 0
+    allow_mixed: bool = False
+    gold: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Comparison:
+    """What comes of a comparison.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row for each measure and pair of groups, as ``comparison.csv``.
+    groups : DataFrame
+        A row for each measure and group (and group of reference), as ``groups.csv``.
+    within, change : DataFrame
+        Where sessions repeat: as ``within.csv`` and ``change.csv``; without rows where they do not.
+    more : tuple of More
+        Further tables, each with its words.
+    words : str
+        What differs, what does not, what cannot be told: Markdown, as ``comparison.md``.
+    recipe : mapping of str to object
+        All that is needed to do it again.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    groups: pd.DataFrame = field(repr=False)
+    within: pd.DataFrame = field(repr=False)
+    change: pd.DataFrame = field(repr=False)
+    more: tuple[More, ...] = field(default=(), repr=False)
+    words: str = field(repr=False)
+    recipe: Mapping[str, Any] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"Comparison({len(self.table)} rows; print it for what they say)"
+
+    def __str__(self) -> str:
+        return self.words
+
+    def write(self, out: str | Path, *, plots: bool = True) -> Path:
+        """Write tables, words and a figure for each family of measures into a folder, which is made private."""
+        from therapy_analytics.compare._write import write  # noqa: PLC0415 (matplotlib is slow to import)
+
+        return write(self, Path(out), plots=plots)
+
+
+def compare(
+    results: Sources,
+    *,
+    by: str = "counselor",
+    against: str | None = None,
+    measures: Sequence[str] | str | None = None,
+    options: CompareOptions | None = None,
+) -> Comparison:
+    """Compare groups of sessions: who does what more than whom, and how sure that is.
+
+    Parameters
+    ----------
+    results : DataFrame, path, or sequence of paths
+        ``analysis.sessions``, or one or more folders that ``tanalyze run`` wrote. Transcripts are not needed.
+    by : str, optional
+        The column of groups: ``counselor``, ``source``, ``model``, or any that is known of the sessions.
+    against : str, optional
+        ``pairs`` (default of up to three groups), ``others`` (each against all others: the default of more),
+        ``reference`` (the shipped reference profiles), or the name of a group with which all are compared.
+    measures : str or sequence of str, optional
+        Names, patterns (``therapist_*_rate``), families (``process``, ``core``, ...), or ``all``. By
+        default the measures of which a check on real sessions says that they are supported or weak.
+    options : CompareOptions, optional
+        Clusters, which sessions, draws, seed.
+
+    Returns
+    -------
+    Comparison
+        Tables and words.
+
+    Raises
+    ------
+    BadOptionError
+        No such folder, column, group or measure; what there is instead is listed.
+
+    Notes
+    -----
+    Sessions of one client (counselor, recording) are not independent: tests and Hedges' g are of the means of such
+    clusters, and the bootstrap draws whole clusters. p is of the Mann-Whitney test; q raises it for all rows of the
+    table (Benjamini and Hochberg).
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"session_id": list("abcdefghijklmn"), "counselor": 6 * ["Ann"] + 8 * ["Bo"]})
+    >>> frame["therapist_question_rate"] = [0.1, 0.2, 0.3, 0.4, 0.44, 0.62, 0.45, 0.61, 0.7, 0.71, 0.72, 0.8, 0.9, 0.95]
+    >>> row = compare(frame, by="counselor").table.iloc[0]
+    >>> float(row["u"]), round(float(row["rank_biserial"]), 3), round(float(row["p"]), 3), row["p_method"]
+    (2.0, -0.917, 0.003, 'exact')
+    """
+    options = options or CompareOptions()
+    if options.draws < 1_000:
+        option = "--draws"
+        raise BadOptionError(option, f"{options.draws} are too few for the ends of an interval", "Say 1000 or more")
+    read = read_results(results, mixed=options.allow_mixed)
+    asked = [measures] if isinstance(measures, str) else measures
+    data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)
+    return _compared(read, data, against, options, _folders(results))
+
+
+def _folders(results: Sources) -> tuple[Path, ...]:
+    if isinstance(results, pd.DataFrame):
+        return ()
+    return tuple(Path(one) for one in ([results] if isinstance(results, (str, Path)) else results))
+
+
+def _compared(
+    read: Results, data: Grouped, against: str | None, options: CompareOptions, folders: tuple[Path, ...]
+) -> Comparison:
+    pairs = contrasts(data, against)
+    drawn = draw(data, options.draws, options.seed)
+    side = sides(data, drawn, len(data.names) + len(pairs))
+    table = with_mixed_models(comparison_table(data, pairs, side), data, pairs)
+    groups = groups_table(data, side)
+    # A table from memory does not say who coded it; ta.analyze takes the accurate tagger unless told otherwise.
+    tagger = read.tagger if read.recipes else "accurate"
+    profiles, why_not = profiles_for(tagger)
+    if against == REFERENCE:
+        table = _with_references(table, data, groups, profiles)
+    if profiles is not None:
+        groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
+    within, changed = within_between(data), change(data)
+    more = tuple(parts(data, Asked(tagger=tagger, aim=read.aim, folders=folders, gold=options.gold)))
+    recipe = _recipe(read, data, options, affordable(data, len(data.names) + len(pairs), options.draws))
+    warnings = [*read.warnings, *data.notes, *([why_not] if against == REFERENCE and why_not else [])]
+    words = _words(data, pairs, [table, within, changed], more, (warnings, recipe))
+    return Comparison(table=table, groups=groups, within=within, change=changed, more=more, words=words, recipe=recipe)
+
+
+def _with_references(
+    table: pd.DataFrame, data: Grouped, groups: pd.DataFrame, profiles: pd.DataFrame | None
+) -> pd.DataFrame:
+    if profiles is None:
+        return table
+    found = against_references(data, groups, profiles)
+    return found.reindex(columns=list(dict.fromkeys([*COLUMNS, "reference_place"])))
+
+
+def _recipe(read: Results, data: Grouped, options: CompareOptions, median_draws: int) -> dict[str, Any]:
+    return {
+        "therapy_analytics": metadata.version("therapy-analytics"),
+        "python": platform.python_version(),
+        "packages": {name: metadata.version(name) for name in _PACKAGES},
+        "by": data.by,
+        "clusters": data.clustered_by,
+        "where": list(options.where),
+        "measures": [one.name for one in data.measures],
+        "draws": options.draws,
+        "draws_of_medians": median_draws,
+        "seed": options.seed,
+        "taggers": [dict(one.get("tagger", {})) for one in read.recipes],
+    }
+
+
+def _words(
+    data: Grouped,
+    pairs: Sequence[Contrast],
+    tables: Sequence[pd.DataFrame],
+    more: Sequence[More],
+    about: tuple[Sequence[str], Mapping[str, Any]],
+) -> str:
+    table, within, changed = tables
+    lines = [f"# Sessions compared by {data.by}", "", _who(data), ""]
+    lines += [f"- {warning}" for warning in about[0]] + ([""] if about[0] else [])
+    if table.empty:
+        lines += [_nothing_to_compare(data, pairs), ""]
+    lines += findings(table, data) + beside_references(table, data) + repeated(within, changed)
+    for one in more:
+        lines += [f"## {one.title}", "", one.words.strip(), ""]
+    return "\n".join([*lines, *_how(data, about[1])])
+
+
+def _who(data: Grouped) -> str:
+    counts = data.sessions[data.by].value_counts()
+    named = [f"{label(data, str(name))} ({int(counts[name])})" for name in data.names[:_MOST_NAMED]]
+    rest = f", and {len(data.names) - _MOST_NAMED:,} more" if len(data.names) > _MOST_NAMED else ""
+    n, m = len(data.sessions), len(data.measures)
+    return f"{n:,} session{'' if n == 1 else 's'}: {', '.join(named)}{rest}. {m:,} measure{'' if m == 1 else 's'}."
+
+
+def _nothing_to_compare(data: Grouped, pairs: Sequence[Contrast]) -> str:
+    if len(data.names) == 1 and not pairs:
+        return (
+            f"There is one group only ({data.names[0]}), and nothing to compare it with: groups.csv has its means and "
+            "medians with their intervals. Name another column with --by, or say --against reference."
+        )
+    return "There is nothing to compare."
+
+
+def _how(data: Grouped, recipe: Mapping[str, Any]) -> list[str]:
+    units, one = unit_name(data.clustered_by, 2), unit_name(data.clustered_by, 1)
+    tested = f"means of {units}" if data.clustered_by != SESSION else "sessions, taken as independent of one another"
+    taggers = "; ".join(f"{t.get('kind')} {t.get('version', '')}".strip() for t in recipe["taggers"] if t) or "unknown"
+    versions = ", ".join(f"{name} {version}" for name, version in recipe["packages"].items())
+    test = (
+        f"- Test: Mann-Whitney U, two-sided, on {tested}; exact for small groups (column p_method). Benjamini-Hochberg "
+        "over all rows."
+    )
+    intervals = (
+        f"- Intervals of means and medians: {recipe['draws']:,} bootstrap draws of whole {units}"
+        f"{_fewer_for_medians(recipe)}, seed {recipe['seed']}, percentiles widened for few (Hesterberg 2015); under "
+        f"{FEWEST} {units}, Student's t for means, by the deviation of all groups, and none for medians. Column "
+        f"n_clusters counts each {one}."
+    )
+    coded = f"- Coded by: {taggers}. therapy-analytics {recipe['therapy_analytics']}, Python {recipe['python']}"
+    where = [f"- Only sessions with {' and '.join(recipe['where'])}."] if recipe["where"] else []
+    reading = ["## How to read this", "", _Q_AND_G, _INTERVALS, _WEAK, ""]
+    return [*reading, "## How it was done", "", test, intervals, f"{coded}, {versions}.", *where, ""]
+
+
+def _fewer_for_medians(recipe: Mapping[str, Any]) -> str:
+    fewer = recipe["draws_of_medians"]
+    return f" ({fewer:,} for medians)" if fewer < recipe["draws"] else ""

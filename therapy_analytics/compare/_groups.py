@@ -1,0 +1,242 @@
+"""Groups of sessions, which of them are held against which, and what is independent in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from therapy_analytics.compare._measures import Measured
+from therapy_analytics.compare._results import Results
+from therapy_analytics.errors import BadOptionError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+OTHERS, PAIRS, REFERENCE = "others", "pairs", "reference"
+SESSION = "session"
+"""The name of the cluster where each session stands for itself."""
+FEW_GROUPS = 3
+"""So many groups are compared in pairs; of more, each with all others."""
+MOST_GROUPS = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Grouped:
+    """Sessions in groups and clusters, and their values.
+
+    Attributes
+    ----------
+    sessions : DataFrame
+        Those that belong to a group.
+    measures : tuple of Measured
+        The m measures.
+    values : float array (n, m)
+        nan where a measure is undefined.
+    by : str
+        The column of groups.
+    names : tuple of str
+        The groups that are compared.
+    group : int array (n,)
+        Place in `names`; -1 for groups that are not compared but are among the others.
+    cluster : int array (n,)
+        Number of the cluster, from 0.
+    clustered_by : str
+        The column, or `SESSION`.
+    turns : float array (n,)
+        Turns of each session, nan where that is unknown.
+    notes : tuple of str
+        What was left out, in sentences.
+    """
+
+    sessions: pd.DataFrame
+    measures: tuple[Measured, ...]
+    values: Floats
+    by: str
+    names: tuple[str, ...]
+    group: Ints
+    cluster: Ints
+    clustered_by: str
+    turns: Floats
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_clusters(self) -> int:
+        """Return how many clusters there are."""
+        return int(self.cluster.max()) + 1 if len(self.cluster) else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """One group against another or all others: names, and which sessions (n,) are of each side."""
+
+    group: str
+    against: str
+    own: Bools
+    other: Bools
+
+
+def grouped(
+    results: Results, measures: Sequence[Measured], *, by: str, cluster: str | None, where: Sequence[str] = ()
+) -> Grouped:
+    """Return the sessions in groups.
+
+    Parameters
+    ----------
+    results : Results
+        What was read.
+    measures : sequence of Measured
+        What is compared.
+    by, cluster : str
+        Columns about sessions; without `cluster`, one is chosen (see `_cluster_column`).
+    where : sequence of str
+        ``column=value`` or ``column!=value``; all must hold. Values may be patterns (``nair_*``).
+
+    Raises
+    ------
+    BadOptionError
+        No such column, or no session left.
+    """
+    _require(results, by, "--by")
+    frame, notes = _kept(results, where)
+    named = frame[by] != ""
+    if not named.any():
+        known = ", ".join(name for name in results.about if (frame[name] != "").any())
+        raise BadOptionError("--by", f"no session says its {by}", f"Columns with something in them: {known}")
+    if not named.all():
+        notes.append(f"{_sessions(int((~named).sum()))} left out: nothing stands in column {by}.")
+    frame = frame[named].reset_index(drop=True)
+    names, more = _compared(frame[by])
+    chosen = _cluster_column(results, frame, by) if cluster is None else cluster
+    if chosen != SESSION:
+        _require(results, chosen, "--cluster")
+    place = {name: i for i, name in enumerate(names)}
+    return Grouped(
+        sessions=frame,
+        measures=tuple(measures),
+        values=frame[[one.name for one in measures]].to_numpy(dtype=np.float64),
+        by=by,
+        names=names,
+        group=np.array([place.get(name, -1) for name in frame[by]], dtype=np.int64),
+        cluster=_clusters(frame, by, chosen),
+        clustered_by=chosen,
+        turns=frame["n_turns"].to_numpy(dtype=np.float64) if "n_turns" in frame else np.full(len(frame), np.nan),
+        notes=(*notes, *more),
+    )
+
+
+def _require(results: Results, column: str, option: str) -> None:
+    """Raise unless the column says something about sessions."""
+    about = results.about
+    if column in about:
+        return
+    known = ", ".join(name for name in about if name not in ("notes", "role_margin"))
+    if column in results.sessions:
+        problem = f"{column} is a measure, not something known about the sessions"
+    else:
+        problem = f"the sessions have no column {column}"
+    raise BadOptionError(option, problem, f"Columns about the sessions: {known}")
+
+
+def _kept(results: Results, where: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    frame, notes = results.sessions, []
+    for one in where:
+        column, equals, value = one.partition("=")
+        unlike = column.endswith("!")
+        column = column.removesuffix("!").strip()
+        if not equals or not column:
+            raise BadOptionError("--where", f"{one!r} is not understood", "Write column=value or column!=value")
+        _require(results, column, "--where")
+        keep = np.array([fnmatchcase(text, value.strip()) for text in frame[column]]) != unlike
+        notes.append(f"Only sessions with {one}: {int(keep.sum())} of {len(keep)}.")
+        frame = frame[keep]
+    if frame.empty:
+        values = ", ".join(sorted(set(results.sessions[column]))[:8])
+        raise BadOptionError("--where", f"no session has {' and '.join(where)}", f"Values of {column}: {values}")
+    return frame.reset_index(drop=True), notes
+
+
+def _compared(column: pd.Series) -> tuple[tuple[str, ...], list[str]]:
+    """Return the groups that are compared, by name: the largest where there are very many."""
+    counts = column.value_counts()
+    if len(counts) <= MOST_GROUPS:
+        return tuple(sorted(counts.index)), []
+    several = counts[counts > 1]
+    ordered = sorted(several.index, key=lambda name: (-int(counts[name]), name))[:MOST_GROUPS]
+    said = f"{column.name} has {len(counts):,} values"
+    if not ordered:
+        said += ", each with one session: that is a name of sessions, not of groups, and nothing can be compared."
+        return (), [said]
+    single = len(counts) - len(several)
+    parts = f"; {single:,} have one session only" if single else ""
+    said += f"{parts}. The {len(ordered)} largest are compared with all others; the rest is among the others."
+    return tuple(sorted(ordered)), [said]
+
+
+def _cluster_column(results: Results, frame: pd.DataFrame, by: str) -> str:
+    """Choose what is independent: counselors; of one counselor, clients; else recordings, as `source_group` says."""
+
+    def usable(name: str) -> bool:
+        return name in results.about and name in frame and name != by and bool((frame[name] != "").any())
+
+    order = ("client", "source_group") if by == "counselor" else ("counselor", "source_group", "client")
+    return next((name for name in order if usable(name)), SESSION)
+
+
+def _clusters(frame: pd.DataFrame, by: str, column: str) -> Ints:
+    """Return numbers of clusters; a session without a name is one of its own, and clients belong to a counselor."""
+    if column == SESSION:
+        return np.arange(len(frame), dtype=np.int64)
+    labels = frame[column]
+    if column == "client":  # another counselor's Dana is another Dana
+        own = frame[by if by == "counselor" or "counselor" not in frame else "counselor"]
+        labels = (own + "\x1f" + labels).where(labels != "", "")
+    alone = pd.Series([f"\x1e{i}" for i in range(len(frame))])
+    return np.asarray(pd.factorize(labels.where(labels != "", alone))[0], dtype=np.int64)
+
+
+def contrasts(data: Grouped, against: str | None) -> list[Contrast]:
+    """Return what is held against what.
+
+    Parameters
+    ----------
+    data : Grouped
+        The groups.
+    against : str or None
+        ``others``, ``pairs``, or a group, with which all are then compared; by default pairs of up to three groups,
+        and of more each against all others. ``reference`` gives none: that is no matter of groups.
+
+    Raises
+    ------
+    BadOptionError
+        There is no such group.
+    """
+    kind = against or (PAIRS if len(data.names) <= FEW_GROUPS else OTHERS)
+    masks = {name: data.group == i for i, name in enumerate(data.names)}
+    if kind == REFERENCE or (len(data.names) < 2 and not (data.group < 0).any()):
+        if kind not in (REFERENCE, OTHERS, PAIRS):
+            _require_group(data, kind)
+        return []
+    if kind == OTHERS:
+        return [Contrast(name, "all others", own, ~own) for name, own in masks.items()]
+    if kind == PAIRS:
+        return [Contrast(a, b, masks[a], masks[b]) for a, b in combinations(data.names, 2)]
+    _require_group(data, kind)
+    return [Contrast(name, kind, own, masks[kind]) for name, own in masks.items() if name != kind]
+
+
+def _require_group(data: Grouped, name: str) -> None:
+    if name not in data.names:
+        problem = f"there is no group {name!r} in column {data.by}"
+        remedy = f"Say {OTHERS}, {PAIRS}, {REFERENCE}, or one of {', '.join(data.names[:20])}"
+        raise BadOptionError("--against", problem, remedy)
+
+
+def _sessions(n: int) -> str:
+    return f"{n:,} session{'' if n == 1 else 's'}"

@@ -1,0 +1,74 @@
+"""The folder of a comparison: made private, emptied of an earlier one, written file by file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from therapy_analytics.compare._measures import CORE
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.results import write_csv
+
+if TYPE_CHECKING:
+    from therapy_analytics.compare._compare import Comparison
+
+RECIPE = "comparison.json"
+_FILES = ("comparison.csv", "groups.csv", "within.csv", "change.csv", "comparison.md", RECIPE)
+
+
+def write(found: Comparison, out: Path, *, plots: bool) -> Path:
+    """Write a comparison; raise `BadOptionError` where the folder holds anything else."""
+    _prepare(out)
+    tables = {"comparison.csv": found.table, "groups.csv": found.groups}
+    tables |= {name: one for name, one in (("within.csv", found.within), ("change.csv", found.change)) if len(one)}
+    tables |= {f"{one.name}.csv": one.table for one in found.more}
+    figures = _families(found) if plots else {}
+    written = sorted([*tables, "comparison.md", RECIPE, *(f"comparison_{family}.png" for family in figures)])
+    recipe = json.dumps({**found.recipe, "files": written}, indent=2, ensure_ascii=False)
+    (out / RECIPE).write_text(recipe + "\n", encoding="utf-8", newline="\n")
+    for name, table in tables.items():
+        write_csv(table, out / name)
+    (out / "comparison.md").write_text(found.words, encoding="utf-8", newline="\n")
+    if figures:
+        _draw(found, out, figures)
+    return out
+
+
+def _families(found: Comparison) -> dict[str, None]:
+    return dict.fromkeys(str(family) for family in found.groups["family"])
+
+
+def _draw(found: Comparison, out: Path, families: dict[str, None]) -> None:
+    from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
+    from therapy_analytics.plots._save import save  # noqa: PLC0415
+    from therapy_analytics.plots.group_comparison import figure_size, most_different  # noqa: PLC0415
+
+    for family in families:
+        table = most_different(found.groups[found.groups["family"] == family], found.table, common=CORE)
+        save(PLOTS["comparison"], table, out / f"comparison_{family}.png", figsize=figure_size(table))
+
+
+def _prepare(out: Path) -> None:
+    """Make the folder private and empty of an earlier comparison; touch nothing else."""
+    option = "--out"
+    if out.exists() and not out.is_dir():
+        raise BadOptionError(option, f"{out} is a file", "Name a folder")
+    earlier = {*_FILES, *_earlier(out)}
+    strangers = sorted(path.name for path in out.iterdir() if path.name not in earlier) if out.is_dir() else []
+    if strangers:
+        problem = f"{out} holds other things than a comparison ({strangers[0]}, ...)"
+        raise BadOptionError(option, problem, "Name a new or an empty folder")
+    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    out.chmod(0o700)
+    for name in earlier:
+        (out / name).unlink(missing_ok=True)
+
+
+def _earlier(out: Path) -> list[str]:
+    """Return what an earlier comparison says that it wrote here: names without a folder."""
+    try:
+        names = json.loads((out / RECIPE).read_text(encoding="utf-8")).get("files", [])
+    except (OSError, ValueError, AttributeError):
+        return []
+    return [name for name in names if isinstance(name, str) and Path(name).name == name and name not in ("", ".", "..")]

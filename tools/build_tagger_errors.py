@@ -1,0 +1,125 @@
+"""Write how often the taggers miss a code and see one that is not there: ``compare/tagger_errors.csv``.
+
+Run from the root of the repository with files of ``unseen_codes.py``, whose probabilities are by taggers that had not
+seen the recording:
+
+    python tools/build_tagger_errors.py --unseen unseen.csv
+
+There is a row for each tagger, aim, code and kind of corpus. ``truth`` says who coded: people, or a language model that
+read the codebook (all of BOLT's codes in whole sessions). ``whole_sessions`` is False for utterances that stand
+alone: BOLT's own rows, which were chosen because they have codes, and MISC's thought units; they are there to be read,
+and no rate is corrected by them. A turn on which coders differ counts in part on both sides. Standard errors let
+recordings differ: each recording is one draw.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
+
+Floats = NDArray[np.float64]
+OUT = Path(__file__).resolve().parents[1] / "therapy_analytics" / "compare" / "tagger_errors.csv"
+TAGGERS = {"accurate": "accurate.json", "fast": "model.json"}
+CORPORA = {"annomi": "sessions", "hlqc": "sessions", "bolt": "BOLT's rows", "misc": "MISC's units"}
+"""What the sources of the file are put together to."""
+PEOPLE = "people"
+READER = "language model"
+ROUNDING = 1e-15
+COLUMNS = ["tagger", "aim", "code", "role", "corpus", "whole_sessions", "truth"]
+
+
+def main() -> None:
+    """Read, count, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--unseen", type=Path, nargs="+", required=True, help="several files are put together")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    turns = pd.concat([pd.read_csv(path, low_memory=False) for path in options.unseen], ignore_index=True)
+    table = error_rates(turns)
+    table.to_csv(options.out, index=False, float_format="%.4g", lineterminator="\n")
+
+
+def error_rates(turns: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the file, from turns with ``source``, ``role``, ``group``, probabilities and truths."""
+    rows = []
+    for tagger, aim, code, source, threshold, p in decisions(turns):
+        for corpus in dict.fromkeys(CORPORA.values()):
+            known = turns["source"].map(CORPORA).eq(corpus) & turns[f"truth_{source}"].notna() & ~np.isnan(p)
+            if known.any():
+                part = turns[known]
+                truth = part[f"truth_{source}"].to_numpy(dtype=np.float64)
+                about = (tagger, aim, code, part["role"].iloc[0], corpus, corpus == "sessions", who(source, corpus))
+                found = errors_of(truth, p[known] >= threshold, part["group"].to_numpy())
+                rows.append(dict(zip(COLUMNS, about, strict=True)) | found)
+    return pd.DataFrame(rows)
+
+
+def decisions(turns: pd.DataFrame) -> Iterator[tuple[str, str, str, str, float, Floats]]:
+    """Yield tagger, aim, code, the code whose head it shares, threshold, and probabilities of all turns."""
+    for tagger, name in TAGGERS.items():
+        for code in json.loads((WEIGHTS / name).read_text(encoding="utf-8"))["codes"]:
+            source = code["head"] if "head" in code else _shared(code["column"], turns)
+            p = turns[f"{tagger}_{source}"].to_numpy(dtype=np.float64)
+            if code.get("group"):
+                p = np.minimum(p, turns[f"{tagger}_{code['group']}"].fillna(1.0).to_numpy(dtype=np.float64))
+            for aim in AIMS:
+                yield tagger, aim, code["column"], source, code["thresholds"][aim], p
+
+
+def _shared(column: str, turns: pd.DataFrame) -> str:
+    """Return the code whose head it is: some of MITI's are AnnoMI's by the same name."""
+    return column if f"truth_{column}" in turns else column.replace("miti_", "mi_", 1)
+
+
+def who(code: str, corpus: str) -> str:
+    """Return who gave the true codes."""
+    return READER if corpus == "sessions" and code.startswith(("bolt_", "miti_")) else PEOPLE
+
+
+def errors_of(truth: Floats, decided: NDArray[np.bool_], recording: NDArray[np.object_]) -> dict[str, float]:
+    """Return sensitivity and specificity with what is needed for their uncertainty.
+
+    Parameters
+    ----------
+    truth : float array (n,)
+        How many of the coders gave the code, 0 to 1.
+    decided : bool array (n,)
+        Whether the tagger gave it.
+    recording : array (n,)
+        What each turn is a part of.
+
+    Returns
+    -------
+    dict
+        ``n_recordings``, ``n_with`` and ``n_without`` (turns with and without the code, parts of turns included),
+        ``sensitivity``, ``specificity``, their standard errors by recording (linearised, with G / (G - 1)), and the
+        ``correlation`` of the two estimates.
+    """
+    place = np.unique(recording.astype(str), return_inverse=True)[1]
+    groups = int(place.max()) + 1
+    found: dict[str, float] = {"n_recordings": groups, "n_with": truth.sum(), "n_without": (1 - truth).sum()}
+    shifts = []
+    for name, weight, right in (("sensitivity", truth, decided), ("specificity", 1 - truth, ~decided)):
+        total = weight.sum()
+        found[name] = weight @ right / total if total else np.nan
+        shifts.append(
+            np.bincount(place, weight * (right - found[name]), groups) / total if total else np.full(1, np.nan)
+        )
+    scale = np.sqrt(groups / max(groups - 1, 1))
+    errors = [float(scale * np.sqrt((one**2).sum())) for one in shifts]
+    both = scale**2 * float((shifts[0] * shifts[1]).sum())
+    found |= {"sensitivity_error": errors[0], "specificity_error": errors[1]}
+    product = errors[0] * errors[1]
+    return found | {"correlation": both / product if product > ROUNDING else 0.0}
+
+
+if __name__ == "__main__":
+    main()
