@@ -15,6 +15,7 @@ import numpy as np
 from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM
 from therapy_analytics.behaviours.accurate import load_accurate
 from therapy_analytics.behaviours.codebook import Codebook, codebook_named
+from therapy_analytics.behaviours.own import OwnTagger, codebook_of, is_own, load_own
 from therapy_analytics.behaviours.tagger import NEAR, Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession, Batch
@@ -48,7 +49,7 @@ class Coder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggerOptions:
-    """Which coder a run uses. All but `kind`, `aim` and `all_codes` are for ``llm``.
+    """Which coder a run uses. All but `kind`, `aim`, `all_codes` and `model` are for ``llm``.
 
     Attributes
     ----------
@@ -63,7 +64,8 @@ class TaggerOptions:
     endpoint : str or None
         Base address of a server with OpenAI's interface, as in ``http://127.0.0.1:11434/v1``.
     model : str or None
-        The model, as the server names it.
+        For ``llm`` the model, as the server names it. Else the folder of a model of the user's own (``tanalyze train``):
+        its codes stand beside those of the package, and in place of those of the same name.
     allow_remote : bool
         Whether the words may leave this machine: the server may be another one.
     parallel : int
@@ -117,7 +119,8 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     if options.kind != "llm":
         _refuse_options_of_llm(options)
         load = load_accurate if options.kind == "accurate" else load_tagger
-        return load(aim=options.aim, all_codes=options.all_codes)
+        tagger = load(aim=options.aim, all_codes=options.all_codes)
+        return load_own(tagger, Path(options.model), aim=options.aim) if options.model else tagger
     if options.aim != DEFAULT_AIM:
         problem = "is for the tagger of the package: an outside coder decides by itself, without thresholds"
         raise BadOptionError("--tagger-aim", problem, "Leave it out, or leave out --tagger llm")
@@ -127,7 +130,9 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
 
 
 def chosen_codebooks(options: TaggerOptions) -> tuple[Codebook, ...]:
-    """Return the codebooks that an outside coder was told to code by; none where it has the tagger's codes.
+    """Return the codebooks of the user's own: that an outside coder was told to code by, or of the user's own model.
+
+    There are none where the codes are all of the package's books.
 
     Raises
     ------
@@ -139,7 +144,8 @@ def chosen_codebooks(options: TaggerOptions) -> tuple[Codebook, ...]:
         Two of them have one id, or would make one column.
     """
     if options.kind != "llm":
-        return ()
+        own = codebook_of(Path(options.model)) if options.model else None
+        return (own,) if own else ()
     books = []
     owners: dict[tuple[str, str], str] = {}
     for name in options.codebooks:
@@ -184,7 +190,7 @@ def meaning(options: TaggerOptions) -> Meaning:
             f"probability at or over the code's threshold; aim {options.aim}: {AIMS[options.aim]}",
             f"codes with |logit(p) - logit(threshold)| < {NEAR:g}: odds within a factor {math.exp(NEAR):.2f} "
             "of those at which the code is decided",
-            "A prediction, see docs/tagger.md; empty for turns of the other role",
+            _misleads(coder),
         )
     return Meaning(
         f"1 where the outside coder {options.model} named the code, else 0: a decision, not a probability",
@@ -193,6 +199,13 @@ def meaning(options: TaggerOptions) -> Meaning:
         "An outside coder's decision that nobody has checked, see docs/tagger.md; "
         "empty for turns of the other role and for turns that it did not code",
     )
+
+
+def _misleads(coder: Coder) -> str:
+    said = "A prediction, see docs/tagger.md; empty for turns of the other role"
+    if not isinstance(coder, OwnTagger):
+        return said
+    return f"{said}. By the user's own model, whose folder says how good it is: {', '.join(coder.own.names)}"
 
 
 def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Iterable[Role]) -> AnnotatedSession:
@@ -232,6 +245,8 @@ def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict
     about: dict[str, Any] = {"kind": options.kind, "name": coder.name, "version": coder.version, "sha256": coder.sha256}
     if options.kind != "llm":
         about["aim"] = options.aim
+        if isinstance(coder, OwnTagger):
+            about["own"] = {"version": coder.own.version, "sha256": coder.own.sha256, "codes": list(coder.own.names)}
     else:
         about |= {"model": options.model or "", "endpoint_host": urlsplit(options.endpoint or "").hostname or ""}
     if books := chosen_codebooks(options):
@@ -253,5 +268,10 @@ _OPTION_NAMES = {
 def _refuse_options_of_llm(options: TaggerOptions) -> None:
     """Somebody who names a model and gets the package's tagger would not notice."""
     for one in fields(options):
+        if one.name == "model" and options.model and is_own(Path(options.model)):
+            continue
+        if one.name == "model" and options.model:
+            problem = f"is for outside coders only, or a folder that tanalyze train wrote, which {options.model} is not"
+            raise BadOptionError("--model", problem, "Add --tagger llm, or name such a folder")
         if one.name in _OPTION_NAMES and getattr(options, one.name) != one.default:
             raise BadOptionError(_OPTION_NAMES[one.name], "is for outside coders only", "Add --tagger llm")

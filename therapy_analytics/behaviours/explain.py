@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours._terms import KINDS, Limits, Terms, names, terms_of
 from therapy_analytics.behaviours.accurate import AccurateTagger
 from therapy_analytics.behaviours.choice import TaggerOptions, load_coder
+from therapy_analytics.behaviours.own import OwnTagger
 from therapy_analytics.behaviours.tagger import Codes, Tagger
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.language import Batch, annotate
@@ -107,9 +108,12 @@ def explaining_tagger(options: TaggerOptions | None = None) -> Tagger | Accurate
     Raises
     ------
     BadOptionError
-        They are for an outside coder, which does not say what moved it.
+        They are for an outside coder, which does not say what moved it, or name a model of the user's own.
     """
     coder = load_coder(options) if options is None or options.kind != "llm" else None
+    if isinstance(coder, OwnTagger):
+        problem = "what moved a model of your own is not told yet"
+        raise BadOptionError("--explain", problem, "Leave it out, or leave out --model")
     if not isinstance(coder, Tagger | AccurateTagger):
         problem = "an outside coder does not say what moved it to a code"
         raise BadOptionError("--explain", problem, "Leave it out, or leave out --tagger llm")
