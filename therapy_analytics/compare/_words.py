@@ -18,6 +18,7 @@ MOST_LISTED, SOME_LISTED, FEW_CONTRASTS = 12, 5, 3
 LEANINGS = 3
 MOST_CONTRASTS = 12
 _LARGE_ENOUGH, _LARGE = 0.5, 0.8
+_LEAST_SHOWN = 0.001
 _LIKE_TESTS = 70
 """Independent values of a group by which equal groups are mostly shown to lie within half a standard deviation."""
 _SAID = ("words", "words per turn", "per 100 words", "seconds", "turns", "standard deviations")
@@ -129,7 +130,8 @@ def _bullet(row: pd.Series, data: Grouped, one: Measured) -> str:
     words = one.name.replace("_", " ")
     values = f"{amount(row['mean'], one.unit)} against {amount(row['mean_against'], one.unit)}"
     unit = f" {one.unit}" if one.unit in _SAID else ""
-    sure = f"q = {_p(row['q'])}" if row["finding"] == DIFFERS else f"p = {_p(row['p'])}"
+    name = "q" if row["finding"] == DIFFERS else "p"
+    sure = f"{name} {'=' if row[name] >= _LEAST_SHOWN else ''} {_p(row[name])}".replace("  ", " ")
     size = f"g = {row['hedges_g']:.1f}" if isfinite(row["hedges_g"]) else "g unknown"
     weak = (
         " *Weak measure.*" if one.evidence == "weak" else " *Untested measure.*" if one.evidence == "untested" else ""
@@ -150,7 +152,7 @@ def _how_many(row: pd.Series, data: Grouped) -> str:
 def _p(p: float) -> str:
     if not isfinite(p):
         return "unknown"
-    return "below .001" if p < 0.001 else f"{p:.3f}".lstrip("0") if p < 0.1 else f"{p:.2f}".lstrip("0")
+    return "below .001" if p < _LEAST_SHOWN else f"{p:.3f}".lstrip("0") if p < 0.1 else f"{p:.2f}".lstrip("0")
 
 
 def _alike(table: pd.DataFrame, data: Grouped) -> Lines:
