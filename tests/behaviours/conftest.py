@@ -77,8 +77,6 @@ class Fake:
     asked: list[Request] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
-    most_at_once: int = 0
-    at_once: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -107,15 +105,10 @@ def _handler(fake: Fake) -> type[BaseHTTPRequestHandler]:
                 fake.asked.append(request)
                 fake.headers.append(dict(self.headers))
                 fake.paths.append(self.path)
-                fake.at_once += 1
-                fake.most_at_once = max(fake.most_at_once, fake.at_once)
             try:
                 fake.behave(self, request)
             except OSError:
                 pass  # the other side has hung up
-            finally:
-                with fake.lock:
-                    fake.at_once -= 1
 
         def log_message(self, *_: object) -> None:
             pass

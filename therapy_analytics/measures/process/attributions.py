@@ -80,7 +80,7 @@ def attributions(session: AnnotatedSession) -> dict[str, Value]:
     Notes
     -----
     Contradictions of the therapist's own earlier words are not looked for: static vectors do not tell a statement
-    from its opposite, so that no rule that we tried would be precise.
+    from its opposite; no rule for it was tried.
 
     References
     ----------
