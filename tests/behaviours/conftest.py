@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -105,10 +106,8 @@ def _handler(fake: Fake) -> type[BaseHTTPRequestHandler]:
                 fake.asked.append(request)
                 fake.headers.append(dict(self.headers))
                 fake.paths.append(self.path)
-            try:
+            with suppress(OSError):  # the other side has hung up
                 fake.behave(self, request)
-            except OSError:
-                pass  # the other side has hung up
 
         def log_message(self, *_: object) -> None:
             pass
