@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from therapy_analytics import cli
+from therapy_analytics.cli import _app as cli
 
 
 def tanalyze(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -31,6 +31,15 @@ def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_p
     assert "Ruth Lindqvist" in done.stdout
     assert f"Read {samples / 'nair_yuki.txt'}: 1 session (labelled_text)" in done.stderr
     assert not (tmp_path / "r" / "sessions" / "aria_ben" / "timeline.png").exists()
+
+
+def test_two_processes_work_from_the_command_line_too(samples: Path, tmp_path: Path) -> None:
+    words = ("run", str(samples / "nair_yuki.txt"), str(samples / "aria_ben.json"), "--tagger", "fast", "--no-plots")
+    for name, n in (("one", "1"), ("two", "2")):
+        done = tanalyze(*words, "--processes", n, "--out", str(tmp_path / name))
+        assert done.returncode == 0, done.stderr
+    one, two = ((tmp_path / name / "sessions.csv").read_bytes() for name in ("one", "two"))
+    assert one == two
 
 
 def test_the_summary_counts_sessions_that_are_not_in_english(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from therapy_analytics import errors, plots
-    from therapy_analytics.agreement import agreement
+    from therapy_analytics.agreement import GoldOptions, agreement
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.behaviours.explain import explain
-    from therapy_analytics.compare import compare
+    from therapy_analytics.compare import CompareOptions, compare
     from therapy_analytics.dialogues import synchrony
     from therapy_analytics.language import Lexicon, load_lexicon
     from therapy_analytics.measures import Column, measure
@@ -24,16 +24,20 @@ if TYPE_CHECKING:
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
     from therapy_analytics.session import Session, Turn
     from therapy_analytics.settings import Settings
+    from therapy_analytics.training import TrainOptions, train
 
 # Public names and where they live; loaded on first use, so that `tanalyze --help` imports nothing heavy.
 _HOMES = {
     "Analysis": "pipeline",
     "Column": "measures",
+    "CompareOptions": "compare",
+    "GoldOptions": "agreement",
     "Lexicon": "language",
     "ReadOptions": "readers",
     "Session": "session",
     "Settings": "settings",
     "TaggerOptions": "behaviours",
+    "TrainOptions": "training",
     "Turn": "session",
     "agreement": "",
     "analyze": "pipeline",
@@ -48,16 +52,20 @@ _HOMES = {
     "reader": "readers",
     "run": "pipeline",
     "synchrony": "dialogues",
+    "train": "training",
 }
 
 __all__ = [
     "Analysis",
     "Column",
+    "CompareOptions",
+    "GoldOptions",
     "Lexicon",
     "ReadOptions",
     "Session",
     "Settings",
     "TaggerOptions",
+    "TrainOptions",
     "Turn",
     "agreement",
     "analyze",
@@ -72,6 +80,7 @@ __all__ = [
     "reader",
     "run",
     "synchrony",
+    "train",
 ]
 
 

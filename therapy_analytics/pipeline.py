@@ -204,8 +204,9 @@ def run(
     out = Path(out)
     inputs = Inputs(paths, read_options or ReadOptions(), out, writing.on_file)
     # Every file is read twice: first for those sessions that are strangers to all others.
+    quietly = replace(writing, on_file=_ignore, on_sessions=_ignore)  # who listens stays in this process
     work = functools.partial(
-        _analyze_and_write, settings=settings, strangers=choose_strangers(inputs.at_first()), out=out, writing=writing
+        _analyze_and_write, settings=settings, strangers=choose_strangers(inputs.at_first()), out=out, writing=quietly
     )
     batches = in_batches(inputs.sessions(), settings.turns_per_batch)
     first = list(islice(batches, 1))  # with nothing to read at all, the folder is not touched

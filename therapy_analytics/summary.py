@@ -42,7 +42,9 @@ def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
     unknown = int((result.sessions["role_method"] == "none").sum())
     noted = int((result.sessions["notes"] != "").sum())
     figures = ["timeline.png", "synchrony.png"] * plots
-    each = ", ".join(["turns.csv", "synchrony.csv", "profile.csv", "responses.csv", *figures, *["evidence.csv"] * explain])
+    each = ", ".join(
+        ["turns.csv", "synchrony.csv", "profile.csv", "responses.csv", *figures, *["evidence.csv"] * explain]
+    )
     lines = [
         f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
         f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: {each}",

@@ -98,8 +98,8 @@ def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: G
     if gold is None:
         rows, place, notes = _brought(machine)
     else:
-        table = _read(gold) if not isinstance(gold, pd.DataFrame) else _as_text(gold)
-        rows = _named(table, options.columns)
+        table = read_table(gold) if not isinstance(gold, pd.DataFrame) else _as_text(gold)
+        rows = named(table, options.columns)
         if options.transcripts is not None:
             machine = with_words(machine, options.transcripts)
         found = match(rows, machine.turns)
@@ -112,7 +112,7 @@ def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: G
     return Gold(values, sets, (*notes, *said))
 
 
-def _read(path: Path | str) -> pd.DataFrame:
+def read_table(path: Path | str) -> pd.DataFrame:
     path = Path(path)
     try:
         if path.suffix.lower() in {".xlsx", ".xlsm"}:
@@ -134,7 +134,7 @@ def _labels(options: GoldOptions, codes: Sequence[str]) -> Labels:
     own: dict[str, str] = {}
     labels = Labels(frozenset(codes), book=options.book)
     if options.labels is not None:
-        table = _read(options.labels)
+        table = read_table(options.labels)
         table.columns = [slug(name) for name in table.columns]
         if not {"label", "code"} <= set(table.columns):
             raise BadDataFileError(str(options.labels), "it has no columns label and code", "Name its columns so")
@@ -143,7 +143,7 @@ def _labels(options: GoldOptions, codes: Sequence[str]) -> Labels:
     return Labels(frozenset(codes), own, options.book)
 
 
-def _named(table: pd.DataFrame, wanted: Mapping[str, str]) -> pd.DataFrame:
+def named(table: pd.DataFrame, wanted: Mapping[str, str]) -> pd.DataFrame:
     """Give the columns that say which turn and whose codes their own names; leave all others."""
     unknown = sorted(set(wanted) - set(NAMES)) + sorted(set(wanted.values()) - set(table.columns))
     if unknown:

@@ -64,8 +64,8 @@ class TaggerOptions:
     endpoint : str or None
         Base address of a server with OpenAI's interface, as in ``http://127.0.0.1:11434/v1``.
     model : str or None
-        For ``llm`` the model, as the server names it. Else the folder of a model of the user's own (``tanalyze train``):
-        its codes stand beside those of the package, and in place of those of the same name.
+        For ``llm`` the model, as the server names it. Else the folder of a model of the user's own, as
+        ``tanalyze train`` writes it: its codes stand beside those of the package, and in place of those of one name.
     allow_remote : bool
         Whether the words may leave this machine: the server may be another one.
     parallel : int

@@ -191,7 +191,9 @@ def _compared(
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
     within, changed = within_between(data), change(data)
-    more = tuple(parts(data, Asked(tagger=tagger, aim=read.aim, folders=folders, gold=options.gold)))
+    more = tuple(
+        parts(data, Asked(tagger="" if read.own_codes else tagger, aim=read.aim, folders=folders, gold=options.gold))
+    )
     recipe = _recipe(read, data, options, affordable(data, len(data.names) + len(pairs), options.draws))
     warnings = [*read.warnings, *data.notes, *([why_not] if against == REFERENCE and why_not else [])]
     words = _words(data, pairs, [table, within, changed], more, (warnings, recipe))

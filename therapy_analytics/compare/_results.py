@@ -47,6 +47,11 @@ class Results:
         return [name for name in self.sessions.columns if families.get(name, ABOUT[1]) in ABOUT]
 
     @property
+    def own_codes(self) -> bool:
+        """Return whether a model of the user's own gave some of the codes: how it errs is not known here."""
+        return any(one.get("tagger", {}).get("own") for one in self.recipes)
+
+    @property
     def tagger(self) -> str:
         """Return who coded the turns: ``accurate``, ``fast``, ``llm``, or "" where that is not known."""
         return self._of_tagger("kind")

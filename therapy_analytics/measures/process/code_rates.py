@@ -27,8 +27,9 @@ def _columns(_: Sequence[Lexicon], codes: Sequence[Code]) -> list[Column]:
                 low=0,
                 high=1,
                 direction=f"more {code.role} turns with the code",
-                formula=f"{code.role} turns with {code.column} / {code.role} turns that the outside coder coded",
-                misleads="Nobody has checked how well the outside coder knows the code (docs/tagger.md); "
+                formula=f"{code.role} turns with {code.column} / {code.role} turns that were coded",
+                misleads="How well the coder knows the code: of a model of your own its model_card.md says so, of an "
+                "outside coder nobody has checked it (docs/tagger.md); "
                 "under about 20 turns the interval is wide",
                 source=code.source,
             ),

@@ -1,0 +1,132 @@
+"""A tagger of the user's own, learnt by ``tanalyze train``, beside that of the package."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.behaviours.accurate import AccurateTagger
+from therapy_analytics.behaviours.codebook import Codebook, builtin_codebooks, load_codebook
+from therapy_analytics.behaviours.tagger import Codes, Tagger, decided, load_tagger
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.language import Batch
+
+MARK = "trained"
+"""What tells the description of such a model from that of the package's tagger."""
+CODEBOOK = "codebook.toml"
+"""The book of those of its codes that are in no book of the package."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnTagger:
+    """The tagger of the package, and the user's own: of codes that both have, the user's are taken.
+
+    Attributes
+    ----------
+    base : Tagger or AccurateTagger
+        The package's.
+    own : Tagger
+        The user's.
+    """
+
+    base: Tagger | AccurateTagger = field(repr=False)
+    own: Tagger = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Of both."""
+        return f"{self.base.name} and {self.own.name}"
+
+    @property
+    def version(self) -> str:
+        """Of both."""
+        return f"{self.base.version} and {self.own.version}"
+
+    @property
+    def sha256(self) -> str:
+        """Of all files of both."""
+        return sha256(f"{self.base.sha256} {self.own.sha256}".encode()).hexdigest()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the codes: the package's, then those that only the user's model has."""
+        return tuple(dict.fromkeys((*self.base.names, *self.own.names)))
+
+    def predict(self, batch: Batch) -> Codes:
+        """Predict the codes of all turns of a batch.
+
+        Returns
+        -------
+        Codes
+            What it holds for a session does not depend on the other sessions. A kind of a code is no likelier
+            than that code, though the two may come from different models.
+        """
+        found: dict[str, NDArray[np.float64]] = {}
+        limits: dict[str, float] = {}
+        for tagger in (self.base, self.own):
+            p = tagger.predict(batch).probability
+            found |= dict(zip(tagger.names, p.T, strict=True))
+            limits |= dict(zip(tagger.names, tagger.thresholds.tolist(), strict=True))
+        for kind, group in _parents().items():
+            if {kind, group} <= set(found) and {kind, group} & set(self.own.names):
+                found[kind] = np.minimum(found[kind], found[group])
+        names = self.names
+        probability = np.stack([found[name] for name in names], axis=1)
+        return decided(names, probability, np.array([limits[name] for name in names]))
+
+
+@functools.cache
+def _parents() -> dict[str, str]:
+    """Return the code that each kind is a kind of, by columns."""
+    return {
+        code.column: f"{book.id}_{code.parent}" for book in builtin_codebooks() for code in book.codes if code.parent
+    }
+
+
+def is_own(folder: Path) -> bool:
+    """Return whether a folder holds a model that ``tanalyze train`` wrote."""
+    try:
+        return MARK in json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def load_own(base: Tagger | AccurateTagger, folder: Path, *, aim: str) -> OwnTagger:
+    """Put the model of a folder beside a tagger of the package (a model is read once).
+
+    Raises
+    ------
+    BadOptionError
+        The folder does not hold a model that ``tanalyze train`` wrote.
+    BadDataFileError
+        Its files are broken, or of another version.
+    """
+    if not is_own(folder):
+        option, problem = "--model", f"{folder} holds no model that tanalyze train wrote"
+        raise BadOptionError(option, problem, "Name such a folder, or add --tagger llm to name a server's model")
+    return OwnTagger(base, replace(_loaded(folder.resolve(), _stamp(folder)), aim=aim))
+
+
+def codebook_of(folder: Path) -> Codebook | None:
+    """Return the codebook in the folder of a model, with those of its codes that the model gives."""
+    if not (folder / CODEBOOK).is_file():
+        return None
+    book = load_codebook(folder / CODEBOOK)
+    names = _loaded(folder.resolve(), _stamp(folder)).names
+    return replace(book, codes=tuple(code for code in book.codes if code.column in names))
+
+
+def _stamp(folder: Path) -> tuple[int, ...]:
+    stats = [(folder / name).stat() for name in ("model.json", "weights.npz") if (folder / name).exists()]
+    return tuple(number for one in stats for number in (one.st_mtime_ns, one.st_size))
+
+
+@functools.lru_cache(maxsize=4)
+def _loaded(folder: Path, _: tuple[int, ...]) -> Tagger:
+    return load_tagger(folder)

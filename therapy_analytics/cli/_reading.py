@@ -1,0 +1,256 @@
+"""Commands that read transcripts: run, inspect, convert."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from therapy_analytics.cli._app import (
+    NOTHING_DONE,
+    SOME_FILES_FAILED,
+    Client,
+    Columns,
+    Lexicons,
+    Metadata,
+    Paths,
+    Pattern,
+    Therapist,
+    app,
+    fail,
+    read_options,
+)
+
+if TYPE_CHECKING:
+    from therapy_analytics.behaviours import TaggerOptions
+    from therapy_analytics.language import Extra
+    from therapy_analytics.pipeline import RunResult
+
+_SHOWN = 20
+
+
+@app.command()
+def run(
+    paths: Paths,
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the results; an earlier run's are replaced.")] = Path("results"),
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+    lexicon: Lexicons = None,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw each session's timeline.")] = True,
+    quotes: Annotated[
+        bool, typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Write which words and features moved each code: evidence.csv.")
+    ] = False,
+    processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
+    syntax: Annotated[
+        bool, typer.Option("--syntax", help="Also synchrony of syntax, for which parts of speech are tagged.")
+    ] = False,
+    nclid: Annotated[
+        bool, typer.Option("--nclid", help="Also nCLiD, by word mover's distances: a third of a second a session.")
+    ] = False,
+    spacy_model: Annotated[
+        str | None,
+        typer.Option(help="Tag them by a spaCy pipeline of yours, as en_core_web_sm.", show_default=False),
+    ] = None,
+    tagger: Annotated[
+        str,
+        typer.Option(
+            help="Who codes the turns: accurate (the tagger of the package), fast (the same without its encoder: "
+            "less right, much faster), or llm (a language model of yours)."
+        ),
+    ] = "accurate",
+    tagger_aim: Annotated[
+        str,
+        typer.Option(
+            help="What the tagger's decisions are for: balanced, precision (right when it says so), "
+            "recall (little is missed), or rate (unbiased rates)."
+        ),
+    ] = "balanced",
+    all_codes: Annotated[
+        bool,
+        typer.Option("--all-codes", help="Also kinds of reflection and input, and MITI's codes: less to be trusted."),
+    ] = False,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(help="For llm: a server with OpenAI's interface, http://127.0.0.1:11434/v1.", show_default=False),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A folder that tanalyze train wrote: its codes, too. For llm: the model, as the server names it.",
+            show_default=False,
+        ),
+    ] = None,
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="For llm: the words may be sent to another machine.")
+    ] = False,
+    llm_parallel: Annotated[int, typer.Option(help="For llm: how many questions may be open at a time.")] = 4,
+    llm_timeout: Annotated[float, typer.Option(help="For llm: seconds that one answer may take.")] = 180,
+    llm_cache: Annotated[
+        Path | None,
+        typer.Option(help="For llm: folder of the answers so far (default: the user's cache).", show_default=False),
+    ] = None,
+    codebook: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For llm: code by this codebook instead of the usual codes: your own file (TOML), or bolt, mi, "
+            "misc, miti. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Read transcripts, tag what each turn does, measure each session, write tables and figures."""
+    from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415
+    from therapy_analytics.behaviours.explain import explaining_tagger  # noqa: PLC0415
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.language import load_lexicon  # noqa: PLC0415
+    from therapy_analytics.pipeline import Writing  # noqa: PLC0415
+    from therapy_analytics.pipeline import run as run_pipeline  # noqa: PLC0415
+    from therapy_analytics.progress import Progress  # noqa: PLC0415
+    from therapy_analytics.settings import Settings  # noqa: PLC0415
+
+    os.umask(0o077)
+    progress = Progress()
+    coder = TaggerOptions(
+        kind=tagger, aim=tagger_aim, all_codes=all_codes, endpoint=endpoint, model=model, allow_remote=allow_remote,
+        parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
+    )  # fmt: skip
+    asked: dict[Extra, bool] = {"syntax": syntax or spacy_model is not None, "nclid": nclid}
+    try:
+        if explain:
+            explaining_tagger(coder)
+        _say_who_hears(coder)
+        result = run_pipeline(
+            paths,
+            out,
+            settings=Settings(
+                lexicons=tuple(map(load_lexicon, lexicon or ())),
+                seed=seed,
+                quotes=quotes,
+                tagger=coder,
+                extras=frozenset(extra for extra, wanted in asked.items() if wanted),
+                spacy_model=spacy_model,
+            ),
+            read_options=read_options(columns, therapist, client, metadata, pattern),
+            writing=Writing(
+                plots=plots,
+                explain=explain,
+                processes=processes,
+                on_file=progress.file,
+                on_sessions=progress.sessions,
+            ),
+        )
+    except TherapyAnalyticsError as error:
+        progress.close()
+        fail(str(error), NOTHING_DONE)
+    progress.close()
+    _summary(result, plots=plots, explain=explain)
+    raise typer.Exit(SOME_FILES_FAILED if result.problems else 0)
+
+
+@app.command()
+def inspect(
+    paths: Paths,
+    *,
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+    quotes: Annotated[bool, typer.Option("--quotes", help="Show the first turns, with their words.")] = False,
+) -> None:
+    """Show how each file would be read: reader, encoding, sessions, speakers, roles and why, what is left out."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.readers import inspect as look  # noqa: PLC0415
+
+    options = read_options(columns, therapist, client, metadata, pattern)
+    failed = False
+    try:
+        for one in look(paths, options=options):
+            failed = failed or one.reading.problem is not None
+            for line in one.lines(quotes=quotes):
+                typer.echo(line)
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    raise typer.Exit(SOME_FILES_FAILED if failed else 0)
+
+
+@app.command()
+def convert(
+    paths: Paths,
+    *,
+    to: Annotated[str, typer.Option(help="The form: chat, csv, docx, jsonl or vtt.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder for the files; nothing in it is overwritten.")] = Path("converted"),
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+) -> None:
+    """Write each session in another form, one file a session, and say what that form cannot hold."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.writers import convert as write  # noqa: PLC0415
+
+    os.umask(0o077)
+    options = read_options(columns, therapist, client, metadata, pattern)
+    try:
+        done = write(paths, to, out, options=options)
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    for problem in done.problems:
+        typer.echo(f"Not read: {problem}", err=True)
+    for session, lost in done.losses:
+        typer.echo(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
+    typer.echo(f"{counted(len(done.files), 'file')} written to {out}")
+    raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
+
+
+def _say_who_hears(options: TaggerOptions) -> None:
+    """Refuse an outside coder that cannot be, and say where the words go before they do."""
+    from therapy_analytics.behaviours import load_coder  # noqa: PLC0415
+
+    load_coder(options)
+    if options.allow_remote:
+        typer.echo(f"The words of the transcripts are sent to {options.endpoint}.", err=True)
+        if options.endpoint and options.endpoint.startswith("http:"):
+            typer.echo("They are not encrypted on the way; https would be.", err=True)
+
+
+def _summary(result: RunResult, *, plots: bool, explain: bool) -> None:
+    """Print what was found and where it stands."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
+
+    frame = result.sessions
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
+    shown, caption = columns_shown(result)
+    for heading in ("session", "counselor"):
+        table.add_column(heading)
+    for heading in ("turns", *(heading for heading, _ in shown)):
+        table.add_column(Text(heading), justify="right")  # the name of a code may look like markup
+    for row in frame.head(_SHOWN).to_dict("records"):
+        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for _, name in shown]
+        names = (Text(str(row[name])) for name in ("session_id", "counselor"))  # a name may look like markup
+        table.add_row(*names, f"{row['n_turns']:.0f}", *rates)
+    table.caption = caption
+    if len(frame) > _SHOWN:
+        table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
+    console.print(table)
+    for line in pointers(result, plots=plots, explain=explain):
+        console.print(line, markup=False, highlight=False)

@@ -1,0 +1,262 @@
+"""Commands on what runs have found and people have coded: compare, agree, train, codebook."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from therapy_analytics.cli._app import (
+    NOTHING_DONE,
+    SOME_FILES_FAILED,
+    Client,
+    Columns,
+    Metadata,
+    Pattern,
+    Therapist,
+    app,
+    fail,
+    read_options,
+)
+
+
+@app.command()
+def compare(
+    results: Annotated[
+        list[Path],
+        typer.Argument(help="Folders that tanalyze run wrote; transcripts are not needed.", show_default=False),
+    ],
+    *,
+    by: Annotated[
+        str, typer.Option(help="Column of sessions.csv whose groups are compared: counselor, source, model, ...")
+    ] = "counselor",
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="pairs (default of up to three groups), others (each against all others: default of more), reference "
+            "(the shipped profiles), or one of the groups.",
+            show_default=False,
+        ),
+    ] = None,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="core (the eight that people ask for first), process, synchrony, alliance, all, names, or patterns "
+            "('therapist_*_rate'). May be repeated. "
+            "Default: those that a check on real sessions bears out.",
+            show_default=False,
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="Only sessions with column=value, or column!=value. May be repeated.", show_default=False),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of what is independent, or session. Default: clients where counselors are compared, "
+            "else counselors.",
+            show_default=False,
+        ),
+    ] = None,
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            help="Codes that people gave to some of the turns: rates whose intervals hold whatever the tagger does.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for what is found; an earlier comparison is replaced.")] = Path(
+        "comparison"
+    ),
+    draws: Annotated[int, typer.Option(help="Draws of the bootstrap behind the intervals.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of these draws.")] = 0,
+    plots: Annotated[
+        bool, typer.Option("--plots/--no-plots", help="Draw a figure for each family of measures.")
+    ] = True,
+    allow_mixed: Annotated[
+        bool, typer.Option("--allow-mixed", help="Go on where folders come of different taggers or versions.")
+    ] = False,
+) -> None:
+    """Say who does what more than whom and how sure that is, from the results of one run or several."""
+    from therapy_analytics.compare import CompareOptions  # noqa: PLC0415
+    from therapy_analytics.compare import compare as compare_groups  # noqa: PLC0415
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+
+    os.umask(0o077)
+    options = CompareOptions(
+        cluster=cluster, where=tuple(where or ()), draws=draws, seed=seed, allow_mixed=allow_mixed, gold=gold
+    )  # fmt: skip
+    try:
+        found = compare_groups(results, by=by, against=against, measures=measures, options=options)
+        found.write(out, plots=plots)
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    _show(found.words, out, plots=plots)
+
+
+@app.command()
+def agree(
+    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    gold: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Codes by people, CSV or xlsx: session_id, turn, then coder and codes. Without it, the codes that the "
+            "transcripts brought with them.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--map", help="CSV of label and code: what the coders' labels mean.", show_default=False),
+    ] = None,
+    book: Annotated[str, typer.Option(help="Whose labels they are: mi, bolt, misc or miti.", show_default=False)] = "",
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Which columns hold what, where names do not say: session_id=Case,turn=Nr. Also first_row, text, "
+            "coder, code, value.",
+            show_default=False,
+        ),
+    ] = "",
+    blank: Annotated[
+        str, typer.Option(help="What an empty cell of labels means: none (of the codes), or missing (not coded).")
+    ] = "none",
+    transcripts: Annotated[
+        Path | None,
+        typer.Option(help="Transcripts, to match rows by their words where numbers have shifted.", show_default=False),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for what is found; an earlier one's files are replaced.")] = Path(
+        "agreement"
+    ),
+    draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap behind the intervals.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of these draws.")] = 0,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
+) -> None:
+    """Say how far the machine's codes agree with people's, and people's with each other's."""
+    from therapy_analytics.agreement import GoldOptions  # noqa: PLC0415
+    from therapy_analytics.agreement import agreement as agreement_of  # noqa: PLC0415
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+
+    os.umask(0o077)
+    try:
+        options = GoldOptions(
+            columns=dict(pair.strip().split("=", 1) for pair in columns.split(",") if "=" in pair),
+            labels=labels, book=book, blank=blank, transcripts=transcripts,
+        )  # fmt: skip
+        found = agreement_of(results, gold, options=options, seed=seed, draws=draws)
+        found.write(out, figures=plots)
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    for line in found.summary:
+        typer.echo(line)
+    typer.echo(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv")
+
+
+@app.command()
+def train(
+    codes: Annotated[
+        Path, typer.Argument(help="Codes that people gave: CSV or xlsx, as for tanalyze agree.", show_default=False)
+    ],
+    transcripts: Annotated[
+        Path, typer.Argument(help="The transcripts that were coded: a file or a folder.", show_default=False)
+    ],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the model; an earlier model is replaced.")] = Path("my_model"),
+    codebook: Annotated[
+        str | None,
+        typer.Option(help="What the labels are: your own file (TOML), or bolt, mi, misc, miti.", show_default=False),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Learn this code alone, as mi_question or own_greets. May be repeated.", show_default=False),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="Try the model on unseen values of this column about the sessions (counselor, client, ...), "
+            "not on unseen sessions only.",
+            show_default=False,
+        ),
+    ] = None,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="Begin from nothing, not at what the tagger of the package says.")
+    ] = False,
+    blank: Annotated[
+        str, typer.Option(help="What an empty cell of labels means: none (of them), or missing (not coded).")
+    ] = "none",
+    code_columns: Annotated[
+        str,
+        typer.Option(
+            help="Which column of the codes holds what: session_id=Case,turn=No,code=Label. Also first_row, text, "
+            "coder, value.",
+            show_default=False,
+        ),
+    ] = "",
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+    beside: Annotated[
+        str, typer.Option(help="Score this tagger of the package beside, where it has the code: accurate or fast.")
+    ] = "accurate",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of folds and draws.")] = 0,
+) -> None:
+    """Learn the tagger anew, or codes of your own, from codes that people gave, and say how good that is."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.training import TrainOptions  # noqa: PLC0415
+    from therapy_analytics.training import train as learn  # noqa: PLC0415
+
+    os.umask(0o077)
+    pairs = dict(pair.partition("=")[::2] for pair in code_columns.split(",") if pair.strip())
+    try:
+        options = TrainOptions(
+            codebook=codebook, columns=pairs, blank=blank, only=tuple(only or ()), group=group, warm_start=not cold,
+            beside=beside, seed=seed,
+        )  # fmt: skip
+        found = learn(
+            codes, transcripts, out, options=options,
+            read_options=read_options(columns, therapist, client, metadata, pattern),
+        )  # fmt: skip
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    for line in found.words:
+        typer.echo(line)
+    raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
+
+
+@app.command()
+def codebook(
+    books: Annotated[
+        list[str] | None,
+        typer.Argument(help="Codebooks whose codes to print instead: bolt, mi, misc, miti, or your own file."),
+    ] = None,
+) -> None:
+    """Print what every column of the tables means, or the codes of codebooks, as CSV."""
+    from therapy_analytics.behaviours import codebook_named  # noqa: PLC0415
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.language import EXTRAS  # noqa: PLC0415
+    from therapy_analytics.pipeline import analyze  # noqa: PLC0415
+    from therapy_analytics.tables import codes_table  # noqa: PLC0415
+
+    try:
+        table = codes_table([codebook_named(book) for book in books]) if books else analyze([], extras=EXTRAS).codebook
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
+
+
+def _show(words: str, out: Path, *, plots: bool) -> None:
+    """Print what a comparison says, less how it was done, which stands in its file."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    console.print(Markdown(words.partition("## How it was done")[0]))
+    files = "comparison.md (these words), comparison.csv, groups.csv" + (", a figure a family" if plots else "")
+    console.print(f"{out}: {files}", markup=False, highlight=False)

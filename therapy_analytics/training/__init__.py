@@ -1,0 +1,11 @@
+"""Learning a tagger from the user's own codes, judged on turns that it has not seen.
+
+>>> from therapy_analytics.training import train
+>>> found = train("codes.csv", "transcripts/", "my_model/")  # doctest: +SKIP
+>>> found.scores  # doctest: +SKIP
+"""
+
+from therapy_analytics.training._data import TrainOptions
+from therapy_analytics.training.train import Training, train
+
+__all__ = ["TrainOptions", "Training", "train"]

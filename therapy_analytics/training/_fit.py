@@ -1,0 +1,317 @@
+"""Logistic regression over the features of the fast tagger: all codes of a role at once, soft labels.
+
+scikit-learn's takes neither soft labels, nor a penalty for each kind of feature, nor features in factors (words times
+pieces of words), without which this would take ten times as long. The minimum is found by scipy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from therapy_analytics.behaviours import Tagger
+from therapy_analytics.behaviours.features import N_BUCKETS, Features
+from therapy_analytics.behaviours.tagger import scores_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+PENALTIES = {"own": 5.0, "context": 32.0, "dense": 6.0}
+"""L2 penalties of weights: of a turn's own words, of its neighbours' words, of all else."""
+STRENGTHS = (3.0, 1.0, 0.3)
+"""What the penalties may be multiplied by, strongest first; which is best is found inside of each training part."""
+LIFT_SCALE = 4.0
+"""Scores of the package's tagger are divided by this when they serve as features."""
+PARTS = 3
+"""The turn, the turn before, the turn after."""
+FOLDS = 5
+INNER = 4
+"""One in so many groups of a training part is held out to choose the penalty."""
+FEWEST_TURNS = 5
+"""A bucket that fewer turns have is left out: it says nothing of other turns, and there are many."""
+STEPS, FIRST_STEPS = 24, 12
+"""Training is stopped after so many steps, and after so many where penalties are only compared: the last steps would
+cost most of the time and change no figure."""
+_NAMES = ("buckets", "dense", "bias")
+_Matrix = Any  # scipy itself does not say what its sparse arrays return
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Turns of one role as features; ``n`` is their number.
+
+    Attributes
+    ----------
+    words : CSR (n, PARTS * n_types)
+        Token types of the turn, the turn before, the turn after.
+    types : CSR (n_types, n_columns)
+        Buckets of each type.
+    grams : CSR (n, PARTS * n_columns)
+        Buckets of pairs and triples of words, likewise.
+    dense : CSR (n, n_dense)
+        Features by hand, then scores of the package's tagger, if they may be used.
+    offset : float64 array (n, n_codes)
+        What the package's tagger says of the same code in log-odds, else 0: training begins there.
+    columns : int64 array (n_columns,)
+        The buckets that occur.
+    """
+
+    words: _Matrix
+    types: _Matrix
+    grams: _Matrix
+    dense: _Matrix
+    offset: Floats
+    columns: Ints
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    def only(self, keep: Bools) -> Design:
+        """Return some of the turns."""
+        parts = {name: getattr(self, name)[keep] for name in ("words", "grams", "dense", "offset")}
+        return replace(self, **parts)
+
+    def scores(self, head: Head) -> Floats:
+        """Return log-odds (n, n_codes)."""
+        return _linear(self, head.buckets, head.dense) + head.bias + self.offset
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Head:
+    """Fitted weights: buckets (n_columns, PARTS, n_codes), dense (n_dense, n_codes), bias (n_codes,)."""
+
+    buckets: Floats
+    dense: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unseen:
+    """What models say of turns that they have not seen.
+
+    Attributes
+    ----------
+    scores : float64 array (n, n_codes)
+        Log-odds, not calibrated.
+    fold : int64 array (n,)
+        The fold in which a turn was held out.
+    strength : float64 array (n_codes,)
+        The penalties that were chosen inside, in the middle.
+    """
+
+    scores: Floats
+    fold: Ints
+    strength: Floats
+
+
+def design_of(features: Features, rows: Ints, lifts: Floats, offset: Floats) -> Design:
+    """Put the turns ``rows`` into a design.
+
+    Parameters
+    ----------
+    features : Features
+        Of all turns.
+    rows : int64 array (n,)
+        Turns to learn from.
+    lifts : float64 array (n_turns, n_heads)
+        Scores of the package's tagger on all turns; no columns for a cold start.
+    offset : float64 array (n_turns, n_codes)
+        Where each code begins.
+    """
+    columns = _common(features)
+    features = replace(features, words=features.words.astype(np.float32))
+    grams = features.grams.tocsc()[:, columns].tocsr().astype(np.float32)
+    picks = [_pick(index[rows], len(features)) for index in (np.arange(len(features)), features.before, features.after)]
+    return Design(
+        words=sparse.hstack([pick @ features.words for pick in picks], format="csr"),
+        types=features.types.tocsc()[:, columns].tocsr().astype(np.float32),
+        grams=sparse.hstack([pick @ grams for pick in picks], format="csr"),
+        dense=sparse.hstack([features.hand[rows], sparse.csr_array(lifts[rows] / LIFT_SCALE)], format="csr").astype(
+            np.float32
+        ),
+        offset=offset[rows],
+        columns=columns,
+    )
+
+
+def _common(features: Features) -> Ints:
+    """Return the buckets that enough turns have."""
+    turns = (features.words @ features.types + features.grams).tocsr()
+    return np.flatnonzero(np.bincount(turns.indices, minlength=N_BUCKETS) >= FEWEST_TURNS)
+
+
+def _pick(index: Ints, n: int) -> _Matrix:
+    """Return the matrix that picks turns; -1 picks none."""
+    row = np.flatnonzero(index >= 0)
+    return sparse.csr_array((np.ones(len(row), dtype=np.float32), (row, index[row])), shape=(len(index), n))
+
+
+def folds(groups: Ints, seed: int, n: int = FOLDS) -> Ints:
+    """Deal groups out to folds in random order, each to the smallest."""
+    sizes = np.bincount(groups)
+    load, fold = np.zeros(n), np.zeros(len(sizes), dtype=np.int64)
+    for group in np.random.default_rng(seed).permutation(np.flatnonzero(sizes)):
+        fold[group] = int(load.argmin())
+        load[fold[group]] += sizes[group]
+    return fold[groups]
+
+
+def out_of_fold(design: Design, labels: Floats, groups: Ints, *, seed: int) -> Unseen:
+    """Score all turns by models that have not seen their group.
+
+    Parameters
+    ----------
+    design : Design
+        The turns.
+    labels : float64 array (n, n_codes)
+        Soft labels; nan where they are unknown.
+    groups : int64 array (n,)
+        What is kept together.
+    seed : int
+        Of the folds.
+    """
+    fold = folds(groups, seed)
+    scores, chosen = np.zeros(labels.shape), []
+    for number in range(FOLDS):
+        mine = fold == number
+        strength, start = _chosen(design.only(~mine), labels[~mine], groups[~mine], seed)
+        head = fit(design.only(~mine), labels[~mine], strength, start=start)
+        scores[mine] = design.only(mine).scores(head)
+        chosen.append(strength)
+    return Unseen(scores, fold, np.median(chosen, axis=0))
+
+
+def _chosen(design: Design, labels: Floats, groups: Ints, seed: int) -> tuple[Floats, Head]:
+    """Return the strength of penalty for each code that predicts held-out groups best, and its weights."""
+    out = folds(groups, seed, INNER) == 0
+    inner, held = design.only(~out), design.only(out)
+    losses: list[Floats] = []
+    heads: list[Head] = []
+    for strength in STRENGTHS:
+        same = np.full(labels.shape[1], strength)
+        head = fit(inner, labels[~out], same, start=heads[-1] if heads else None, steps=FIRST_STEPS)
+        heads.append(head)
+        scores = held.scores(head)
+        loss = np.logaddexp(0, scores) - np.nan_to_num(labels[out]) * scores
+        losses.append(np.where(np.isnan(labels[out]), 0, loss).sum(axis=0))
+    best = np.argmin(losses, axis=0)
+    kept = [np.stack([getattr(heads[at], name)[..., code] for code, at in enumerate(best)], axis=-1) for name in _NAMES]
+    return np.array(STRENGTHS)[best], Head(*kept)
+
+
+def fit(design: Design, labels: Floats, strength: Floats, *, start: Head | None = None, steps: int = STEPS) -> Head:
+    """Fit all codes.
+
+    Parameters
+    ----------
+    design : Design
+        The turns.
+    labels : float64 array (n, n_codes)
+        Soft labels; nan where they are unknown.
+    strength : float64 array (n_codes,)
+        What the penalties are multiplied by.
+    start : Head, optional
+        Where to begin.
+    steps : int, optional
+        After so many training stops.
+    """
+    from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
+
+    problem = _Problem(design, labels, strength)
+    found: Any = minimize(
+        problem.loss,
+        problem.flat(start),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": steps, "maxcor": 6, "maxls": 10},
+    )
+    return problem.head(found.x)
+
+
+class _Problem:
+    """The loss and its gradient; variables are weights times the square roots of their penalties."""
+
+    def __init__(self, design: Design, labels: Floats, strength: Floats) -> None:
+        self.design, self.known = design, ~np.isnan(labels)
+        self.labels = np.nan_to_num(labels)
+        own, context, dense = (1 / np.sqrt(PENALTIES[name] * strength) for name in ("own", "context", "dense"))
+        self.scale, self.dense_scale = np.stack([own, context, context])[None], dense[None]
+        self.shape = (len(design.columns), PARTS, len(strength))
+        self.dense_shape = (design.dense.shape[1], len(strength))
+        self.n_buckets = int(np.prod(self.shape))
+
+    def flat(self, start: Head | None) -> Floats:
+        if start is not None:
+            return np.concatenate(
+                [(start.buckets / self.scale).ravel(), (start.dense / self.dense_scale).ravel(), start.bias]
+            )
+        n = np.maximum(self.known.sum(axis=0), 1)
+        base = np.clip((self.labels * self.known).sum(axis=0) / n, 0.5 / n, 1 - 0.5 / n)
+        cold = (self.design.offset == 0).all(axis=0)
+        x = np.zeros(self.n_buckets + int(np.prod(self.dense_shape)) + len(base))
+        x[-len(base) :] = np.where(cold, np.log(base / (1 - base)), 0.0)
+        return x
+
+    def head(self, x: Floats) -> Head:
+        n = self.dense_shape[1]
+        buckets = x[: self.n_buckets].reshape(self.shape) * self.scale
+        return Head(buckets, x[self.n_buckets : -n].reshape(self.dense_shape) * self.dense_scale, x[-n:])
+
+    def loss(self, x: Floats) -> tuple[float, Floats]:
+        design, head = self.design, self.head(x)
+        n = len(head.bias)
+        scores = design.scores(head)
+        total = 0.5 * float(x[:-n] @ x[:-n]) + float(
+            (self.known * (np.logaddexp(0, scores) - self.labels * scores)).sum()
+        )
+        error = (self.known * (0.5 * (1 + np.tanh(scores / 2)) - self.labels)).astype(np.float32)
+        to_types = (design.words.T @ error).reshape(PARTS, -1, n)
+        to_buckets = (design.grams.T @ error).reshape(PARTS, -1, n)
+        to_buckets = np.stack([design.types.T @ to_types[part] for part in range(PARTS)]) + to_buckets
+        slope = np.concatenate(
+            [
+                (to_buckets.swapaxes(0, 1) * self.scale).ravel() + x[: self.n_buckets],
+                ((design.dense.T @ error) * self.dense_scale).ravel() + x[self.n_buckets : -n],
+                error.sum(axis=0, dtype=np.float64),
+            ]
+        )
+        return total, slope
+
+
+def _linear(design: Design, buckets: Floats, dense: Floats) -> Floats:
+    by_part = np.ascontiguousarray(buckets.swapaxes(0, 1), dtype=np.float32)
+    types = np.concatenate([design.types @ part for part in by_part])
+    found = design.words @ types + design.grams @ by_part.reshape(-1, buckets.shape[2])
+    return np.asarray(found + design.dense @ dense.astype(np.float32), dtype=np.float64)
+
+
+def heads_for(tagger: Tagger, role: str) -> Ints:
+    """Return the heads of the package's tagger that say something of turns of a role."""
+    names = {head for code in tagger.codes if code.role == role for head in code.heads}
+    return np.array([at for at, name in enumerate(tagger.weights.heads) if name in names], dtype=np.int64)
+
+
+def scores_by_head(tagger: Tagger, features: Features) -> Floats:
+    """Return the scores of all heads of the package's tagger, (n_turns, n_heads)."""
+    return scores_of(tagger.weights, features)
+
+
+def as_linear(tagger: Tagger, heads: Ints) -> tuple[Floats, Floats, Floats]:
+    """Write heads of two layers as one: buckets (N_BUCKETS, PARTS, n), hand (n_hand, n), bias (n,).
+
+    Scores of the first layer, which the second builds on, are sums too; only their cut at plus and minus 30, which no
+    turn reaches, is lost.
+    """
+    weights, n = tagger.weights, tagger.weights.n_context
+    first = weights.buckets[:, : PARTS * n].reshape(N_BUCKETS, PARTS, n)
+    mix = np.hstack([np.eye(n), weights.lift])[:, heads]
+    own = np.hstack([np.zeros((N_BUCKETS, n)), weights.buckets[:, PARTS * n :]])[:, heads]
+    buckets = first @ mix
+    buckets[:, 0] += own
+    second = heads >= n
+    hand = weights.hand[:, :n] @ mix + weights.hand[:, heads] * second
+    return buckets, hand, weights.bias[:n] @ mix + weights.bias[heads] * second
