@@ -212,6 +212,36 @@ def rate_columns(column: Column, *, counted: str) -> list[Column]:
     return [column, low, high, count]
 
 
+def mark_column(of: Column, name: str, meaning: str, *, empty: str = "turns that cannot") -> Column:
+    """Return the column of turns that shows which of them a rate counts: 1, 0, or empty.
+
+    Parameters
+    ----------
+    of : Column
+        The rate.
+    name, meaning : str
+        Of the column of turns.
+    empty : str
+        For which turns it is.
+    """
+    return replace(
+        of,
+        name=name,
+        meaning=meaning,
+        unit="0 or 1",
+        low=0,
+        high=1,
+        direction="1: it does",
+        formula=f"1 where the turn counts for {of.name}, else 0; empty for {empty}",
+        level="turn",
+    )
+
+
+def marks(of: NDArray[np.bool_], hits: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return 1 for turns with a hit, 0 for the others of those that could have one, nan elsewhere; (n_turns,)."""
+    return np.where(of, hits.astype(np.float64), np.nan)
+
+
 def mean_column(values: NDArray[np.float64] | NDArray[np.int64]) -> float:
     """Return the mean of the values that are defined, or nan when none is."""
     defined = np.asarray(values, dtype=np.float64)

@@ -9,6 +9,7 @@ from matplotlib import rcParams
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
+from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.plots import MARGINS_IN, axes_or_new, plot, say_instead
 from therapy_analytics.plots._outlines import length
 from therapy_analytics.plots._synchrony import BEYOND
@@ -120,20 +121,6 @@ def _shares(ax: Axes, ps: list[Floats], kind: str, font: float) -> None:
     ax.add_line(Line2D(x, y, ls="", marker="o", ms=0.6 * font, c=colour, gid=f"share {kind}"))
     for k, n, level in counts:
         ax.text(SHARES[1] + 0.2, level, f"{k} of {n}", fontsize=0.9 * font, va="center", color=colour)
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval of a share, k of n.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson(5, 10)]
-    [0.237, 0.763]
-    """
-    z2 = BEYOND**2
-    middle = (k + z2 / 2) / (n + z2)
-    half = BEYOND / (n + z2) * float(np.sqrt(k * (n - k) / n + z2 / 4))
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def _share(share: float) -> float:

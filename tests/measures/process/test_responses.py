@@ -15,8 +15,8 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 import therapy_analytics as ta
 from benchmarks._corpora import of_quality
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures._intervals import wilson
-from therapy_analytics.measures.process._counts import odds_ratios, replies, wilsons
+from therapy_analytics.measures._intervals import odds_ratios, wilson, wilsons
+from therapy_analytics.measures.process._counts import replies
 from therapy_analytics.measures.process._responses import (
     CLIENT,
     POOLED_COLUMNS,

@@ -8,13 +8,12 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures._base import Value, counted_rate, mark_column, marks
 from therapy_analytics.measures.alliance._rupture_signs import (
     CONFRONTATION,
     REPAIRS_WITHIN,
     WITHDRAWAL,
     Bools,
-    Floats,
     candidates_among,
     repair_windows,
     repairs,
@@ -75,15 +74,8 @@ def _rate_column(kind: str) -> Column:
 
 
 def _turn_column(kind: str) -> Column:
-    return replace(
-        _rate_column(kind),
-        name=f"rupture_{kind}_turn",
-        meaning=f"Whether the client's turn is a candidate for a {kind} rupture",
-        unit="0 or 1",
-        direction="1: a candidate",
-        formula=f"1 where the turn counts for client_{kind}_rate, else 0; empty for turns that cannot",
-        level="turn",
-    )
+    meaning = f"Whether the client's turn is a candidate for a {kind} rupture"
+    return mark_column(_rate_column(kind), f"rupture_{kind}_turn", meaning)
 
 
 _EVIDENCE_COLUMN = Column(
@@ -174,17 +166,13 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
     evidence = np.select([found[name] for name in EVIDENCE], [float(i) for i in range(1, len(EVIDENCE) + 1)], 0.0)
     values: dict[str, Value] = {
         "n_rupture_candidates": float(np.count_nonzero(either)) if of.any() else np.nan,
-        "rupture_withdrawal_turn": _where(of, withdrawal),
-        "rupture_confrontation_turn": _where(of, confrontation),
+        "rupture_withdrawal_turn": marks(of, withdrawal),
+        "rupture_confrontation_turn": marks(of, confrontation),
         _EVIDENCE_COLUMN.name: np.where(of, evidence, np.nan),
     }
     values |= rate("client_withdrawal_rate", withdrawal, of)
     values |= rate("client_confrontation_rate", confrontation, of)
     return values | _repaired(session, either)
-
-
-def _where(of: Bools, hits: Bools) -> Floats:
-    return np.where(of, hits.astype(np.float64), np.nan)
 
 
 def _repaired(session: AnnotatedSession, candidates: Bools) -> dict[str, Value]:
@@ -194,4 +182,4 @@ def _repaired(session: AnnotatedSession, candidates: Bools) -> dict[str, Value]:
     asked = np.zeros(len(session), dtype=np.bool_)
     asked[turns] = True
     k, n = len(np.unique(which[mends[turns]])), len(np.unique(which))
-    return {**counted_rate(_REPAIR_COLUMN.name, float(k), float(n)), _REPAIR_TURN.name: _where(asked, mends)}
+    return {**counted_rate(_REPAIR_COLUMN.name, float(k), float(n)), _REPAIR_TURN.name: marks(asked, mends)}

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column
+from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.measures._turns import THIRDS, third_of
-from therapy_analytics.measures.process._counts import wilsons
 
 Rows = Mapping[str, NDArray[np.generic]]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures._intervals import Z95
-from therapy_analytics.measures.process._counts import Floats, given, odds_ratios, replies, wilsons
+from therapy_analytics.measures._intervals import Z95, odds_ratios, wilsons
+from therapy_analytics.measures.process._counts import Floats, given, replies
 from therapy_analytics.measures.process._profile import row_column
 
 Rows = Mapping[str, NDArray[np.generic]]

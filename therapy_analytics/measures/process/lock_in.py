@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures._base import Value, counted_rate, mark_column
 from therapy_analytics.measures.process._repeats import (
     ADVISES,
     ALIKE,
@@ -71,29 +71,22 @@ _CHANCE = replace(
 )
 
 
-def _turn_column(column: Column, name: str, meaning: str, where: str) -> Column:
-    formula = f"1 where the turn counts for {column.name}, else 0; empty for {where}"
-    return replace(
-        column, name=name, meaning=meaning, unit="0 or 1", direction="1: again", formula=formula, level="turn"
-    )
-
-
 @measure(
     columns=[
         *rate_columns(_ADVICE, counted="Sentences of advice that come again"),
         *rate_columns(_OPENING, counted="Therapist turns that open as several before did"),
         _CHANCE,
-        _turn_column(
+        mark_column(
             _ADVICE,
             "repeated_advice_turn",
             "Whether the therapist's turn has a sentence of advice of an earlier turn again",
-            "turns without a sentence of advice",
+            empty="turns without a sentence of advice",
         ),
-        _turn_column(
+        mark_column(
             _OPENING,
             "repeated_opening_turn",
             "Whether the therapist's turn opens with a formula that opened several before",
-            f"turns that have not {FRAME} words to open with",
+            empty=f"turns that have not {FRAME} words to open with",
         ),
     ]
 )

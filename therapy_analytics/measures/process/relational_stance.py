@@ -10,7 +10,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.language.said import Ints
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures._base import Value, counted_rate, mark_column, marks
 from therapy_analytics.measures.process._clauses import Bools
 from therapy_analytics.measures.process._stance import WITHIN, ascribed, assertions
 
@@ -87,19 +87,6 @@ _TURNS = {
 }
 
 
-def _turn_column(name: str) -> Column:
-    of, meaning = _TURNS[name]
-    return replace(
-        of,
-        name=name,
-        meaning=meaning,
-        unit="0 or 1",
-        direction="1: it does",
-        formula=f"1 where the turn has what {of.name} counts, else 0; empty where it cannot",
-        level="turn",
-    )
-
-
 _COUNTED = (
     (_IMMEDIACY, "Therapist turns with immediacy"),
     (_REACTION, "Therapist turns with a reaction of the therapist's own"),
@@ -113,7 +100,7 @@ _COUNTED = (
 @measure(
     columns=[
         *(column for one, counted in _COUNTED for column in rate_columns(one, counted=counted)),
-        *map(_turn_column, _TURNS),
+        *(mark_column(of, name, meaning) for name, (of, meaning) in _TURNS.items()),
     ]
 )
 def relational_stance(session: AnnotatedSession) -> dict[str, Value]:
@@ -149,7 +136,7 @@ def relational_stance(session: AnnotatedSession) -> dict[str, Value]:
     hedged, sure = _turns(n, said.turn[said.hedged]), _turns(n, said.turn[said.sure])
     evidence = ((of, immediate), (of, reacts), (asserts, hedged), (asserts, sure), (of, states), (known, ~loose))
     turns = zip(_TURNS, evidence, strict=True)
-    return values | {name: np.where(may, does.astype(np.float64), np.nan) for name, (may, does) in turns}
+    return values | {name: marks(may, does) for name, (may, does) in turns}
 
 
 def _turns(n: int, which: Ints) -> Bools:

@@ -10,7 +10,8 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value, counted_rate
-from therapy_analytics.measures.process._counts import Bools, Ints, advised, given, odds_ratios, replies
+from therapy_analytics.measures._intervals import odds_ratios
+from therapy_analytics.measures.process._counts import Bools, Ints, advised, given, replies
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
 _MISLEADS = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import Value, mark_column, marks
 from therapy_analytics.measures.process._feelings_expressed import WITHIN, named_feelings
 
 _SOURCE = "This package's own; families after Shaver et al. (1987), Journal of Personality and Social Psychology, 52(6)"
@@ -68,26 +68,13 @@ _TURNS = {
 }
 
 
-def _turn_column(name: str) -> Column:
-    of, meaning = _TURNS[name]
-    return replace(
-        of,
-        name=name,
-        meaning=meaning,
-        unit="0 or 1",
-        direction="1: it does",
-        formula=f"1 where the turn counts for {of.name}, else 0; empty where it cannot",
-        level="turn",
-    )
-
-
 @measure(
     columns=[
         *rate_columns(_UNEXPRESSED, counted="Therapist turns naming a feeling that the client has not expressed"),
         *rate_columns(_SO_FAR, counted="Therapist turns naming a feeling not expressed since the beginning"),
         *rate_columns(_NAMED, counted="Therapist turns naming a feeling of the client's"),
         *rate_columns(_INTENSIFIED, counted="Therapist turns naming a feeling more strongly than the client"),
-        *map(_turn_column, _TURNS),
+        *(mark_column(of, name, meaning) for name, (of, meaning) in _TURNS.items()),
     ]
 )
 def unexpressed_feelings(session: AnnotatedSession) -> dict[str, Value]:
@@ -123,7 +110,7 @@ def unexpressed_feelings(session: AnnotatedSession) -> dict[str, Value]:
     values = rate(_UNEXPRESSED.name, unexpressed, names) | rate(_SO_FAR.name, so_far, names)
     values |= rate(_NAMED.name, names, of) | rate(_INTENSIFIED.name, rises, can_rise)
     turns = zip(_TURNS, ((of, names), (names, unexpressed), (can_rise, rises)), strict=True)
-    return values | {name: np.where(may, does.astype(np.float64), np.nan) for name, (may, does) in turns}
+    return values | {name: marks(may, does) for name, (may, does) in turns}
 
 
 def _turns(n: int, which: np.ndarray) -> np.ndarray:
