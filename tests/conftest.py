@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT))  # for benchmarks/; last, so that the package that is installed is tested
+sys.path += [str(ROOT), str(ROOT / "tools")]  # last, so that the package that is installed is tested
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
-import sys
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -13,8 +12,6 @@ import numpy as np
 import pytest
 
 from therapy_analytics.behaviours.disclosure import WEIGHTS, load_disclosure
-from therapy_analytics.behaviours.text_model import mean_vectors
-from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.stretches import LONGEST, SHORTEST, stretches, turns_of
@@ -131,31 +128,6 @@ def test_no_bit_depends_on_the_company() -> None:
     assert np.concatenate(parts).tobytes() == together.turns.tobytes()
 
 
-def test_mean_vectors_have_one_length_or_none() -> None:
-    length = np.linalg.norm(mean_vectors(turns_of(["my mother", "", "my mother cried"])), axis=1)
-    assert length == pytest.approx([4.0, 0.0, 4.0])
-
-
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("model.json", b"{}"),
-        ("model.json", b'{"format": 0, "version": "1"}'),
-        ("model.json", b"[]"),
-        ("weights.npz", b"nothing"),
-        ("weights.npz", None),
-    ],
-)
-def test_broken_weights_are_named(tmp_path: Path, name: str, data: bytes | None) -> None:
-    for one in ("model.json", "weights.npz"):
-        (tmp_path / one).write_bytes((WEIGHTS / one).read_bytes())
-    (tmp_path / name).unlink()
-    if data is not None:
-        (tmp_path / name).write_bytes(data)
-    with pytest.raises(BadDataFileError, match=name):
-        load_disclosure(tmp_path)
-
-
 def test_the_weights_are_small_and_say_what_they_are_worth() -> None:
     assert sum(path.stat().st_size for path in WEIGHTS.iterdir()) < 2_000_000
     model = json.loads((WEIGHTS / "model.json").read_text(encoding="utf-8"))
@@ -167,22 +139,9 @@ def test_the_weights_are_small_and_say_what_they_are_worth() -> None:
 
 
 @pytest.fixture(scope="module")
-def training(root: Path) -> ModuleType:
+def training() -> ModuleType:
     """Return the tool that trains the model."""
-    path = root / "tools" / "train_disclosure.py"
-    if not path.is_file():
-        pytest.skip("only the checkout has the tools")
-    pytest.importorskip("sklearn")
-    spec = importlib.util.spec_from_file_location("train_disclosure", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent))
-    return module
+    return importlib.import_module("train_disclosure")
 
 
 def test_signs_of_the_corpus_are_mended(training: ModuleType) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
-import pytest
 
 from therapy_analytics.behaviours.going_along import KINDS, PRAISES, WEIGHTS, load_going_along
-from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language.stretches import turns_of
 
 SAID = [
@@ -52,13 +49,6 @@ def test_no_bit_depends_on_the_company() -> None:
         alone = model.predict(turns_of([text]))
         assert alone.turns[0].tobytes() == together.turns[i].tobytes()
         assert alone.praises[0] == together.praises[i]
-
-
-def test_broken_weights_are_named(tmp_path: Path) -> None:
-    (tmp_path / "model.json").write_bytes((WEIGHTS / "model.json").read_bytes())
-    (tmp_path / "weights.npz").write_bytes(b"nothing")
-    with pytest.raises(BadDataFileError, match=r"weights\.npz"):
-        load_going_along(tmp_path)
 
 
 def test_the_weights_are_small_and_say_what_they_are_worth() -> None:
