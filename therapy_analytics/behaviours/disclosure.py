@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from therapy_analytics.behaviours.text_model import Floats, TextModel, load_text_model
-from therapy_analytics.language import TurnArrays
+from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.stretches import stretches, turns_of
 
 KINDS = ("emotional", "informational")
@@ -71,6 +71,15 @@ class Disclosure:
         (True, True)
         """
         return self.predict(turns_of(texts)).turns
+
+
+def disclosed(session: AnnotatedSession) -> Disclosed:
+    """Return what the package's model says of all turns of a session, computed once for it."""
+    return session.once(_disclosed)
+
+
+def _disclosed(session: AnnotatedSession) -> Disclosed:
+    return load_disclosure().predict(session.turns)
 
 
 def load_disclosure(folder: Path = WEIGHTS) -> Disclosure:

@@ -10,7 +10,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.disclosure import KINDS, Disclosed, load_disclosure
+from therapy_analytics.behaviours.disclosure import KINDS, Disclosed, disclosed
 from therapy_analytics.behaviours.text_model import mean_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
@@ -221,20 +221,18 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
 
     Altman, I., & Taylor, D. A. (1973). Social penetration: The development of interpersonal relationships.
     """
-    disclosed = session.once(lambda one: load_disclosure().predict(one.turns), key=load_disclosure)
+    found = disclosed(session)
     depth = depths(session.turns)
     affect = first_person_affect(session.turns)
-    values: dict[str, Value] = dict(zip(_SERIES, np.ascontiguousarray(disclosed.turns.T), strict=True)) | {
-        _DEPTH: depth
-    }
+    values: dict[str, Value] = dict(zip(_SERIES, np.ascontiguousarray(found.turns.T), strict=True)) | {_DEPTH: depth}
     for role in _ROLES:
-        values |= _of_role(session, role, disclosed)
+        values |= _of_role(session, role, found)
         of = session.of(role)
         values[f"{role}_disclosure_depth"] = _weighted(depth[of], session.n_words[of].astype(np.float64))
         name, n = f"{role}_first_person_affect_per_100_words", float(session.n_words[of].sum())
         values |= counted_rate(name, float(affect[of].sum()), n, per=100)
     client = session.of("client") & (session.n_words > 0)
-    for kind, series in zip(KINDS, disclosed.turns.T, strict=True):
+    for kind, series in zip(KINDS, found.turns.T, strict=True):
         named = zip((*_THIRDS, "slope"), course(series[client]), strict=True)
         values |= {f"client_{kind}_disclosure_{part}": value for part, value in named}
     return values

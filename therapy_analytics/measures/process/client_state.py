@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.disclosure import Disclosed, load_disclosure
+from therapy_analytics.behaviours.disclosure import disclosed
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value, counted_rate
@@ -278,13 +278,9 @@ def _just_before(session: AnnotatedSession, code: str, kind: str, points: Ints) 
 
 def _opening(session: AnnotatedSession) -> dict[str, Value]:
     turns = np.flatnonzero(session.of("client") & (session.n_words > 0))
-    series = np.log2(1 + session.once(_disclosed, key=load_disclosure).words[turns])
+    series = np.log2(1 + disclosed(session).words[turns])
     values: dict[str, Value] = {"opening_trend": _placed(session, turns, rising(series, opening_parameters()))}
     return values | _named("opening_slope", slope(series))
-
-
-def _disclosed(session: AnnotatedSession) -> Disclosed:
-    return load_disclosure().predict(session.turns)
 
 
 def _named(name: str, found: tuple[float, float, float]) -> dict[str, Value]:
