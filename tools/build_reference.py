@@ -21,11 +21,11 @@ import therapy_analytics as ta
 from therapy_analytics.arrays import in_company, read_as_arrays
 from therapy_analytics.behaviours import Codes, load_coder, with_codes
 from therapy_analytics.behaviours.tagger import decided
-from therapy_analytics.compare.references import GROUPS, PROFILES, TAGGERS
 from therapy_analytics.language import Batch
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures import values_of
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.references import GROUPS, PROFILES, TAGGERS
 from therapy_analytics.session import Session
 from therapy_analytics.settings import Settings
 

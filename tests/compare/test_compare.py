@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.compare import CompareOptions, compare, references
+from therapy_analytics import references
+from therapy_analytics.compare import CompareOptions, compare
 from therapy_analytics.compare._results import read_results
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import PLOTS

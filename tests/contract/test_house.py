@@ -27,7 +27,7 @@ ROOMS = (
     ("language",),
     ("behaviours",),
     ("measures",),
-    ("tables", "association"),
+    ("tables", "association", "references"),
     ("plots",),
     ("results",),
     ("agreement",),

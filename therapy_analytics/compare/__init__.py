@@ -1,8 +1,4 @@
-"""Who does what more than whom, and how sure that is; and the groups of reference, measured by this package itself.
-
-``reference_profiles.csv`` is made by ``tools/build_reference.py``; docs/reference_profile.md shows it and says what the
-groups are.
-"""
+"""Who does what more than whom, and how sure that is; also beside the groups of reference."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from therapy_analytics.compare._compare import CompareOptions, Comparison, compare
-from therapy_analytics.compare.references import GROUPS, reference_profiles
+from therapy_analytics.references import GROUPS, reference_profiles
 
 __all__ = ["GROUPS", "CompareOptions", "Comparison", "compare", "reference_profiles"]
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.compare import references
+from therapy_analytics import references
 from therapy_analytics.compare._groups import Bools, Grouped
 from therapy_analytics.compare._statistics import with_findings
 from therapy_analytics.compare._tests import Effect, Summary, effect, findable, summary, t_test

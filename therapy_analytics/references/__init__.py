@@ -1,4 +1,8 @@
-"""The reference profiles that come with the package: skilled and unskilled people, and language models."""
+"""The reference profiles that come with the package: skilled and unskilled people, and language models.
+
+``reference_profiles.csv`` is made by ``tools/build_reference.py``; docs/reference_profile.md shows it and says what the
+groups are.
+"""
 
 from __future__ import annotations
 
