@@ -63,6 +63,8 @@ class Analysis:
         A row for each session, code and part of the session (whole, first, middle, last third): how often.
     responses : DataFrame
         A row for each session, client code and therapist code: how often the therapist answers the one by the other.
+    feelings : DataFrame
+        A row for each feeling of the client's that the therapist names: where, and where the client said so.
     codebook : DataFrame
         A row for each column of these: meaning, unit, range, formula, source.
     seed : int
@@ -74,6 +76,7 @@ class Analysis:
     dyads: pd.DataFrame = field(repr=False)
     profile: pd.DataFrame = field(repr=False)
     responses: pd.DataFrame = field(repr=False)
+    feelings: pd.DataFrame = field(repr=False)
     codebook: pd.DataFrame = field(repr=False)
     seed: int = 0
 
@@ -156,12 +159,12 @@ def analyze(
     measured = (_measured(batch, settings, strangers) for batch in batches)
     parts = [_frames(*one, settings) for one in measured] or [_frames((), {}, settings)]
     by_session = _stacked([part.sessions for part in parts], settings)
-    turns, dyads, profile, responses = (
+    turns, dyads, profile, responses, feelings = (
         pd.concat([getattr(part, name) for part in parts], ignore_index=True)
-        for name in ("turns", "dyads", "profile", "responses")
+        for name in ("turns", "dyads", "profile", "responses", "feelings")
     )
     codebook = _codebook(settings, by_session, _gold_names(turns))
-    return Analysis(by_session, turns, dyads, profile, responses, codebook, seed)
+    return Analysis(by_session, turns, dyads, profile, responses, feelings, codebook, seed)
 
 
 def run(
@@ -299,6 +302,7 @@ class _Frames(NamedTuple):
     dyads: pd.DataFrame
     profile: pd.DataFrame
     responses: pd.DataFrame
+    feelings: pd.DataFrame
     counts: Mapping[str, int]
 
 
@@ -314,6 +318,7 @@ def _frames(measured: Sequence[tables.Measured], counts: Mapping[str, int], sett
         tables.dyads_table(pairs, columns),
         tables.profile_table(sessions),
         tables.responses_table(sessions),
+        tables.feelings_table(sessions),
         counts,
     )
 
@@ -377,8 +382,10 @@ def _analyze_and_write(
         turns = turns.drop(columns=[name for name in _gold_names(turns) if not turns[name].any()])
         folder = out / "sessions" / session.id
         rows = tables.synchrony_table([measured[position].session], asked)
-        profile, responses = (frame[frame["session_id"] == session.id] for frame in (frames.profile, frames.responses))
-        found = results.SessionTables(turns, rows, profile, responses, evidence.get(session.id))
+        profile, responses, feelings = (
+            frame[frame["session_id"] == session.id] for frame in (frames.profile, frames.responses, frames.feelings)
+        )
+        found = results.SessionTables(turns, rows, profile, responses, feelings, evidence.get(session.id))
         results.write_session(found, folder, plots=writing.plots)
     answers = [response_counts(one.session) for one in measured]
     return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), counts, answers)

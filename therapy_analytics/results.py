@@ -44,6 +44,8 @@ class SessionTables:
         As ``turns.csv`` and ``synchrony.csv``.
     profile, responses : DataFrame
         Where in the session behaviours happen, and what the therapist does after each thing that the client does.
+    feelings : DataFrame
+        Feelings of the client's that the therapist names.
     evidence : DataFrame or None
         For the codes, where that is asked for.
     """
@@ -52,6 +54,7 @@ class SessionTables:
     synchrony: pd.DataFrame
     profile: pd.DataFrame
     responses: pd.DataFrame
+    feelings: pd.DataFrame
     evidence: pd.DataFrame | None = None
 
 
@@ -62,6 +65,7 @@ def write_session(tables: SessionTables, folder: Path, *, plots: bool) -> None:
     write_csv(tables.synchrony, folder / "synchrony.csv")
     write_csv(tables.profile, folder / "profile.csv")
     write_csv(tables.responses, folder / "responses.csv")
+    write_csv(tables.feelings, folder / "feelings.csv")
     if tables.evidence is not None:
         write_csv(tables.evidence, folder / "evidence.csv")
     if plots:

@@ -15,6 +15,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, Measure
 from therapy_analytics.measures._base import Value, count_name
 from therapy_analytics.measures._dyads import Dyad
+from therapy_analytics.measures.process._feeling_rows import FEELING_COLUMNS, feeling_rows
 from therapy_analytics.measures.process._profile import PROFILE_COLUMNS, profile_rows
 from therapy_analytics.measures.process._responses import (
     POOLED_COLUMNS,
@@ -193,6 +194,12 @@ def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     return _stacked_rows([response_rows(session) for session in sessions], RESPONSE_COLUMNS)
 
 
+def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
+    """Return a row for each feeling of the client's that the therapist names (see `FEELING_COLUMNS`)."""
+    table = _stacked_rows([feeling_rows(session) for session in sessions], FEELING_COLUMNS)
+    return table.astype({"expressed_turn": "Float64"}).astype({"expressed_turn": "Int64"})
+
+
 def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
     """Return a row for each client code and therapist code over all sessions (see `POOLED_COLUMNS`)."""
     return _stacked_rows([pooled_rows(pooled)], POOLED_COLUMNS)
@@ -300,6 +307,7 @@ def codebook_table(
     rows += [_codebook_row(column, "profile", "process") for column in PROFILE_COLUMNS]
     rows += [_codebook_row(column, "responses", "process") for column in RESPONSE_COLUMNS]
     rows += [_codebook_row(column, "responses, pooled", "process") for column in POOLED_COLUMNS]
+    rows += [_codebook_row(column, "feelings", "process") for column in FEELING_COLUMNS]
     return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
 
 

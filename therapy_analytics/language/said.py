@@ -33,6 +33,8 @@ class Said:
         Whether the word before it is of the same sentence.
     asks : bool array (n_words,)
         Whether its sentence is closed by a question mark.
+    token : int64 array (n_words,)
+        Which token of the session it is, from 0.
     """
 
     index: Mapping[str, int] = field(repr=False)
@@ -41,6 +43,7 @@ class Said:
     sentence_of: Ints
     goes_on: Marks
     asks: Marks
+    token: Ints = field(repr=False)
     _known: dict[frozenset[str], Marks] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -77,7 +80,7 @@ class Said:
         """Return the words of some turns, bool (n_turns,)."""
         of = turns[self.turn_of]
         ids, turn_of, sentence_of = self.ids[of], self.turn_of[of], self.sentence_of[of]
-        return Said(self.index, ids, turn_of, sentence_of, self.goes_on[of], self.asks[of])
+        return Said(self.index, ids, turn_of, sentence_of, self.goes_on[of], self.asks[of], self.token[of])
 
 
 def said(session: AnnotatedSession) -> Said:
@@ -103,7 +106,7 @@ def _row(session: AnnotatedSession, *, fluent: bool) -> Said:
     # Forms of one normal form (n't, not) are one word here
     index = {word: number for number, word in enumerate(dict.fromkeys(norm))}
     numbers = np.array([index[word] for word in norm], dtype=np.int64)
-    return Said(index, numbers[place[at]], turn_of[at], sentence_of[at], goes_on, asks[at])
+    return Said(index, numbers[place[at]], turn_of[at], sentence_of[at], goes_on, asks[at], at)
 
 
 def _kept(tokens: Tokens, types: list[int], *, fluent: bool) -> Marks:

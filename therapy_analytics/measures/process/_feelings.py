@@ -80,8 +80,8 @@ class Mentions:
 
     Attributes
     ----------
-    at : int64 array (n,)
-        The word at which each begins.
+    at, end : int64 array (n,)
+        The word at which each begins, and the word after it.
     turn : int64 array (n,)
         Its turn.
     family : int64 array (n,)
@@ -97,6 +97,7 @@ class Mentions:
     """
 
     at: Ints
+    end: Ints
     turn: Ints
     family: Ints
     degree: Floats
@@ -136,7 +137,8 @@ def _mentions(session: AnnotatedSession) -> Mentions:
     types = tuple(words.index)
     single = zip(words.ids[at[kept]].tolist(), length[kept].tolist(), strict=True)
     word = tuple(types[i] if n == 1 else "" for i, n in single)
-    return Mentions(at[kept], words.turn_of[at[kept]], family[kept], size[kept], client[kept], named[kept], word)
+    begin, end, turn = at[kept], (at + length)[kept], words.turn_of[at[kept]]
+    return Mentions(begin, end, turn, family[kept], size[kept], client[kept], named[kept], word)
 
 
 def _whose_is(row: Row, therapist: Marks, at: Ints, end: Ints) -> Ints:

@@ -25,27 +25,45 @@ _SHORTEST = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Named:
-    """The feelings of the client that the therapist names; ``n`` after a word of the client.
+    """The feelings of the client that the therapist names; ``n`` words or idioms after a word of the client.
 
     Attributes
     ----------
     turn : int64 array (n,)
         The therapist's turn.
-    expressed, so_far : bool array (n,)
-        Whether the client expressed it, in the last `WITHIN` turns and since the beginning.
+    at, end : int64 array (n,)
+        The word of `Said.fluently` at which each begins, and the word after it.
+    family : int64 array (n,)
+        Its family; of a word of several the one that the client expressed last.
+    said : int64 array (n,)
+        The turn in which the client last expressed it before, or -1.
+    expressed : bool array (n,)
+        Whether that is one of the client's last `WITHIN` turns.
     own, named : float64 array (n,)
         The client's greatest degree in those turns, nan where no word of theirs has one; the therapist's.
     """
 
     turn: Ints
+    at: Ints
+    end: Ints
+    family: Ints
+    said: Ints
     expressed: Bools
-    so_far: Bools
     own: Floats
     named: Floats
 
+    @property
+    def so_far(self) -> Bools:
+        """Return whether the client expressed it since the beginning, bool (n,)."""
+        return np.asarray(self.said >= 0)
+
 
 def named_feelings(session: AnnotatedSession) -> Named:
-    """Return the feelings that the therapist names in a session, and whether the client expressed them."""
+    """Return the feelings that the therapist names in a session, found once."""
+    return session.once(_named)
+
+
+def _named(session: AnnotatedSession) -> Named:
     found = mentions(session)
     spoken = session.of("client") & (session.n_words > 0)
     after = np.logical_or.accumulate(spoken)[found.turn] if len(session) else spoken[found.turn]
@@ -53,16 +71,17 @@ def named_feelings(session: AnnotatedSession) -> Named:
     tells = spoken & (session.n_words >= FEWEST_WORDS)
     tells[found.turn[found.client]] = True
     client = np.flatnonzero(tells)
-    before = np.searchsorted(client, found.turn)
     expressed, degree = _client_tables(found, client)
-    c, family = before[which], found.family[which]
-    near = families().near[family]
-    last: Bools = np.any(_window(expressed, c, WITHIN) & near, axis=1)
-    ever: Bools = np.any(_window(expressed, c, len(client)) & near, axis=1)
+    c, family = np.searchsorted(client, found.turn)[which], found.family[which]
+    said = _last_said(expressed, c, families().near[family])
+    last = (said >= 0) & (said >= c - WITHIN)
+    turn = np.append(client, -1)[said]  # -1 is the last
     open_ = np.flatnonzero(~last)
-    last[open_] = _in_other_words(session, found, which[open_], client)
+    in_other_words = _in_other_words(session, found, which[open_], client)
+    last[open_] = in_other_words >= 0
+    turn[open_] = np.maximum(turn[open_], in_other_words)
     own = _strongest(degree, c)[np.arange(len(which)), family]
-    return Named(*_by_word(found, which, last, ever | last, own))
+    return _by_word(found, which, turn, last, own)
 
 
 def _client_tables(found: Mentions, client: Ints) -> tuple[Bools, Floats]:
@@ -76,11 +95,11 @@ def _client_tables(found: Mentions, client: Ints) -> tuple[Bools, Floats]:
     return expressed, degree
 
 
-def _window(expressed: Bools, c: Ints, within: int) -> Bools:
-    """Return which families were expressed in the turns before the c-th, (n, n_families)."""
-    so_far = np.zeros((len(expressed) + 1, expressed.shape[1]), dtype=np.int64)
-    np.cumsum(expressed, axis=0, out=so_far[1:])
-    return np.asarray(so_far[c] > so_far[np.maximum(c - within, 0)])
+def _last_said(expressed: Bools, c: Ints, near: Bools) -> Ints:
+    """Return the last of the client's turns before the c-th that expresses one of these families, or -1: (n,)."""
+    latest = np.full((len(expressed) + 1, expressed.shape[1]), -1, dtype=np.int64)
+    latest[1:] = np.maximum.accumulate(np.where(expressed, np.arange(len(expressed))[:, None], -1), axis=0)
+    return np.asarray(np.where(near, latest[c], -1).max(axis=1, initial=-1))
 
 
 def _strongest(degree: Floats, c: Ints) -> Floats:
@@ -90,22 +109,23 @@ def _strongest(degree: Floats, c: Ints) -> Floats:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _by_word(
-    found: Mentions, which: Ints, expressed: Bools, so_far: Bools, own: Floats
-) -> tuple[Ints, Bools, Bools, Floats, Floats]:
+def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Floats) -> Named:
     """Return one value a word: a word of two families counts as expressed when one of them is."""
-    at, first, word = np.unique(found.at[which], return_index=True, return_inverse=True)
-    either = [np.bincount(word, one, minlength=len(at)) > 0 for one in (expressed, so_far)]
+    order = np.lexsort((-said, found.at[which]))  # of a word's families first the one that was said last
+    at, first, word = np.unique(found.at[which][order], return_index=True, return_inverse=True)
+    either = np.bincount(word, expressed[order], minlength=len(at)) > 0
     # The families that the client named, rather than others of the same word
     degree = np.full(len(at), -np.inf)
-    np.maximum.at(degree, word, np.nan_to_num(own, nan=-np.inf))
+    np.maximum.at(degree, word, np.nan_to_num(own[order], nan=-np.inf))
     named = np.full(len(at), -np.inf)
-    np.maximum.at(named, word, found.degree[which])
-    return found.turn[which][first], either[0], either[1], np.where(np.isfinite(degree), degree, np.nan), named
+    np.maximum.at(named, word, found.degree[which][order])
+    one = which[order][first]
+    degree = np.where(np.isfinite(degree), degree, np.nan)
+    return Named(found.turn[one], at, found.end[one], found.family[one], said[order][first], either, degree, named)
 
 
-def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, client: Ints) -> Bools:
-    """Return which named words have a client's word near in meaning in the last turns, that is of no family."""
+def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, client: Ints) -> Ints:
+    """Return the last of the client's turns just before with a word near in meaning that is of no family, or -1."""
     names = tuple(dict.fromkeys(found.word[i] for i in which.tolist() if found.word[i]))
     said = session.once(Said.fluently)
     types = tuple(said.index)
@@ -118,12 +138,12 @@ def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, cli
     own = session.of("client")[said.turn_of] & free[said.ids] & stated(session)
     at = np.flatnonzero(own & (np.cumsum(asked)[np.minimum(place, len(client))] > 0))
     if not len(at) or not names:
-        return np.zeros(len(which), dtype=np.bool_)
+        return np.full(len(which), -1, dtype=np.int64)
     used, kind = np.unique(said.ids[at], return_inverse=True)
     near = _alike((*names, ""), tuple(types[i] for i in used.tolist())) >= LIKE_WORD
     rows = np.array([names.index(word) if (word := found.word[i]) else len(names) for i in which.tolist()])
     inside = (place[at] < c[:, None]) & (place[at] >= (c - WITHIN)[:, None])
-    return np.asarray((inside & near[rows][:, kind]).any(axis=1))
+    return np.asarray(np.where(inside & near[rows][:, kind], said.turn_of[at], -1).max(axis=1))
 
 
 def _alike(words: tuple[str, ...], others: tuple[str, ...]) -> Floats:

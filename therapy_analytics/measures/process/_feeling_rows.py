@@ -1,0 +1,61 @@
+"""The feelings that the therapist names, as rows: where, of which family, and where the client said so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.said import Ints, Said
+from therapy_analytics.language.tokens import spans
+from therapy_analytics.measures.process._feeling_words import families
+from therapy_analytics.measures.process._feelings_expressed import WITHIN, Named, named_feelings
+from therapy_analytics.measures.process._profile import Rows, row_column
+
+_TURN = row_column("turn", "The therapist's turn, as in turns.csv", "count", low=0)
+FEELING_COLUMNS = (
+    row_column("session_id", "The session"),
+    _TURN,
+    row_column("start", "Where the word or idiom begins: characters of the turn's text, from 0", "count", low=0),
+    row_column("end", "Where it ends; the character there is not part of it", "count", low=0),
+    row_column("family", "The family of feelings that it is of (lexicons/feelings.toml)"),
+    row_column(
+        "expressed",
+        f"Whether the client expressed it, or a feeling near it, in their last {WITHIN} turns before; 0 is no fault: "
+        "a counselor may hear what was not said",
+        "0 or 1",
+        low=0,
+        high=1,
+    ),
+    replace(_TURN, name="expressed_turn", meaning="The client's last turn before that expresses it, if any does"),
+)
+
+
+def feeling_rows(session: AnnotatedSession) -> Rows:
+    """Return the rows of a session as columns of one length, by the names of `FEELING_COLUMNS`."""
+    found = named_feelings(session)
+    places = _places(session, found)
+    values: dict[str, NDArray[np.generic]] = {
+        "session_id": np.full(len(found.turn), session.session.id, dtype=object),
+        "turn": found.turn,
+        "start": places[:, 0],
+        "end": places[:, 1],
+        "family": np.array(families().names, dtype=object)[found.family],
+        "expressed": found.expressed.astype(np.int64),
+        "expressed_turn": np.where(found.said >= 0, found.said, np.nan),
+    }
+    return {column.name: values[column.name] for column in FEELING_COLUMNS}
+
+
+def _places(session: AnnotatedSession, found: Named) -> Ints:
+    """Return where each feeling stands in its turn's text, (n, 2): the tokeniser keeps no places and is asked again."""
+    token, first = session.once(Said.fluently).token, session.turns.offsets - session.turns.offsets[0]
+    result = np.zeros((len(found.turn), 2), dtype=np.int64)
+    for turn in np.unique(found.turn).tolist():
+        of = found.turn == turn
+        at = np.array(spans(session.session.turns[turn].text), dtype=np.int64)
+        result[of, 0] = at[token[found.at[of]] - first[turn], 0]
+        result[of, 1] = at[token[found.end[of] - 1] - first[turn], 1]
+    return result
