@@ -15,9 +15,9 @@ from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS
 from therapy_analytics.plots import inner_box
-from therapy_analytics.plots._outlines import outlines, sentences
+from therapy_analytics.plots._outlines import NUMBERS, WORDS, sentences
 from therapy_analytics.plots._save import save
-from therapy_analytics.plots._sheet import Sheet
+from therapy_analytics.plots._sheet import NUMERAL, Sheet
 from therapy_analytics.plots.session_synchrony import figure_size
 from therapy_analytics.plots.synchrony_overview import wilson
 
@@ -81,11 +81,12 @@ def written(monkeypatch):
     found = []
     real = Sheet.outline
 
-    def outline(page, lines, *, size=0.85, said=False, **style):
+    def outline(page, lines, *, size=NUMERAL, said=False, font=WORDS, **style):
         lines, height = list(lines), size * page.font
-        make = sentences if said else outlines
-        found.extend((line[2], height, make([line], (height * page.point, height * page.row))) for line in lines)
-        real(page, lines, size=size, said=said, **style)
+        face = font if said else NUMBERS
+        scale = height * page.point, height * page.row
+        found.extend((line[2], height, sentences([line], scale, font=face)) for line in lines)
+        real(page, lines, size=size, said=said, font=font, **style)
 
     monkeypatch.setattr(Sheet, "outline", outline)
     return found
@@ -283,7 +284,7 @@ def test_no_text_lies_on_another_or_leaves_the_figure(n, size, written):
 
 def test_text_has_a_size_that_can_be_read(written):
     draw(table(500))
-    assert min(size for _, size, _ in written) > 5
+    assert min(size for _, size, _ in written) >= 7
 
 
 def box_around(corners):

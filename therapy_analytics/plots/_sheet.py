@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import rcParams
-from matplotlib.collections import LineCollection
-from matplotlib.lines import Line2D
-from matplotlib.patches import PathPatch
 
-from therapy_analytics.plots import MARGINS_IN
-from therapy_analytics.plots._outlines import ADVANCE, Line, length, outlines, sentences
+from therapy_analytics.plots._artists import Dots, strokes
+from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, WORDS, Font, Line, Texts, length
 from therapy_analytics.plots._synchrony import MARKS, WHO, Found, decimals, number
 
 if TYPE_CHECKING:
@@ -27,8 +24,12 @@ COLOURS = {"therapist": "#0072B2", "client": "#E69F00"}
 STROKES = {"therapist": "-", "client": (0, (3.5, 1.2)), "both": "-"}
 MOST = 3.5
 """So many standard deviations from chance are drawn; what lies further is put at the end, as an arrow."""
-TABLE = 32.5
+TABLE = 34.2
 """Width, in sizes of the font, of the numbers at the right end of the axes."""
+NUMERAL = 0.9
+"""Size of numbers, in sizes of the font."""
+INSET = 3.0
+"""Width of the left end of the axes, which the names have in addition to the margin."""
 COLUMNS = {"replies of": -10, "value": 8, "chance": 8, "z": 6, "p": 7, "strangers": 11, "z ": 7}
 """Heads and widths, in letters, of the numbers; words begin where their column does."""
 
@@ -49,6 +50,8 @@ class Sheet:
         Size of the text in points.
     ink : str
         Colour of what belongs to neither speaker.
+    texts : Texts
+        What is to be written.
     """
 
     ax: Axes
@@ -57,22 +60,28 @@ class Sheet:
     row: float
     font: float
     ink: str
-
-    def write(self, x: float, y: float, text: str, **style: Any) -> None:
-        """Write at a turn and a row; ids and names are no formulas."""
-        usual: dict[str, Any] = {"fontsize": self.font, "va": "center", "parse_math": False}
-        self.ax.text(x, y, text, **(usual | style))
+    texts: Texts = field(default_factory=Texts)
 
     def mark(self, x: Sequence[float] | Floats, y: Sequence[float] | Floats, who: str, **style: Any) -> None:
         """Put a direction's marks somewhere; lines made here need not be fitted to the limits."""
+        if len(x) == 0:
+            return
         style = {"marker": MARKS[who], "color": self.colour(who), "ls": "", "clip_on": False} | style
-        self.ax.add_line(Line2D(x, y, **style))  # type: ignore[arg-type]
+        self.ax.add_artist(Dots(x, y, **style))  # type: ignore[arg-type]
 
-    def outline(self, lines: Iterable[Line], *, size: float = 0.85, said: bool = False, **style: Any) -> None:
-        """Write numbers, or sentences that all figures share, as one path."""
+    def outline(
+        self,
+        lines: Iterable[Line],
+        *,
+        size: float = NUMERAL,
+        said: bool = False,
+        font: Font = WORDS,
+        alpha: float = 1.0,
+    ) -> None:
+        """Write numbers, or sentences (`said`); `size` is in sizes of the sheet's font."""
         height = size * self.font
-        path = (sentences if said else outlines)(lines, (height * self.point, height * self.row))
-        self.ax.add_artist(PathPatch(path, fc=self.ink, lw=0, clip_on=False, **style))
+        where = (height * self.point, height * self.row)
+        self.texts.add(lines, where, font if said else NUMBERS, alpha=alpha)
 
     def colour(self, who: str) -> str:
         return COLOURS.get(who, self.ink)
@@ -87,25 +96,37 @@ def open_sheet(ax: Axes, *, top: float, height: float, last: float) -> Sheet:
     inch, height, last = 72 / ax.figure.dpi, max(height, 1.0), max(last, 1.0)
     width, high = ax.bbox.width * inch, ax.bbox.height * inch
     font = float(np.clip(min(0.66 * high / height, width / 80), 3.5, 8.5))
-    point = last / max(width - TABLE * font, width / 3)
-    ax.set(xlim=(0, point * width), ylim=(top - height, top), xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
+    point = last / max(width - (TABLE + INSET) * font, width / 3)
+    ax.set(xlim=(-INSET * font * point, point * (width - INSET * font)), ylim=(top - height, top))
+    ax.set_axis_off()
     row = height / high
     return Sheet(ax=ax, last=last, point=point, row=row, font=font, ink=rcParams["text.color"])
 
 
-def write_name(page: Sheet, label: str, y: float) -> None:
-    """Write a name left of a row; smaller where it is long, cut where that does not do."""
-    room, least = MARGINS_IN["left"] * 72 / page.font - 1.5, 0.75
-    fits = int(len(label) * room / (least * length(label)))
-    label = label if len(label) <= fits else label[: fits - 1] + "…"
-    size = min(room / length(label), 1.0)
-    page.outline([(-0.7 * page.font * page.point, y, label, "right")], size=size, said=True, gid=f"name {label}")
+def write_names(page: Sheet, names: Iterable[tuple[str, float]]) -> None:
+    """Write names left of rows; smaller where they are long, cut where that does not do."""
+    room = page.ax.bbox.x0 * 72 / page.ax.figure.dpi / page.font + INSET - 1.1
+    drawn: dict[float, list[Line]] = {}
+    for name, y in names:
+        label, size = _fitted(name, room)
+        drawn.setdefault(size, []).append((-0.7 * page.font * page.point, y, label, "right"))
+    for size, lines in drawn.items():
+        page.outline(lines, size=size, said=True)
+
+
+def _fitted(name: str, room: float) -> tuple[str, float]:
+    """Return a name and its size, in sizes of the font, so that it has so much room."""
+    label, least = name, 0.9
+    while length(label) * least > room:
+        name = name[:-1]
+        label = f"{name.rstrip()}…"
+    # Of few sizes each is one path.
+    return label, next(size for size in (1.0, 0.95, least) if length(label) * size <= room or size == least)
 
 
 def draw_scale(page: Sheet, y: float, places: Floats, labels: list[str]) -> None:
-    lines = [[(0, y), (page.last, y)], *([(x, y), (x, y - 0.2)] for x in places)]
-    page.ax.add_collection(LineCollection(lines, colors="0.5", lw=0.7, capstyle="butt"), autolim=False)
+    lines = [(0, y, page.last, y), *((x, y, x, y - 0.2) for x in places.tolist())]
+    page.ax.add_artist(strokes(lines, ec="0.5", lw=0.7, clip_on=False))
     page.outline([(x, y - 0.75, label, "center") for x, label in zip(places.tolist(), labels, strict=True)], size=0.95)
 
 
@@ -119,7 +140,7 @@ def write_table(page: Sheet, found: list[tuple[Found, float]]) -> None:
         for i, (who, figures) in enumerate(one.whole.items()):
             lines.append((left, top - i, _cells([who, *_numbers(figures, places)]), "left"))
             keys.append((who, top - i))
-    page.outline(lines, gid="table")
+    page.outline(lines)
     for who in WHO:
         y = [level for whose, level in keys if whose == who]
         page.mark([page.last + 1.5 * page.font * page.point] * len(y), y, who, ms=0.45 * page.font, gid=f"key {who}")
@@ -139,8 +160,8 @@ def _cells(cells: Iterable[str]) -> str:
 
 def write_heads(page: Sheet, top: float) -> None:
     """Write what the columns of numbers are, each over the end of its column."""
-    left, width = page.last + 2.2 * page.font * page.point, ADVANCE * 0.85 * page.font * page.point
-    page.write(left, top - 0.85, "the whole session", fontweight="bold", alpha=0.75)
+    left, width = page.last + 2.2 * page.font * page.point, ADVANCE * NUMERAL * page.font * page.point
+    page.outline([(left, top - 0.85, "the whole session", "left")], said=True, size=1.0, font=BOLD, alpha=0.75)
     lines: list[Line] = [(left, top - 1.95, next(iter(COLUMNS)), "left")]
     ends = np.cumsum(np.abs(list(COLUMNS.values()))) * width + left
     lines += [(x, top - 1.95, head.strip(), "right") for x, head in list(zip(ends.tolist(), COLUMNS, strict=True))[1:]]

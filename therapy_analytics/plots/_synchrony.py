@@ -79,19 +79,25 @@ def measures(rows: pd.DataFrame) -> list[Found]:
     figures = np.column_stack([numbers(rows, name) for name in FIGURES])
     spread, first, last = (numbers(rows, name) for name in ("null_sd", "first_turn", "last_turn"))
     course = np.column_stack([(first + last) / 2, figures[:, 0], BEYOND * spread, figures[:, 1]])
-    names, direction, part = (rows[name].to_numpy(dtype=object) for name in ("measure", "direction", "part"))
     found = []
-    for name in dict.fromkeys(names.tolist()):
-        own = names == name
-        at = {who: own & (direction == who) for who in WHO}
-        whole = {who: figures[at[who] & (part == "whole")] for who in WHO}
-        windows = {who: _windows(course[at[who] & (part == "window")]) for who in WHO}
+    for name, at in _rows(rows).items():
+        whole = {who: figures[at[who, "whole"]] for who in WHO if (who, "whole") in at}
+        windows = {who: _windows(course[at[who, "window"]]) for who in WHO if (who, "window") in at}
         found.append(Found(name=str(name), whole=_whole(whole), windows=_speakers(windows)))
     return [one for one in found if one.whole or one.windows]
 
 
+def _rows(rows: pd.DataFrame) -> dict[object, dict[tuple[object, object], list[int]]]:
+    """Return for each measure in which rows each of its directions and parts is."""
+    found: dict[object, dict[tuple[object, object], list[int]]] = {}
+    columns = [rows[name].to_numpy(dtype=object) for name in ("measure", "direction", "part")]
+    for i, (name, who, part) in enumerate(zip(*columns, strict=True)):
+        found.setdefault(name, {}).setdefault((who, part), []).append(i)
+    return found
+
+
 def _whole(figures: dict[str, Floats]) -> dict[str, Floats]:
-    return {who: one[0] for who, one in figures.items() if len(one) and not isnan(one[0, 0])}
+    return {who: one[0] for who, one in figures.items() if not isnan(one[0, 0])}
 
 
 def _windows(course: Floats) -> Windows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -89,24 +90,29 @@ def numbers(turns: pd.DataFrame, name: str) -> Floats:
     """Return a column as floats, nan where it is empty or not there."""
     if name not in turns:
         return np.full(len(turns), np.nan)
-    return pd.to_numeric(turns[name], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    column = turns[name]
+    if column.dtype.kind not in "iufb":
+        column = pd.to_numeric(column, errors="coerce")
+    return column.to_numpy(dtype=float, na_value=np.nan)
 
 
 def marks(turns: pd.DataFrame, lane: Lane) -> Marks | None:
     """Return the marks of a lane, or None when the table has no column for it."""
-    columns, below = (_columns(turns, entries) for entries in (lane.columns, lane.below))
+    names = tuple(turns.columns)
+    columns, below = (_columns(names, entries) for entries in (lane.columns, lane.below))
     if not columns and not below:
         return None
-    own = (turns["role"] == lane.role).to_numpy(dtype=bool)
+    own: Bools = turns["role"].to_numpy(dtype=object) == lane.role
     hit, known = _flags(turns, columns)
     opposite, also_known = _flags(turns, below)
     return Marks(hit=hit & own, below=opposite & own, n=int(((known | also_known) & own).sum()))
 
 
-def _columns(turns: pd.DataFrame, entries: tuple[str, ...]) -> list[str]:
+@functools.lru_cache(maxsize=64)
+def _columns(names: tuple[str, ...], entries: tuple[str, ...]) -> list[str]:
     for entry in entries:
         parts = entry.split()
-        found = [str(name) for name in turns.columns if any(fnmatchcase(str(name), part) for part in parts)]
+        found = [str(name) for name in names if any(fnmatchcase(str(name), part) for part in parts)]
         if found:
             return found
     return []

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import FIGSIZE, MARGINS_IN, axes_or_new, inner_box, plot, say_instead
+from therapy_analytics.plots._artists import boxes, courses, strokes
+from therapy_analytics.plots._outlines import BOLD
 from therapy_analytics.plots._page import shorten
 from therapy_analytics.plots._sheet import (
     COLOURS,
@@ -20,7 +21,7 @@ from therapy_analytics.plots._sheet import (
     draw_scale,
     open_sheet,
     write_heads,
-    write_name,
+    write_names,
     write_table,
 )
 from therapy_analytics.plots._synchrony import BEYOND, MARKS, WHO, Found, apart, decimals, measures, number
@@ -92,6 +93,7 @@ def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     foot = _lanes(page, lanes)
     _dots(page, others, foot)
     _head(page, rows, lanes=bool(lanes))
+    page.texts.put_on(ax, page.ink)
     return ax
 
 
@@ -142,8 +144,7 @@ def _lanes(page: Sheet, lanes: list[Found]) -> float:
         _bands(page, who, [lane[who] for lane in drawn if who in lane])
     for who in WHO:
         _lines(page, who, [lane[who] for lane in drawn if who in lane])
-    for lane, top in zip(lanes, tops, strict=True):
-        write_name(page, lane.label, top - LANE / 2)
+    write_names(page, [(lane.label, top - LANE / 2) for lane, top in zip(lanes, tops, strict=True)])
     write_table(page, [(lane, top - (LANE - len(lane.whole) + 1) / 2) for lane, top in zip(lanes, tops, strict=True)])
     _frames(page, tops)
     foot = -len(lanes) * (LANE + GAP)
@@ -170,7 +171,7 @@ def _write_ranges(page: Sheet, ranges: list[tuple[float, float]], tops: list[flo
     for (low, high), top in zip(ranges, tops, strict=True):
         places = decimals((low, high)) + (high - low < 0.2 * max(abs(low), abs(high)))
         lines += [(x, y, number(value, places), "right") for y, value in ((top - 0.4, high), (top - LANE + 0.4, low))]
-    page.outline(lines, alpha=0.75, gid="ranges")
+    page.outline(lines, alpha=0.75)
 
 
 def _on_page(one: Windows, ends: tuple[float, float], top: float) -> Windows:
@@ -189,9 +190,8 @@ def _bands(page: Sheet, who: str, drawn: list[Windows]) -> None:
             x = np.clip(np.concatenate([[x[0] - HALF_STEP], x, [x[-1] + HALF_STEP]]), 0, page.last)
             low, high = (np.concatenate([y[run[:1]], y[run], y[run[-1:]]]) for y in (one.low, one.high))
             corners.append(np.column_stack([np.append(x, x[::-1]), np.append(low, high[::-1])]))
-    edge = {"ec": to_rgba(page.colour(who), 0.55), "ls": [STROKES[who]], "lw": 0.075 * page.font}
-    drawn_bands = PolyCollection(corners, fc=to_rgba("0.5", 0.2), gid="chance", **edge)  # type: ignore[arg-type]
-    page.ax.add_collection(drawn_bands, autolim=False)
+    edge = {"ec": to_rgba(page.colour(who), 0.55), "ls": STROKES[who], "lw": 0.075 * page.font}
+    page.ax.add_artist(courses(corners, closed=True, fc=to_rgba("0.5", 0.2), gid="chance", **edge))
 
 
 def _lines(page: Sheet, who: str, drawn: list[Windows]) -> None:
@@ -200,9 +200,8 @@ def _lines(page: Sheet, who: str, drawn: list[Windows]) -> None:
         return
     runs = [(one, run) for one in drawn for run in apart(~np.isnan(one.value))]
     paths = [np.column_stack([one.middle[run], one.value[run]]) for one, run in runs]
-    width = 0.15 * page.font
-    style = {"colors": page.colour(who), "linestyles": [STROKES[who]], "gid": f"windows {who}"}
-    page.ax.add_collection(LineCollection(paths, lw=width, **style), autolim=False)  # type: ignore[arg-type]
+    style = {"ec": page.colour(who), "ls": STROKES[who], "lw": 0.15 * page.font, "zorder": 2}
+    page.ax.add_artist(courses(paths, gid=f"windows {who}", **style))
     outside = np.concatenate([one.outside for one in drawn])
     x, y = (np.concatenate([getattr(one, name) for one in drawn]) for name in ("middle", "value"))
     _points(page, (x, y), who, size=0.22, gid=f"points {who}")
@@ -218,8 +217,8 @@ def _points(page: Sheet, where: tuple[Floats, Floats], who: str, *, size: float,
 
 def _frames(page: Sheet, tops: list[float]) -> None:
     """Draw the ends of each lane's range as faint lines."""
-    lines = [[(0, y), (page.last, y)] for top in tops for y in (top, top - LANE)]
-    page.ax.add_collection(LineCollection(lines, colors="0.5", alpha=0.35, lw=0.6, zorder=0.5), autolim=False)
+    lines = [(0, y, page.last, y) for top in tops for y in (top, top - LANE)]
+    page.ax.add_artist(strokes(lines, ec="0.5", alpha=0.35, lw=0.6, zorder=0.5))
 
 
 # Whole dialogues
@@ -237,8 +236,7 @@ def _dots(page: Sheet, others: list[Found], foot: float) -> None:
     )
     page.outline([(0, top + 0.8, said, "left")], said=True, size=0.95, alpha=0.8)
     placed = list(zip(others, tops.tolist(), strict=False))
-    for one, y in placed:
-        write_name(page, one.label, y - (len(one.whole) - 1) / 2)
+    write_names(page, [(one.label, y - (len(one.whole) - 1) / 2) for one, y in placed])
     write_table(page, placed)
     levels = [(y - i, *pair) for one, y in placed for i, pair in enumerate(one.whole.items())]
     _backdrop(page, [top, *(level for level, _, _ in levels), end])
@@ -258,10 +256,9 @@ def _backdrop(page: Sheet, levels: list[float]) -> None:
     """Draw where 95 of 100 draws of chance lie, chance itself, and a faint line at each level but the ends."""
     top, *inner, foot = levels
     low, middle, high = page.at(np.array([-BEYOND, 0, BEYOND])).tolist()
-    band = [[(low, top), (low, foot), (high, foot), (high, top)]]
-    page.ax.add_collection(PolyCollection(band, fc="0.5", alpha=0.22, lw=0, gid="chance"), autolim=False)
-    lines = [[(middle, top), (middle, foot)], *([(0, y), (page.last, y)] for y in inner)]
-    page.ax.add_collection(LineCollection(lines, colors="0.5", alpha=0.35, lw=0.6, zorder=0.5), autolim=False)
+    page.ax.add_artist(boxes([(low, foot, high, top)], fc="0.5", alpha=0.22, gid="chance"))
+    lines = [(middle, top, middle, foot), *((0, y, page.last, y) for y in inner)]
+    page.ax.add_artist(strokes(lines, ec="0.5", alpha=0.35, lw=0.6, zorder=0.5))
 
 
 def _distances(page: Sheet, who: str, levels: Floats) -> None:
@@ -281,24 +278,23 @@ def _distances(page: Sheet, who: str, levels: Floats) -> None:
 
 def _head(page: Sheet, rows: DataFrame, *, lanes: bool) -> None:
     """Write the session's name and size, what synchrony is not, what the marks mean, and heads over the numbers."""
-    ax, size = page.ax, page.font + 2
-    name = shorten(str(rows["session_id"].iloc[0]), size, ax)
-    style = {"fontsize": size, "fontweight": "bold"}
-    ax.set_title(name, style, loc="left", y=1, pad=2.2 * page.font, parse_math=False)
+    em = page.font * page.row
+    top = page.ax.get_ylim()[1]
+    name = shorten(str(rows["session_id"].iloc[0]), page.font + 2, page.ax)
+    size = 1 + 2 / page.font
+    page.outline([(0, top + (2.2 + 0.36 * size) * em, name, "left")], said=True, size=size, font=BOLD)
     whole = (rows["part"] == "whole").to_numpy(dtype=bool)
     words = numbers(rows, "words_per_turn")[whole]
     spoken = f", {np.nanmean(words):.1f} words per turn" if not np.isnan(words).all() else ""
     text = f"{page.last + 1:,.0f} turns{spoken}. Synchrony is no quality score: it grows with words per turn."
-    ax.annotate(
-        text, (0, 1), (0, 0.6 * page.font), xycoords="axes fraction", textcoords="offset points", fontsize=page.font
-    )
+    page.outline([(0, top + 0.96 * em, text, "left")], said=True, size=1.0)
     write_heads(page, HEAD)
     if lanes:
         _legend(page, rows)
     else:
         few = "too few turns for windows: " * bool((rows["direction"] == "therapist").any())
         text = f"{few}values of the whole session only"
-        page.write(0, HEAD - 0.85, text, fontweight="bold", alpha=0.75)
+        page.outline([(0, HEAD - 0.85, text, "left")], said=True, size=1.0, font=BOLD, alpha=0.75)
     _note(page, lanes=lanes)
 
 
@@ -309,7 +305,7 @@ def _note(page: Sheet, *, lanes: bool) -> None:
     ]
     if lanes:
         said.append(
-            "By chance 1 window in 20 lies outside its band; windows overlap.  Each lane has a range of its own."
+            "By chance 1 window in 20 lies outside its band; windows overlap. Each lane has a range of its own."
         )
     lines: list[Line] = [(0, foot - 1.1 * i, line, "left") for i, line in enumerate(said)]
     page.outline(lines, said=True, size=0.9, alpha=0.8)
@@ -319,7 +315,8 @@ def _legend(page: Sheet, rows: DataFrame) -> None:
     """Write above the lanes what lines, bands and marks mean; a legend of matplotlib takes four times as long."""
     lengths = numbers(rows, "last_turn") - numbers(rows, "first_turn") + 1
     length = np.nanmax(lengths[(rows["part"] == "window").to_numpy(dtype=bool)])
-    page.write(0, HEAD - 0.85, f"windows of {length:.0f} turns", fontweight="bold", alpha=0.75)
+    text = f"windows of {length:.0f} turns"
+    page.outline([(0, HEAD - 0.85, text, "left")], said=True, size=1.0, font=BOLD, alpha=0.75)
     em, y = page.font * page.point, HEAD - 1.95
     lines: list[Line] = []
     for text, left in LEGEND.items():
@@ -332,6 +329,5 @@ def _legend(page: Sheet, rows: DataFrame) -> None:
             style = {"ms": 0.6 * page.font, "mfc": "0.6", "mec": page.ink, "mew": 0.07 * page.font}
             page.mark(x[1:2], [y], "therapist", **style)
         else:
-            band = [[(x[0], y - 0.35), (x[0], y + 0.35), (x[2], y + 0.35), (x[2], y - 0.35)]]
-            page.ax.add_collection(PolyCollection(band, fc="0.5", alpha=0.35, lw=0), autolim=False)
+            page.ax.add_artist(boxes([(x[0], y - 0.35, x[2], y + 0.35)], fc="0.5", alpha=0.35))
     page.outline(lines, said=True, size=0.95)

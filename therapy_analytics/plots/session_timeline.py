@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import functools
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib import rcParams
-from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.patches import Patch
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._page import Page, close_page, open_page, shorten, write_count, write_section
+from therapy_analytics.plots._artists import Dots, boxes, strokes
+from therapy_analytics.plots._outlines import BOLD, SLANTED, length
+from therapy_analytics.plots._page import (
+    Page,
+    Row,
+    close_page,
+    open_page,
+    shorten,
+    write_rows,
+    write_sections,
+)
 from therapy_analytics.plots._turns import LANES, Lane, Marks, marks, numbers, place_turns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from therapy_analytics.plots._outlines import Line
     from therapy_analytics.plots._turns import Bools, Floats
 
 # Okabe and Ito's palette; blue and orange also differ as greys. Other colours are the text's or half
@@ -64,20 +74,41 @@ def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     if turns.empty:
         return say_instead(ax, "no turns: the table holds no row for this session")
-    turns = turns.sort_values("turn", kind="stable")
+    turns = _in_order(turns)
     found = [(lane, these) for lane in LANES if (these := marks(turns, lane)) is not None]
     levels = _levels([lane for lane, _ in found])
     floor = levels[-1] - 0.6
     page = open_page(ax, place_turns(turns), top=TOP, floor=floor - (LSM_HEIGHT + 1.6) * ("lsm_turn" in turns))
     rows = _speaking(page, turns)
-    for (lane, these), level in zip(found, levels[1:], strict=True):
-        rows[level] = _lane(page, lane, these, level)
-    _sections(page, [lane.role for lane, _ in found], levels)
+    lanes = [(lane, these, level) for (lane, these), level in zip(found, levels[1:], strict=True)]
+    rows += [_row(*one) for one in lanes]
+    _ticks(page, lanes)
+    sections = _sections([lane.role for lane, _ in found], levels)
     if "lsm_turn" in turns:
-        rows |= _matching(page, numbers(turns, "lsm_turn"), floor - LSM_HEIGHT - 1.3)
-    close_page(page, rows)
+        foot = floor - LSM_HEIGHT - 1.3
+        rows += _matching(page, numbers(turns, "lsm_turn"), foot)
+        sections[foot + LSM_HEIGHT / 2] = "style matching\n(LSM)"
+    write_rows(page, rows)
+    write_sections(page, sections)
+    close_page(page, [row.level for row in rows if row.name])
     _head(page, turns, feelings=any(lane.below for lane, _ in found))
+    page.texts.put_on(ax, page.ink)
     return ax
+
+
+def _in_order(turns: DataFrame) -> DataFrame:
+    """Return the turns from the first to the last, with no columns but those that are drawn."""
+    turns = turns[_drawn(tuple(turns.columns))].copy(deep=False)
+    turns["role"] = turns["role"].astype(object)
+    return turns if turns["turn"].is_monotonic_increasing else turns.sort_values("turn", kind="stable")
+
+
+@functools.lru_cache(maxsize=8)
+def _drawn(columns: tuple[str, ...]) -> list[str]:
+    """Return the columns that are drawn: most are not, and to look at all of them for each lane takes its time."""
+    asked = [part for lane in LANES for entry in (*lane.columns, *lane.below) for part in entry.split()]
+    asked += ["session_id", "turn", "role", "start_s", "end_s", "n_words", "lsm_turn"]
+    return [name for name in columns if any(fnmatchcase(str(name), one) for one in asked)]
 
 
 def _levels(lanes: list[Lane]) -> list[float]:
@@ -89,107 +120,114 @@ def _levels(lanes: list[Lane]) -> list[float]:
     return levels
 
 
-def _speaking(page: Page, turns: DataFrame) -> dict[float, str]:
-    """Draw the turns as bars, the therapist's above the client's, and who spoke how much."""
+def _speaking(page: Page, turns: DataFrame) -> list[Row]:
+    """Draw the turns as bars, the therapist's above the client's, and return who spoke how much."""
     # A turn of a single word in an hour would else be thinner than any pixel.
     start = page.spans.start
     end = np.maximum(page.spans.end, start + 0.5 * page.point)
-    words, rows = np.nan_to_num(numbers(turns, "n_words")), {}
+    words, rows = np.nan_to_num(numbers(turns, "n_words")), []
+    whose = turns["role"].to_numpy(dtype=object)
     for role, (low, high) in BAND.items():
-        own = (turns["role"] == role).to_numpy(dtype=bool)
-        _bars(page, start[own], end[own], role)
+        own = whose == role
+        if own.any():
+            bars = np.column_stack([start[own], np.full(own.sum(), low), end[own], np.full(own.sum(), high)])
+            page.ax.add_artist(boxes(bars, fc=COLOURS[role], gid=f"turns {role}"))
         if role != "other":
-            rows[(low + high) / 2] = role
             share = f"{words[own].sum() / words.sum():.0%} of words" if words.any() else "no words"
-            write_count(page, (low + high) / 2, share)
+            rows.append(Row((low + high) / 2, role, share))
     return rows
 
 
-def _bars(page: Page, start: Floats, end: Floats, role: str) -> None:
-    low, high = BAND[role]
-    corners = [(start, low), (start, high), (end, high), (end, low)]
-    bars = np.stack([np.column_stack([x, np.full(len(x), y)]) for x, y in corners], axis=1)
-    drawn = PolyCollection(list(bars), fc=COLOURS[role], lw=0, gid=f"turns {role}")
-    page.ax.add_collection(drawn, autolim=False)
+def _row(lane: Lane, these: Marks, level: float) -> Row:
+    """Return what a lane is called and how many marks it has."""
+    if lane.below:
+        return Row(level, lane.label, f"+{these.hit.sum()} -{these.below.sum()} of {these.n}")
+    return Row(level, lane.label, f"{these.hit.sum()} of {these.n}")
 
 
-def _lane(page: Page, lane: Lane, these: Marks, level: float) -> str:
-    """Draw the marks of one lane and its count, and return its label."""
-    count = f"{these.hit.sum()} of {these.n}"
-    if not lane.below:
-        _ticks(page, these.hit, (level - 0.34, level + 0.34), COLOURS[lane.role], lane.label)
-    else:
-        _ticks(page, these.hit, (level, level + 0.42), POSITIVE, f"{lane.label} up")
-        _ticks(page, these.below, (level - 0.42, level), NEGATIVE, f"{lane.label} down")
-        count = f"+{these.hit.sum()} -{these.below.sum()} of {these.n}"
-    write_count(page, level, count)
-    return lane.label
+def _ticks(page: Page, lanes: list[tuple[Lane, Marks, float]]) -> None:
+    """Draw the marks of all lanes, those of one colour as one path."""
+    drawn: dict[str, list[Floats]] = {}
+    for lane, these, level in lanes:
+        if lane.below:
+            drawn.setdefault(POSITIVE, []).append(_upright(page, these.hit, (level, level + 0.42)))
+            drawn.setdefault(NEGATIVE, []).append(_upright(page, these.below, (level - 0.42, level)))
+        else:
+            ends = _upright(page, these.hit, (level - 0.34, level + 0.34))
+            drawn.setdefault(COLOURS[lane.role], []).append(ends)
+    for colour, lines in drawn.items():
+        page.ax.add_artist(strokes(np.concatenate(lines), ec=colour, lw=page.mark, gid=f"codes {colour}"))
 
 
-def _ticks(page: Page, which: Bools, reach: tuple[float, float], colour: str, name: str) -> None:
+def _upright(page: Page, which: Bools, reach: tuple[float, float]) -> Floats:
+    """Return lines in the middle of turns, (n, 4): x and y of both ends."""
     x = page.spans.middle[which]
-    lines = np.stack([np.column_stack([x, np.full(len(x), y)]) for y in reach], axis=1)
-    drawn = LineCollection(list(lines), colors=colour, lw=page.mark, capstyle="butt", gid=f"code {name}")
-    page.ax.add_collection(drawn, autolim=False)
+    low, high = (np.full(len(x), y) for y in reach)
+    return np.column_stack([x, low, x, high])
 
 
-def _sections(page: Page, roles: list[str], levels: list[float]) -> None:
-    """Write left of the rows what they are about."""
-    write_section(page, 0, "who speaks")
+def _sections(roles: list[str], levels: list[float]) -> dict[float, str]:
+    """Return what is written left of the rows, by height."""
+    found = {0.0: "who speaks"}
     for role in dict.fromkeys(roles):
         own = [level for level, whose in zip(levels[1:], roles, strict=True) if whose == role]
-        write_section(page, float(np.mean(own)), f"{role}\ncodes")
+        found[float(np.mean(own))] = f"{role}\ncodes"
+    return found
 
 
-def _matching(page: Page, lsm: Floats, foot: float) -> dict[float, str]:
+def _matching(page: Page, lsm: Floats, foot: float) -> list[Row]:
     """Draw style matching turn by turn with its running median."""
     defined = ~np.isnan(lsm)
     x, y = page.spans.middle[defined], foot + LSM_HEIGHT * lsm[defined]
     size = 0.24 * page.font + page.mark / 2
-    page.ax.plot(x, y, "o", ms=size, mfc="0.55", mec="none", alpha=0.6, gid="lsm turns")
-    line = f"no line for fewer than {WINDOW}"
+    page.ax.add_artist(Dots(x, y, ls="", marker="o", ms=size, mfc="0.55", mec="none", alpha=0.6, gid="lsm turns"))
+    said = f"no line for fewer than {WINDOW}"
     if len(y) >= WINDOW:
         running = np.median(np.lib.stride_tricks.sliding_window_view(y, WINDOW), axis=1)
         inner = x[WINDOW // 2 : -(WINDOW // 2)]
-        page.ax.plot(inner, running, color=rcParams["text.color"], lw=0.16 * page.font, gid="lsm running")
-        line = f"line: running median of {WINDOW}"
-    _note(page, foot + LSM_HEIGHT + 0.55, f"dots: a turn with the one before it; {line}. Not a quality score.")
-    write_section(page, foot + LSM_HEIGHT / 2, "style matching\n(LSM)")
-    middle = f"median {np.median(lsm[defined]):.2f}\n" if defined.any() else ""
-    write_count(page, foot + LSM_HEIGHT / 2, f"{middle}{defined.sum()} of {len(lsm)} turns")
-    return {foot: "0", foot + LSM_HEIGHT / 2: "0.5", foot + LSM_HEIGHT: "1"}
+        page.ax.add_artist(Dots(inner, running, color=page.ink, lw=0.16 * page.font, gid="lsm running"))
+        said = f"line: running median of {WINDOW}"
+    said = f"dots: a turn with the one before it; {said}. Not a quality score."
+    note: Line = (page.left, foot + LSM_HEIGHT + 0.55, said, "left")
+    page.write([note], size=-0.5, font=SLANTED, alpha=0.75)
+    return _scale(lsm, foot)
 
 
-def _note(page: Page, level: float, text: str) -> None:
-    page.ax.text(page.left, level, text, fontsize=page.font - 0.5, va="center", style="italic", alpha=0.75)
+def _scale(lsm: Floats, foot: float) -> list[Row]:
+    """Return the scale of style matching, its median, and for how many turns there is any."""
+    middle, defined = foot + LSM_HEIGHT / 2, ~np.isnan(lsm)
+    rows = [Row(foot, "0"), Row(middle, "0.5"), Row(foot + LSM_HEIGHT, "1")]
+    counts = [f"{defined.sum()} of {len(lsm)} turns"]
+    if defined.any():
+        counts.insert(0, f"median {np.median(lsm[defined]):.2f}")
+    places = middle + 0.9 * (np.arange(len(counts))[::-1] - (len(counts) - 1) / 2)
+    return rows + [Row(float(place), "", count) for place, count in zip(places, counts, strict=True)]
 
 
 def _head(page: Page, turns: DataFrame, *, feelings: bool) -> None:
     """Write the session's name and size, and what the colours mean."""
-    ax, size = page.ax, page.font + 2
-    name = shorten(str(turns["session_id"].iloc[0]), size, ax)
-    # A $ in a file name is not a formula.
-    title = {"fontsize": size, "fontweight": "bold"}
-    ax.set_title(name, title, loc="left", y=1, pad=2.2 * page.font, parse_math=False)
+    size = page.font + 2
+    name = shorten(str(turns["session_id"].iloc[0]), size, page.ax)
+    page.write([(page.left, page.above(2.2 * page.font + 0.36 * size), name, "left")], size=2, font=BOLD)
     n_words = int(np.nansum(numbers(turns, "n_words")))
     text = f"{len(turns):,} turns, {n_words:,} words"
-    ax.annotate(text, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=page.font)
+    page.write([(page.left, page.above(5 + 0.36 * page.font), text, "left")])
     shown = {role: COLOURS[role] for role in COLOURS if role != "other" or (turns["role"] == role).any()}
     if feelings:
         shown |= {"positive feeling (up)": POSITIVE, "negative feeling (down)": NEGATIVE}
-    _legend(page, [Patch(fc=colour, label=label) for label, colour in shown.items()])
+    _legend(page, shown)
 
 
-def _legend(page: Page, handles: list[Patch]) -> None:
-    """Put the legend above the axes, at the right end, on one line."""
-    page.ax.legend(
-        handles=handles,
-        ncols=len(handles),
-        loc="lower right",
-        bbox_to_anchor=(1, 1),
-        frameon=False,
-        fontsize=page.font,
-        borderaxespad=0.1,
-        handlelength=1,
-        columnspacing=1.2,
-    )
+def _legend(page: Page, colours: dict[str, str]) -> None:
+    """Put above the axes, at the right end, on one line, what colours mean; a legend of matplotlib is laid out anew."""
+    em, y = page.font * page.point, page.above(5 + 0.36 * page.font)
+    x, high = page.ax.get_xlim()[1], 0.36 * page.font * page.row
+    lines: list[Line] = []
+    for label in reversed(colours):
+        x -= length(label) * em
+        lines.append((x, y, label, "left"))
+        x -= 1.6 * em
+        key = (x, y - high, x + em, y + high)
+        page.ax.add_artist(boxes([key], fc=colours[label], clip_on=False, gid=f"key {label}"))
+        x -= 1.4 * em
+    page.write(lines)

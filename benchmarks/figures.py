@@ -1,0 +1,83 @@
+"""What writing a session's figures costs: ``python -m benchmarks.figures [RUNS]``.
+
+Sessions of 60 and of 500 turns are put together from the turns of the sample transcripts. Medians of processor
+time in one warm process, so that what else the machine does counts less; all figures of a row are taken in turn.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks._markdown import markdown
+from therapy_analytics.plots import PLOTS
+from therapy_analytics.plots._figures import FIGURES, FORMATS, figure_size
+from therapy_analytics.plots._save import draw, house_style, write
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    import therapy_analytics as ta
+
+LENGTHS = (60, 500)
+RUNS = 9
+SAMPLES = Path(__file__).resolve().parents[1] / "sample_transcripts"
+
+
+def main() -> None:
+    """Print the table."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    heads = [f"{kind}, {n} turns" for n in LENGTHS for kind in FORMATS]
+    columns = [_milliseconds(tables, kind, runs) for tables in map(tables_of, LENGTHS) for kind in FORMATS]
+    rows = [[name, *(f"{column[name]:.0f}" for column in columns)] for name in FIGURES]
+    total = ["all", *(f"{sum(column.values()):.0f}" for column in columns)]
+    print(f"Milliseconds for a figure, drawn and written; medians of {runs}.\n")
+    print(markdown([["figure", *heads], *rows, total]))
+
+
+def session_of(n_turns: int) -> ta.Session:
+    """Return a session of so many turns, which says again and again what the first sample session says."""
+    import therapy_analytics as ta
+
+    sample = ta.read(SAMPLES)[0]
+    turns = (
+        replace(turn, index=i, first_row=i + 1, start_s=None, end_s=None, marks=(), gold={})
+        for i, turn in enumerate(islice(cycle(sample.turns), n_turns))
+    )
+    return replace(sample, id=f"session_of_{n_turns}", turns=tuple(turns))
+
+
+def tables_of(n_turns: int) -> Mapping[str, pd.DataFrame]:
+    """Return the tables of a session of so many turns, by their names."""
+    import therapy_analytics as ta
+    from therapy_analytics.behaviours import TaggerOptions
+
+    sessions = [session_of(n_turns)]
+    found = ta.analyze(sessions, tagger=TaggerOptions(kind="fast"))
+    synchrony = ta.synchrony(sessions)
+    return {"turns": found.turns, "synchrony": synchrony, "profile": found.profile, "responses": found.responses}
+
+
+def _milliseconds(tables: Mapping[str, pd.DataFrame], kind: str, runs: int) -> dict[str, float]:
+    """Return the median milliseconds of each figure in one format."""
+    times: dict[str, list[float]] = {name: [] for name in FIGURES}
+    with tempfile.TemporaryDirectory() as folder, house_style():
+        for _ in range(runs + 1):
+            for name, of in FIGURES.items():
+                start = time.process_time()
+                figure = draw(PLOTS[name], tables[of], figsize=figure_size(PLOTS[name], tables[of]))
+                write(figure, [Path(folder) / f"{name}.{kind}"])
+                times[name].append(time.process_time() - start)
+    # The first is not warm.
+    return {name: 1000 * statistics.median(own[1:]) for name, own in times.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""What the heat map of answers shows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from boards import SIZES, assert_no_overlaps, drawn, new_axes, place, texts
+
+from therapy_analytics import plots
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures.process._responses import CLIENT, THERAPIST
+from therapy_analytics.plots._save import save
+
+COLUMNS = ["client_code", "therapist_code", "n_client", "n_both", "n_client_other", "n_both_other"]
+
+
+def rows(*cells, odds=(0.5, 2.0), session_id="s1"):
+    """Make rows of one session; `odds` are the ends of the interval of all."""
+    table = pd.DataFrame(cells, columns=COLUMNS).assign(odds_ratio_lo=odds[0], odds_ratio_hi=odds[1])
+    return table.assign(session_id=session_id)
+
+
+def many(n, session_id="session_017"):
+    """Make the rows of a session with n client turns that are answered, with all codes."""
+    rng = np.random.default_rng(n)
+    of = {code: int(rng.integers(0, n + 1)) for code in CLIENT}
+    cells = [
+        (client, therapist, of[client], int(rng.integers(0, of[client] + 1)), n - of[client], 0)
+        for client in CLIENT
+        for therapist in THERAPIST
+    ]
+    table = rows(*cells, session_id=session_id)
+    table.loc[::7, "odds_ratio_lo"] = 1.1
+    table.loc[::5, "odds_ratio_hi"] = 0.9
+    return table
+
+
+def shades(ax):
+    """Return the grey of each cell, nan where it is not shaded, for each grid from the top down."""
+    meshes = [mesh for mesh in ax.collections if mesh.get_gid() == "cells"]
+    return [np.where(mesh.get_facecolor()[:, 3] > 0, mesh.get_facecolor()[:, 0], np.nan) for mesh in meshes]
+
+
+def test_cells_hold_counts_and_are_the_darker_the_more():
+    ax = plots.responses(
+        rows(("mi_change", "mi_question", 10, 5, 10, 3), ("mi_change", "mi_input", 10, 10, 10, 0)), ax=new_axes()
+    )
+    assert {"5/10", "10/10", "8/20", "10/20", "Any client turn", "Change talk", "Question", "Therapist input"} <= set(
+        texts(ax)
+    )
+    every, own = shades(ax)
+    low = 0.043
+    assert own == pytest.approx([1 - 0.5 * (1 - low), low])
+    assert every == pytest.approx([1 - 0.4 * (1 - low), 1 - 0.5 * (1 - low)])
+    assert place(ax, "5/10")[0] < place(ax, "10/10")[0]
+    assert {"10", "20"} <= set(texts(ax))
+
+
+def test_few_turns_are_hatched_and_neither_shaded_nor_marked():
+    ax = plots.responses(rows(("mi_change", "mi_question", 4, 4, 20, 1), odds=(1.5, 90.0)), ax=new_axes())
+    assert np.isnan(shades(ax)[1]).all()
+    assert len(drawn(ax, "hatched", 2)) == 3
+    assert "4/4" in texts(ax)
+    assert not len(drawn(ax, "marks ^", 1))
+    assert any("fewer than 5 client turns" in text for text in texts(ax))
+
+
+@pytest.mark.parametrize(("odds", "up", "down"), [((1.2, 3.0), 1, 0), ((0.2, 0.8), 0, 1), ((0.5, 2.0), 0, 0)])
+def test_a_triangle_marks_an_interval_beyond_one(odds, up, down):
+    ax = plots.responses(rows(("mi_change", "mi_question", 20, 10, 20, 1), odds=odds), ax=new_axes())
+    assert len(drawn(ax, "marks ^", 1)) == up
+    assert len(drawn(ax, "marks v", 1)) == down
+    assert any("By chance alone" in text for text in texts(ax)) == bool(up or down)
+
+
+def test_sessions_are_added_up_and_have_no_marks():
+    one = rows(("mi_change", "mi_question", 10, 5, 10, 3), odds=(1.2, 3.0))
+    two = rows(("mi_change", "mi_question", 20, 9, 1, 1), odds=(1.2, 3.0), session_id="s2")
+    ax = plots.responses(pd.concat([one, two]), ax=new_axes())
+    assert {"14/30", "18/41"} <= set(texts(ax))
+    assert not len(drawn(ax, "marks ^", 1))
+    found = " ".join(texts(ax))
+    assert "2 sessions, pooled" in found
+    assert "no marks" in found
+
+
+def test_the_table_of_a_run_keeps_its_marks():
+    table = rows(("mi_change", "mi_question", 20, 10, 20, 1), odds=(1.2, 3.0)).drop(columns="session_id")
+    ax = plots.responses(table.assign(n_sessions=7), ax=new_axes())
+    assert any("7 sessions, pooled" in text for text in texts(ax))
+    assert len(drawn(ax, "marks ^", 1)) == 1
+
+
+def test_codes_that_are_not_given_are_left_out_and_those_that_do_not_occur_stay():
+    table = rows(("mi_change", "mi_question", 0, 0, 20, 1), ("bolt_changing", "mi_question", 0, 0, 0, 0))
+    found = texts(plots.responses(table, ax=new_axes()))
+    assert "Change talk" in found
+    assert "0/0" in found
+    assert "Changing" not in found
+
+
+def test_counts_alone_are_enough():
+    table = rows(("mi_change", "mi_question", 10, 5, 10, 3))[["client_code", "therapist_code", "n_client", "n_both"]]
+    found = texts(plots.responses(table, ax=new_axes()))
+    assert "5/10" in found
+    assert "Any client turn" not in found
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("n", [2, 250, 25_000])
+def test_no_text_lies_on_another_or_leaves_the_figure(n, size):
+    assert_no_overlaps(plots.responses(many(n, "x" * 200), ax=new_axes(size)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.head(1),
+        lambda t: t[t["therapist_code"] == "advice"],
+        lambda t: t.astype({"client_code": "category", "therapist_code": "category", "n_both": "Int64"}),
+        lambda t: t.assign(client_code="own_code_of_a_very_long_name_" + t["client_code"]),
+    ],
+)
+def test_odd_tables_are_drawn_without_overlaps(change):
+    assert_no_overlaps(plots.responses(change(many(40)), ax=new_axes()))
+
+
+def test_no_rows_are_said_to_be_none():
+    nothing = dict.fromkeys(COLUMNS[2:], 0)
+    for table in (many(10).head(0), many(10).assign(**nothing)):
+        assert any("no answers" in text for text in texts(plots.responses(table, ax=new_axes())))
+
+
+def test_another_table_is_an_error_that_names_the_columns():
+    with pytest.raises(BadOptionError, match="n_client"):
+        plots.responses(pd.DataFrame({"session_id": ["s1"]}), ax=new_axes())
+
+
+def test_the_same_bytes_twice_and_the_table_unchanged(tmp_path):
+    table = many(40)
+    before = table.copy(deep=True)
+    one = save(plots.responses, table, tmp_path / "a.png").read_bytes()
+    assert one == save(plots.responses, table, tmp_path / "b.png").read_bytes()
+    pd.testing.assert_frame_equal(table, before)

@@ -1,0 +1,156 @@
+"""What plots of behaviours know of codes: their names in plain words, whose they are, and their rates over sessions."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from therapy_analytics.measures._intervals import Z95
+from therapy_analytics.plots._turns import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pandas import DataFrame
+
+    from therapy_analytics.plots._turns import Floats
+
+ROLES = ("therapist", "client", "other")
+# The timeline's colours: blue and orange also differ as greys, and markers tell them apart as well.
+COLOURS = {"therapist": "#0072B2", "client": "#E69F00", "other": "#777777"}
+SIGNS = {"therapist": "o", "client": "s", "other": "D"}
+WEAK = "* found poorly by this package's tagger"
+_FIRST = ("mi", "bolt")
+"""Codebooks whose codes stand before those of others: the coarse ones, then those that part them."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Behaviour:
+    """A code: its place among all codes, its column in ``turns.csv``, its name and whose it is.
+
+    Attributes
+    ----------
+    weak : bool
+        Whether the codebook says that the package's own tagger finds it poorly.
+    """
+
+    place: tuple[int, int]
+    code: str
+    label: str
+    role: str
+    weak: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the label, with a star where the tagger finds the code poorly."""
+        return f"{self.label}*" if self.weak else self.label
+
+
+@functools.cache
+def _known() -> dict[str, Behaviour]:
+    """Return the codes of the built-in codebooks by their columns."""
+    from therapy_analytics.behaviours import builtin_codebooks  # noqa: PLC0415  # not for a look at the plots' names
+
+    books = sorted(builtin_codebooks(), key=lambda book: (*(book.id != first for first in _FIRST), book.id))
+    found = {}
+    for at, book in enumerate(books):
+        for i, code in enumerate(book.codes):
+            label = code.name if book.id in _FIRST else f"{code.name} ({book.name.split()[0]})"
+            weak = code.status == "experimental"
+            found[code.column] = Behaviour((at, 2 * i), code.column, label, code.role, weak)
+    at, last = found["bolt_planning"].place
+    return found | {"advice": Behaviour((at, last + 1), "advice", "Either of these two", "therapist")}
+
+
+def behaviours(codes: Iterable[str]) -> dict[str, Behaviour]:
+    """Return what codes are, in the order of the codebooks; codes of a user's own book come last, with role "other"."""
+    known = _known()
+    found = {
+        code: known.get(code) or Behaviour((99, i), code, code.replace("_", " "), "other")
+        for i, code in enumerate(dict.fromkeys(codes))
+    }
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Rates:
+    """Rates of codes, (n_codes, n_parts) each, over one session or several.
+
+    Attributes
+    ----------
+    n, n_turns : array of float
+        Turns with the code, and turns of its role that were coded; 0 where there are none.
+    rate, low, high : array of float
+        The first over the second, with its 95% interval; nan where there are no turns.
+    expected : array of float
+        The rate that the tagger's probabilities imply; nan where the table does not say.
+    """
+
+    n: Floats
+    n_turns: Floats
+    rate: Floats
+    low: Floats
+    high: Floats
+    expected: Floats
+
+
+def rates(profile: DataFrame, codes: Iterable[str], parts: tuple[str, ...]) -> Rates:
+    """Return the rates of codes over all sessions of a table that is like ``profile.csv``.
+
+    Notes
+    -----
+    Of one session the interval is Wilson's, over turns. Of several it is Wilson's over so many turns as would tell as
+    much as the sessions do (Korn & Graubard 1998): turns of one session are alike, and sessions differ.
+    """
+    cells = _cells(profile, list(codes), parts)
+    n, of, likely = (np.nan_to_num(one) for one in cells)
+    total, turns = n.sum(axis=0), of.sum(axis=0)
+    rate = _share(total, turns)
+    low, high = _wilson(rate, *_told(n, of))
+    told = ~np.isnan(cells[2]) & (of > 0)
+    expected = _share((likely * of).sum(axis=0), (of * told).sum(axis=0))
+    return Rates(n=total, n_turns=turns, rate=rate, low=low, high=high, expected=expected)
+
+
+def _cells(profile: DataFrame, codes: list[str], parts: tuple[str, ...]) -> Floats:
+    """Return n, n_turns and expected, (3, n_sessions, n_codes, n_parts); nan where there is no row."""
+    code, part, session = (profile[name].astype(str).to_numpy(dtype=object) for name in ("code", "part", "session_id"))
+    own = np.isin(part, parts) & np.isin(code, codes)
+    names, at = np.unique(session[own].astype(str), return_inverse=True)
+    found = np.full((3, len(names), len(codes), len(parts)), np.nan)
+    order = {one: i for i, one in enumerate(codes)}
+    row = np.array([order[one] for one in code[own]], dtype=np.int64)
+    column = np.array([parts.index(one) for one in part[own]], dtype=np.int64)
+    for i, name in enumerate(("n", "n_turns", "expected")):
+        found[i, at, row, column] = numbers(profile, name)[own]
+    return found
+
+
+def _told(n: Floats, of: Floats) -> tuple[Floats, Floats]:
+    """Return so many independent turns as would tell as much as the sessions, and the quantile that goes with them."""
+    from scipy.special import stdtrit  # noqa: PLC0415  # only for pooled tables
+
+    k, turns = (of > 0).sum(axis=0), of.sum(axis=0)
+    rate = _share(n.sum(axis=0), turns)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = k / (k - 1) * ((n - rate * of) ** 2).sum(axis=0) / turns**2
+        effect = spread / (rate * (1 - rate) / turns)
+        # Where all turns have the code, or none, nothing shows how sessions differ.
+        known = (k > 1) & np.isfinite(effect)
+        quantile = np.where(known, stdtrit(np.maximum(k - 1, 1), 0.975), Z95)
+        return np.where(known, turns / np.maximum(effect, 1), turns).astype(np.float64), quantile
+
+
+def _wilson(share: Floats, n: Floats, quantile: Floats) -> tuple[Floats, Floats]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = quantile * np.sqrt(share * (1 - share) / n + quantile**2 / (4 * n**2))
+        centre, scale = share + quantile**2 / (2 * n), 1 + quantile**2 / n
+        return np.maximum((centre - spread) / scale, 0), np.minimum((centre + spread) / scale, 1)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    found: Floats = np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0)
+    return found

@@ -1,0 +1,282 @@
+"""What the therapist does next after each thing that the client does: counts, the darker, the more often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.collections import QuadMesh
+
+from therapy_analytics.plots import axes_or_new, plot, say_instead
+from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
+from therapy_analytics.plots._codes import WEAK, Behaviour, behaviours
+from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, length
+from therapy_analytics.plots._turns import numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from therapy_analytics.plots._board import Board
+    from therapy_analytics.plots._outlines import Line
+    from therapy_analytics.plots._turns import Bools, Floats
+
+FEW = 5
+"""Of fewer client turns neither shading nor marks are drawn: one of one would look like always."""
+DEEP = (0.043, 0.235, 0.365)
+"""The colour of all: one hue, from white, so that it prints in grey."""
+ANY = Behaviour((-1, 0), "any", "Any client turn", "client")
+DARK = 0.66
+"""From this share on, the cell is so dark that its writing is white."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Cells:
+    """What is drawn, (n_client_codes, n_therapist_codes) each.
+
+    Attributes
+    ----------
+    n, both : array of float
+        Client turns with the code, and those of them whose answer has the other.
+    any_n, any_both : array of float
+        The same for all client turns, whatever their codes, (n_therapist_codes,); 0 where the table does not say.
+    above, below : array of bool
+        Where the interval of the odds ratio lies wholly above, or below, 1.
+    """
+
+    client: list[Behaviour]
+    therapist: list[Behaviour]
+    n: Floats
+    both: Floats
+    any_n: Floats
+    any_both: Floats
+    above: Bools
+    below: Bools
+
+
+@plot(needs=("client_code", "therapist_code", "n_client", "n_both"))
+def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+    """Draw how often the therapist's next turn has each code, after each code of the client's.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``responses.csv`` of a session or of a run, or ``analysis.responses`` of several sessions, whose counts are
+        added up.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new pyplot figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Rows are what the client does, columns what the therapist does next; one unit is a point (1/72 inch).
+
+    Notes
+    -----
+    A triangle marks where the interval of the odds ratio lies above or below 1; among so many cells one in twenty would
+    be marked by chance. Several sessions that are added up here have no triangles: the ``responses.csv`` of the run has
+    intervals that compare within sessions. An answer that has several codes stands in several columns.
+    """
+    ax = axes_or_new(ax)
+    cells = _cells(table)
+    if not cells.n.any() and not cells.any_n.any():
+        return say_instead(ax, "no answers: the table holds no client turn that the therapist answers")
+    board = open_board(ax)
+    top = _head(board, table, cells)
+    _draw(board, cells, top)
+    board.close(said=FAINT, scale=FAINT, on_light={"fc": "k", "zorder": 3}, on_dark={"fc": "w", "zorder": 3})
+    return ax
+
+
+_COUNTS = ("n_client", "n_both", "n_client_other", "n_both_other")
+
+
+def _cells(table: DataFrame) -> _Cells:
+    """Return the cells, added up over sessions, without codes that the coder does not give."""
+    client, therapist, added = _added(table)
+    # Marks are of one table: what several say of their own does not add up.
+    marked = (added["rows"] <= 1) & (added["n_client"] >= FEW)
+    total = added["n_client"] + added["n_client_other"]
+    rows, columns = np.flatnonzero(total.any(axis=1)), np.flatnonzero(total.any(axis=0))
+    kept = np.ix_(rows, columns)
+    any_n, any_both = _any_turn(added, total, told="n_client_other" in table)
+    return _Cells(
+        client=[client[i] for i in rows],
+        therapist=[therapist[i] for i in columns],
+        n=added["n_client"][kept],
+        both=added["n_both"][kept],
+        any_n=any_n[columns],
+        any_both=any_both[columns],
+        above=(marked & (added["above"] > 0))[kept],
+        below=(marked & (added["below"] > 0))[kept],
+    )
+
+
+def _added(table: DataFrame) -> tuple[list[Behaviour], list[Behaviour], dict[str, Floats]]:
+    """Return the codes of both, and sums of columns, (n_client_codes, n_therapist_codes) each."""
+    codes = [table[name].astype(str).tolist() for name in ("client_code", "therapist_code")]
+    client, therapist = (behaviours(one) for one in codes)
+    orders = [{code: i for i, code in enumerate(one)} for one in (client, therapist)]
+    at = tuple(np.array([order[code] for code in one], int) for order, one in zip(orders, codes, strict=True))
+    low, high = (numbers(table, f"odds_ratio_{end}") for end in ("lo", "hi"))
+    values = {name: np.nan_to_num(numbers(table, name)) for name in _COUNTS}
+    values |= {"above": np.where(low > 1, 1.0, 0.0), "below": np.where(high < 1, 1.0, 0.0), "rows": np.ones(len(table))}
+    added = {name: np.zeros((len(client), len(therapist))) for name in values}
+    for name, whole in added.items():
+        np.add.at(whole, at, values[name])
+    return list(client.values()), list(therapist.values()), added
+
+
+def _any_turn(added: dict[str, Floats], total: Floats, *, told: bool) -> tuple[Floats, Floats]:
+    """Return for each of the therapist's codes the counts over all client turns that the fullest row knows."""
+    if not told or not total.size:
+        return np.zeros(total.shape[1]), np.zeros(total.shape[1])
+    at = total.argmax(axis=0), np.arange(total.shape[1])
+    return total[at], (added["n_both"] + added["n_both_other"])[at]
+
+
+def _head(board: Board, table: DataFrame, cells: _Cells) -> float:
+    names: list[str] = table["session_id"].astype(str).unique().tolist() if "session_id" in table else []
+    n = len(names) or int(np.nan_to_num(numbers(table, "n_sessions")).max(initial=0))
+    whose = f"{n:,} session{'s' * (n != 1)}, pooled" if n else "all sessions"
+    whose = names[0] if len(names) == 1 else whose
+    said = ["In each cell: answers with the column's code / client turns with the row's code that are answered."]
+    said += ["By chance alone 1 cell in 20 would be marked."] if (cells.above | cells.below).any() else []
+    said += ["Counts added up here have no marks."] if len(names) > 1 else []
+    said += [WEAK + "."] if any(one.weak for one in (*cells.client, *cells.therapist)) else []
+    return head(board, f"What the therapist does next: {whose}", said, _keys(cells))
+
+
+def _keys(cells: _Cells) -> list[Key]:
+    edge = {"ec": "0.6", "lw": 0.6}
+    keys = [
+        Key(
+            words=f"{share:.0%}{' of the answers' * (share == 1)}", box={"fc": tuple(_colours(np.array(share))), **edge}
+        )
+        for share in (0.0, 0.5, 1.0)
+    ]
+    if (cells.n < FEW).any():
+        keys.append(
+            Key(
+                words=f"fewer than {FEW} client turns: neither shaded nor marked",
+                box={"fc": "none", "hatch": "////", **edge},
+            )
+        )
+    than = "often than after other client turns (95% interval of the odds ratio)"
+    for which, words, sign in ((cells.above, "more", "^"), (cells.below, "less", "v")):
+        keys += [Key(words=f"{words} {than if sign == '^' else 'often'}", mark={"marker": sign})] if which.any() else []
+    return keys
+
+
+def _colours(share: Floats) -> Floats:
+    """Return colours (n, 4), from white to `DEEP`."""
+    colours = 1 - np.multiply.outer(np.clip(share, 0, 1), 1 - np.array(DEEP))
+    return np.concatenate([colours, np.ones((*np.shape(share), 1))], axis=-1)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Layout:
+    """Where things lie, in points: edges of the columns (n + 1,), ends of the rows' names and counts, sizes."""
+
+    x: Floats
+    names_end: float
+    counts_end: float
+    height: float
+    font: float
+    foot: float
+
+
+def _layout(board: Board, cells: _Cells, top: float) -> _Layout:
+    """Return a layout in which names and counts fit."""
+    n_rows = len(cells.client) + 1.3
+    tall = max(length(one.name) for one in cells.therapist) + 1
+    font = min(board.font, top / (tall + 1.5 * n_rows))
+    foot = top - tall * font
+    counts = (len(f"{cells.n.max():,.0f}") * ADVANCE + 1.2) * font
+    names = min(max(length(one.name) for one in (*cells.client, ANY)) * font, 0.3 * board.width)
+    left = names + counts + 0.6 * font
+    width = min((board.width - left) / len(cells.therapist), 60.0)
+    x: Floats = left + width * np.arange(len(cells.therapist) + 1.0)
+    return _Layout(
+        x=x, names_end=names, counts_end=names + counts, height=min(foot / n_rows, 30.0), font=font, foot=foot
+    )
+
+
+def _draw(board: Board, cells: _Cells, top: float) -> None:
+    """Draw the names of the columns, the row of all client turns, and the rows of the client's codes."""
+    layout = _layout(board, cells, top)
+    font, foot, middles = layout.font, layout.foot, (layout.x[:-1] + layout.x[1:]) / 2
+    heads: list[Line] = [
+        (x, foot + 0.4 * font, one.name, "left") for x, one in zip(middles.tolist(), cells.therapist, strict=True)
+    ]
+    board.write(heads, font, "columns", turned=True)
+    if cells.any_n.any():
+        _rows(board, layout, [ANY], cells.any_n[None], cells.any_both[None], foot)
+        foot -= 1.3 * layout.height
+    _rows(board, layout, cells.client, cells.n, cells.both, foot)
+    middle = foot - layout.height * (np.arange(len(cells.client)) + 0.5)
+    for which, sign in ((cells.above, "^"), (cells.below, "v")):
+        i, j = np.nonzero(which)
+        places = np.column_stack([layout.x[j + 1] - 0.5 * font, middle[i] + 0.5 * layout.height - 0.45 * font])
+        dark = _share(cells.both, cells.n)[i, j] > DARK
+        for own, colour in ((dark, "w"), (~dark, "k")):
+            board.marks(places[own], marker=sign, ms=0.5 * font, color=colour, zorder=4, gid=f"marks {sign}")
+
+
+def _share(both: Floats, n: Floats) -> Floats:
+    """Return shares; nan of fewer than `FEW`."""
+    found: Floats = np.divide(both, n, out=np.full(n.shape, np.nan), where=n >= FEW)
+    return found
+
+
+def _rows(board: Board, layout: _Layout, own: list[Behaviour], n: Floats, both: Floats, top: float) -> None:
+    """Draw rows of cells from `top` down, with their names and counts."""
+    font, height = layout.font, layout.height
+    y: Floats = top - height * np.arange(len(own) + 1.0)
+    share = _share(both, n)
+    few = np.isnan(share)
+    colours = np.where(few[..., None], 0.0, _colours(np.nan_to_num(share)))
+    corners = np.stack(np.meshgrid(layout.x, y), axis=-1)
+    cells = QuadMesh(corners, facecolors=colours.reshape(-1, 4), lw=0, clip_on=False, gid="cells", zorder=1)
+    board.ax.add_collection(cells, autolim=False)
+    _hatch(board, layout, y, few)
+    _edges(board, layout, y)
+    middles = ((y[:-1] + y[1:]) / 2).tolist()
+    names = [fitted(one.name, layout.names_end, font) for one in own]
+    for (name, size), level in zip(names, middles, strict=True):
+        board.write([(layout.names_end, level, name, "right")], size, "rows")
+    counts = [f"{most:,.0f}" for most in n.max(axis=1)]
+    lines: list[Line] = [(layout.counts_end, level, said, "right") for level, said in zip(middles, counts, strict=True)]
+    board.write(lines, font, "scale", NUMBERS)
+    _write(board, layout, middles, n, both)
+
+
+def _write(board: Board, layout: _Layout, middles: list[float], n: Floats, both: Floats) -> None:
+    """Write the counts of each cell."""
+    said = [f"{k:,.0f}/{of:,.0f}" for k, of in zip(both.ravel(), n.ravel(), strict=True)]
+    width = float(layout.x[1] - layout.x[0])
+    size = min(0.85 * layout.font, 0.9 * width / (max(len(one) for one in said) * ADVANCE))
+    share = np.nan_to_num(_share(both, n)).ravel()
+    middle = ((layout.x[:-1] + layout.x[1:]) / 2).tolist()
+    places = [(x, y - 0.12 * layout.height) for y in middles for x in middle]
+    for kind, own in (("on_dark", share > DARK), ("on_light", share <= DARK)):
+        lines: list[Line] = [(*places[i], said[i], "center") for i in np.flatnonzero(own).tolist()]
+        board.write(lines, size, kind, NUMBERS)
+
+
+def _hatch(board: Board, layout: _Layout, y: Floats, few: Bools) -> None:
+    """Draw slanting lines over cells of few turns."""
+    i, j = np.nonzero(few)
+    left, bottom = layout.x[j], y[i + 1]
+    width, height = layout.x[1] - layout.x[0], layout.height
+    for begin, end in (((0, 0.5), (0.5, 1)), ((0, 0), (1, 1)), ((0.5, 0), (1, 0.5))):
+        ends = [left + width * begin[0], bottom + height * begin[1], left + width * end[0], bottom + height * end[1]]
+        board.lines(np.column_stack(ends), ec="0.5", alpha=0.35, lw=0.6, zorder=1.5, gid="hatched")
+
+
+def _edges(board: Board, layout: _Layout, y: Floats) -> None:
+    x, same = layout.x, np.ones_like
+    down = np.column_stack([x, same(x) * y[0], x, same(x) * y[-1]])
+    across = np.column_stack([same(y) * x[0], y, same(y) * x[-1], y])
+    board.lines(np.concatenate([down, across]), ec="0.6", lw=0.07 * layout.font, zorder=2)
