@@ -14,21 +14,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from therapy_analytics import errors, plots
     from therapy_analytics.agreement import GoldOptions, agreement
+    from therapy_analytics.analysis import Analysis
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.behaviours.explain import explain
     from therapy_analytics.compare import CompareOptions, compare
     from therapy_analytics.dialogues import synchrony
+    from therapy_analytics.exports import export
     from therapy_analytics.language import Lexicon, load_lexicon
+    from therapy_analytics.loading import load
     from therapy_analytics.measures import Column, measure
-    from therapy_analytics.pipeline import Analysis, analyze, run
+    from therapy_analytics.pipeline import Writing, analyze, run
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
+    from therapy_analytics.report import report
     from therapy_analytics.session import Session, Turn
     from therapy_analytics.settings import Settings
     from therapy_analytics.training import TrainOptions, train
 
 # Public names and where they live; loaded on first use, so that `tanalyze --help` imports nothing heavy.
 _HOMES = {
-    "Analysis": "pipeline",
+    "Analysis": "analysis",
     "Column": "measures",
     "CompareOptions": "compare",
     "GoldOptions": "agreement",
@@ -39,17 +43,21 @@ _HOMES = {
     "TaggerOptions": "behaviours",
     "TrainOptions": "training",
     "Turn": "session",
+    "Writing": "pipeline",
     "agreement": "",
     "analyze": "pipeline",
     "compare": "",
     "errors": "",
     "explain": "behaviours.explain",
+    "export": "exports",
+    "load": "loading",
     "load_lexicon": "language",
     "measure": "measures",
     "plots": "",
     "read": "readers",
     "read_files": "readers",
     "reader": "readers",
+    "report": "",
     "run": "pipeline",
     "synchrony": "dialogues",
     "train": "training",
@@ -67,17 +75,21 @@ __all__ = [
     "TaggerOptions",
     "TrainOptions",
     "Turn",
+    "Writing",
     "agreement",
     "analyze",
     "compare",
     "errors",
     "explain",
+    "export",
+    "load",
     "load_lexicon",
     "measure",
     "plots",
     "read",
     "read_files",
     "reader",
+    "report",
     "run",
     "synchrony",
     "train",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Literal, get_args
 
 Role = Literal["therapist", "client", "other"]
@@ -105,3 +106,44 @@ class Session:
     role_method: str = "labels"
     role_margin: float = float("nan")
     notes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        # What a notebook shows. Never what was said: a notebook is saved with its outputs, and is passed on.
+        rows = "".join(
+            f'<tr><th scope="row" {_LEFT}>{escape(name)}</th><td {_LEFT}>{escape(text)}</td></tr>'
+            for name, text in _about(self)
+        )
+        return f"<p>Session {escape(self.id)}</p><table><tbody>{rows}</tbody></table>"
+
+
+_LEFT = 'style="text-align:left"'
+
+
+def _about(session: Session) -> list[tuple[str, str]]:
+    """Say what there is to know of a session besides its words."""
+    turns = session.turns
+    rows = [("file", session.source_file), ("turns", str(len(turns)))]
+    for role in ROLES:
+        own = [turn for turn in turns if turn.role == role]
+        labels = ", ".join(dict.fromkeys(turn.speaker for turn in own))
+        n_words = sum(len(turn.text.split()) for turn in own)
+        if own or role != "other":
+            named = f"{labels}: {_n(len(own), 'turn')}, {_n(n_words, 'word')}" if own else "does not speak"
+            rows.append((role, named))
+    rows += [("duration", _duration(session)), ("roles found by", session.role_method.replace("_", " "))]
+    rows += list(session.metadata.items())
+    rows += [("note", note) for note in session.notes]
+    return rows
+
+
+def _n(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _duration(session: Session) -> str:
+    starts = [turn.start_s for turn in session.turns if turn.start_s is not None]
+    ends = [turn.end_s for turn in session.turns if turn.end_s is not None]
+    if not starts:
+        return "unknown: no times in the transcript"
+    minutes, seconds = divmod(round(max(starts + ends) - min(starts)), 60)
+    return f"{minutes} min {seconds:02d} s"

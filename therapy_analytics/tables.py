@@ -11,6 +11,7 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.frames import BEHAVIOUR_COLUMNS, with_categories
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, Measure
 from therapy_analytics.measures._base import Value, count_name
@@ -176,7 +177,9 @@ def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: S
         "therapist": [dyad.therapist for dyad in pairs],
         "client": [dyad.client for dyad in pairs],
     }
-    return pd.concat([pd.DataFrame(labels), _session_measures([values for _, values in measured], columns)], axis=1)
+    return pd.concat(
+        [pd.DataFrame(labels, dtype=str), _session_measures([values for _, values in measured], columns)], axis=1
+    )
 
 
 def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
@@ -186,12 +189,12 @@ def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind])
 
 def profile_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, code and part of the session (see `PROFILE_COLUMNS`)."""
-    return _stacked_rows([profile_rows(session) for session in sessions], PROFILE_COLUMNS)
+    return with_categories(_stacked_rows([profile_rows(session) for session in sessions], PROFILE_COLUMNS))
 
 
 def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
-    return _stacked_rows([response_rows(session) for session in sessions], RESPONSE_COLUMNS)
+    return with_categories(_stacked_rows([response_rows(session) for session in sessions], RESPONSE_COLUMNS))
 
 
 def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
@@ -202,7 +205,7 @@ def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
 
 def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
     """Return a row for each client code and therapist code over all sessions (see `POOLED_COLUMNS`)."""
-    return _stacked_rows([pooled_rows(pooled)], POOLED_COLUMNS)
+    return with_categories(_stacked_rows([pooled_rows(pooled)], POOLED_COLUMNS))
 
 
 def _stacked_rows(blocks: Sequence[Mapping[str, np.ndarray]], columns: Sequence[Column]) -> pd.DataFrame:
@@ -302,6 +305,7 @@ def codebook_table(
     rows.append(_codebook_row(unsure, "turns", "codes"))
     rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
     rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
+    rows += [_codebook_row(column, "behaviours", "codes") for column in BEHAVIOUR_COLUMNS]
     rows += [_codebook_row(column, "dyads", "fixed") for column in DYAD_COLUMNS]
     rows += [_codebook_row(column, "synchrony", "synchrony") for column in ROW_COLUMNS]
     rows += [_codebook_row(column, "profile", "process") for column in PROFILE_COLUMNS]

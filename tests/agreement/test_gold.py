@@ -232,7 +232,7 @@ def test_what_follows_from_another_book_is_said(turns):
     turns["p_misc_question"], turns["misc_question"] = turns["p_mi_question"], turns["mi_question"]
     table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4], "question": [1, 0, 1]})
     notes = gold_of(machine_of(turns), table, GoldOptions()).notes
-    assert "By the codebooks' bridges from labels of another book: misc_question." in notes
+    assert "Taken from labels of another codebook that mean the same, or contain it: misc_question." in notes
     listed = pd.DataFrame({"session_id": "s0", "turn": [0], "code": "mi_question", "value": 1})
     assert any("corrects a machine" in note for note in gold_of(machine_of(turns), listed, GoldOptions()).notes)
 

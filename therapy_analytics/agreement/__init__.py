@@ -7,21 +7,10 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import Any
-
 from therapy_analytics.agreement._agreement import Agreement, agreement
 from therapy_analytics.agreement._gold import GoldOptions
+from therapy_analytics.verbs import call_by_name
 
 __all__ = ["Agreement", "GoldOptions", "agreement"]
 
-
-class _Callable(ModuleType):
-    """A module that can be called: ``ta.agreement`` is this folder, and whoever types it wants its verb."""
-
-    def __call__(self, *args: Any, **options: Any) -> Agreement:
-        return agreement(*args, **options)
-
-
-sys.modules[__name__].__class__ = _Callable
+call_by_name(__name__)

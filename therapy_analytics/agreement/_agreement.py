@@ -21,6 +21,7 @@ from therapy_analytics.agreement._statistics import (
     confusion_table,
     pairs_table,
 )
+from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import BadOptionError
 
 TABLES = ("codes", "pairs", "sessions", "calibration", "confusion", "rates")
@@ -87,7 +88,7 @@ class Agreement:
 
 
 def agreement(
-    results: Path | str | pd.DataFrame,
+    results: Analysis | Path | str | pd.DataFrame,
     gold: Path | str | pd.DataFrame | None = None,
     *,
     options: GoldOptions | None = None,
@@ -98,8 +99,8 @@ def agreement(
 
     Parameters
     ----------
-    results : path or DataFrame
-        Folder that ``tanalyze run`` wrote, or a turns table.
+    results : Analysis, path or DataFrame
+        What `analyze` returned, a folder that ``tanalyze run`` wrote, or a turns table.
     gold : path or DataFrame, optional
         Codes by people: see `GoldOptions`. Without it, those that the transcripts brought (``gold_...``).
     options : GoldOptions, optional

@@ -57,7 +57,10 @@ class Reading:
             named = f", among them {', '.join(shown[:12])}" if shown else ""
             said.append(f"{counted(len(self.strange), 'label')} of no code of the machine{named}.")
         if self.bridged:
-            said.append(f"By the codebooks' bridges from labels of another book: {', '.join(sorted(self.bridged))}.")
+            said.append(
+                f"Taken from labels of another codebook that mean the same, or contain it: "
+                f"{', '.join(sorted(self.bridged))}."
+            )
         return said + ([f"Columns left out: {', '.join(self.passed)}."] if self.passed else []) + self.remarks
 
     def listed(self, rows: pd.DataFrame, coder: pd.Series) -> Iterator[Block]:

@@ -170,7 +170,11 @@ def _brought(machine: Machine) -> tuple[pd.DataFrame, Ints, tuple[str, ...]]:
     names = [name for name in machine.turns if str(name).startswith(GOLD)]
     if not names:
         option = "gold"
-        raise BadOptionError(option, "the results hold no codes by people", "Give a table of them")
+        raise BadOptionError(
+            option,
+            "the transcripts of this run brought no codes by people",
+            "Name a table of codes: tanalyze agree RESULTS CODES.csv",
+        )
     rows = _as_text(machine.turns[names]).rename(columns=lambda name: str(name).removeprefix(GOLD))
     note = "The human codes are those in the transcripts (columns gold_... of turns.csv), as of one coder."
     return rows, np.arange(len(rows)), (note,)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.tables import GOLD
 
@@ -38,14 +39,16 @@ class Machine:
     recipe: Mapping[str, Any]
 
 
-def machine_of(results: Path | str | pd.DataFrame) -> Machine:
-    """Return the codes in a folder of results, or in a turns table.
+def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
+    """Return the codes in an analysis, a folder of results, or a turns table.
 
     Raises
     ------
     BadOptionError
         There are no results, or the table is no turns table.
     """
+    if isinstance(results, Analysis):
+        return _machine(results.turns, {"tagger": results.tagger})
     if isinstance(results, pd.DataFrame):
         return _machine(results, {})
     folder = Path(results)

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import Any
-
 from therapy_analytics.compare._compare import CompareOptions, Comparison, compare
 from therapy_analytics.references import GROUPS, reference_profiles
+from therapy_analytics.verbs import call_by_name
 
 __all__ = ["GROUPS", "CompareOptions", "Comparison", "compare", "reference_profiles"]
 
-
-class _Callable(ModuleType):
-    """A module that can be called: ``ta.compare`` is this folder, and whoever types it wants its verb."""
-
-    def __call__(self, *args: Any, **options: Any) -> Comparison:
-        return compare(*args, **options)
-
-
-sys.modules[__name__].__class__ = _Callable
+call_by_name(__name__)

@@ -12,6 +12,7 @@ import pandas as pd
 from therapy_analytics.agreement import GoldOptions
 from therapy_analytics.agreement._gold import gold_of
 from therapy_analytics.agreement._machine import machine_of
+from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
 from therapy_analytics.compare._groups import SESSION, Grouped
 from therapy_analytics.compare._ppi import ASSUMPTION, powered_differences, powered_rates
@@ -32,15 +33,15 @@ class Asked:
         ``accurate``, ``fast``, ``llm`` or "".
     aim : str
         What its decisions were for, as ``balanced``, or "".
-    folders : tuple of Path
-        The result folders, for turns; none where a table was given.
+    sources : tuple of Path or Analysis
+        Where the turns are; none where a table of sessions was given.
     gold : Path or None
         Codes that people gave (``--gold``).
     """
 
     tagger: str
     aim: str = ""
-    folders: tuple[Path, ...] = ()
+    sources: tuple[Path | Analysis, ...] = ()
     gold: Path | None = None
 
 
@@ -82,9 +83,13 @@ def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
 
 def _by_hand(sessions: pd.DataFrame, by: str, cluster: str | None, asked: Asked) -> Iterator[More]:
     """Yield the rates that codes of people stand behind, and how far groups are apart in them."""
-    if len(asked.folders) != 1:
-        raise BadOptionError("--gold", "goes with one folder of results", "Name the folder whose turns were coded")
-    machine = machine_of(asked.folders[0])
+    if len(asked.sources) != 1:
+        raise BadOptionError(
+            "--gold",
+            "can be used with one folder of results or one analysis only",
+            "Name the one that was coded",
+        )
+    machine = machine_of(asked.sources[0])
     people = gold_of(machine, asked.gold, GoldOptions())
     place = people.values["place"].to_numpy(np.int64)
     where = machine.turns[["session_id", "turn"]].iloc[place].reset_index(drop=True)

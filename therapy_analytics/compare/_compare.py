@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._beside import Asked, More, parts
 from therapy_analytics.compare._bootstrap import FEWEST, affordable, draw
 from therapy_analytics.compare._glance import label, unit_name
@@ -40,7 +41,7 @@ _WEAK = (
     "measure means and when it misleads stands in codebook.csv, beside sessions.csv."
 )
 
-Sources = pd.DataFrame | str | Path | Sequence[str | Path]
+Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +123,8 @@ def compare(
 
     Parameters
     ----------
-    results : DataFrame, path, or sequence of paths
-        ``analysis.sessions``, or one or more folders that ``tanalyze run`` wrote. Transcripts are not needed.
+    results : Analysis, DataFrame, path, or sequence of paths
+        What `analyze` returned, its sessions, or folders that ``tanalyze run`` wrote. Transcripts are not needed.
     by : str, optional
         The column of groups: ``counselor``, ``source``, ``model``, or any that is known of the sessions.
     against : str, optional
@@ -166,17 +167,20 @@ def compare(
     read = read_results(results, mixed=options.allow_mixed)
     asked = [measures] if isinstance(measures, str) else measures
     data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)
-    return _compared(read, data, against, options, _folders(results))
+    return _compared(read, data, against, options, _with_turns(results))
 
 
-def _folders(results: Sources) -> tuple[Path, ...]:
+def _with_turns(results: Sources) -> tuple[Path | Analysis, ...]:
+    """Return where the turns are."""
+    if isinstance(results, Analysis):
+        return (results,)
     if isinstance(results, pd.DataFrame):
         return ()
     return tuple(Path(one) for one in ([results] if isinstance(results, (str, Path)) else results))
 
 
 def _compared(
-    read: Results, data: Grouped, against: str | None, options: CompareOptions, folders: tuple[Path, ...]
+    read: Results, data: Grouped, against: str | None, options: CompareOptions, sources: tuple[Path | Analysis, ...]
 ) -> Comparison:
     pairs = contrasts(data, against)
     drawn = draw(data, options.draws, options.seed)
@@ -192,7 +196,7 @@ def _compared(
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
     within, changed = within_between(data), change(data)
     more = tuple(
-        parts(data, Asked(tagger="" if read.own_codes else tagger, aim=read.aim, folders=folders, gold=options.gold))
+        parts(data, Asked(tagger="" if read.own_codes else tagger, aim=read.aim, sources=sources, gold=options.gold))
     )
     recipe = _recipe(read, data, options, affordable(data, len(data.names) + len(pairs), options.draws))
     warnings = [*read.warnings, *data.notes, *([why_not] if against == REFERENCE and why_not else [])]

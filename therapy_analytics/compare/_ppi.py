@@ -266,7 +266,7 @@ def _asked(turns: pd.DataFrame, gold: pd.DataFrame, codes: Sequence[str] | None)
     asked = there if codes is None else [one for one in codes if one in there]
     if not asked:
         raise BadOptionError(
-            option, "none of its codes is a column of the turns", "Name codes as the columns are named"
+            option, "none of its codes is one of turns.csv", "Name codes as turns.csv does (mi_question, ...)"
         )
     keys = ["session_id", "turn"]
     if not pd.MultiIndex.from_frame(gold[keys]).isin(pd.MultiIndex.from_frame(turns[keys])).any():

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 
 RESULTS = "results"
@@ -66,13 +67,15 @@ class Results:
         return found.pop() if len(found) == 1 else ""
 
 
-def read_results(results: pd.DataFrame | str | Path | Sequence[str | Path], *, mixed: bool = False) -> Results:
-    """Read result folders, or take a table of sessions.
+def read_results(
+    results: Analysis | pd.DataFrame | str | Path | Sequence[str | Path], *, mixed: bool = False
+) -> Results:
+    """Read result folders, or take an analysis or a table of sessions.
 
     Parameters
     ----------
-    results : DataFrame, path, or sequence of paths
-        ``analysis.sessions``, or folders that ``tanalyze run`` wrote.
+    results : Analysis, DataFrame, path, or sequence of paths
+        What `analyze` returned, its sessions, or folders that ``tanalyze run`` wrote.
     mixed : bool, optional
         Go on where folders were made by different taggers or versions.
 
@@ -87,6 +90,9 @@ def read_results(results: pd.DataFrame | str | Path | Sequence[str | Path], *, m
     BadDataFileError
         A file of the folder cannot be read.
     """
+    if isinstance(results, Analysis):
+        codebook = _of_sessions(results.codebook)
+        return _checked(Results(_typed(results.sessions, codebook), codebook, ({"tagger": results.tagger},)))
     if isinstance(results, pd.DataFrame):
         return _checked(Results(_typed(results, built_in_codebook()), built_in_codebook()))
     folders = [_folder(Path(one)) for one in ([results] if isinstance(results, (str, Path)) else results)]
@@ -137,7 +143,11 @@ def _codebook(folder: Path) -> pd.DataFrame:
     missing = [name for name in needed if name not in table]
     if missing:
         raise BadDataFileError(str(path), f"it has no column {', '.join(missing)}", "Run tanalyze run again")
-    return table[table["table"] == "sessions"].drop_duplicates("column").set_index("column")
+    return _of_sessions(table)
+
+
+def _of_sessions(codebook: pd.DataFrame) -> pd.DataFrame:
+    return codebook[codebook["table"] == "sessions"].drop_duplicates("column").set_index("column")
 
 
 def built_in_codebook() -> pd.DataFrame:
@@ -151,7 +161,7 @@ def built_in_codebook() -> pd.DataFrame:
     measures = all_columns(builtin_lexicons(), extras=EXTRAS)
     told = meaning(TaggerOptions(kind="fast"))
     table = codebook_table(measures, (), sessions=(), gold=(), meaning=told)
-    return table[table["table"] == "sessions"].set_index("column")
+    return _of_sessions(table)
 
 
 def _typed(frame: pd.DataFrame, codebook: pd.DataFrame) -> pd.DataFrame:

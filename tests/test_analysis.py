@@ -1,0 +1,51 @@
+"""An analysis as a whole: some of its sessions, and what takes it in place of a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import therapy_analytics as ta
+from therapy_analytics.errors import BadOptionError
+
+
+@pytest.fixture(scope="module")
+def analysis(samples: Path) -> ta.Analysis:
+    names = ("nair_yuki.txt", "boyle_lucia.txt", "lindqvist_omar.txt")
+    sessions = [session for name in names for session in ta.read(samples / name)]
+    return ta.analyze(sessions, tagger=ta.TaggerOptions(kind="fast"))
+
+
+def test_some_of_the_sessions_in_every_table(analysis: ta.Analysis) -> None:
+    some = analysis.where("session_id != 'nair_yuki' and n_turns < 58")
+    for name in ("sessions", "turns", "profile", "responses", "feelings"):
+        whole, part = getattr(analysis, name), getattr(some, name)
+        assert set(part["session_id"]) == {"lindqvist_omar"}
+        assert len(part) == (whole["session_id"] == "lindqvist_omar").sum()
+        assert part.dtypes.equals(whole.dtypes)
+    assert some.tagger["kind"] == "fast"
+    assert len(analysis.where("n_turns > 1000").turns) == 0
+
+
+@pytest.mark.parametrize("condition", ["no such thing", "no_column > 3", "n_turns >", "", "n_turns"])
+def test_what_is_no_condition_is_refused(analysis: ta.Analysis, condition: str) -> None:
+    with pytest.raises(BadOptionError, match="cannot be read"):
+        analysis.where(condition)
+
+
+def test_it_says_who_coded_when_groups_are_compared(analysis: ta.Analysis) -> None:
+    found = ta.compare(analysis, by="session_id", measures="therapist_question_rate")
+    assert found.recipe["taggers"][0]["kind"] == "fast"
+    assert "Coded by: fast" in found.words
+
+
+def test_codes_of_people_are_set_against_it(analysis: ta.Analysis) -> None:
+    turns = analysis.turns.query("role == 'therapist'")
+    gold = turns[["session_id", "turn"]].assign(code="mi_question", value=turns["mi_question"], coder="me")
+    found = ta.agreement(analysis, gold)
+    assert found.codes.set_index("code").loc["mi_question", "agreement"] == 1
+
+
+def test_figures_know_whose_codes_they_show(analysis: ta.Analysis) -> None:
+    assert analysis.where("n_turns > 50").profile.attrs["tagger"] == "fast"

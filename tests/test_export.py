@@ -1,0 +1,330 @@
+"""Exports: what pandas and pyreadstat read back is what was analysed, with labels and without surprises."""
+
+from __future__ import annotations
+
+import re
+import stat
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from talks import TALK, session
+
+import therapy_analytics as ta
+from therapy_analytics.errors import BadOptionError, UnknownNameError
+from therapy_analytics.exports import FORMS, export
+from therapy_analytics.exports._labelled import clean, shortened
+from therapy_analytics.exports._names import short_names
+from therapy_analytics.exports._sheets import TABLES
+from therapy_analytics.pipeline import Writing
+from therapy_analytics.session import Session, Turn
+
+FAST = ta.TaggerOptions(kind="fast")
+SUFFIX = {"parquet": "parquet", "stata": "dta", "spss": "sav"}
+ODD = "\N{GRINNING FACE} caf\u00e9 \u65e5\u672c \0 " + '"quoted"; a\nline'
+LONG = "\u00e9" * 40_000
+
+
+@pytest.fixture(scope="module")
+def pyreadstat() -> Any:
+    """Return the library that reads what was written."""
+    return pytest.importorskip("pyreadstat")
+
+
+def _couple() -> Session:
+    said = (("T", "therapist"), ("Ann", "client"), ("Bob", "client"), ("T", "therapist"), ("Ann", "client"))
+    texts = ("What is it?", "I want to change, but I cannot.", ODD, "You want to change.", LONG)
+    turns = tuple(
+        Turn(index=i, speaker=who, role=role, text=text, first_row=i + 1)  # type: ignore[arg-type]
+        for i, ((who, role), text) in enumerate(zip(said, texts, strict=True))
+    )
+    about = {"counselor": "T", "if": "yes", "Gr\u00f6\u00dfe 1": "x", "\u65e5\u4ed8": "2025", "COUNSELOR": "other"}
+    return Session(id="couple", source_file="c.txt", turns=turns, metadata=about)
+
+
+@pytest.fixture(scope="module")
+def analysis() -> ta.Analysis:
+    """Return an analysis of two sessions, one of a couple who say odd things."""
+    plain = ta.analyze([TALK, _couple()], tagger=FAST)
+    text = [turn.text for one in (TALK, _couple()) for turn in one.turns]
+    turns = plain.turns.assign(text=pd.Series(text, dtype=object))
+    # Of some 900 columns of a session, those about it and a few measures: the libraries take their time over each.
+    dropped = set(plain.sessions.columns[60:])
+    codebook = plain.codebook[~((plain.codebook["table"] == "sessions") & plain.codebook["column"].isin(dropped))]
+    sessions, dyads = (one[[name for name in one if name not in dropped]] for one in (plain.sessions, plain.dyads))
+    return replace(plain, sessions=sessions, turns=turns, dyads=dyads, codebook=codebook.reset_index(drop=True))
+
+
+@pytest.fixture(scope="module", params=FORMS)
+def exported(request: pytest.FixtureRequest, analysis: ta.Analysis, tmp_path_factory: Any) -> tuple[str, Path]:
+    """Return a form, and the folder of an export to it."""
+    if request.param != "parquet":
+        pytest.importorskip("pyreadstat")
+    out = tmp_path_factory.mktemp("out") / request.param
+    export(analysis, out, to=request.param)
+    return request.param, out
+
+
+def _back(form: str, path: Path) -> tuple[pd.DataFrame, Any]:
+    if form == "parquet":
+        return pd.read_parquet(path), None
+    library = sys.modules["pyreadstat"]
+    read = library.read_dta if form == "stata" else library.read_sav
+    frame, about = read(str(path))
+    return frame, about
+
+
+def test_every_table_comes_back_with_its_numbers(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
+    form, out = exported
+    for table in TABLES:
+        given = getattr(analysis, table)
+        frame, _ = _back(form, out / f"{table}.{SUFFIX[form]}")
+        assert frame.shape == given.shape, table
+        assert len(given) > 0, table
+        for name, column in zip(given, frame, strict=True):
+            if pd.api.types.is_numeric_dtype(given[name]):
+                numbers = given[name].astype("float64").to_numpy()
+                np.testing.assert_array_equal(frame[column].astype("float64").to_numpy(), numbers, err_msg=name)
+
+
+def test_only_the_owner_may_read(exported: tuple[str, Path]) -> None:
+    _, out = exported
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()} == {0o600}
+
+
+def test_the_same_tables_give_the_same_bytes(
+    exported: tuple[str, Path], analysis: ta.Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form, out = exported
+    few = replace(analysis, turns=analysis.turns[["session_id", "turn", "role", "unsure_codes"]])
+    first, second = tmp_path / "a", tmp_path / "b"
+    for folder in (first, second):
+        export(few, folder, to=form)
+    for path in first.iterdir():
+        assert path.read_bytes() == (second / path.name).read_bytes()
+    head = (out / f"profile.{SUFFIX[form]}").read_bytes()[:400]
+    if form != "parquet":
+        assert b"01 Jan 20" in head or b"01 Jan 00" in head
+        assert not re.search(rb"\d\d [A-Z][a-z]{2} 20(?!00)\d\d|:[0-5][1-9]", head)
+
+
+def test_parquet_keeps_types_and_says_what_columns_mean(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
+    form, out = exported
+    if form != "parquet":
+        return
+    from pyarrow import parquet
+
+    for table in ("sessions", "profile", "responses", "behaviours", "feelings"):
+        frame = pd.read_parquet(out / f"{table}.parquet")
+        pd.testing.assert_frame_equal(frame, getattr(analysis, table))
+    schema = parquet.read_schema(out / "turns.parquet")
+    assert schema.field("n_words").metadata[b"unit"] == b"words"
+    assert schema.field("mi_question").metadata[b"meaning"].startswith(b"Question: ")
+    assert str(pd.read_parquet(out / "turns.parquet")["mi_question"].dtype) == "Int8"
+
+
+def test_labels_of_columns_and_values(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
+    form, out = exported
+    if form == "parquet":
+        return
+    frame, about = _back(form, out / f"turns.{SUFFIX[form]}")
+    assert about.column_names_to_labels["n_words"] == "Words of the turn; a contraction is one word"
+    assert max(len(label or "") for label in about.column_labels) <= (80 if form == "stata" else 256)
+    assert about.variable_value_labels["role"] == {1: "therapist", 2: "client", 3: "other"}
+    assert about.variable_value_labels["mi_question"] == {0: "no", 1: "yes"}
+    assert frame["role"].map(about.variable_value_labels["role"]).tolist() == analysis.turns["role"].tolist()
+    assert frame["mi_question"].isna().tolist() == analysis.turns["mi_question"].isna().tolist()
+    frame, about = _back(form, out / f"behaviours.{SUFFIX[form]}")
+    for name in ("code", "label", "role"):
+        assert frame[name].map(about.variable_value_labels[name]).tolist() == analysis.behaviours[name].tolist()
+    assert about.variable_value_labels["coded"] == {0: "no", 1: "yes"}
+
+
+def test_spss_knows_what_can_be_counted_and_what_measured(exported: tuple[str, Path]) -> None:
+    form, out = exported
+    if form != "spss":
+        return
+    _, profile = _back(form, out / "profile.sav")
+    level = profile.variable_measure
+    assert (level["session_id"], level["code"], level["part"], level["rate"]) == (
+        "nominal", "nominal", "ordinal", "scale",
+    )  # fmt: skip
+    _, behaviours = _back(form, out / "behaviours.sav")
+    assert behaviours.variable_measure["coded"] == "nominal"
+    assert behaviours.variable_measure["probability"] == "scale"
+
+
+def test_pandas_reads_stata_categories_back(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
+    form, out = exported
+    if form != "stata":
+        return
+    frame = pd.read_stata(out / "profile.dta")
+    assert frame["code"].astype(str).tolist() == analysis.profile["code"].astype(str).tolist()
+    assert frame["part"].astype(str).tolist() == analysis.profile["part"].astype(str).tolist()
+
+
+def test_what_was_said_survives(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
+    form, out = exported
+    text = _back(form, out / f"turns.{SUFFIX[form]}")[0]["text"]
+    given = analysis.turns["text"]
+    assert text[0] == given[0]
+    odd, long = text[8], text[10]
+    assert odd == (ODD if form == "parquet" else ODD.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+    if form == "spss":
+        assert long == LONG[: (32_767 - 3) // 2] + "..."
+        names = pd.read_csv(out / "names_spss.csv")
+        assert names.set_index(["table", "name"])["n_texts_cut"].loc[("turns", "text")] == 1
+    else:
+        assert long == LONG
+
+
+def test_names_can_be_looked_up_both_ways(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
+    form, out = exported
+    if form == "parquet":
+        return
+    names = pd.read_csv(out / f"names_{form}.csv", keep_default_na=False)
+    assert names["name"].str.len().max() <= (32 if form == "stata" else 64)
+    assert names["name"].str.fullmatch(r"[A-Za-z][A-Za-z0-9_]*").all()
+    for table, own in names.groupby("table"):
+        assert own["name"].str.casefold().is_unique
+        assert own["column"].tolist() == list(getattr(analysis, str(table)))
+        frame, _ = _back(form, out / f"{table}.{SUFFIX[form]}")
+        assert list(frame) == own["name"].tolist()
+    own = names[names["table"] == "sessions"].set_index("column")["name"]
+    assert own["counselor"] == "counselor"
+    assert re.fullmatch(r"COUNSELOR_[0-9a-f]{4}", own["COUNSELOR"])
+    assert own["if"] == "v_if"
+    assert own["Gr\u00f6\u00dfe 1"] == "Groe_1"
+    assert own["\u65e5\u4ed8"] == "v"
+
+
+def test_all_measures_have_names_of_their_own() -> None:
+    names = list(ta.analyze([]).sessions)
+    assert sum(len(name) > 31 for name in names) > 100
+    short = short_names(names, longest=31)
+    assert len({name.casefold() for name in short.values()}) == len(names)
+    assert not [name for name in short.values() if re.search(r"_[0-9a-f]{4}$", name)]  # each can still be read
+
+
+def test_long_names_keep_their_ends() -> None:
+    given = ["session_id", "therapist_reflections_on_strengths_rate_lo", "therapist_reflections_on_strengths_rate_hi"]
+    assert list(short_names(given, longest=31).values()) == [
+        "session_id", "therap_reflec_on_streng_rate_lo", "therap_reflec_on_streng_rate_hi",
+    ]  # fmt: skip
+
+
+def test_names_are_apart_whatever_their_order() -> None:
+    given = ["a" * 40, "a" * 41, "A b", "a_b", "1x", "_x", "", "with", "str12", "\u65e5"]
+    one, other = short_names(given, longest=31), short_names(given[::-1], longest=31)
+    assert len({name.casefold() for name in one.values()}) == len(given)
+    assert one["a_b"] == other["a_b"] == "a_b"
+    assert (one["1x"], one["with"], one["str12"]) == ("v_1x", "v_with", "v_str12")
+    assert all(re.fullmatch(r"[A-Za-z]\w{0,30}", name, re.ASCII) for name in one.values())
+
+
+def test_texts_are_cut_between_characters() -> None:
+    assert shortened("\u00e9" * 10, 20) == "\u00e9" * 10
+    assert shortened("\u00e9" * 11, 20) == "\u00e9" * 8 + "..."
+    assert clean("a\0b\ud83d") == "a\N{REPLACEMENT CHARACTER}b?"
+
+
+def test_codes_of_ones_own_book(pyreadstat: Any, analysis: ta.Analysis, tmp_path: Path) -> None:
+    code = "our_clinic_joining_the_client_against_the_difficulty"
+    own = pd.DataFrame([{"column": code, "table": "turns", "family": "codes, Our form", "unit": "0 or 1",
+                         "meaning": "Joining in: the therapist sides with the client"},
+                        {"column": f"p_{code}", "table": "turns", "family": "codes, Our form", "unit": "probability",
+                         "meaning": f"Probability of {code}"}])  # fmt: skip
+    given = pd.array([1, None, 0] + [None] * 8, dtype="Int8")
+    turns = analysis.turns[["session_id", "turn", "role", "unsure_codes"]]
+    turns = turns.assign(**{f"p_{code}": [0.9, np.nan, 0.2] + [np.nan] * 8, code: given})
+    mine = replace(analysis, turns=turns, codebook=pd.concat([analysis.codebook, own]).fillna(""))
+    export(mine, tmp_path / "o", to="stata")
+    frame, about = pyreadstat.read_dta(str(tmp_path / "o" / "turns.dta"))
+    names = pd.read_csv(tmp_path / "o" / "names_stata.csv").query("table == 'turns'").set_index("column")["name"]
+    assert frame[names[code]].dropna().tolist() == [1, 0]
+    assert about.column_names_to_labels[names[code]] == "Joining in: the therapist sides with the client"
+    long, about = pyreadstat.read_dta(str(tmp_path / "o" / "behaviours.dta"), apply_value_formats=True)
+    assert long["code"].tolist() == [code, code]
+    assert long["coded"].tolist() == ["yes", "no"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_exports_as_nothing(form: str, tmp_path: Path) -> None:
+    if form != "parquet":
+        pytest.importorskip("pyreadstat")
+    files = export(ta.analyze([]), tmp_path / "o", to=form)
+    assert files[0].name == f"sessions.{SUFFIX[form]}"
+    assert not (tmp_path / "o" / f"dyads.{SUFFIX[form]}").exists()
+    frame, _ = _back(form, tmp_path / "o" / f"turns.{SUFFIX[form]}")
+    assert len(frame) == 0
+    assert "role" in frame
+
+
+def test_results_in_a_folder_are_exported_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("\n".join(f"{turn.speaker}: {turn.text}" for turn in TALK.turns), encoding="utf-8")
+    ta.run([tmp_path / "t.txt"], tmp_path / "r", settings=ta.Settings(tagger=FAST),
+           writing=Writing(figures=(), report=False))  # fmt: skip
+    files = export(tmp_path / "r", tmp_path / "o")
+    names = [f"{table}.parquet" for table in TABLES if table != "dyads"]
+    assert [path.name for path in files] == names
+    turns = pd.read_parquet(tmp_path / "o" / "turns.parquet")
+    assert turns["n_words"].tolist() == ta.analyze([TALK], tagger=FAST).turns["n_words"].tolist()
+    assert not any(b"laptop" in path.read_bytes() for path in files)
+    with pytest.raises(BadOptionError, match=r"holds other things than exported tables \(codebook\.csv, "):
+        export(tmp_path / "r", tmp_path / "r")
+
+
+def test_an_export_replaces_its_own_kind_alone(pyreadstat: Any, analysis: ta.Analysis, tmp_path: Path) -> None:
+    small = replace(analysis, turns=analysis.turns[["session_id", "turn", "role", "unsure_codes"]])
+    export(small, tmp_path / "o", to="parquet")
+    export(small, tmp_path / "o", to="stata")
+    assert (tmp_path / "o" / "dyads.parquet").is_file()
+    export(replace(small, dyads=small.dyads.iloc[:0]), tmp_path / "o", to="parquet")
+    assert not (tmp_path / "o" / "dyads.parquet").exists()
+    assert (tmp_path / "o" / "dyads.dta").is_file()
+    (tmp_path / "o" / "thesis.docx").write_bytes(b"")
+    with pytest.raises(BadOptionError, match=r"\(thesis\.docx, \.\.\.\)\. Name a new or an empty folder"):
+        export(small, tmp_path / "o")
+    (tmp_path / "f").write_bytes(b"")
+    with pytest.raises(BadOptionError, match=r"f is a file\. Name a folder"):
+        export(small, tmp_path / "f")
+
+
+def test_a_form_that_is_not_there(analysis: ta.Analysis, tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"no form to export to named 'sas'. Known: parquet, spss, stata"):
+        export(analysis, tmp_path / "o", to="sas")
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(("form", "library", "extra"), [
+    ("parquet", "pyarrow", "parquet"), ("stata", "pyreadstat", "stats"), ("spss", "pyreadstat", "stats"),
+])  # fmt: skip
+def test_a_library_that_is_not_there(
+    analysis: ta.Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, library: str, extra: str
+) -> None:
+    for name in [one for one in sys.modules if one.split(".")[0] == library]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, library, None)
+    said = f"needs the package {library}, which is not installed. Install it with: pip install "
+    with pytest.raises(BadOptionError, match=re.escape(said + f"'therapy-analytics[{extra}]'")):
+        export(analysis, tmp_path / "o", to=form)
+    assert not (tmp_path / "o").exists()
+
+
+def test_infinity_is_missing_where_there_is_none(pyreadstat: Any, analysis: ta.Analysis, tmp_path: Path) -> None:
+    sessions = analysis.sessions[["session_id"]].assign(lsm=[np.inf, 0.5], big=[2**40, 1])
+    turns = analysis.turns[["session_id", "turn", "role", "unsure_codes"]]
+    export(replace(analysis, sessions=sessions, turns=turns), tmp_path / "o", to="stata")
+    frame, _ = pyreadstat.read_dta(str(tmp_path / "o" / "sessions.dta"))
+    assert frame["lsm"].isna().tolist() == [True, False]
+    assert frame["big"].tolist() == [2**40, 1]
+
+
+def test_one_session_alone(tmp_path: Path) -> None:
+    files = export(ta.analyze([session("Hello?", "Hm.")], tagger=FAST), tmp_path / "o")
+    assert len(pd.read_parquet(files[0])) == 1

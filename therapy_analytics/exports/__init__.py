@@ -1,0 +1,89 @@
+"""The tables of an analysis for other programs: Parquet, Stata, SPSS, each column with what the codebook says of it.
+
+How to add a form: write ``f(sheets, out) -> None`` in a new module of this folder, which writes a file a sheet and
+calls `_files.make_private` before it does, and name it in `_forms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from therapy_analytics.analysis import Analysis
+from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.exports._files import prepare
+from therapy_analytics.exports._sheets import TABLES, Sheet, sheets_of
+from therapy_analytics.loading import load
+
+FORMS = ("parquet", "stata", "spss")
+"""What tables can be exported to."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    suffix: str
+    check: Callable[[], object]
+    """Raises a `BadOptionError` where the library that writes it is not installed."""
+    write: Callable[[Sequence[Sheet], Path], None]
+    names: str = ""
+    """The file that says how columns are called there, where they cannot keep their names."""
+
+    @property
+    def files(self) -> list[str]:
+        """Return all names that an export can write."""
+        return [*(f"{table}{self.suffix}" for table in TABLES), *([self.names] if self.names else [])]
+
+
+def export(results: Analysis | str | Path, out: str | Path, *, to: str = "parquet") -> list[Path]:
+    """Write the tables of an analysis for R, Stata, SPSS, or any program that reads Parquet.
+
+    Parameters
+    ----------
+    results : Analysis, str or Path
+        What `analyze` returned, or a folder that ``tanalyze run`` wrote.
+    out : str or Path
+        Folder for the files, made if need be (private, 0700). An earlier export to the same form is replaced.
+    to : {"parquet", "stata", "spss"}, optional
+        ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need pyreadstat
+        (``pip install 'therapy-analytics[stats]'``), ``parquet`` needs pyarrow (``[parquet]``).
+
+    Returns
+    -------
+    list of Path
+        The files: sessions, turns, behaviours (a row for each turn and code), profile, responses, feelings, dyads
+        where there are any, and the codebook. For Stata and SPSS also ``names_stata.csv`` or ``names_spss.csv``,
+        which says how each column is called there, and how many texts had to be cut.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such form.
+    BadOptionError
+        A library is missing, the folder holds other things than exports, or the results cannot be read.
+
+    Notes
+    -----
+    Nothing that was said is written, but for results that hold it: column ``text`` of the turns of ``--quotes``.
+    The same tables give the same bytes: where a form wants a date, it is 1 January 2000.
+    """
+    form = _form(to)
+    form.check()
+    analysis = results if isinstance(results, Analysis) else load(results)
+    out = Path(out)
+    prepare(out, form.files, known=[name for one in FORMS for name in _form(one).files])
+    form.write(sheets_of(analysis), out)
+    return [out / name for name in form.files if (out / name).is_file()]
+
+
+def _form(name: str) -> _Form:
+    from therapy_analytics.exports import _parquet, _spss, _stata  # noqa: PLC0415 (only who exports needs them)
+
+    forms = {
+        "parquet": _Form(".parquet", _parquet.library, _parquet.write),
+        "stata": _Form(".dta", _stata.library, _stata.write, names="names_stata.csv"),
+        "spss": _Form(".sav", _spss.library, _spss.write, names="names_spss.csv"),
+    }
+    if name not in forms:
+        raise UnknownNameError("form to export to", name, forms)
+    return forms[name]

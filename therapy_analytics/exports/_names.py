@@ -1,0 +1,78 @@
+"""Names of columns that Stata and SPSS take: letters, digits and _, not too long, no two alike."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+_SHORTEST, _LONGEST = 3, 12
+_MARK = 4
+"""Hexadecimal digits that tell two names apart that would be one."""
+_OF_STATA = ("byte", "double", "float", "if", "in", "int", "long", "strl", "using", "with")
+_OF_SPSS = ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with")
+_TAKEN = frozenset((*_OF_STATA, *_OF_SPSS))
+"""Words that one of the programs keeps for itself."""
+
+
+def short_names(names: Iterable[str], *, longest: int) -> dict[str, str]:
+    """Return the name of each column in a program that takes letters, digits and _ alone.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns of a table, each once.
+    longest : int
+        Characters that a name may have.
+
+    Returns
+    -------
+    dict of str to str
+        Names that are fine stay. Of long ones the words are cut, so that their ends (``_rate_lo``) can still be
+        read; those that would then be alike, also but for capitals, end in four digits of their own.
+
+    Examples
+    --------
+    >>> short_names(["lsm_turn", "therapist_reflections_on_strengths_rate_lo"], longest=32)["lsm_turn"]
+    'lsm_turn'
+    >>> list(short_names(["therapist_reflections_on_strengths_rate_lo"], longest=32).values())
+    ['therap_reflec_on_streng_rate_lo']
+    """
+    names = list(names)
+    found = {name: _fitting(_plain(name), longest) for name in names}
+    result: dict[str, str] = {}
+    taken: set[str] = set()
+    # Who can keep a name does, whatever comes before it.
+    for name in sorted(names, key=lambda name: found[name] != name):
+        short = found[name]
+        attempt = 0
+        while short.casefold() in taken:
+            short = _marked(found[name], f"{name}{attempt or ''}", longest)
+            attempt += 1
+        taken.add(short.casefold())
+        result[name] = short
+    return {name: result[name] for name in names}
+
+
+def _plain(name: str) -> str:
+    letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = re.sub(r"\W+", "_", letters, flags=re.ASCII).strip("_")
+    reserved = plain.casefold() in _TAKEN or re.fullmatch(r"(?i)str\d+", plain)
+    return plain if plain[:1].isalpha() and not reserved else f"v_{plain}".rstrip("_")
+
+
+def _fitting(name: str, longest: int) -> str:
+    """Cut the words of a name as little as need be."""
+    if len(name) <= longest:
+        return name
+    for most in range(_LONGEST, _SHORTEST - 1, -1):
+        short = "_".join(word[:most] for word in name.split("_"))
+        if len(short) <= longest:
+            return short
+    return _marked(name, name, longest)
+
+
+def _marked(short: str, name: str, longest: int) -> str:
+    mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:_MARK]
+    return f"{short[: longest - _MARK - 1].rstrip('_')}_{mark}"
