@@ -37,7 +37,7 @@ def main() -> None:
 def _whole_commands(source: Path) -> list[tuple[str, str]]:
     command = [sys.executable, "-c", "from therapy_analytics.cli import main; main()"]
     with tempfile.TemporaryDirectory() as folder:
-        accurate = [*command, "run", str(source), "--out", f"{folder}/r", "--no-plots"]
+        accurate = [*command, "run", str(source), "--out", f"{folder}/r", "--no-plots", "--no-report"]
         run = [*accurate, "--tagger", "fast"]
         start_up = _seconds(lambda: _call([*command, "--help"]))
         cold = _seconds(lambda: _call(run))
@@ -68,11 +68,11 @@ def _inside(source: Path) -> list[tuple[str, str]]:
     texts = [turn.text for session in sessions for turn in session.turns]
     tokenizer = spacy.blank("en").tokenizer
     with tempfile.TemporaryDirectory() as folder:
-        ta.run([source], f"{folder}/r", settings=settings, writing=Writing(plots=False))
+        ta.run([source], f"{folder}/r", settings=settings, writing=Writing(figures=(), report=False))
         floor = _seconds(lambda: [tokenizer(text) for text in texts])
         reading = _seconds(lambda: ta.read(source))
         analysing = _seconds(lambda: ta.analyze(sessions, tagger=fast))
-        whole = _seconds(lambda: ta.run([source], f"{folder}/r", settings=settings, writing=Writing(plots=False)))
+        whole = _seconds(lambda: ta.run([source], f"{folder}/r", settings=settings, writing=Writing(figures=(), report=False)))
         turns = ta.analyze(sessions[:1], tagger=fast).turns
         drawing = _seconds(lambda: save(PLOTS["timeline"], turns, Path(folder) / "t.png"))
     n = len(texts)

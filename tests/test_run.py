@@ -124,20 +124,18 @@ def test_turns_add_up_to_the_session(out: Path, sessions: pd.DataFrame) -> None:
         assert row["lsm_turn_mean"] == pytest.approx(by_role[["therapist", "client"]].mean(), abs=1e-5)
 
 
-def test_the_same_again_and_with_two_processes(out: Path, samples: Path, tmp_path: Path) -> None:
+def test_the_same_again_with_two_processes(out: Path, samples: Path, tmp_path: Path) -> None:
     first = _files(out)
-    assert len(first) == 5 + 6 * 15
-    ta.run([samples], tmp_path / "again")
+    assert len(first) == 6 + 11 * 15
     ta.run([samples], tmp_path / "two", writing=Writing(processes=2))
-    assert _files(tmp_path / "again") == first
     assert _files(tmp_path / "two") == first
 
 
 def test_batches_are_split_and_change_nothing(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ta.run([samples], tmp_path / "one", writing=Writing(plots=False))
+    ta.run([samples], tmp_path / "one", writing=Writing(figures=(), report=False))
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_SLOW_BATCH", 60)
     assert len(list(in_batches(ta.read(samples), Settings().turns_per_batch))) > 5
-    ta.run([samples], tmp_path / "many", writing=Writing(plots=False))
+    ta.run([samples], tmp_path / "many", writing=Writing(figures=(), report=False))
     assert _files(tmp_path / "one") == _files(tmp_path / "many")
 
 
@@ -156,7 +154,12 @@ def test_nothing_that_was_said_is_written(out: Path, samples: Path) -> None:
 
 
 def test_quotes_are_written_when_asked_for(samples: Path, tmp_path: Path) -> None:
-    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=ta.Settings(quotes=True), writing=Writing(plots=False))
+    ta.run(
+        [samples / "nair_yuki.txt"],
+        tmp_path / "r",
+        settings=ta.Settings(quotes=True),
+        writing=Writing(figures=(), report=False),
+    )
     turns = pd.read_csv(tmp_path / "r" / "sessions" / "nair_yuki" / "turns.csv")
     (session,) = ta.read(samples / "nair_yuki.txt")
     assert turns["text"].tolist() == [turn.text for turn in session.turns]
@@ -182,7 +185,7 @@ def test_the_recipe_repeats_the_run(out: Path, samples: Path) -> None:
 
 def test_the_aim_is_written_down(samples: Path, tmp_path: Path) -> None:
     settings = ta.Settings(tagger=ta.TaggerOptions(aim="recall"))
-    ta.run([samples / "nair_yuki.txt"], tmp_path, settings=settings, writing=Writing(plots=False))
+    ta.run([samples / "nair_yuki.txt"], tmp_path, settings=settings, writing=Writing(figures=(), report=False))
     assert json.loads((tmp_path / "run.json").read_text())["tagger"]["aim"] == "recall"
     codebook = pd.read_csv(tmp_path / "codebook.csv").set_index("column")
     assert "aim recall: few turns" in codebook.loc["mi_question", "formula"]
@@ -195,7 +198,7 @@ def test_bad_files_are_named_and_the_rest_is_analysed(samples: Path, tmp_path: P
     (folder / "broken.json").write_text('[{"speaker": "T", "text": "private words"')
     (folder / "empty.csv").write_text("")
     (folder / "picture.txt").write_bytes(b"\x89PNG\r\n\x00\x00")
-    result = ta.run([folder], tmp_path / "out", writing=Writing(plots=False))
+    result = ta.run([folder], tmp_path / "out", writing=Writing(figures=(), report=False))
     problems = pd.read_csv(tmp_path / "out" / "problems.csv")
     assert [Path(name).name for name in problems["file"]] == ["broken.json", "empty.csv", "picture.txt"]
     assert problems["line"].fillna(0).tolist()[0] == 1
@@ -225,7 +228,7 @@ def test_a_folder_of_something_else_is_not_touched(samples: Path, tmp_path: Path
 
 
 def test_results_of_an_earlier_run_are_replaced(samples: Path, tmp_path: Path) -> None:
-    quick = Writing(plots=False)
+    quick = Writing(figures=(), report=False)
     ta.run([samples / "nair_yuki.txt", samples / "aria_ben.json"], tmp_path / "r", writing=quick)
     ta.run([samples / "aria_ben.json"], tmp_path / "r", writing=quick)
     assert [path.name for path in (tmp_path / "r" / "sessions").iterdir()] == ["aria_ben"]
@@ -234,7 +237,7 @@ def test_results_of_an_earlier_run_are_replaced(samples: Path, tmp_path: Path) -
 def test_results_inside_the_input_folder_are_not_input(samples: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes((samples / "nair_yuki.txt").read_bytes())
     for _ in range(2):
-        result = ta.run([tmp_path], tmp_path / "results", writing=Writing(plots=False))
+        result = ta.run([tmp_path], tmp_path / "results", writing=Writing(figures=(), report=False))
         assert len(result.sessions) == 1
         assert not result.problems
 
@@ -245,14 +248,14 @@ def test_who_the_therapist_is_by_pronouns_option_and_note(tmp_path: Path) -> Non
         "B: I am tired. I think my job is too much for me.",
     ]
     (tmp_path / "a.txt").write_text("\n".join(lines * 4))
-    guessed = ta.run([tmp_path / "a.txt"], tmp_path / "r", writing=Writing(plots=False)).sessions.iloc[0]
+    guessed = ta.run([tmp_path / "a.txt"], tmp_path / "r", writing=Writing(figures=(), report=False)).sessions.iloc[0]
     assert guessed["role_method"] == "pronouns"
     assert guessed["role_margin"] > 4
     told = ta.run(
         [tmp_path / "a.txt"],
         tmp_path / "r",
         read_options=ReadOptions(therapist="b"),
-        writing=Writing(plots=False),
+        writing=Writing(figures=(), report=False),
     ).sessions.iloc[0]
     assert told["role_method"] == "option"
     assert told["n_words_therapist"] == guessed["n_words_client"]

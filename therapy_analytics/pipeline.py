@@ -15,8 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics import results, tables
+from therapy_analytics.analysis import Analysis
 from therapy_analytics.arrays import in_company, read_as_arrays
-from therapy_analytics.association import disclosure_after_synchrony
 from therapy_analytics.behaviours import (
     Code,
     TaggerOptions,
@@ -38,58 +38,13 @@ from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures._dyads import dyads
 from therapy_analytics.measures.process._responses import Pooled, response_counts
 from therapy_analytics.measures.synchrony._rows import kinds
+from therapy_analytics.plots._figures import check_formats
 from therapy_analytics.readers import FileReading, ReadOptions
 from therapy_analytics.readers._inputs import Inputs
 from therapy_analytics.settings import Settings, as_recipe
 
 if TYPE_CHECKING:
     from therapy_analytics.session import Session
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """What `analyze` returns.
-
-    Attributes
-    ----------
-    sessions : DataFrame
-        A row a session: metadata and session measures.
-    turns : DataFrame
-        A row a turn: place, role, times, words, codes, turn measures.
-    dyads : DataFrame
-        A row for each pair of a therapist and a client of the sessions with more than one pair
-        (couples, families, co-therapists): their labels and session measures of that pair alone.
-    profile : DataFrame
-        A row for each session, code and part of the session (whole, first, middle, last third): how often.
-    responses : DataFrame
-        A row for each session, client code and therapist code: how often the therapist answers the one by the other.
-    feelings : DataFrame
-        A row for each feeling of the client's that the therapist names: where, and where the client said so.
-    codebook : DataFrame
-        A row for each column of these: meaning, unit, range, formula, source.
-    seed : int
-        Of all shuffles.
-    """
-
-    sessions: pd.DataFrame = field(repr=False)
-    turns: pd.DataFrame = field(repr=False)
-    dyads: pd.DataFrame = field(repr=False)
-    profile: pd.DataFrame = field(repr=False)
-    responses: pd.DataFrame = field(repr=False)
-    feelings: pd.DataFrame = field(repr=False)
-    codebook: pd.DataFrame = field(repr=False)
-    seed: int = 0
-
-    def __repr__(self) -> str:
-        return f"Analysis({len(self.sessions)} sessions, {len(self.turns)} turns)"
-
-    @property
-    def associations(self) -> pd.DataFrame:
-        """Whether clients disclose more after replies that follow them more, see `disclosure_after_synchrony`.
-
-        Computed anew each time it is asked for: a mixed model for each pair of columns takes seconds.
-        """
-        return disclosure_after_synchrony(self.turns, seed=self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +119,8 @@ def analyze(
         for name in ("turns", "dyads", "profile", "responses", "feelings")
     )
     codebook = _codebook(settings, by_session, _gold_names(turns))
-    return Analysis(by_session, turns, dyads, profile, responses, feelings, codebook, seed)
+    coded_by = recipe(settings.tagger, [part.counts for part in parts])
+    return Analysis(by_session, turns, dyads, profile, responses, feelings, codebook, seed, coded_by)
 
 
 def run(
@@ -202,6 +158,7 @@ def run(
     settings, writing = settings or Settings(), writing or Writing()
     settings = replace(settings, tagger=with_codebooks_read(settings.tagger))
     _refuse_taken_names(settings)
+    check_formats(writing.figures)
     if writing.explain:
         explaining_tagger(settings.tagger)
     out = Path(out)
@@ -239,7 +196,15 @@ def run(
         results.write_csv(dyads, out / "dyads.csv")
     gold = sorted({name for part in parts for name in part.gold})
     results.write_csv(_codebook(settings, by_session, gold), out / "codebook.csv")
+    if writing.report:
+        _write_report(out, quotes=settings.quotes)
     return RunResult(out, by_session, tuple(inputs.problems), tagger, settings.rated)
+
+
+def _write_report(out: Path, *, quotes: bool) -> None:
+    from therapy_analytics.report import report  # noqa: PLC0415 (it brings what compares sessions)
+
+    report(out, quotes=quotes)
 
 
 def _ignore(_: object) -> None:
@@ -252,8 +217,10 @@ class Writing:
 
     Attributes
     ----------
-    plots : bool
-        Whether each session gets its figures.
+    figures : tuple of str
+        The formats in which each session gets its figures: png, svg, pdf; none for no figures.
+    report : bool
+        Whether ``report.html`` is written; with what was said in it, where the settings ask for quotes.
     explain : bool
         Whether each session gets the evidence for its codes.
     processes : int
@@ -264,7 +231,8 @@ class Writing:
         Told how many sessions were just written.
     """
 
-    plots: bool = True
+    figures: tuple[str, ...] = ("png",)
+    report: bool = True
     explain: bool = False
     processes: int = 1
     on_file: Callable[[FileReading], None] = _ignore
@@ -312,11 +280,13 @@ def _frames(measured: Sequence[tables.Measured], counts: Mapping[str, int], sett
     all_codes = [code for book in settings.codebooks for code in book.codes]
     sessions = [one.session for one in measured]
     pairs = [(dyad, values_of(dyad.session)) for session in sessions for dyad in dyads(session)]
+    profile = tables.profile_table(sessions)
+    profile.attrs["tagger"] = settings.tagger.kind  # whose references stand beside it in a figure
     return _Frames(
         tables.sessions_table(measured, columns),
         tables.turns_table(measured, columns, all_codes, quotes=settings.quotes),
         tables.dyads_table(pairs, columns),
-        tables.profile_table(sessions),
+        profile,
         tables.responses_table(sessions),
         tables.feelings_table(sessions),
         counts,
@@ -386,7 +356,7 @@ def _analyze_and_write(
             frame[frame["session_id"] == session.id] for frame in (frames.profile, frames.responses, frames.feelings)
         )
         found = results.SessionTables(turns, rows, profile, responses, feelings, evidence.get(session.id))
-        results.write_session(found, folder, plots=writing.plots)
+        results.write_session(found, folder, figures=writing.figures)
     answers = [response_counts(one.session) for one in measured]
     return _Written(frames.sessions, frames.dyads, _gold_names(frames.turns), counts, answers)
 

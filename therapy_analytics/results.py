@@ -12,7 +12,16 @@ import pandas as pd
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.tables import DIGITS
 
-WRITTEN = ("sessions", "sessions.csv", "responses.csv", "dyads.csv", "codebook.csv", "problems.csv", "run.json")
+WRITTEN = (
+    "sessions",
+    "sessions.csv",
+    "responses.csv",
+    "dyads.csv",
+    "codebook.csv",
+    "problems.csv",
+    "run.json",
+    "report.html",
+)
 
 
 def prepare(out: Path) -> None:
@@ -58,7 +67,7 @@ class SessionTables:
     evidence: pd.DataFrame | None = None
 
 
-def write_session(tables: SessionTables, folder: Path, *, plots: bool) -> None:
+def write_session(tables: SessionTables, folder: Path, *, figures: Sequence[str]) -> None:
     """Write what there is of one session: its tables and its figures."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_csv(tables.turns, folder / "turns.csv")
@@ -68,17 +77,15 @@ def write_session(tables: SessionTables, folder: Path, *, plots: bool) -> None:
     write_csv(tables.feelings, folder / "feelings.csv")
     if tables.evidence is not None:
         write_csv(tables.evidence, folder / "evidence.csv")
-    if plots:
-        _draw(tables, folder)
+    if figures:
+        _draw(tables, folder, figures)
 
 
-def _draw(tables: SessionTables, folder: Path) -> None:
-    from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
-    from therapy_analytics.plots._save import save  # noqa: PLC0415
-    from therapy_analytics.plots.session_synchrony import figure_size  # noqa: PLC0415
+def _draw(tables: SessionTables, folder: Path, figures: Sequence[str]) -> None:
+    from therapy_analytics.plots._figures import write_figures  # noqa: PLC0415 (matplotlib is slow to import)
 
-    save(PLOTS["timeline"], tables.turns, folder / "timeline.png")
-    save(PLOTS["synchrony"], tables.synchrony, folder / "synchrony.png", figsize=figure_size(tables.synchrony))
+    names = ("turns", "synchrony", "profile", "responses")
+    write_figures({name: getattr(tables, name) for name in names}, folder, formats=figures)
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:

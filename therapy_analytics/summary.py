@@ -12,7 +12,7 @@ from therapy_analytics.measures.synchrony._chance import FEWEST_STRANGERS
 from therapy_analytics.readers._notes import counted
 
 if TYPE_CHECKING:
-    from therapy_analytics.pipeline import RunResult
+    from therapy_analytics.pipeline import RunResult, Writing
 
 
 N_RATES = 4
@@ -36,16 +36,15 @@ def columns_shown(result: RunResult) -> tuple[list[tuple[str, str]], str]:
     )
 
 
-def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
+def pointers(result: RunResult, writing: Writing) -> list[str]:
     """Return the lines below the table: the files, who coded, and what is to be checked."""
     unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
     unknown = int((result.sessions["role_method"] == "none").sum())
     noted = int((result.sessions["notes"] != "").sum())
-    figures = ["timeline.png", "synchrony.png"] * plots
-    each = ", ".join(
-        ["turns.csv", "synchrony.csv", "profile.csv", "responses.csv", *figures, *["evidence.csv"] * explain]
-    )
+    page = [f"{result.out / 'report.html'}: the page to look at first; open it in a browser"] * writing.report
+    each = "turns.csv and other tables" + (", figures" if writing.figures else "")
     lines = [
+        *page,
         f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
         f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: {each}",
         f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
@@ -84,7 +83,8 @@ def pointers(result: RunResult, *, plots: bool, explain: bool) -> list[str]:
 def _without_strangers(result: RunResult) -> list[str]:
     alone = int((result.sessions["lsm"].notna() & result.sessions["lsm_strangers"].isna()).sum())
     line = (
-        f"Synchrony of {counted(alone, 'session')} has no strangers beside it: that takes {FEWEST_STRANGERS} other "
+        f"Synchrony of {counted(alone, 'session')} cannot be compared with strangers (columns ..._strangers "
+        f"are empty): that takes {FEWEST_STRANGERS} other "
         "sessions with turns of like length."
     )
     return [line] * bool(alone)
@@ -94,9 +94,13 @@ def _to_review(result: RunResult) -> list[str]:
     to_read = result.sessions["n_turns_to_review"]
     line = (
         f"Read {counted(int(to_read.sum()), 'turn')} of {counted(int((to_read > 0).sum()), 'session')} for danger: "
-        "safety_cue and the columns beside it in turns.csv. That nothing was found elsewhere does not mean safe."
+        "safety_cue and the columns beside it in turns.csv. None found elsewhere does not mean that the "
+        "others are safe."
     )
     return [line] * bool(to_read.sum() > 0)
+
+
+_WHY = {"refused": "whose answer had no codes", "nonsense": "whose codes do not exist", "failed": "without an answer"}
 
 
 def _coded_by(tagger: Mapping[str, Any]) -> str:
@@ -104,7 +108,7 @@ def _coded_by(tagger: Mapping[str, Any]) -> str:
     if tagger["kind"] != "llm":
         return f"Coded by the {tagger['kind']} tagger {tagger['version']} (aim: {tagger['aim']})"
     uncoded = {name: tagger[f"n_{name}"] for name in ("refused", "nonsense", "failed")}
-    missing = ", ".join(f"{n} {name}" for name, n in uncoded.items() if n)
+    missing = ", ".join(f"{n} {_WHY[name]}" for name, n in uncoded.items() if n)
     books = f" by the codes of {', '.join(tagger['codebooks'])}" if "codebooks" in tagger else ""
     return (
         f"Coded by {tagger['model']}{books}: "

@@ -172,10 +172,9 @@ def test_it_is_what_a_run_uses_unless_told_otherwise(samples: Path, tmp_path: Pa
     for kind in ("accurate", "fast"):
         options = TaggerOptions() if kind == "accurate" else TaggerOptions(kind="fast")
         settings = ta.Settings(tagger=options)
-        result = ta.run([path], tmp_path / kind, settings=settings, writing=Writing(plots=False))
-        assert f"Coded by the {kind} tagger {load_tagger().version} (aim: balanced)" in pointers(
-            result, plots=False, explain=False
-        )
+        writing = Writing(figures=(), report=False)
+        result = ta.run([path], tmp_path / kind, settings=settings, writing=writing)
+        assert f"Coded by the {kind} tagger {load_tagger().version} (aim: balanced)" in pointers(result, writing)
         found[kind] = json.loads((tmp_path / kind / "run.json").read_text())["tagger"]
         book = pd.read_csv(tmp_path / kind / "codebook.csv").set_index("column")
         assert found[kind]["name"] in book.loc["p_mi_question", "formula"]

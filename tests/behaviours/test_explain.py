@@ -354,7 +354,7 @@ def test_the_grams_cover_words_alone() -> None:
 
 def test_a_run_writes_evidence_only_when_asked(samples: Path, tmp_path: Path) -> None:
     paths, out = [samples / "nair_yuki.txt", samples / "aria_ben.json"], tmp_path / "r"
-    ta.run(paths, out, settings=ta.Settings(tagger=FAST), writing=Writing(plots=False, explain=True))
+    ta.run(paths, out, settings=ta.Settings(tagger=FAST), writing=Writing(figures=(), report=False, explain=True))
     for one in (ta.read(path)[0] for path in paths):
         written = pd.read_csv(out / "sessions" / one.id / "evidence.csv")
         assert tuple(written) == COLUMNS
@@ -367,7 +367,7 @@ def test_a_run_writes_evidence_only_when_asked(samples: Path, tmp_path: Path) ->
         assert words["name"].isna().all()
         assert words[["start", "end"]].notna().all(axis=None)
         assert written.loc[written["kind"] != "word", "name"].notna().all()
-    ta.run(paths, out, writing=Writing(plots=False))
+    ta.run(paths, out, writing=Writing(figures=(), report=False))
     assert not list(out.rglob("evidence.csv"))
 
 
@@ -378,7 +378,7 @@ def test_no_word_is_written_without_quotes(tmp_path: Path) -> None:
     secret = {word for text in said for word in re.findall(r"\w{3,}", text.lower())}
     for quotes in (False, True):
         chosen = ta.Settings(quotes=quotes)
-        ta.run([path], tmp_path / "r", settings=chosen, writing=Writing(plots=False, explain=True))
+        ta.run([path], tmp_path / "r", settings=chosen, writing=Writing(figures=(), report=False, explain=True))
         written = set(re.findall(r"\w+", (tmp_path / "r" / "sessions" / "a" / "evidence.csv").read_text().lower()))
         assert {"quokka", "marmalade", "zeppelin"} <= written if quotes else not secret & written
 
@@ -387,10 +387,10 @@ def test_one_process_or_two_small_batches_or_large(
     samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = [samples / "nair_yuki.txt", samples / "aria_ben.json", samples / "boyle_lucia.txt"]
-    ta.run(paths, tmp_path / "one", writing=Writing(plots=False, explain=True))
-    ta.run(paths, tmp_path / "two", writing=Writing(plots=False, explain=True, processes=2))
+    ta.run(paths, tmp_path / "one", writing=Writing(figures=(), report=False, explain=True))
+    ta.run(paths, tmp_path / "two", writing=Writing(figures=(), report=False, explain=True, processes=2))
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
-    ta.run(paths, tmp_path / "small", writing=Writing(plots=False, explain=True))
+    ta.run(paths, tmp_path / "small", writing=Writing(figures=(), report=False, explain=True))
     tables = [sorted((tmp_path / name).rglob("evidence.csv")) for name in ("one", "two", "small")]
     assert len(tables[0]) == 3
     for files in zip(*tables, strict=True):

@@ -268,7 +268,7 @@ def test_a_run_with_two_processes_figures_and_an_edit_meanwhile(
     for n, behave in ((1, by_own_book), (2, editing)):
         fake.behave = behave
         settings = ta.Settings(tagger=replace(options, cache=tmp_path / f"cache{n}"))
-        writing = Writing(plots=n == 1, processes=n)
+        writing = Writing(figures=("png",) if n == 1 else (), report=n == 1, processes=n)
         results.append(ta.run(paths, tmp_path / str(n), settings=settings, writing=writing))
     pd.testing.assert_frame_equal(results[0].sessions, results[1].sessions)
     for n in (1, 2):
@@ -348,7 +348,7 @@ def test_the_fast_tagger_takes_no_codebook(book: Path) -> None:
 
 
 def test_a_broken_book_leaves_earlier_results_alone(options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
-    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", writing=Writing(plots=False))
+    ta.run([samples / "nair_yuki.txt"], tmp_path / "r", writing=Writing(figures=(), report=False))
     for coder in (replace(options, codebooks=("mit1",)), TaggerOptions(codebooks=("mi",))):
         with pytest.raises(TherapyAnalyticsError):
             ta.run([samples / "nair_yuki.txt"], tmp_path / "r", settings=ta.Settings(tagger=coder))

@@ -21,7 +21,7 @@ CODE = "mi_question"
 def results(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("beside") / "results"
     settings = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
-    return ta.run([samples], out, settings=settings, writing=Writing(plots=False)).out
+    return ta.run([samples], out, settings=settings, writing=Writing(figures=(), report=False)).out
 
 
 @pytest.fixture(scope="module")

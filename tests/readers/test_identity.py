@@ -81,7 +81,7 @@ def test_human_codes_become_columns_of_their_own_session_alone(tmp_path: Path) -
     (folder / "b.csv").write_text(
         "speaker,text,code\nT,Why?,question\nC,Because.,neutral\nT,I see.,other\nC,Yes I do.,neutral\nT,How?,question\n"
     )
-    ta.run([folder], tmp_path / "out", writing=Writing(plots=False))
+    ta.run([folder], tmp_path / "out", writing=Writing(figures=(), report=False))
     plain = (tmp_path / "out" / "sessions" / "a" / "turns.csv").read_text()
     coded = (tmp_path / "out" / "sessions" / "b" / "turns.csv").read_text()
     assert "gold_" not in plain

@@ -79,7 +79,9 @@ Metadata = Annotated[
 ]
 Pattern = Annotated[
     str | None,
-    typer.Option(help="What the names of the files say: {counselor}_{client}_{date}.", show_default=False),
+    typer.Option(
+        help="What the names of the files are made of, as in {counselor}_{client}_{date}.", show_default=False
+    ),
 ]
 Lexicons = Annotated[
     list[Path] | None,

@@ -27,7 +27,7 @@ from therapy_analytics.cli._app import (
 if TYPE_CHECKING:
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.language import Extra
-    from therapy_analytics.pipeline import RunResult
+    from therapy_analytics.pipeline import RunResult, Writing
 
 _SHOWN = 20
 
@@ -43,37 +43,59 @@ def run(
     metadata: Metadata = None,
     pattern: Pattern = None,
     lexicon: Lexicons = None,
-    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw each session's timeline.")] = True,
+    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw each session's figures.")] = True,
+    figure_format: Annotated[
+        list[str] | None,
+        typer.Option(help="Figures as png (the default), svg or pdf. May be repeated.", show_default=False),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write report.html, the page to look at first.")
+    ] = True,
     quotes: Annotated[
         bool, typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written.")
     ] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Write which words and features moved each code: evidence.csv.")
+        bool, typer.Option("--explain", help="Write what moved the tagger to each code: evidence.csv.")
     ] = False,
-    processes: Annotated[int, typer.Option(min=1, max=256, help="How many processes share the work.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the shuffles that say what chance gives.")] = 0,
+    processes: Annotated[
+        int, typer.Option(min=1, max=256, help="How many workers share the work; the results are the same.")
+    ] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Number that random draws begin from: the same number gives the same results.")
+    ] = 0,
     syntax: Annotated[
-        bool, typer.Option("--syntax", help="Also synchrony of syntax, for which parts of speech are tagged.")
+        bool,
+        typer.Option(
+            "--syntax",
+            help="Also how alike the two build their sentences: finds nouns, verbs, ... first, and is slower.",
+        ),
     ] = False,
     nclid: Annotated[
-        bool, typer.Option("--nclid", help="Also nCLiD, by word mover's distances: a third of a second a session.")
+        bool,
+        typer.Option(
+            "--nclid",
+            help="Also nCLiD, how far apart the two speak by meaning: slower, a third of a second a session or more.",
+        ),
     ] = False,
     spacy_model: Annotated[
         str | None,
-        typer.Option(help="Tag them by a spaCy pipeline of yours, as en_core_web_sm.", show_default=False),
+        typer.Option(
+            help="For --syntax: a spaCy model of yours, as en_core_web_sm, in place of the one that comes along.",
+            show_default=False,
+        ),
     ] = None,
     tagger: Annotated[
         str,
         typer.Option(
-            help="Who codes the turns: accurate (the tagger of the package), fast (the same without its encoder: "
-            "less right, much faster), or llm (a language model of yours)."
+            help="Who codes the turns: accurate (the tagger that comes along), fast (much faster, less right), "
+            "or llm (a language model on a server of yours)."
         ),
     ] = "accurate",
     tagger_aim: Annotated[
         str,
         typer.Option(
             help="What the tagger's decisions are for: balanced, precision (right when it says so), "
-            "recall (little is missed), or rate (unbiased rates)."
+            "recall (little is missed), or rate (right on average over a session)."
         ),
     ] = "balanced",
     all_codes: Annotated[
@@ -82,7 +104,9 @@ def run(
     ] = False,
     endpoint: Annotated[
         str | None,
-        typer.Option(help="For llm: a server with OpenAI's interface, http://127.0.0.1:11434/v1.", show_default=False),
+        typer.Option(
+            help="For llm: the server's address, as http://127.0.0.1:11434/v1 (Ollama and others).", show_default=False
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -92,7 +116,10 @@ def run(
         ),
     ] = None,
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="For llm: the words may be sent to another machine.")
+        bool,
+        typer.Option(
+            "--allow-remote", help="For llm: the server may be another machine. The words are then sent there."
+        ),
     ] = False,
     llm_parallel: Annotated[int, typer.Option(help="For llm: how many questions may be open at a time.")] = 4,
     llm_timeout: Annotated[float, typer.Option(help="For llm: seconds that one answer may take.")] = 180,
@@ -109,7 +136,7 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Read transcripts, tag what each turn does, measure each session, write tables and figures."""
+    """Read transcripts, say what each turn does, measure each session, write tables, figures and a page to look at."""
     from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415
     from therapy_analytics.behaviours.explain import explaining_tagger  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
@@ -125,6 +152,14 @@ def run(
         kind=tagger, aim=tagger_aim, all_codes=all_codes, endpoint=endpoint, model=model, allow_remote=allow_remote,
         parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
     )  # fmt: skip
+    writing = Writing(
+        figures=tuple(figure_format or ("png",)) if plots else (),
+        report=report,
+        explain=explain,
+        processes=processes,
+        on_file=progress.file,
+        on_sessions=progress.sessions,
+    )
     asked: dict[Extra, bool] = {"syntax": syntax or spacy_model is not None, "nclid": nclid}
     try:
         if explain:
@@ -142,19 +177,13 @@ def run(
                 spacy_model=spacy_model,
             ),
             read_options=read_options(columns, therapist, client, metadata, pattern),
-            writing=Writing(
-                plots=plots,
-                explain=explain,
-                processes=processes,
-                on_file=progress.file,
-                on_sessions=progress.sessions,
-            ),
+            writing=writing,
         )
     except TherapyAnalyticsError as error:
         progress.close()
         fail(str(error), NOTHING_DONE)
     progress.close()
-    _summary(result, plots=plots, explain=explain)
+    _summary(result, writing)
     raise typer.Exit(SOME_FILES_FAILED if result.problems else 0)
 
 
@@ -227,7 +256,7 @@ def _say_who_hears(options: TaggerOptions) -> None:
             typer.echo("They are not encrypted on the way; https would be.", err=True)
 
 
-def _summary(result: RunResult, *, plots: bool, explain: bool) -> None:
+def _summary(result: RunResult, writing: Writing) -> None:
     """Print what was found and where it stands."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -252,5 +281,5 @@ def _summary(result: RunResult, *, plots: bool, explain: bool) -> None:
     if len(frame) > _SHOWN:
         table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
     console.print(table)
-    for line in pointers(result, plots=plots, explain=explain):
+    for line in pointers(result, writing):
         console.print(line, markup=False, highlight=False)

@@ -57,23 +57,27 @@ def compare(
     cluster: Annotated[
         str | None,
         typer.Option(
-            help="Column of what is independent, or session. Default: clients where counselors are compared, "
-            "else counselors.",
+            help="Whose sessions belong together and count once: a column, or session. Default: client where "
+            "counselors are compared, else counselor.",
             show_default=False,
         ),
     ] = None,
     gold: Annotated[
         Path | None,
         typer.Option(
-            help="Codes that people gave to some of the turns: rates whose intervals hold whatever the tagger does.",
+            help="Codes that people gave to some turns: adds rates whose intervals hold however the tagger errs.",
             show_default=False,
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for what is found; an earlier comparison is replaced.")] = Path(
         "comparison"
     ),
-    draws: Annotated[int, typer.Option(help="Draws of the bootstrap behind the intervals.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of these draws.")] = 0,
+    draws: Annotated[
+        int, typer.Option(help="How often sessions are drawn anew to find the intervals: more is steadier and slower.")
+    ] = 10_000,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Number that these draws begin from: the same number gives the same intervals.")
+    ] = 0,
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw a figure for each family of measures.")
     ] = True,
@@ -133,8 +137,15 @@ def agree(
     out: Annotated[Path, typer.Option(help="Folder for what is found; an earlier one's files are replaced.")] = Path(
         "agreement"
     ),
-    draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap behind the intervals.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of these draws.")] = 0,
+    draws: Annotated[
+        int,
+        typer.Option(
+            min=1, help="How often sessions are drawn anew to find the intervals: more is steadier and slower."
+        ),
+    ] = 2000,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Number that these draws begin from: the same number gives the same intervals.")
+    ] = 0,
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
 ) -> None:
     """Say how far the machine's codes agree with people's, and people's with each other's."""
@@ -178,13 +189,16 @@ def train(
     group: Annotated[
         str | None,
         typer.Option(
-            help="Try the model on unseen values of this column about the sessions (counselor, client, ...), "
-            "not on unseen sessions only.",
+            help="Try the model on people that it has not seen, not on unseen sessions only: a column about the "
+            "sessions, such as counselor or client.",
             show_default=False,
         ),
     ] = None,
     cold: Annotated[
-        bool, typer.Option("--cold", help="Begin from nothing, not at what the tagger of the package says.")
+        bool,
+        typer.Option(
+            "--cold", help="Learn from these codes alone, not on top of what the tagger of the package knows."
+        ),
     ] = False,
     blank: Annotated[
         str, typer.Option(help="What an empty cell of labels means: none (of them), or missing (not coded).")
@@ -203,9 +217,11 @@ def train(
     metadata: Metadata = None,
     pattern: Pattern = None,
     beside: Annotated[
-        str, typer.Option(help="Score this tagger of the package beside, where it has the code: accurate or fast.")
+        str, typer.Option(help="Which tagger of the package is scored on the same turns, to compare: accurate or fast.")
     ] = "accurate",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of folds and draws.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Number that random draws begin from: the same number gives the same model.")
+    ] = 0,
 ) -> None:
     """Learn the tagger anew, or codes of your own, from codes that people gave, and say how good that is."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
@@ -228,6 +244,58 @@ def train(
     for line in found.words:
         typer.echo(line)
     raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
+
+
+@app.command()
+def report(
+    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="The page. Default: report.html in that folder.", show_default=False)
+    ] = None,
+    quotes: Annotated[
+        bool, typer.Option("--quotes", help="Put in what was said; the run must have been made with --quotes, too.")
+    ] = False,
+    most_sessions: Annotated[
+        int, typer.Option(min=0, help="So many sessions get a view of their own; all stand in the table.")
+    ] = 300,
+) -> None:
+    """Write report.html: one page to look at first, to open in any browser."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.report import report as write  # noqa: PLC0415
+
+    os.umask(0o077)
+    try:
+        page = write(results, out=out, quotes=quotes, most_sessions=most_sessions)
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    held = "the words of the transcripts" if quotes else "no words of the transcripts"
+    typer.echo(f"{page}: open it in a browser. It holds {held}.")
+
+
+@app.command()
+def export(
+    results: Annotated[Path, typer.Argument(help="Folder that tanalyze run wrote.", show_default=False)],
+    *,
+    to: Annotated[
+        str,
+        typer.Option(help="parquet (R, Python and others), stata (.dta, Stata 14 and later) or spss (.sav)."),
+    ] = "parquet",
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for the files; an earlier export to the same form is replaced."),
+    ] = Path("export"),
+) -> None:
+    """Write the tables of a run for R, Stata or SPSS, each column with what it means."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.exports import export as export_tables  # noqa: PLC0415
+
+    os.umask(0o077)
+    try:
+        files = export_tables(results, out, to=to)
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    typer.echo("\n".join(str(path) for path in files))
 
 
 @app.command()

@@ -129,7 +129,7 @@ def test_pooled_rows_are_the_sums_of_the_sessions(samples: Path, tmp_path: Path)
     whole = ta.analyze(sessions, tagger=fast).responses
     assert list(whole) == [column.name for column in RESPONSE_COLUMNS]
     paths = [samples / session.source_file for session in sessions]
-    ta.run(paths, tmp_path / "r", settings=ta.Settings(tagger=fast), writing=Writing(plots=False))
+    ta.run(paths, tmp_path / "r", settings=ta.Settings(tagger=fast), writing=Writing(figures=(), report=False))
     pooled = pd.read_csv(tmp_path / "r" / "responses.csv")
     assert list(pooled) == [column.name for column in POOLED_COLUMNS]
     names = ["n_client", "n_both", "n_client_other", "n_both_other"]

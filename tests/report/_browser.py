@@ -1,0 +1,59 @@
+"""A real browser for the tests of the page: found on this machine, opened from disk, and watched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def chromium() -> str:
+    """Return where Chromium is, or skip the test and say why."""
+    named = os.environ.get("THERAPY_ANALYTICS_CHROMIUM", "chromium")
+    found = shutil.which(named) or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip(f"no browser {named!r} here: install chromium, or name one in THERAPY_ANALYTICS_CHROMIUM")
+    return found
+
+
+@contextmanager
+def started() -> Iterator[Any]:
+    """Give a running Chromium; one serves all tests of a file."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="the tests of the page need playwright")
+    path = chromium()
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+def watched(context: Any, trouble: list[str]) -> Any:
+    """Return a new page that notes every error, and every request but for the file itself, in `trouble`."""
+    page = context.new_page()
+    page.on("console", lambda said: trouble.append(said.text) if said.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("request", lambda request: _note_request(request, trouble))
+    return page
+
+
+def _note_request(request: Any, trouble: list[str]) -> None:
+    asked_by_hand = request.is_navigation_request() and request.url.startswith("file:")
+    if not asked_by_hand and not request.url.startswith(("data:", "blob:")):
+        trouble.append(f"request for {request.url}")
+
+
+def violations(page: Any) -> list[str]:
+    """Return what axe-core finds wrong with the page as it is shown now, a line each."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the tests of access need axe")
+    found: dict[str, Any] = axe.Axe().run(page).response
+    return [f"{one['id']}: {node['target']}" for one in found["violations"] for node in one["nodes"][:3]]
+
+
+def pages_of(pdf: Path) -> int:
+    """Return how many sheets a PDF has, as near as its bytes tell."""
+    return pdf.read_bytes().count(b"/Type /Page\n")

@@ -1,0 +1,410 @@
+"""What the page knows equals the tables that it was made from, and holds no word without quotes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from therapy_analytics.behaviours.cues import HAND as FEATURES
+from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.report._data import report_data
+from therapy_analytics.report._files import number, numbers, plain, read_columns
+from therapy_analytics.report._overview import tagger_words
+from therapy_analytics.report._session import usable
+
+Json = dict[str, Any]
+
+
+def data_of(folder: Path, *, quotes: bool = False, most: int = 300) -> tuple[Json, list[Json]]:
+    return report_data(folder, quotes=quotes, most_sessions=most)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def rewrite(path: Path, change: dict[str, str], *, where: int | None = None) -> None:
+    """Put other cells into one row of a table, or into all."""
+    table = rows(path)
+    for i, row in enumerate(table):
+        if where in (None, i):
+            row.update(change)
+    names = list(table[0])
+    with path.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+
+
+@pytest.fixture
+def copied(results: Path, tmp_path: Path) -> Path:
+    """Return results that a test may break."""
+    return shutil.copytree(results, tmp_path / "r")
+
+
+@pytest.fixture
+def copied_with_quotes(results_with_quotes: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(results_with_quotes, tmp_path / "q")
+
+
+@pytest.fixture(scope="module")
+def made(results: Path) -> tuple[Json, list[Json]]:
+    return data_of(results)
+
+
+def value(overview: Json, session: str, measure: str) -> list[float | None]:
+    place = [one["name"] for one in overview["measures"]].index(measure)
+    found: list[float | None] = next(one for one in overview["sessions"] if one["id"] == session)["values"][place]
+    return found
+
+
+def test_rates_counts_and_intervals_are_those_of_the_table(results: Path, made: tuple[Json, list[Json]]) -> None:
+    overview, sessions = made
+    checked = 0
+    for row, session in zip(rows(results / "sessions.csv"), sessions, strict=True):
+        assert session["id"] == row["session_id"]
+        for name in (
+            "therapist_question_rate",
+            "open_question_rate",
+            "client_change_rate",
+            "advice_after_feeling_rate",
+        ):
+            rate, low, high, n, of = value(overview, session["id"], name)
+            assert rate == plain(number(row[name]))
+            assert (low, high) == (plain(number(row[f"{name}_lo"])), plain(number(row[f"{name}_hi"])))
+            assert n == plain(number(row[f"n_{name.removesuffix('_rate')}"]))
+            if of:
+                assert rate == pytest.approx((n or 0) / of, abs=1e-4)
+                checked += 1
+    assert checked > 12
+
+
+def test_rates_can_be_counted_from_the_turns(results: Path, made: tuple[Json, list[Json]]) -> None:
+    overview, sessions = made
+    for session in sessions:
+        turns = rows(results / "sessions" / session["id"] / "turns.csv")
+        asks = [i for i, turn in enumerate(turns) if turn["mi_question"] == "1"]
+        therapist = sum(turn["role"] == "therapist" for turn in turns)
+        assert session["on"].get("mi_question", []) == asks
+        assert value(overview, session["id"], "therapist_question_rate")[3:] == [len(asks), therapist]
+        assert session["role"] == "".join(turn["role"][0] for turn in turns)
+        assert session["p"]["mi_question"] == [
+            round(100 * float(turn["p_mi_question"])) if turn["p_mi_question"] else None for turn in turns
+        ]
+
+
+def test_of_how_many_is_known_where_nothing_was_counted(made: tuple[Json, list[Json]]) -> None:
+    overview, sessions = made
+    found = 0
+    for j, measure in enumerate(overview["measures"]):
+        for session, data in zip(overview["sessions"], sessions, strict=True):
+            n, of = session["values"][j][3:]
+            if n == 0 and measure["profile"]:
+                assert of == data["role"].count(measure["name"][0]), measure["name"]
+                found += 1
+    assert found > 5
+
+
+def test_marks_and_unsure_codes_are_those_of_the_turns(results: Path, made: tuple[Json, list[Json]]) -> None:
+    _, sessions = made
+    seen: set[str] = set()
+    for session in sessions:
+        turns = rows(results / "sessions" / session["id"] / "turns.csv")
+        marks = {mark["name"]: mark["turns"] for mark in session["marks"]}
+        seen |= set(marks)
+        named = [i for i, turn in enumerate(turns) if turn["unexpressed_feeling_turn"] == "1"]
+        assert marks.get("unexpressed_feeling", []) == named
+        for code, where in session["unsure"].items():
+            assert where == [i for i, turn in enumerate(turns) if code in turn["unsure_codes"].split(";")]
+    assert len(seen) > 2
+
+
+def test_going_along_is_marked_where_it_answers_a_claim(results: Path, made: tuple[Json, list[Json]]) -> None:
+    for row, session in zip(rows(results / "sessions.csv"), made[1], strict=True):
+        marked: list[int] = next((mark["turns"] for mark in session["marks"] if mark["name"] == "went_along"), [])
+        assert len(marked) == number(row["n_went_along"]) or row["n_went_along"] == ""
+
+
+def test_time_is_minutes_where_there_is_a_clock_and_words_elsewhere(made: tuple[Json, list[Json]]) -> None:
+    by_id = {one["id"]: one for one in made[1]}
+    assert by_id["lindqvist_dana_1"]["unit"] == "minutes"
+    words = by_id["aria_ben"]
+    assert words["unit"] == "words"
+    assert words["start"][0] == 0
+    assert [end - start for start, end in zip(words["start"], words["end"], strict=True)] == words["n_words"]
+
+
+@pytest.mark.parametrize(
+    ("starts", "ends", "good"),
+    [
+        ([0, 5], [4, 9], True),
+        ([0, 5], [4, float("nan")], False),
+        ([5, 0], [6, 9], False),
+        ([0, 5], [4, 3], False),
+        ([0, 0], [0, 0], False),
+    ],
+)
+def test_a_clock_is_used_only_if_it_runs(starts: list[float], ends: list[float], good: bool) -> None:
+    assert usable(starts, ends) is good
+
+
+def test_groups_are_means_over_sessions_with_students_interval(samples_of_one: Json) -> None:
+    # 0.2, 0.4, 0.6: mean 0.4, sd 0.2, t(2) = 4.303, so 0.4 -/+ 0.497, cut off at 0.
+    group = next(one for one in samples_of_one["groups"]["counselor"] if one["name"] == "Ann")
+    place = [one["name"] for one in samples_of_one["measures"]].index("therapist_question_rate")
+    assert group["n_sessions"] == 3
+    assert group["values"][place] == [0.4, 0, 0.8968]
+    other = next(one for one in samples_of_one["groups"]["counselor"] if one["name"] == "Bo")
+    assert other["values"][place] == [0.5, None, None]
+
+
+@pytest.fixture
+def samples_of_one(copied: Path) -> Json:
+    """Return four sessions of two counselors, whose rates are easy."""
+    for i, (who, rate) in enumerate((("Ann", ".2"), ("Ann", ".4"), ("Ann", ".6"), ("Bo", ".5"))):
+        rewrite(copied / "sessions.csv", {"counselor": who, "therapist_question_rate": rate}, where=i)
+    return data_of(copied)[0]
+
+
+def test_every_measure_has_its_words(made: tuple[Json, list[Json]]) -> None:
+    overview, _ = made
+    assert sum(one["shown"] for one in overview["measures"]) == 8
+    for one in overview["measures"]:
+        assert one["meaning"], one["name"]
+        assert one["evidence"] in ("supported", "weak", "untested", "")
+        assert set(one["references"]) <= {two["id"] for two in overview["references"]}
+    asks = next(one for one in overview["measures"] if one["name"] == "therapist_question_rate")
+    assert 0 < asks["references"]["human_high"]["q05"] < asks["references"]["human_high"]["q95"] < 1
+    codes = {one["column"]: one for one in overview["codes"]}
+    assert codes["mi_question"]["role"] == "therapist"
+    assert codes["mi_question"]["label"] == "Question"
+
+
+# No word of a transcript
+
+WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+def strings(data: object) -> Iterator[str]:
+    """Yield every string anywhere in the data, keys too."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, one in data.items():
+            yield key
+            yield from strings(one)
+    elif isinstance(data, list):
+        for one in data:
+            yield from strings(one)
+
+
+def words_of(texts: Iterator[str]) -> set[str]:
+    return {word.lower() for text in texts for word in WORD.findall(text)}
+
+
+def said_in(folder: Path) -> set[str]:
+    turns = (row for path in folder.glob("sessions/*/turns.csv") for row in rows(path))
+    return words_of(turn["text"] for turn in turns)
+
+
+def test_without_quotes_no_word_that_was_said_is_there(
+    results_with_quotes: Path, made: tuple[Json, list[Json]]
+) -> None:
+    # The folder has the words, in turns.csv and in evidence.csv, and the page is made without.
+    overview, sessions = data_of(results_with_quotes)
+    # Of a folder that never held them: labels, sentences of the program; and the names of the tagger's features.
+    own = words_of(strings(list(made))) | words_of(iter(FEATURES))
+    said = said_in(results_with_quotes)
+    assert len(said - own) > 300, "the test looks for too little"
+    assert not (words_of(strings([overview, sessions])) - own) & said
+
+
+def test_unusual_words_stay_out_wherever_they_stood(copied_with_quotes: Path) -> None:
+    planted = "Qwyxzzle"
+    for path in copied_with_quotes.glob("sessions/*/turns.csv"):
+        rewrite(path, {"text": f"{planted} said", "speaker": f"Dr {planted}"})
+    for path in copied_with_quotes.glob("sessions/*/evidence.csv"):
+        rewrite(path, {"name": planted})
+        rewrite(path, {"kind": "word"}, where=0)
+        rewrite(path, {"kind": "some_kind_of_the_future"}, where=1)
+        rewrite(path, {"kind": "word"})
+    for path in copied_with_quotes.glob("sessions/*/feelings.csv"):
+        rewrite(path, {"family": planted})
+    without = json.dumps(data_of(copied_with_quotes))
+    assert planted.lower() not in without.lower()
+    assert planted in json.dumps(data_of(copied_with_quotes, quotes=True))
+
+
+def test_a_new_kind_of_reason_does_not_reach_the_page(copied_with_quotes: Path) -> None:
+    path = next(copied_with_quotes.glob("sessions/*/evidence.csv"))
+    rewrite(path, {"kind": "phrase", "name": "Qwyxzzle"})
+    assert "Qwyxzzle" not in json.dumps(data_of(copied_with_quotes))
+
+
+def test_with_quotes_what_was_said_is_there_word_for_word(results_with_quotes: Path) -> None:
+    overview, sessions = data_of(results_with_quotes, quotes=True)
+    assert overview["quotes"] is True
+    for session in sessions:
+        turns = rows(results_with_quotes / "sessions" / session["id"] / "turns.csv")
+        assert session["text"] == [turn["text"] for turn in turns]
+        assert session["speaker"] == [turn["speaker"] for turn in turns]
+        for turn, start, end, family, expressed, where in session["feelings"]:
+            assert 0 <= start < end <= len(session["text"][turn])
+            assert family
+            assert expressed in (0, 1)
+            assert where is None or 0 <= where < len(turns)
+    words = [one for session in sessions for of_code in session["evidence"].values() for one in of_code]
+    assert words
+    assert all(start < end for _, start, end, _ in words)
+
+
+def test_quotes_need_a_run_with_quotes(results: Path) -> None:
+    with pytest.raises(BadOptionError, match="tanalyze run --quotes"):
+        data_of(results, quotes=True)
+
+
+# Folders that are not as they should be
+
+
+def test_a_session_over_the_limit_stands_in_the_table_alone(results: Path) -> None:
+    overview, sessions = data_of(results, most=1)
+    assert len(sessions) == 1
+    assert overview["n_left_out"] == 3
+    assert [one["view"] for one in overview["sessions"]] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("name", ["turns.csv", "synchrony.csv", "profile.csv", "responses.csv", "feelings.csv"])
+def test_a_file_of_a_session_may_be_missing(copied: Path, name: str) -> None:
+    for path in copied.glob(f"sessions/*/{name}"):
+        path.unlink()
+    overview, sessions = data_of(copied)
+    assert len(overview["sessions"]) == len(sessions) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("turns.csv", "a,b\n1\n"),
+        ("turns.csv", "\x00,\n"),
+        ("turns.csv", '"'),
+        ("synchrony.csv", "\ufffd\n1,2,3\n"),
+        ("profile.csv", "a,b\n"),
+        ("responses.csv", "a,b\n1,2\n"),
+    ],
+)
+def test_a_broken_file_gives_a_sentence(copied: Path, name: str, text: str) -> None:
+    path = copied / "sessions" / "aria_ben" / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadDataFileError, match=rf"{name}: it .*Run tanalyze run again"):
+        data_of(copied)
+
+
+def test_bytes_that_are_no_text_give_a_sentence(copied: Path) -> None:
+    (copied / "sessions" / "aria_ben" / "turns.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadDataFileError, match="Run tanalyze run again"):
+        data_of(copied)
+
+
+@pytest.mark.parametrize("name", ["../../etc", "..", "a/b", "a\\b"])
+def test_an_id_cannot_lead_out_of_the_folder(copied: Path, name: str) -> None:
+    rewrite(copied / "sessions.csv", {"session_id": name}, where=0)
+    with pytest.raises(BadOptionError, match="no name of a folder"):
+        data_of(copied)
+
+
+def test_a_folder_without_problems_codebook_or_recipe_is_still_shown(copied: Path) -> None:
+    for name in ("problems.csv", "codebook.csv", "run.json"):
+        (copied / name).unlink()
+    overview, _ = data_of(copied)
+    assert overview["problems"] == []
+    assert overview["references"] == []
+    assert "run.json" in " ".join(overview["limits"])
+
+
+def test_files_that_were_not_read_are_listed(copied: Path) -> None:
+    (copied / "problems.csv").write_text("file,line,problem,what_would_be_right\nx.csv,3,it breaks off,Save it again\n")
+    assert data_of(copied)[0]["problems"] == [
+        {"file": "x.csv", "line": "3", "problem": "it breaks off", "remedy": "Save it again"}
+    ]
+
+
+def test_a_language_models_codes_are_held_against_no_reference(copied: Path) -> None:
+    recipe = json.loads((copied / "run.json").read_text())
+    recipe["tagger"] = {"kind": "llm", "model": "some-model"}
+    (copied / "run.json").write_text(json.dumps(recipe))
+    overview, _ = data_of(copied)
+    assert overview["references"] == []
+    assert overview["tagger"] == "language model some-model"
+    assert all(one["references"] == {} for one in overview["measures"])
+    assert "held against no reference" in overview["findings_how"]
+
+
+def test_the_references_are_for_the_usual_aim(copied: Path) -> None:
+    recipe = json.loads((copied / "run.json").read_text())
+    recipe["tagger"]["aim"] = "recall"
+    (copied / "run.json").write_text(json.dumps(recipe))
+    assert data_of(copied)[0]["references"] == []
+
+
+def test_a_session_without_therapist_turns_is_shown(copied: Path) -> None:
+    path = copied / "sessions" / "aria_ben" / "turns.csv"
+    rewrite(path, {"role": "client"})
+    for name in ("therapist_question_rate", "therapist_talk_share", "n_turns_therapist"):
+        rewrite(copied / "sessions.csv", {name: ""}, where=1)
+    overview, sessions = data_of(copied)
+    assert value(overview, overview["sessions"][1]["id"], "therapist_question_rate")[0] is None
+    assert len(sessions) == 4
+
+
+def test_codes_of_the_users_own_are_shown_with_their_role(copied: Path) -> None:
+    with (copied / "codebook.csv").open("a", encoding="utf-8") as lines:
+        shared = '"","","","",""\n'
+        lines.write(f'p_our_hope,turns,"codes, Our clinic",Probability of our_hope,probability,0 to 1,{shared}')
+        lines.write(f'our_hope,turns,"codes, Our clinic",Hope: speaks of hope,0 or 1,0 to 1,{shared}')
+        meaning = '"Share of client turns with our_hope (Hope)"'
+        lines.write(f"our_hope_rate,sessions,process,{meaning},proportion,0 to 1,{shared}")
+    for path in (copied / "sessions").glob("*/turns.csv"):
+        table = rows(path)
+        header, *body = path.read_text(encoding="utf-8").splitlines()
+        added = [f"{line},{'0.8,1' if row['role'] == 'client' else ','}" for line, row in zip(body, table, strict=True)]
+        path.write_text("\n".join([f"{header},p_our_hope,our_hope", *added]) + "\n", encoding="utf-8")
+    header, *body = (copied / "sessions.csv").read_text(encoding="utf-8").splitlines()
+    lines_ = [f"{header},our_hope_rate", *(f"{line},1" for line in body)]
+    (copied / "sessions.csv").write_text("\n".join(lines_) + "\n", encoding="utf-8")
+    overview, sessions = data_of(copied)
+    code = next(one for one in overview["codes"] if one["column"] == "our_hope")
+    assert (code["role"], code["label"], code["book"]) == ("client", "Hope", "Our clinic")
+    measure = next(one for one in overview["measures"] if one["name"] == "our_hope_rate")
+    assert (measure["label"], measure["family"]) == ("Hope", "What the client does")
+    assert sessions[0]["p"]["our_hope"][:2] in ([None, 80], [80, None])
+
+
+@pytest.mark.parametrize(
+    ("tagger", "words"),
+    [
+        ({"kind": "accurate", "version": "0.3.0", "aim": "balanced"}, "accurate tagger 0.3.0 (aim: balanced)"),
+        ({"kind": "fast", "own": {"book": "x"}}, "fast tagger, with a model of your own"),
+        ({"kind": "llm", "model": "m"}, "language model m"),
+        ({}, "coder, of which nothing is known"),
+    ],
+)
+def test_who_coded_is_said_in_words(tagger: Json, words: str) -> None:
+    assert tagger_words({"tagger": tagger}) == words
+
+
+def test_cells_that_are_no_numbers_are_nothing() -> None:
+    assert numbers(["", "1", "0.25", "nan", "inf", "x"]) == [None, 1, 0.25, None, None, None]
+
+
+def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n")
+    assert read_columns(tmp_path / "a.csv", ("a",)) == {"a": [], "b": []}
+    assert read_columns(tmp_path / "b.csv", ("a",)) == {}

@@ -1,0 +1,293 @@
+"""The session view in a real browser: timeline, turn, transcript, corrections, and words that must not run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from report._browser import started, violations
+
+import therapy_analytics as ta
+from therapy_analytics.report._data import report_data
+from therapy_analytics.report._page import assemble
+
+SESSION = "boyle_lucia"
+HOSTILE = "<script>window.ran=1</script><img src=x onerror=window.ran=1> =1+1 </script><b>bold</b> 👩‍👧 end"
+LABELS = ["=HYPERLINK(1)", "<img src=x onerror=window.ran=1>"]
+
+
+class Reader:
+    """A page, what went wrong in it, and how it answers a question before it is left."""
+
+    def __init__(self, page: Any, file: Path) -> None:
+        self.page, self.file, self.asked = page, file, 0
+        self.wrong: list[str] = []
+        page.on("console", lambda message: self.wrong.append(message.text) if message.type != "info" else None)
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("request", self._request)
+        page.on("dialog", self._dialog)
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith((self.file.as_uri(), "data:", "blob:")):
+            self.wrong.append(f"asked for {request.url}")
+
+    def _dialog(self, dialog: Any) -> None:
+        self.asked += 1
+        dialog.accept()
+
+    def open(self, address: str = f"#session/{SESSION}") -> Any:
+        self.page.goto(self.file.as_uri() + address)
+        self.page.wait_for_selector(".tl-svg")
+        return self.page
+
+    def title(self) -> str:
+        return str(self.page.inner_text("#turn-title"))
+
+    def rows(self) -> list[dict[str, str]]:
+        with self.page.expect_download() as waiting:
+            self.page.click("text=Download corrections.csv")
+        return list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8"))))
+
+
+Open = Callable[..., Reader]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with started() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def plain(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("plain") / "report.html"
+    file.write_bytes(assemble("Sessions", *report_data(results, quotes=False, most_sessions=9)))
+    return file
+
+
+@pytest.fixture(scope="module")
+def quoted(results_with_quotes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with quotes, one session with feelings named and a cue of danger, one of hostile words."""
+    overview, sessions = report_data(results_with_quotes, quotes=True, most_sessions=9)
+    own = next(one for one in sessions if one["id"] == SESSION)
+    own["text"][14] = "You sound angry, and 👩‍👧 sad."
+    own["feelings"] = [[14, 10, 15, "anger", 1, 9], [14, 25, 28, "sadness", 0, None]]
+    own["marks"] = [{"name": "safety_cue", "label": "Cue of danger: review", "turns": [9]}]
+    bad = next(one for one in sessions if one["id"] != SESSION)
+    n = len(bad["role"])
+    bad["text"], bad["speaker"] = [HOSTILE] * n, [LABELS[at % 2] for at in range(n)]
+    overview["sessions"][bad["index"]]["id"] = bad["id"] = HOSTILE
+    file = tmp_path_factory.mktemp("quoted") / "report.html"
+    file.write_bytes(assemble("Sessions", overview, sessions))
+    return file
+
+
+@pytest.fixture
+def reader(browser: Any) -> Iterator[Open]:
+    opened: list[tuple[Any, Reader]] = []
+
+    def start(file: Path, **options: Any) -> Reader:
+        context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True, **options)
+        context.set_default_timeout(5000)
+        opened.append((context, Reader(context.new_page(), file)))
+        return opened[-1][1]
+
+    yield start
+    for context, one in opened:
+        context.close()
+        assert one.wrong == []
+
+
+def test_a_click_on_a_bar_or_a_mark_brings_the_turn(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    page = one.open()
+    assert one.title() == "No turn picked"
+    chart = page.locator(".tl-canvas").bounding_box()
+    page.mouse.click(chart["x"] + 3, chart["y"] + 10)
+    assert one.title() == "Turn 0, therapist"
+    page.wait_for_url(f"**#session/{SESSION}/turn/0")
+    # The lane of questions: its first mark but one is turn 2, and near is near enough.
+    page.mouse.click(chart["x"] + chart["width"] * 31 / 1221, chart["y"] + 46 + 10)
+    assert one.title() == "Turn 2, therapist"
+    assert page.get_attribute(".line.picked", "data-turn") == "2"
+
+
+def test_keys_walk_through_the_turns(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    page = one.open()
+    page.focus(".tl-canvas")
+    for key, turn in (("Home", 0), ("ArrowRight", 1), ("ArrowUp", 2), ("ArrowLeft", 1), ("End", 57), ("PageDown", 47)):
+        page.keyboard.press(key)
+        assert one.title().startswith(f"Turn {turn},")
+    page.select_option("#tl-lane", "change")
+    page.focus(".tl-canvas")
+    for key in ("Home", "]", "]", "["):
+        page.keyboard.press(key)
+    words = page.get_attribute(".tl-canvas", "aria-valuetext")
+    assert one.title() == "Turn 3, client"
+    assert words.startswith("turn 3, client, 16 words: ")
+    assert "changing" in words
+    page.focus('.turn-link[tabindex="0"]')
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert one.title() == "Turn 4, therapist"
+
+
+def test_a_turn_can_be_linked_to_and_bounds_are_kept(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    one.open(f"#session/{SESSION}/turn/16")
+    assert one.title() == "Turn 16, therapist"
+    one.page.goto(f"{plain.as_uri()}#session/{SESSION}/turn/9999")
+    assert one.title() == "Turn 16, therapist"
+
+
+def test_without_quotes_there_are_numbers_and_a_way_to_the_words(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    page = one.open(f"#session/{SESSION}/turn/0")
+    assert page.inner_text("#list-title") == "Turns"
+    assert page.locator("tr.line").count() == 58
+    page.click(".turn-table button >> nth=0")
+    assert "--explain" in page.inner_text(".turn-table tbody >> nth=0")
+
+
+def test_with_quotes_the_transcript_and_the_words_that_led_to_a_code(reader: Open, quoted: Path) -> None:
+    one = reader(quoted)
+    page = one.open(f"#session/{SESSION}/turn/16")
+    assert page.inner_text("#list-title") == "Transcript"
+    assert "breathing exercises" in page.inner_text(".turn-words")
+    page.click("tbody[data-code=bolt_questions_on_experiences] button")
+    shown = page.inner_text("tbody[data-code=bolt_questions_on_experiences] .turn-why")
+    assert "Have+" in shown
+    assert "\N{MINUS SIGN}" in shown
+    assert "it asks" in page.inner_text("tbody[data-code=bolt_questions_on_experiences] .turn-other")
+
+
+def test_feelings_named_say_where_the_client_said_so(reader: Open, quoted: Path) -> None:
+    one = reader(quoted)
+    page = one.open()
+    said, unsaid = page.locator(".line .feeling").all()
+    assert said.evaluate("node => node.firstChild.textContent") == "angry"
+    assert unsaid.evaluate("node => node.firstChild.textContent") == "sad"
+    unsaid.focus()
+    page.keyboard.press("Enter")
+    assert "no words of the client" in page.inner_text(".feeling-note")
+    said.click()
+    page.click(".feeling-note a")
+    assert one.title() == "Turn 9, client"
+    assert "Cue of danger" in page.inner_text(".turn-marks")
+
+
+def test_a_code_is_corrected_seen_everywhere_and_undone(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    page = one.open(f"#session/{SESSION}/turn/16")
+    count = page.inner_text(".tl-count >> nth=0")
+    row = page.locator("tbody[data-code=mi_question]")
+    row.locator("input").uncheck()
+    assert "corrected" in row.inner_text()
+    assert page.inner_text(".tl-count >> nth=0") != count
+    assert "corrected" in page.inner_text('tr[data-turn="16"]')
+    assert page.inner_text(".co-count") == "1 correction"
+    row.locator("text=undo").click()
+    assert row.locator("input").is_checked()
+    assert page.inner_text(".co-count") == "0 corrections"
+    page.click("text=Undo >> visible=true")
+    assert page.inner_text(".co-count") == "1 correction"
+    assert not row.locator("input").is_checked()
+
+
+def test_the_file_is_read_by_agree(reader: Open, plain: Path, results: Path, tmp_path: Path) -> None:
+    one = reader(plain)
+    page = one.open(f"#session/{SESSION}/turn/16")
+    page.locator("tbody[data-code=mi_question] input").uncheck()
+    page.click("text=The other codes are right")
+    page.click('[aria-label="Next turn"]')
+    page.click("text=These codes are right")
+    page.fill("#co-coder", "=AB")
+    assert page.inner_text(".co-count") == "1 correction, 2 turns confirmed"
+    rows = one.rows()
+    assert list(rows[0]) == ["session_id", "turn", "code", "value", "coder"]
+    assert {row["session_id"] for row in rows} == {SESSION}
+    assert {row["coder"] for row in rows} == {"'=AB"}
+    assert [row["value"] for row in rows if row["code"] == "mi_question"] == ["0"]
+    assert {row["turn"] for row in rows} == {"16", "17"}
+    gold = tmp_path / "corrections.csv"
+    with gold.open("w", newline="", encoding="utf-8") as file:
+        csv.DictWriter(file, list(rows[0])).writerows([dict(zip(rows[0], rows[0], strict=True)), *rows])
+    found = ta.agreement(results, gold)
+    assert "mi_question" in set(found.codes["code"])
+
+
+def test_nothing_is_kept_unless_the_reader_asks(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    page = one.open(f"#session/{SESSION}/turn/16")
+    page.locator("tbody[data-code=mi_question] input").uncheck()
+    assert page.evaluate("localStorage.length") == 0
+    page.reload()
+    page.wait_for_selector(".tl-svg")
+    assert one.asked == 1
+    assert page.locator("tbody[data-code=mi_question] input").is_checked()
+    assert not page.is_visible(".co-bar")
+
+
+def test_kept_corrections_survive_and_are_forgotten(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    page = one.open(f"#session/{SESSION}/turn/16")
+    page.locator("tbody[data-code=mi_question] input").uncheck()
+    page.click("text=Keep them in this browser")
+    page.click("text=The other codes are right")
+    kept = page.evaluate("Object.entries(localStorage).flat().join(' ')")
+    assert SESSION in kept
+    page.reload()
+    page.wait_for_selector(".tl-svg")
+    assert one.asked == 0
+    assert page.inner_text(".co-count") == "1 correction, 1 turn confirmed"
+    assert not page.locator("tbody[data-code=mi_question] input").is_checked()
+    page.click("text=Forget them")
+    assert page.evaluate("localStorage.length") == 0
+    page.reload()
+    page.wait_for_selector(".tl-svg")
+    assert not page.is_visible(".co-bar")
+
+
+def test_a_browser_that_keeps_nothing_says_so(reader: Open, plain: Path) -> None:
+    one = reader(plain)
+    one.page.add_init_script("Storage.prototype.setItem = () => { throw new Error('no'); }")
+    page = one.open(f"#session/{SESSION}/turn/16")
+    page.locator("tbody[data-code=mi_question] input").uncheck()
+    page.click("text=Keep them in this browser")
+    assert "Download the file instead" in page.inner_text(".co-trouble")
+    assert page.inner_text(".co-count") == "1 correction"
+
+
+def test_words_of_a_transcript_run_nothing(reader: Open, quoted: Path) -> None:
+    one = reader(quoted)
+    page = one.open(f"#session/{quote(HOSTILE, safe='')}/turn/0")
+    assert page.inner_text(".turn-words") == HOSTILE
+    for button in page.locator(".turn-table button").all()[:6]:
+        button.click()
+    page.locator(".turn-table input").first.click()
+    assert {row["session_id"] for row in one.rows()} == {HOSTILE}
+    assert page.evaluate("window.ran") is None
+    assert page.locator("main img, main b > b, main script").count() == 0
+    assert LABELS[0] in page.inner_text(".who >> nth=0")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
+def test_the_view_is_accessible(reader: Open, quoted: Path, scheme: str, width: int) -> None:
+    one = reader(quoted, color_scheme=scheme)
+    one.page.set_viewport_size({"width": width, "height": 800})
+    page = one.open(f"#session/{SESSION}/turn/16")
+    page.locator(".turn-table input").first.click()
+    page.click("tbody[data-code=bolt_questions_on_experiences] button")
+    for part in page.locator("details").all():
+        part.evaluate("node => { node.open = true; }")
+    # The other rows are built like the first, and axe looks at each.
+    others = "tr.line:nth-child(n+20), .session-part tbody tr:nth-child(n+3), .session-responses .scroll:nth-child(n+3)"
+    page.evaluate("others => document.querySelectorAll(others).forEach(row => row.remove())", others)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

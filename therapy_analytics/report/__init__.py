@@ -1,0 +1,14 @@
+"""One page to open after a run.
+
+>>> import therapy_analytics as ta
+>>> page = ta.report("results/")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from therapy_analytics.report._report import report
+from therapy_analytics.verbs import call_by_name
+
+__all__ = ["report"]
+
+call_by_name(__name__)

@@ -1,0 +1,67 @@
+"""Small readers of what a run wrote: columns of a CSV file as text."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from math import isfinite, nan
+from pathlib import Path
+
+from therapy_analytics.errors import BadDataFileError
+
+Columns = Mapping[str, Sequence[str]]
+
+
+def read_columns(path: Path, needed: Sequence[str] = ()) -> Columns:
+    """Return the columns of a CSV file as text; none where there is no such file.
+
+    Raises
+    ------
+    BadDataFileError
+        It is not a table, or a column is missing.
+
+    Notes
+    -----
+    The standard reader takes a fifth of the time of pandas for tables of fifty rows, of which a report reads hundreds.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            rows = list(csv.reader(lines))
+    except (csv.Error, ValueError, OSError) as error:
+        raise BadDataFileError(str(path), "it cannot be read as a table", "Run tanalyze run again") from error
+    header = rows[0] if rows else []
+    _check(path, header, rows, needed)
+    body = rows[1:]
+    return dict(zip(header, map(list, zip(*body, strict=True)), strict=True)) if body else {name: [] for name in header}
+
+
+def _check(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]], needed: Sequence[str]) -> None:
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise BadDataFileError(str(path), f"it has no column {', '.join(missing)}", "Run tanalyze run again")
+    if any(len(row) != len(header) for row in rows):
+        raise BadDataFileError(str(path), "it breaks off, or its rows are not of one length", "Run tanalyze run again")
+
+
+def number(text: str) -> float:
+    """Return a cell as a number, nan where there is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return nan
+    return value if isfinite(value) else nan
+
+
+def plain(value: float, digits: int = 4) -> float | int | None:
+    """Return a number as JSON should hold it: rounded, whole where it is whole, None where undefined."""
+    if not isfinite(value):
+        return None
+    rounded = round(value, digits)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def numbers(cells: Sequence[str], digits: int = 4) -> list[float | int | None]:
+    """Return a column as JSON numbers, None where nothing stands."""
+    return [plain(number(cell), digits) if cell else None for cell in cells]

@@ -1,0 +1,175 @@
+"""What the page shows of all sessions together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from therapy_analytics import references
+from therapy_analytics.compare._results import Results
+from therapy_analytics.measures._base import count_name
+from therapy_analytics.measures._intervals import Z95
+from therapy_analytics.report._files import plain
+from therapy_analytics.report._measures import Shown, ends
+
+Json = dict[str, Any]
+Floats = NDArray[np.float64]
+FIRST = ("counselor", "source")
+NO_GROUPS = ("session_id", "source_file", "role_method", "role_margin", "notes")
+MOST_GROUPS = 30
+FEWEST = 3
+PROFILE = ("mean", "mean_lo", "mean_hi", "q05", "q25", "median", "q75", "q95")
+LONGEST = 200
+
+
+def about_columns(results: Results) -> list[str]:
+    """Return the columns that can group and filter: 2 to 30 different values, not each session its own."""
+    frame, found = results.sessions, []
+    for name in results.about:
+        values = frame[name][frame[name] != ""]
+        n = values.nunique()
+        if name not in NO_GROUPS and 2 <= n <= MOST_GROUPS and (n < len(values) or name in FIRST):
+            found.append(name)
+    return sorted(found, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+
+
+def profiles_of(results: Results) -> pd.DataFrame | None:
+    """Return the reference profiles that fit who coded these sessions, or None."""
+    if results.tagger not in references.TAGGERS or results.aim not in ("", "balanced"):
+        return None
+    return references.reference_profiles("fast" if results.tagger == "fast" else "accurate")
+
+
+def measures_json(shown: Sequence[Shown], results: Results, profiles: pd.DataFrame | None) -> list[Json]:
+    """Return each measure with its words and where the references lie."""
+    by_measure = {} if profiles is None else dict(list(profiles.groupby("measure")))
+    rows = results.codebook.to_dict("index")
+    return [_measure(one, rows[one.name], by_measure.get(one.name)) for one in shown]
+
+
+def _measure(one: Shown, row: Mapping[Any, Any], profiles: pd.DataFrame | None) -> Json:
+    low, high = ends(str(row["range"]))
+    return {
+        "name": one.name,
+        "label": one.label,
+        "family": one.family,
+        "meaning": str(row["meaning"]),
+        "misleads": str(row.get("misleads", "")),
+        "evidence": str(row["evidence"]),
+        "unit": str(row["unit"]),
+        "low": low,
+        "high": high,
+        "shown": one.first,
+        "profile": one.profile,
+        "references": {} if profiles is None else _references(profiles),
+    }
+
+
+def _references(profiles: pd.DataFrame) -> dict[str, Json]:
+    return {
+        str(row["group"]): {"n": int(row["n_sessions"]), **{key: plain(float(row[key])) for key in PROFILE}}
+        for row in profiles.to_dict("records")
+    }
+
+
+def reference_labels(profiles: pd.DataFrame | None) -> list[Json]:
+    """Return the groups of reference, people first."""
+    if profiles is None:
+        return []
+    return [
+        {"id": name, "label": label, "kind": "human" if name.startswith("human") else "llm"}
+        for name, label in references.GROUPS.items()
+    ]
+
+
+def sessions_json(shown: Sequence[Shown], results: Results, n_view: int) -> list[Json]:
+    """Return each session with the values of the measures."""
+    frame = results.sessions
+    values = values_of(frame, [one.name for one in shown])
+    known = [name for name in results.about if name not in NO_GROUPS]
+    words = frame.reindex(columns=["n_words_therapist", "n_words_client"]).sum(axis=1).to_numpy()
+    turns = frame["n_turns"].to_numpy() if "n_turns" in frame else np.full(len(frame), np.nan)
+    rows = frame.to_dict("records")
+    return [
+        {
+            "id": row["session_id"],
+            "about": {name: row[name][:LONGEST] for name in known if row[name]},
+            "n_turns": plain(float(turns[i])),
+            "n_words": plain(float(words[i])),
+            "view": i < n_view,
+            "values": [[plain(float(value)) for value in cells] for cells in values[i]],
+            "notes": [row["notes"]] if row.get("notes") else [],
+        }
+        for i, row in enumerate(rows)
+    ]
+
+
+def values_of(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
+    """Return value, both ends of its interval, n and of how many, for each session and measure: (sessions, m, 5)."""
+    found = np.full((len(frame), len(names), 5), np.nan)
+    for j, name in enumerate(names):
+        found[:, j, 0] = frame[name]
+        for place, column in ((1, f"{name}_lo"), (2, f"{name}_hi")):
+            if column in frame:
+                found[:, j, place] = frame[column]
+        count = count_name(name)
+        if name.endswith("_rate") and count in frame:
+            found[:, j, 3] = frame[count]
+            found[:, j, 4] = _of(found[:, j, 0], found[:, j, 2], found[:, j, 3])
+    return found
+
+
+def _of(value: Floats, high: Floats, n: Floats) -> Floats:
+    """Return of how many the count is: it is no column, and follows from the rate, or where that is 0 from its end."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(n > 0, n / value, Z95**2 * (1 / high - 1))
+    whole = np.rint(found)
+    return np.where(np.abs(found - whole) < 0.01 * np.maximum(whole, 1), whole, np.nan)
+
+
+def groups_json(shown: Sequence[Shown], results: Results, about: Sequence[str]) -> dict[str, list[Json]]:
+    """Return for each column of groups the mean of each group over its sessions, with its 95 % interval."""
+    frame = results.sessions
+    limits = [ends(str(results.codebook.loc[one.name, "range"])) for one in shown]
+    values = frame[[one.name for one in shown]].to_numpy(dtype=np.float64)
+    return {name: _groups(frame[name], values, limits) for name in about}
+
+
+def _groups(of: pd.Series, values: Floats, limits: Sequence[tuple[float | None, float | None]]) -> list[Json]:
+    found = []
+    for name in sorted(of[of != ""].unique()):
+        own = values[(of == name).to_numpy()]
+        means = [_mean(own[:, j], limits[j]) for j in range(own.shape[1])]
+        found.append({"name": str(name), "n_sessions": len(own), "values": means})
+    return found
+
+
+def _mean(values: Floats, limits: tuple[float | None, float | None]) -> list[float | int | None]:
+    """Return the mean of independent values with Student's interval, which three or more have."""
+    from scipy import stats  # noqa: PLC0415 (slow)
+
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return [None, None, None]
+    mean, n = float(values.mean()), len(values)
+    if n < FEWEST:
+        return [plain(mean), None, None]
+    reach = float(stats.t.ppf(0.975, n - 1)) * float(values.std(ddof=1)) / n**0.5
+    low, high = (limit if limit is not None else side for limit, side in zip(limits, (-np.inf, np.inf), strict=True))
+    return [plain(mean), plain(max(mean - reach, low)), plain(min(mean + reach, high))]
+
+
+def tagger_words(recipe: Mapping[str, Any]) -> str:
+    """Return who coded the turns, in words."""
+    tagger = recipe.get("tagger")
+    if not isinstance(tagger, Mapping) or not tagger.get("kind"):
+        return "coder, of which nothing is known"
+    kind, version, aim = (str(tagger.get(key) or "") for key in ("kind", "version", "aim"))
+    if kind == "llm":
+        return f"language model {tagger.get('model') or tagger.get('name') or ''}".strip()
+    own = ", with a model of your own" if tagger.get("own") else ""
+    return f"{kind} tagger {version}".strip() + (f" (aim: {aim})" if aim else "") + own

@@ -1,0 +1,99 @@
+"""Put the one file together: template, style, script, and data that cannot leave their blocks."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).parent / "page"
+STYLES = ("style.css", "session.css")
+SCRIPTS = (
+    "common.js",
+    "overview.js",
+    "overview_table.js",
+    "overview_sessions.js",
+    "overview_profile.js",
+    "timeline.js",
+    "turn.js",
+    "corrections.js",
+    "session.js",
+    "main.js",
+)
+_MARK = re.compile(r"\{\{(title|csp|style|data|script)\}\}")
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+def assemble(title: str, overview: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return the page as bytes.
+
+    Parameters
+    ----------
+    title : str
+        Of the document; any text.
+    overview, sessions : mappings
+        As the browser's scripts expect them.
+
+    Notes
+    -----
+    The marks of the template are replaced in one pass over the template alone: what is put in is never searched, so
+    that ``{{script}}`` in a transcript stays what it is.
+    """
+    style = "\n".join(_source(name) for name in STYLES)
+    script = f'"use strict";(()=>{{\n{"".join(_source(name) for name in SCRIPTS)}\n}})();'
+    put = {
+        "title": html.escape(title),
+        "csp": html.escape(policy(style, script)),
+        "style": style,
+        "data": data_blocks(overview, sessions),
+        "script": script,
+    }
+    whole = _MARK.sub(lambda found: put[found[1]], (PAGE / "page.html").read_text(encoding="utf-8"))
+    return whole.encode("utf-8", "replace")
+
+
+def _source(name: str) -> str:
+    """Return a file of the page; browsers take every line break for one sign, and so must the hash."""
+    path = PAGE / name
+    return path.read_text(encoding="utf-8").replace("\r\n", "\n") if path.is_file() else ""
+
+
+def policy(style: str, script: str) -> str:
+    """Return the Content-Security-Policy: this style and this script, pictures made here, and nothing else."""
+    return (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def data_blocks(overview: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]]) -> str:
+    """Return one block of JSON for the overview, and one a session."""
+    blocks = [_block("overview", overview)]
+    return "\n".join(blocks + [_block(f"session-{one['index']}", one) for one in sessions])
+
+
+def _block(name: str, data: Mapping[str, Any]) -> str:
+    return f'<script type="application/json" id="{name}">{as_json(data)}</script>'
+
+
+def as_json(data: Mapping[str, Any]) -> str:
+    r"""Return JSON in plain ASCII without a sign that HTML knows.
+
+    Examples
+    --------
+    >>> print(as_json({"said": "</script>\u2028"}))
+    {"said":"\u003c/script\u003e\u2028"}
+    """
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for sign, written in _UNSAFE.items():
+        text = text.replace(sign, written)
+    return text

@@ -1,0 +1,99 @@
+"""``report``: one file to open after a run."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.report._data import report_data
+from therapy_analytics.report._page import assemble
+
+NAME = "report.html"
+MOST = 300
+TITLE = "Counseling sessions"
+
+
+def report(
+    results: str | Path, *, out: str | Path | None = None, quotes: bool = False, most_sessions: int = MOST
+) -> Path:
+    """Write one page about a folder of results, to be opened in any browser.
+
+    Parameters
+    ----------
+    results : str or Path
+        A folder that ``tanalyze run`` wrote. Transcripts are not needed, and only this folder is read.
+    out : str or Path, optional
+        The page; by default ``report.html`` in the folder. Only its owner may read it (0600).
+    quotes : bool, optional
+        Whether the page holds what was said, and the speakers' labels. Without, not one word of a transcript is in it,
+        even if the folder has them.
+    most_sessions : int, optional
+        So many sessions get a view of their own; all stand in the table. More make the file slow to open.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    BadOptionError
+        The folder holds no results, or quotes are asked for and the run was made without ``--quotes``.
+    BadDataFileError
+        A file of the folder is broken.
+
+    Notes
+    -----
+    The same folder gives the same bytes. The page asks for nothing from any other address, and its own policy (CSP)
+    forbids it to.
+
+    Examples
+    --------
+    >>> report("no/such/folder")
+    Traceback (most recent call last):
+    ...
+    therapy_analytics.errors.BadOptionError: results: no/such/folder holds no sessions.csv. Name a folder that ...
+    """
+    if most_sessions < 0:
+        option = "most_sessions"
+        raise BadOptionError(option, f"{most_sessions} is no number of sessions", "Give 0 or more")
+    folder = Path(results)
+    folder = folder.parent if folder.name == "sessions.csv" else folder
+    target = _target(folder / NAME if out is None else Path(out))
+    overview, sessions = report_data(folder, quotes=quotes, most_sessions=most_sessions)
+    _write(target, assemble(TITLE, overview, sessions))
+    return target
+
+
+def _target(path: Path) -> Path:
+    if path.is_dir():
+        raise BadOptionError("--out", f"{path} is a folder", "Name a file, such as report.html")
+    # The folder of results is looked at by whoever reads it.
+    if path.name != NAME and not path.parent.is_dir():
+        raise BadOptionError("--out", f"there is no folder {path.parent}", "Make it, or name a file elsewhere")
+    return path
+
+
+def _write(path: Path, whole: bytes) -> None:
+    """Write the file for its owner's eyes, whole or not at all."""
+    # mkstemp makes it 0600, and in the same folder, so that the last step is one of a moment.
+    try:
+        number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise _cannot(path, error) from error
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(whole)
+        Path(name).replace(path)
+    except OSError as error:
+        raise _cannot(path, error) from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _cannot(path: Path, error: OSError) -> BadOptionError:
+    return BadOptionError(
+        "--out", f"{path} cannot be written ({error.strerror})", "Name a file in a folder of your own"
+    )
