@@ -91,7 +91,9 @@ def _parse_toml(text: str, path: Path, sha256: str) -> Lexicon:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadDataFileError(str(path), f"not valid TOML ({error})", "See docs/lexicons.md") from None
+        raise BadDataFileError(
+            str(path), f"it is not written as a word list is (TOML: {error})", "docs/lexicons.md has an example"
+        ) from None
     name = _name(data.get("name"), path)
     categories = data.get("categories")
     if not isinstance(categories, dict) or not categories:
@@ -168,7 +170,9 @@ def _slug(label: str) -> str:
 
 def _name(value: Any, path: Path) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise BadDataFileError(str(path), "a name is missing or not snake_case", "Use lower-case letters, digits and _")
+        raise BadDataFileError(
+            str(path), "a name is missing, or has other signs than a to z, 0 to 9 and _", "Write it like bad_sleep"
+        )
     return value
 
 

@@ -101,7 +101,7 @@ def _load(name: str) -> Any:
 
     if not spacy.util.is_package(name) and not Path(name).is_dir():
         remedy = f"Install it (python -m spacy download {name}), or leave the option out to use the tagger included"
-        raise BadOptionError("spacy_model", f"there is no spaCy pipeline {name!r} on this machine", remedy)
+        raise BadOptionError("--spacy-model", f"there is no spaCy pipeline {name!r} on this machine", remedy)
     try:
         nlp = spacy.load(name)
     except (OSError, ValueError, LookupError, ImportError) as error:
@@ -120,7 +120,7 @@ def _keep_tagging(nlp: Any, name: str) -> None:
     if "morphologizer" not in made and not made >= {"tagger", "attribute_ruler"}:
         problem = f"the spaCy pipeline {name!r} gives no parts of speech"
         remedy = "Name one with a morphologizer, or with a tagger and an attribute_ruler, as en_core_web_sm has"
-        raise BadOptionError("spacy_model", problem, remedy)
+        raise BadOptionError("--spacy-model", problem, remedy)
     nlp.select_pipes(enable=kept)
 
 

@@ -37,7 +37,7 @@ class Inspection:
         yield str(self.reading.path)
         if self.encoding:
             bids = ", ".join(f"{name} {sure:.2f}" for name, sure in self.certainties) or "none"
-            yield f"  readers by certainty: {bids}; encoding: {self.encoding}"
+            yield f"  how sure each reader is (1: certain): {bids}; letters: {self.encoding}"
         if self.reading.problem is not None:
             where = f"line {self.reading.problem.line}: " if self.reading.problem.line else ""
             yield f"  not read: {where}{self.reading.problem.problem}. {self.reading.problem.remedy}."
@@ -93,7 +93,7 @@ def _session_lines(session: Session, quoted: int) -> Iterator[str]:
         yield f"    about: {about}"
     marks = sum(len(turn.marks) for turn in session.turns)
     if marks:
-        yield f"    {counted(marks, 'speech mark')} taken out of the words"
+        yield f"    {counted(marks, 'mark')} such as [laughs] or (pause) taken out of the words"
     codes = dict.fromkeys(name for turn in session.turns for name in turn.gold)
     if codes:
         yield f"    codes by people: {', '.join(codes)}"

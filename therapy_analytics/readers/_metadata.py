@@ -105,7 +105,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     if len(pieces) < 3 or len(set(pieces[1::2])) < len(pieces[1::2]) or set("{}") & set("".join(pieces[::2])):
         raise BadOptionError(
             "--pattern",
-            f"{pattern!r} names nothing, or something twice",
+            f"{pattern!r} has no name in braces, or one twice",
             "Write names in braces, as in {counselor}_{client}_{date}",
         )
     named = (f"(?P<{piece}>.+?)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))

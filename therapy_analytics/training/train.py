@@ -303,7 +303,8 @@ def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions)
             break
     if options.warm_start:
         notes.append(
-            "Training began at the tagger of the package. On AnnoMI, HLQC, MISC and BOLT, which that learnt from, "
+            "Training began from what the package's tagger knows. On AnnoMI, HLQC, MISC and BOLT, which it "
+            "learnt from, "
             "the figures are too good; --cold gives honest ones there."
         )
     return notes
