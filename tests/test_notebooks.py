@@ -1,0 +1,115 @@
+"""The notebooks run from top to bottom as Jupyter runs them, show figures, and carry no output in the repository."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+"""All that a notebook may say of who ran it."""
+SECONDS = 120
+Cell = dict[str, Any]
+
+
+def cells_of(name: str, kind: str) -> list[Cell]:
+    notebook = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+def source(cell: Cell) -> str:
+    return "".join(cell["source"])
+
+
+def test_there_are_five() -> None:
+    assert [name[:2] for name in NOTEBOOKS] == ["01", "02", "03", "04", "05"]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_carries_no_output(name: str) -> None:
+    notebook = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    assert notebook["metadata"] == METADATA
+    assert all(cell["metadata"] == {} and "attachments" not in cell for cell in notebook["cells"])
+    code = cells_of(name, "code")
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_is_text_and_short_cells(name: str) -> None:
+    assert all(source(cell).count("\n") < 30 for cell in cells_of(name, "code"))
+    last = source(cells_of(name, "markdown")[-1])
+    assert "## Where to go on" in last
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_links_lead_somewhere(name: str) -> None:
+    text = "\n".join(source(cell) for cell in cells_of(name, "markdown"))
+    for target, anchor in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", text):
+        page = FOLDER / target
+        assert "://" in target or page.exists(), target
+        assert not anchor or anchor in anchors(page), f"{target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the headings of a page as links write them."""
+    headings = re.findall(r"(?m)^#+ (.+)$", page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of what the notebooks look for, so that they can write nothing into the checkout itself."""
+    for name in ("sample_transcripts", "notebooks"):
+        shutil.copytree(root / name, tmp_path / name)
+    for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, str(tmp_path / ".jupyter"))
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # in a notebook the kernel chooses
+    return tmp_path
+
+
+@pytest.fixture
+def run_notebook() -> Callable[[Path, Path], list[Cell]]:
+    """Return what executes a notebook in a folder and returns its code cells with their outputs."""
+    nbclient = pytest.importorskip("nbclient", reason="needs nbclient, which runs notebooks as Jupyter does")
+    pytest.importorskip("ipykernel", reason="needs ipykernel, the Python that Jupyter runs")
+    import nbformat
+    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+
+    class ThisPython(AsyncKernelManager):
+        """Starts the interpreter that runs the tests, whatever kernels Jupyter finds elsewhere."""
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(kernel_spec_manager=KernelSpecManager(kernel_dirs=[]), **options)
+
+    def run(path: Path, folder: Path) -> list[Cell]:
+        notebook = nbformat.read(path, as_version=4)
+        where = {"metadata": {"path": str(folder)}}
+        nbclient.NotebookClient(notebook, kernel_manager_class=ThisPython, timeout=SECONDS, resources=where).execute()
+        return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+    return run
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_runs(name: str, checkout: Path, run_notebook: Callable[[Path, Path], list[Cell]]) -> None:
+    # Jupyter runs a notebook in its own folder, other programs in the root: each half of them is tried so.
+    folder = checkout / "notebooks" if NOTEBOOKS.index(name) % 2 else checkout
+    cells = run_notebook(checkout / "notebooks" / name, folder)
+    for cell in cells:
+        said = [one["text"] for one in cell["outputs"] if one.get("name") == "stderr"]
+        assert not said, f"a warning in a cell of {name}: {said}"
+        if "ta.plots." in source(cell):
+            assert any("image/png" in one.get("data", {}) for one in cell["outputs"]), source(cell)
+    assert any("image/png" in one.get("data", {}) for cell in cells for one in cell["outputs"])
