@@ -1,7 +1,7 @@
 """What writing a session's figures costs: ``python -m benchmarks.figures [RUNS]``.
 
 Sessions of 60 and of 500 turns are put together from the turns of the sample transcripts. Medians of processor
-time in one warm process, so that what else the machine does counts less; all figures of a row are taken in turn.
+time in one warm process, so that what else the machine does counts less. Those of a run are of one session here.
 """
 
 from __future__ import annotations
@@ -10,16 +10,24 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks._markdown import markdown
 from therapy_analytics.plots import PLOTS
-from therapy_analytics.plots._figures import FIGURES, FORMATS, figure_size
-from therapy_analytics.plots._save import draw, house_style, write
+from therapy_analytics.plots._figures import (
+    FIGURES,
+    FORMATS,
+    RUN_FIGURES,
+    figure_size,
+    write_figures,
+    write_run_figures,
+)
+from therapy_analytics.plots._save import draw, easel, house_style, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,10 +44,9 @@ def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     heads = [f"{kind}, {n} turns" for n in LENGTHS for kind in FORMATS]
     columns = [_milliseconds(tables, kind, runs) for tables in map(tables_of, LENGTHS) for kind in FORMATS]
-    rows = [[name, *(f"{column[name]:.0f}" for column in columns)] for name in FIGURES]
-    total = ["all", *(f"{sum(column.values()):.0f}" for column in columns)]
+    rows = [[name, *(f"{column[name]:.0f}" for column in columns)] for name in columns[0]]
     print(f"Milliseconds for a figure, drawn and written; medians of {runs}.\n")
-    print(markdown([["figure", *heads], *rows, total]))
+    print(markdown([["figure", *heads], *rows]))
 
 
 def session_of(n_turns: int) -> ta.Session:
@@ -66,17 +73,33 @@ def tables_of(n_turns: int) -> Mapping[str, pd.DataFrame]:
 
 
 def _milliseconds(tables: Mapping[str, pd.DataFrame], kind: str, runs: int) -> dict[str, float]:
-    """Return the median milliseconds of each figure in one format."""
-    times: dict[str, list[float]] = {name: [] for name in FIGURES}
-    with tempfile.TemporaryDirectory() as folder, house_style():
-        for _ in range(runs + 1):
-            for name, of in FIGURES.items():
-                start = time.process_time()
-                figure = draw(PLOTS[name], tables[of], figsize=figure_size(PLOTS[name], tables[of]))
-                write(figure, [Path(folder) / f"{name}.{kind}"])
-                times[name].append(time.process_time() - start)
+    """Return the median milliseconds of each figure in one format, and of all of a session, or of a run, together."""
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for whose, figures, write_all in (("session", FIGURES, write_figures), ("run", RUN_FIGURES, write_run_figures)):
+            for name, of in figures.items():
+                path = Path(folder) / f"{name}.{kind}"
+                found[f"{name} of a {whose}"] = _one(name, tables[of], path, runs)
+            found[f"**all of a {whose}**"] = _median(partial(write_all, tables, folder, formats=[kind]), runs)
+    return found
+
+
+def _one(name: str, table: pd.DataFrame, path: Path, runs: int) -> float:
+    """Return the median milliseconds of one figure, on axes that are there."""
+    with house_style(), easel() as figure:
+        return _median(
+            lambda: write(draw(PLOTS[name], table, figsize=figure_size(PLOTS[name], table), on=figure), [path]), runs
+        )
+
+
+def _median(work: Callable[[], object], runs: int) -> float:
+    times = []
+    for _ in range(runs + 1):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
     # The first is not warm.
-    return {name: 1000 * statistics.median(own[1:]) for name, own in times.items()}
+    return 1000 * statistics.median(times[1:])
 
 
 if __name__ == "__main__":

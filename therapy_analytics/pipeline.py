@@ -196,6 +196,8 @@ def run(
         results.write_csv(dyads, out / "dyads.csv")
     gold = sorted({name for part in parts for name in part.gold})
     results.write_csv(_codebook(settings, by_session, gold), out / "codebook.csv")
+    if writing.figures:
+        results.write_run_figures(out, by_session["session_id"].tolist(), writing.figures, settings.tagger.kind)
     if writing.report:
         _write_report(out, quotes=settings.quotes)
     return RunResult(out, by_session, tuple(inputs.problems), tagger, settings.rated)

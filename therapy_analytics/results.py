@@ -21,6 +21,7 @@ WRITTEN = (
     "problems.csv",
     "run.json",
     "report.html",
+    *(f"{name}.{kind}" for name in ("profile", "thirds", "responses") for kind in ("png", "svg", "pdf")),
 )
 
 
@@ -84,8 +85,17 @@ def write_session(tables: SessionTables, folder: Path, *, figures: Sequence[str]
 def _draw(tables: SessionTables, folder: Path, figures: Sequence[str]) -> None:
     from therapy_analytics.plots._figures import write_figures  # noqa: PLC0415 (matplotlib is slow to import)
 
-    names = ("turns", "synchrony", "profile", "responses")
+    names = ("turns", "synchrony", "profile")
     write_figures({name: getattr(tables, name) for name in names}, folder, formats=figures)
+
+
+def write_run_figures(out: Path, sessions: Sequence[str], figures: Sequence[str], tagger: str) -> None:
+    """Draw what is seen over all sessions of a run, from the tables in its folder."""
+    from therapy_analytics.plots._figures import write_run_figures as draw  # noqa: PLC0415
+
+    profile = pd.concat([pd.read_csv(out / "sessions" / name / "profile.csv") for name in sessions], ignore_index=True)
+    profile.attrs["tagger"] = tagger
+    draw({"profile": profile, "responses": pd.read_csv(out / "responses.csv")}, out, formats=figures)
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:

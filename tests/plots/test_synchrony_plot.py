@@ -8,6 +8,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
@@ -103,7 +104,14 @@ def points(ax, gid):
 
 
 def bands(ax):
-    return [path.vertices for one in ax.collections if one.get_gid() == "chance" for path in one.get_paths()]
+    return pieces(ax, "chance")
+
+
+def pieces(ax, gid):
+    """Return the corners of each part of a shape, a closed one's first once."""
+    paths = [patch.get_path() for patch in ax.patches if patch.get_gid() == gid]
+    found = [np.split(path.vertices, np.flatnonzero(path.codes == Path.MOVETO)[1:]) for path in paths]
+    return [corners for path in found for corners in path if len(corners)]
 
 
 # One session, by hand
@@ -139,8 +147,7 @@ def test_undefined_windows_part_line_and_band():
     third = (rows["part"] == "window") & (rows["first_turn"] == 10)
     ax = draw(rows.assign(**{name: rows[name].mask(third) for name in ("value", "null", "null_sd")}))
     assert len(bands(ax)) == 2
-    (lines,) = [one for one in ax.collections if one.get_gid() == "windows client"]
-    assert [len(path.vertices) for path in lines.get_paths()] == [2, 2]
+    assert [len(corners) for corners in pieces(ax, "windows client")] == [2, 2]
 
 
 def test_numbers_of_the_whole_session_stand_beside(written):

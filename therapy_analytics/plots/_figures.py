@@ -1,4 +1,4 @@
-"""All figures of one session, each in every format that is asked for."""
+"""All figures of one session, and those of a run, each in every format that is asked for."""
 
 from __future__ import annotations
 
@@ -17,16 +17,11 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg", "pdf")
 FIGURES: Mapping[str, str] = MappingProxyType(
-    {
-        "timeline": "turns",
-        "synchrony": "synchrony",
-        "profile": "profile",
-        "thirds": "profile",
-        "responses": "responses",
-        "client_state": "turns",
-    }
+    {"timeline": "turns", "profile": "profile", "client_state": "turns", "synchrony": "synchrony"}
 )
 """The plots that are made of one session, and the table that each of them takes."""
+RUN_FIGURES: Mapping[str, str] = MappingProxyType({"profile": "profile", "thirds": "profile", "responses": "responses"})
+"""The plots that are made of all sessions of a run together: of one, thirds and responses rest on few turns."""
 
 
 def check_formats(formats: Iterable[str]) -> tuple[str, ...]:
@@ -63,7 +58,7 @@ def write_figures(
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        ``turns``, ``synchrony``, ``profile`` and ``responses`` of one session, as in the files of these names.
+        ``turns``, ``synchrony`` and ``profile`` of one session, as in the files of these names.
         A figure whose table is not there is left out.
     folder : pathlib.Path or str
         Where they go; it must be there.
@@ -80,14 +75,39 @@ def write_figures(
     BadOptionError
         A format is not known, or a table lacks a column.
     """
-    from therapy_analytics.plots._save import draw, house_style, write  # noqa: PLC0415 (matplotlib is slow to import)
+    return _write(FIGURES, tables, Path(folder), check_formats(formats))
 
-    formats, folder, found, figure = check_formats(formats), Path(folder), [], None
-    with house_style():
-        for name, of in FIGURES.items():
-            if of in tables and formats:
-                figure = draw(PLOTS[name], tables[of], figsize=figure_size(PLOTS[name], tables[of]), on=figure)
-                found += write(figure, [folder / f"{name}.{one}" for one in formats])
+
+def write_run_figures(
+    tables: Mapping[str, DataFrame], folder: Path | str, *, formats: Iterable[str] = ("png",)
+) -> list[Path]:
+    """Write the figures of all sessions of a run, pooled; parameters, files and errors as of `write_figures`.
+
+    Parameters
+    ----------
+    tables : mapping of str to pandas.DataFrame
+        ``profile`` of all sessions, a row for each session, code and part, as `Analysis.profile`: how sessions differ
+        goes into the intervals; and ``responses``, as in the ``responses.csv`` of the run.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files: ``profile.png`` and so on, in the order of `RUN_FIGURES`.
+    """
+    return _write(RUN_FIGURES, tables, Path(folder), check_formats(formats))
+
+
+def _write(
+    figures: Mapping[str, str], tables: Mapping[str, DataFrame], folder: Path, formats: tuple[str, ...]
+) -> list[Path]:
+    from therapy_analytics.plots._save import draw, easel, house_style, write  # noqa: PLC0415 (matplotlib is slow)
+
+    wanted = {name: tables[of] for name, of in figures.items() if of in tables and formats}
+    found: list[Path] = []
+    with house_style(), easel() as figure:
+        for name, table in wanted.items():
+            draw(PLOTS[name], table, figsize=figure_size(PLOTS[name], table), on=figure)
+            found += write(figure, [folder / f"{name}.{one}" for one in formats])
     return found
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-DPI = 110.0
+DPI = 100.0
 STYLE: dict[Any, Any] = {
     # Ids in an SVG are made from this and from what they name, not by chance.
     "svg.hashsalt": "therapy-analytics",
@@ -119,6 +120,24 @@ def draw(
     return figure
 
 
+@contextmanager
+def easel(dpi: float = DPI) -> Iterator[Figure]:
+    """Make a figure on which one plot after the other is drawn: to make one anew takes as long as a plot."""
+    figure = Figure(figsize=FIGSIZE, dpi=dpi)
+    canvas: Any = FigureCanvasAgg(figure)
+    figure.add_axes(_Plain(figure, inner_box(*FIGSIZE)))
+    yield figure
+    # The picture is megabytes, and Python would keep it until it looks for what refers to itself.
+    canvas.renderer = None
+
+
+class _Plain(Axes):
+    """Axes that never have a grid: to say that there is none makes all their ticks."""
+
+    def grid(self, *_: Any, **__: Any) -> None:
+        """Do nothing."""
+
+
 def _wipe(figure: Figure, figsize: tuple[float, float]) -> None:
     """Make a figure as new; enough for plots that change of their axes the limits and whether they are seen."""
     (ax,) = figure.axes
@@ -173,7 +192,7 @@ def _painted(drawn: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.ui
     begins = np.concatenate([[0], np.flatnonzero(dots[1:] != dots[:-1]) + 1])
     ink, runs = dots[begins], np.diff(begins, append=len(dots))
     # Six of the eight bits of each colour make a bin; bytes are red, green, blue from the lowest.
-    bins = (ink >> 2 & 0x3F) | (ink >> 4 & 0xFC0) | (ink >> 6 & 0x3F000)
+    bins = ((ink >> 2 & 0x3F) | (ink >> 4 & 0xFC0) | (ink >> 6 & 0x3F000)).astype(np.int64)
     found, used = _one_each(bins, ink, runs)
     often, core = np.bincount(bins, weights=runs, minlength=BINS)[used], _core()
     most = np.argsort(-often, kind="stable")[: 256 - len(core)]
@@ -184,13 +203,16 @@ def _painted(drawn: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.ui
 
 
 def _one_each(
-    bins: NDArray[np.uint32], ink: NDArray[np.uint32], runs: NDArray[np.int64]
+    bins: NDArray[np.int64], ink: NDArray[np.uint32], runs: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return a colour of each bin that has any, (n, 3), and these bins: white, else one of an area, else any."""
     one, used = np.zeros(BINS, dtype=np.uint32), np.zeros(BINS, dtype=np.bool_)
     used[bins] = True
-    for own in (slice(None), runs > AREA, ink == WHITE):
-        one[bins[own]] = ink[own]
+    one[bins] = ink
+    areas = np.flatnonzero(runs > AREA)
+    one[bins[areas]] = ink[areas]
+    # Paper is white, and white is the last bin's.
+    one[-1] = WHITE
     return one[used].view(np.uint8).reshape(-1, 4)[:, :3], np.flatnonzero(used)
 
 
@@ -199,7 +221,8 @@ def _nearest(colours: NDArray[np.uint8], palette: NDArray[np.uint8]) -> NDArray[
     own, those = colours.astype(np.float32), palette.astype(np.float32)
     # Squares of distances, less what is the same for all of the palette.
     squares = (those**2).sum(axis=1) - 2 * own @ those.T
-    return np.argmin(squares, axis=1)
+    nearest: NDArray[np.int64] = np.argmin(squares, axis=1)
+    return nearest
 
 
 @functools.cache

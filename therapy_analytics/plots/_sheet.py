@@ -24,13 +24,13 @@ COLOURS = {"therapist": "#0072B2", "client": "#E69F00"}
 STROKES = {"therapist": "-", "client": (0, (3.5, 1.2)), "both": "-"}
 MOST = 3.5
 """So many standard deviations from chance are drawn; what lies further is put at the end, as an arrow."""
-TABLE = 34.2
+TABLE = 35.3
 """Width, in sizes of the font, of the numbers at the right end of the axes."""
 NUMERAL = 0.9
 """Size of numbers, in sizes of the font."""
 INSET = 3.0
 """Width of the left end of the axes, which the names have in addition to the margin."""
-COLUMNS = {"replies of": -10, "value": 8, "chance": 8, "z": 6, "p": 7, "strangers": 11, "z ": 7}
+COLUMNS = {"replies of": -10, "value": 9, "chance": 9, "z": 6, "p": 7, "strangers": 11, "z ": 7}
 """Heads and widths, in letters, of the numbers; words begin where their column does."""
 
 

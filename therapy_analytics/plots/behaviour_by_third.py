@@ -28,6 +28,8 @@ MOST = 40
 """So many behaviours are drawn: the first of the codebooks."""
 TALL, HEADING = 7.5, 1.9
 """Least height of a picture, and height of the line above each role's pictures, in sizes of the font."""
+SMALL = 0.86
+"""Size of counts and of the scale, in sizes of the font."""
 LONG = 18.0
 """Longer names, in sizes of the font, are cut."""
 _NAME, _COUNT = 1.5, 1.4
@@ -123,7 +125,7 @@ def _grid(board: Board, found: list[Behaviour], values: Rates, top: float) -> _G
     """Return the grid in which the text is about as large as can be, and the pictures high."""
     sizes = [sum(one.role == role for one in found) for role in ROLES if any(one.role == role for one in found)]
     longest, name = max(len(said) for said in _counts(values).ravel()), max(length(one.name) for one in found)
-    wide = max(3 * (longest * ADVANCE * 0.8 + 0.5) + 0.6, 0.8 * min(name, LONG) + 0.7)
+    wide = max(3 * (longest * ADVANCE * SMALL + 0.5) + 0.6, 0.8 * min(name, LONG) + 0.7)
     margin = 2.6
     fonts = {}
     for across in range(1, max(sizes) + 1):
@@ -172,7 +174,7 @@ def _pictures(
     board.write([(x0, y, name, "left") for x0, y, (name, _) in heads], grid.name, "names")
     feet = np.repeat(bottom - 0.75 * font, 3).tolist()
     cells = zip(x.ravel().tolist(), feet, _counts(values)[at].ravel().tolist(), strict=True)
-    board.write([(x0, y, said, "center") for x0, y, said in cells], 0.8 * font, "counts", NUMBERS)
+    board.write([(x0, y, said, "center") for x0, y, said in cells], SMALL * font, "counts", NUMBERS)
 
 
 def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
@@ -187,4 +189,4 @@ def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
         ends: list[Line] = [
             (x - 0.3 * grid.font, at, said, "right") for x, at in zip(left[first], y[first], strict=True)
         ]
-        board.write(ends, 0.8 * grid.font, "scale")
+        board.write(ends, SMALL * grid.font, "scale")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import to_rgba
@@ -190,7 +190,7 @@ def _bands(page: Sheet, who: str, drawn: list[Windows]) -> None:
             x = np.clip(np.concatenate([[x[0] - HALF_STEP], x, [x[-1] + HALF_STEP]]), 0, page.last)
             low, high = (np.concatenate([y[run[:1]], y[run], y[run[-1:]]]) for y in (one.low, one.high))
             corners.append(np.column_stack([np.append(x, x[::-1]), np.append(low, high[::-1])]))
-    edge = {"ec": to_rgba(page.colour(who), 0.55), "ls": STROKES[who], "lw": 0.075 * page.font}
+    edge: dict[str, Any] = {"ec": to_rgba(page.colour(who), 0.55), "ls": STROKES[who], "lw": 0.075 * page.font}
     page.ax.add_artist(courses(corners, closed=True, fc=to_rgba("0.5", 0.2), gid="chance", **edge))
 
 
@@ -200,7 +200,7 @@ def _lines(page: Sheet, who: str, drawn: list[Windows]) -> None:
         return
     runs = [(one, run) for one in drawn for run in apart(~np.isnan(one.value))]
     paths = [np.column_stack([one.middle[run], one.value[run]]) for one, run in runs]
-    style = {"ec": page.colour(who), "ls": STROKES[who], "lw": 0.15 * page.font, "zorder": 2}
+    style: dict[str, Any] = {"ec": page.colour(who), "ls": STROKES[who], "lw": 0.15 * page.font, "zorder": 2}
     page.ax.add_artist(courses(paths, gid=f"windows {who}", **style))
     outside = np.concatenate([one.outside for one in drawn])
     x, y = (np.concatenate([getattr(one, name) for one in drawn]) for name in ("middle", "value"))
@@ -256,7 +256,7 @@ def _backdrop(page: Sheet, levels: list[float]) -> None:
     """Draw where 95 of 100 draws of chance lie, chance itself, and a faint line at each level but the ends."""
     top, *inner, foot = levels
     low, middle, high = page.at(np.array([-BEYOND, 0, BEYOND])).tolist()
-    page.ax.add_artist(boxes([(low, foot, high, top)], fc="0.5", alpha=0.22, gid="chance"))
+    page.ax.add_artist(boxes([(low, foot, high, top)], fc="0.5", alpha=0.22, gid="chance of all"))
     lines = [(middle, top, middle, foot), *((0, y, page.last, y) for y in inner)]
     page.ax.add_artist(strokes(lines, ec="0.5", alpha=0.35, lw=0.6, zorder=0.5))
 

@@ -208,7 +208,7 @@ def _head(page: Page, turns: DataFrame, *, feelings: bool) -> None:
     """Write the session's name and size, and what the colours mean."""
     size = page.font + 2
     name = shorten(str(turns["session_id"].iloc[0]), size, page.ax)
-    page.write([(page.left, page.above(2.2 * page.font + 0.36 * size), name, "left")], size=2, font=BOLD)
+    page.write([(page.left, page.above(5 + 1.4 * page.font + 0.5 * size), name, "left")], size=2, font=BOLD)
     n_words = int(np.nansum(numbers(turns, "n_words")))
     text = f"{len(turns):,} turns, {n_words:,} words"
     page.write([(page.left, page.above(5 + 0.36 * page.font), text, "left")])
