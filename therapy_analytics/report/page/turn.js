@@ -91,7 +91,7 @@ function turnCodes(model, turn) {
   if (first.length) parts.push(turnTable(model, turn, first, "Codes of this turn"));
   else parts.push(el("p", { class: "quiet" }, "No code is at 10% or more."));
   if (rest.length) parts.push(disclosure(`${counted(rest.length, "code")} under 10%`, turnTable(model, turn, rest, "Codes under 10%")));
-  parts.push(el("p", { class: "quiet" }, "Each code counts from a probability of its own, which may be well under 50%: rare codes are never sure."));
+  parts.push(el("p", { class: "quiet small" }, "A code counts from a probability of its own, which may lie well under 50%."));
   return el("div", { class: "turn-codes" }, parts);
 }
 
