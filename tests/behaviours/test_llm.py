@@ -228,7 +228,7 @@ def drip(handler: Any, request: Any) -> None:
 
 
 def hang(handler: Any, request: Any) -> None:
-    time.sleep(3)
+    time.sleep(8)
 
 
 @pytest.mark.parametrize("slow", [drip, hang], ids=lambda one: one.__name__)
@@ -237,7 +237,7 @@ def test_an_answer_that_takes_too_long_is_cut_off(slow: Any, fake: Any, predict:
     start = time.monotonic()
     with pytest.raises(CoderServerError, match=r"longer than 0\.3 s \(--llm-timeout\)"):
         predict(TALK, timeout_s=0.3)
-    assert time.monotonic() - start < 2.5
+    assert time.monotonic() - start < 6
 
 
 def test_one_question_that_always_fails_costs_only_itself(fake: Any, predict: Callable[..., Codes]) -> None:
@@ -593,7 +593,7 @@ def test_a_command_that_is_stopped_is_taken_up(
         process.send_signal(number)
         start = time.monotonic()
         _, said = process.communicate(timeout=20)
-    assert time.monotonic() - start < 2.5
+    assert time.monotonic() - start < 6
     assert process.returncode == status
     assert "Traceback" not in said
     fake.behave, before = fake.well, len(fake.asked)

@@ -65,5 +65,5 @@ def test_codes_by_hand_go_with_one_folder(results: Path, by_hand: Path) -> None:
     sessions = ta.compare(results, by="source", options=QUICK)
     assert sessions.more
     table = pd.read_csv(results / "sessions.csv")
-    with pytest.raises(BadOptionError, match="goes with one folder"):
+    with pytest.raises(BadOptionError, match="with one folder"):
         ta.compare(table, by="source", options=replace(QUICK, gold=by_hand))

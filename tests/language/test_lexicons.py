@@ -45,7 +45,7 @@ def test_function_words_are_the_nine_of_style_matching_without_overlap() -> None
 
 
 BAD = {
-    "not TOML": ("a.toml", "name = [", "not valid TOML"),
+    "not TOML": ("a.toml", "name = [", "not written as a word list is"),
     "no name": ("a.toml", "[categories.x]\nwords=['a']", "a name is missing"),
     "no categories": ("a.toml", "name='a'", "no categories"),
     "no words": ("a.toml", "name='a'\n[categories.x]\n", "has no words"),
