@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import linalg, stats
 
 from therapy_analytics.errors import BadOptionError
 
@@ -233,6 +232,8 @@ def _in_company(data: Floats, session: Ints) -> tuple[Floats, Ints, int]:
 
 def _pairs(data: Floats, session: Ints, n_sessions: int) -> _Pairs:
     """Return what a model needs, from columns x, y, and what is held constant; say where it would be undefined."""
+    from scipy import linalg  # noqa: PLC0415 (slow to import, and only associations need it)
+
     if n_sessions < FEWEST_SESSIONS:
         plural = "" if n_sessions == 1 else "s"
         raise _Undefined(f"{n_sessions} session{plural} with two replies or more, {FEWEST_SESSIONS} are needed")
@@ -261,6 +262,8 @@ def _centred(values: Floats, session: Ints) -> Floats:
 
 
 def _figures(pairs: _Pairs, seed: int) -> dict[str, float | str]:
+    from scipy import stats  # noqa: PLC0415 (the same)
+
     fit = _fit(pairs)
     df = int(pairs.session.max())
     low, high = stats.t.interval(0.95, df, loc=fit.slope, scale=fit.error) if fit.sound else (nan, nan)

@@ -89,7 +89,7 @@ def test_neither_order_nor_grouping_nor_processes_matter() -> None:
     for groups in ([sessions], [sessions[::-1]], [sessions[2:], sessions[:2]]):
         batches = [arrays(*group) for group in groups]
         for processes in (1, 2) if len(groups) == 2 else (1,):
-            found = list(in_order(accurate_codes, batches, processes=processes))
+            found = [codes for _, codes in in_order(accurate_codes, batches, processes=processes)]
             for part in ("probability", "decision", "unsure"):
                 wanted = [getattr(alone[one.id], part) for group in groups for one in group]
                 np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))

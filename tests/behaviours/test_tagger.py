@@ -168,7 +168,7 @@ def test_neither_order_nor_grouping_nor_processes_matter() -> None:
     for groups in groupings:
         batches = [arrays(*group) for group in groups]
         for processes in (1, 2) if len(groups) == 2 else (1,):
-            found = list(in_order(load_tagger().predict, batches, processes=processes))
+            found = [codes for _, codes in in_order(load_tagger().predict, batches, processes=processes)]
             for part in ("probability", "decision", "unsure"):
                 wanted = [getattr(alone[one.id], part) for group in groups for one in group]
                 np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))

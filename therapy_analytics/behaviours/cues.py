@@ -93,7 +93,7 @@ def hand_features(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) 
     cues = np.zeros((len(stream.norm), len(CUES)), dtype=np.bool_)
     for row, word in enumerate(stream.norm):
         cues[row, _COLUMNS.get(word, [])] = True
-    counts = np.stack([stream.per_turn(column) for column in cues[stream.ids].T], axis=1)
+    counts = stream.each_per_turn(cues)
     plain = _plain(turns, stream, starts)[:, None]
     forms = _lengths(turns) | _forms_of_speech(stream, cues) | _places(turns, starts)
     forms |= _neighbourhood(forms, stream)
@@ -116,6 +116,13 @@ class Stream:
     def per_turn(self, marks: NDArray[Any]) -> _Column:
         """Add up marks of tokens in each turn."""
         return np.bincount(self.turn_of, marks, minlength=len(self.before)).astype(np.float64)
+
+    def each_per_turn(self, types: NDArray[np.bool_]) -> _Column:
+        """Count the tokens of each turn whose type is marked, (n_types, n) to (n_turns, n); few are."""
+        n_turns, width = len(self.before), types.shape[1]
+        token, column = np.divmod(np.flatnonzero(types[self.ids]), width)
+        cells = self.turn_of[token] * width + column
+        return np.bincount(cells, minlength=n_turns * width).reshape(n_turns, width).astype(np.float64)
 
 
 def _lengths(turns: TurnArrays) -> dict[str, _Column]:

@@ -18,9 +18,16 @@ from pathlib import Path
 
 import numpy as np
 
-from therapy_analytics.behaviours.text_model import Floats, TextModel, load_text_model
+from therapy_analytics.behaviours.text_model import (
+    Cut,
+    Floats,
+    TextModel,
+    load_text_model,
+    read_stretches,
+    stretches_of,
+)
 from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.stretches import stretches, turns_of
+from therapy_analytics.language.stretches import turns_of
 
 KINDS = ("emotional", "informational")
 """Columns of everything that the model gives."""
@@ -52,8 +59,12 @@ class Disclosure:
 
     def predict(self, turns: TurnArrays) -> Disclosed:
         """Return what turns disclose; a turn's numbers do not depend, in any bit, on the other turns."""
-        cut = stretches(turns)
-        p = self.model.probabilities(cut.turns)
+        return self.of_stretches(read_stretches(turns))
+
+    def of_stretches(self, read: Cut) -> Disclosed:
+        """Return the same, of turns that are cut and read."""
+        turns, cut = read.turns, read.parts
+        p = self.model.probabilities(read.texts)
         best = np.zeros((len(turns), len(KINDS)))
         np.maximum.at(best, cut.turn_of, p)
         either = 1.0 - (1.0 - p[:, 0]) * (1.0 - p[:, 1])
@@ -74,12 +85,12 @@ class Disclosure:
 
 
 def disclosed(session: AnnotatedSession) -> Disclosed:
-    """Return what the package's model says of all turns of a session, computed once for it."""
-    return session.once(_disclosed)
+    """Return what the package's model says of all turns of a session, computed once for its batch."""
+    return session.by_turn(_disclosed)
 
 
 def _disclosed(session: AnnotatedSession) -> Disclosed:
-    return load_disclosure().predict(session.turns)
+    return load_disclosure().of_stretches(stretches_of(session))
 
 
 def load_disclosure(folder: Path = WEIGHTS) -> Disclosure:

@@ -23,9 +23,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.text_model import Floats, TextModel, load_text_model
+from therapy_analytics.behaviours.text_model import (
+    Cut,
+    Floats,
+    TextModel,
+    load_text_model,
+    read_stretches,
+    stretches_of,
+)
 from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.stretches import Ints, stretches, turns_of
+from therapy_analytics.language.stretches import Ints, turns_of
 
 KINDS = (
     "all_or_nothing_thinking",
@@ -82,8 +89,12 @@ class Distortions:
 
     def predict(self, turns: TurnArrays) -> Distorted:
         """Return how likely turns are distorted; a turn's numbers do not depend, in any bit, on the other turns."""
-        cut = stretches(turns)
-        scores = self.model.scores(cut.turns)
+        return self.of_stretches(read_stretches(turns))
+
+    def of_stretches(self, read: Cut) -> Distorted:
+        """Return the same, of turns that are cut and read."""
+        turns, cut = read.turns, read.parts
+        scores = self.model.scores(read.texts)
         silent = turns.n_words == 0
         p = 1.0 / (1.0 + np.exp(-scores))
         of_kind = p[:, :1] * _shares(scores[:, 1 : 1 + len(KINDS)])
@@ -122,12 +133,12 @@ def _any_of(p: Floats, turn_of: Ints, silent: NDArray[np.bool_]) -> Floats:
 
 
 def distorted(session: AnnotatedSession) -> Distorted:
-    """Return what the package's model says of all turns of a session, computed once for it."""
-    return session.once(_distorted)
+    """Return what the package's model says of all turns of a session, computed once for its batch."""
+    return session.by_turn(_distorted)
 
 
 def _distorted(session: AnnotatedSession) -> Distorted:
-    return load_distortions().predict(session.turns)
+    return load_distortions().of_stretches(stretches_of(session))
 
 
 def load_distortions(folder: Path = WEIGHTS) -> Distortions:

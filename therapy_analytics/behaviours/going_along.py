@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from therapy_analytics.behaviours.text_model import Floats, TextModel, load_text_model
+from therapy_analytics.behaviours.text_model import Cut, Floats, TextModel, load_text_model, read_stretches
 from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.stretches import Ints, stretches, turns_of
+from therapy_analytics.language.stretches import Ints, turns_of
 
 KINDS = ("praise", "reinforcement", "challenge")
 """Columns of what the model gives: praise of the person or idea, reinforcement of a claim, and challenge, which is for
@@ -53,8 +53,12 @@ class GoingAlong:
 
     def predict(self, turns: TurnArrays) -> WentAlong:
         """Return what turns do; a turn's numbers do not depend, in any bit, on the other turns."""
-        cut = stretches(turns)
-        p = self.model.probabilities(cut.turns)
+        return self.of_stretches(read_stretches(turns))
+
+    def of_stretches(self, read: Cut) -> WentAlong:
+        """Return the same, of turns that are cut and read."""
+        turns, cut = read.turns, read.parts
+        p = self.model.probabilities(read.texts)
         best = np.zeros((len(turns), len(KINDS)))
         np.maximum.at(best, cut.turn_of, p)
         best[turns.n_words == 0] = np.nan

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from therapy_analytics.behaviours.text_model import Floats, TextModel, load_text_model
+from therapy_analytics.behaviours.text_model import Floats, TextModel, load_text_model, read_texts
 from therapy_analytics.language import TurnArrays
 from therapy_analytics.language.stretches import turns_of
 
@@ -43,7 +43,7 @@ class QuestionKinds:
 
         A question's numbers do not depend, in any bit, on the other questions.
         """
-        p = self.model.probabilities(questions)
+        p = self.model.probabilities(read_texts(questions))
         p[questions.n_words == 0] = np.nan
         return p
 

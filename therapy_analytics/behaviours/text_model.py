@@ -20,10 +20,11 @@ from scipy import sparse
 
 from therapy_analytics.behaviours._weights import read_arrays, read_file
 from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.features import N_BUCKETS, featurize
+from therapy_analytics.behaviours.features import N_BUCKETS, Features, featurize
 from therapy_analytics.errors import BadDataFileError
-from therapy_analytics.language import TurnArrays
+from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
+from therapy_analytics.language.stretches import Stretches, stretches
 
 FORMAT = 1
 MEANING_WEIGHT = 4.0
@@ -63,38 +64,93 @@ class TextModel:
     extra: Floats
     bias: Floats
 
-    def probabilities(self, turns: TurnArrays, extra: Floats | None = None) -> Floats:
+    def probabilities(self, texts: Texts, extra: Floats | None = None) -> Floats:
         """Return the probability of each kind, (n_texts, n_kinds); a text's do not depend, in any bit, on the others.
 
         Parameters
         ----------
-        turns : TurnArrays
-            The texts, each as a turn.
+        texts : Texts
+            As `read_texts` returns them.
         extra : float64 array (n_texts, n_extras), optional
             The further numbers, for models that name some.
         """
-        scores = self.scores(turns, extra)
+        scores = self.scores(texts, extra)
         if not self.exclusive:
             return np.asarray(1.0 / (1.0 + np.exp(-scores)))
         odds = np.exp(scores - scores.max(axis=1, keepdims=True)) if len(scores) else scores
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
-    def scores(self, turns: TurnArrays, extra: Floats | None = None) -> Floats:
+    def scores(self, texts: Texts, extra: Floats | None = None) -> Floats:
         """Return the score of each kind, (n_texts, n_kinds): log-odds, or what a softmax is taken of."""
-        if not len(turns):
-            return np.zeros((0, len(self.kinds)))
-        features = featurize(turns, np.arange(len(turns) + 1))
+        features = texts.features
         scores = features.words @ (features.types @ self.buckets) + features.grams @ (GRAM_WEIGHT * self.buckets)
         scores += features.hand @ self.hand + self.bias
         # matrix products may differ with the number of rows
-        for dense, weights in ((mean_vectors(turns), self.meaning), *([] if extra is None else [(extra, self.extra)])):
+        for dense, weights in ((texts.meaning, self.meaning), *([] if extra is None else [(extra, self.extra)])):
             for k, own in enumerate(np.ascontiguousarray(weights.T)):
                 scores[:, k] += (dense * own).sum(axis=1)
         return np.asarray(scores)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """Texts as the models read them, whichever of them asks.
+
+    Attributes
+    ----------
+    features : Features
+        Of each text by itself.
+    meaning : float64 array (n_texts, DIMENSIONS)
+        See `mean_vectors`.
+    """
+
+    features: Features
+    meaning: Floats
+
+
+def read_texts(turns: TurnArrays) -> Texts:
+    """Read texts, each a turn, for the models."""
+    return Texts(featurize(turns, np.arange(len(turns) + 1)), mean_vectors(turns))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """Turns cut into stretches that are read.
+
+    Attributes
+    ----------
+    turns : TurnArrays
+        The turns.
+    parts : Stretches
+        Their sentences or windows.
+    texts : Texts
+        These as the models read them.
+    """
+
+    turns: TurnArrays
+    parts: Stretches
+    texts: Texts
+
+
+def read_stretches(turns: TurnArrays) -> Cut:
+    """Cut turns into stretches, and read these."""
+    parts = stretches(turns)
+    return Cut(turns, parts, read_texts(parts.turns))
+
+
+def stretches_of(session: AnnotatedSession) -> Cut:
+    """Return the stretches of a session's turns, read once for all models (ask for what they say by turn)."""
+    return session.once(_cut)
+
+
+def _cut(session: AnnotatedSession) -> Cut:
+    return read_stretches(session.turns)
+
+
 def mean_vectors(turns: TurnArrays) -> Floats:
     """Return the direction of each turn's mean word vector times `MEANING_WEIGHT`; 0 where no word has a vector."""
+    if not len(turns):
+        return np.zeros((0, DIMENSIONS))
     begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
     used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
     table = _vectors_of(tuple(turns.tokens.lower[i] for i in used.tolist()))

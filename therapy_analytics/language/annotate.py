@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -89,6 +90,32 @@ class TurnArrays:
         return self.categories[category]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where the turns of a session stand among those of its batch.
+
+    Attributes
+    ----------
+    whole : AnnotatedSession
+        All turns of the batch, as if one session had them.
+    start : int
+        The session's first turn among them.
+    turns, probabilities, decisions : TurnArrays, mappings
+        The session's, as they were cut out: whoever changes them takes the session out of its batch.
+    """
+
+    whole: AnnotatedSession
+    start: int
+    turns: TurnArrays
+    probabilities: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+
+    def holds(self, one: AnnotatedSession) -> bool:
+        """Whether the session is as it was cut out."""
+        pairs = ((self.probabilities, one.probabilities), (self.decisions, one.decisions))
+        return self.turns is one.turns and all(mine is its or not (mine or its) for mine, its in pairs)
+
+
 @dataclass(frozen=True, slots=True)
 class AnnotatedSession:
     """One session with its arrays, and with the codes of its turns once it is tagged.
@@ -112,6 +139,8 @@ class AnnotatedSession:
         Sessions of others, for chance baselines; None where there are none.
     extras : frozenset of str
         Costly measures that the user asks for, see `Extra`.
+    place : Place or None
+        In its batch, see `by_turn`.
     """
 
     session: Session
@@ -123,6 +152,7 @@ class AnnotatedSession:
     seed: int = 0
     company: Company | None = None
     extras: frozenset[Extra] = frozenset()
+    place: Place | None = field(default=None, compare=False, repr=False)
     _known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
@@ -170,6 +200,32 @@ class AnnotatedSession:
         found: T = self._known[key]
         return found
 
+    def by_turn(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:
+        """Return what a function says of each turn by itself, computed for all turns of the batch at once.
+
+        Parameters
+        ----------
+        compute : callable
+            Makes an array (n_turns, ...), or a dataclass of such arrays, in which what stands for a turn depends on
+            its words, role and codes alone: not on the turns around it, and not on the session.
+        key : object, optional
+            As for `once`.
+
+        Returns
+        -------
+        array or dataclass
+            The session's part of it, not to be written to.
+        """
+        place = self.in_batch
+        if place is None:
+            return self.once(compute, key=key)
+        return _rows(place.whole.once(compute, key=key), slice(place.start, place.start + len(self)))
+
+    @property
+    def in_batch(self) -> Place | None:
+        """The session's place in its batch; None where turns or codes have been changed since, or it has none."""
+        return self.place if self.place is not None and self.place.holds(self) else None
+
     def has(self, *codes: str) -> bool:
         """Return whether the coder of the run gives all these codes."""
         return self.decisions.keys() >= set(codes)
@@ -200,8 +256,20 @@ class Batch:
     starts: NDArray[np.int64]
 
     def __iter__(self) -> Iterator[AnnotatedSession]:
-        for i, session in enumerate(self.sessions):
-            yield AnnotatedSession(session, self.turns.between(int(self.starts[i]), int(self.starts[i + 1])))
+        said = tuple(turn for session in self.sessions for turn in session.turns)
+        whole = AnnotatedSession(Session(id="", source_file="", turns=said), self.turns)
+        for session, (start, stop) in zip(self.sessions, pairwise(self.starts.tolist()), strict=True):
+            turns = self.turns.between(start, stop)
+            yield AnnotatedSession(session, turns, place=Place(whole, start, turns))
+
+
+def _rows(found: T, part: slice) -> T:
+    """Return rows of an array, or of all arrays of a dataclass."""
+    if isinstance(found, np.ndarray):
+        return found[part]  # type: ignore[return-value]
+    arrays: Any = found
+    rows: T = replace(arrays, **{one.name: getattr(arrays, one.name)[part] for one in fields(arrays)})
+    return rows
 
 
 def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
@@ -224,20 +292,21 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
     starts = np.zeros(len(sessions) + 1, dtype=np.int64)
     np.cumsum([len(session.turns) for session in sessions], out=starts[1:])
     begins, covers = _find(tokens, matcher)
+    turn_of = np.repeat(np.arange(len(turns)), np.diff(tokens.offsets))
     first = _first_word(tokens)
     opens = np.zeros((len(turns), begins.shape[1]), dtype=np.bool_)
     has_word = first < tokens.offsets[1:]
     opens[has_word] = begins[first[has_word]]
-    n_words = _per_turn(tokens.word_start, tokens.offsets)
+    n_words = np.bincount(turn_of, tokens.word_start, len(turns)).astype(np.int64)
     arrays = TurnArrays(
         tokens=tokens,
         offsets=tokens.offsets,
         roles=np.array([ROLES.index(turn.role) for turn in turns], dtype=np.int8),
-        n_words=n_words.astype(np.int64),
-        n_sentences=_sentences(tokens, n_words),
+        n_words=n_words,
+        n_sentences=_sentences(tokens, turn_of, len(turns)),
         categories=category_columns(matcher.categories),
-        counts=_per_turn(begins, tokens.offsets),
-        covered=_per_turn(covers & tokens.word_start[:, None], tokens.offsets),
+        counts=_per_turn(begins, turn_of, len(turns)),
+        covered=_per_turn(covers & tokens.word_start[:, None], turn_of, len(turns)),
         opens=opens,
         user_categories=matcher.user_categories,
     )
@@ -292,13 +361,14 @@ class _Stream:
         at = at[at + reach < len(self.ids)]
         for step, word in enumerate(head[1:], start=1):
             at = at[self.ids[at + step] == self.index[word]]
-        within = np.isin(self.ids[at + reach], self._matching(last)) & (self.turn_of[at] == self.turn_of[at + reach])
-        return np.asarray(at[within])
+        at = at[self.turn_of[at] == self.turn_of[at + reach]]
+        return np.asarray(at[self._matches(last, at + reach)]) if len(at) else at
 
-    def _matching(self, word: str) -> list[int]:
-        if word.endswith("*"):
-            return [i for known, i in self.index.items() if known.startswith(word[:-1])]
-        return [self.index[word]] if word in self.index else []
+    def _matches(self, word: str, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which tokens are a word, or begin as one that ends in a star says."""
+        if not word.endswith("*"):
+            return np.equal(self.ids[at], self.index.get(word, -1))
+        return np.isin(self.ids[at], [i for known, i in self.index.items() if known.startswith(word[:-1])])
 
 
 def _first_word(tokens: Tokens) -> NDArray[np.int64]:
@@ -307,23 +377,18 @@ def _first_word(tokens: Tokens) -> NDArray[np.int64]:
     return words[np.searchsorted(words[:-1], tokens.offsets[:-1])]
 
 
-def _sentences(tokens: Tokens, n_words: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Sentences with at least one word."""
-    n_tokens = len(tokens.ids)
-    begins = np.zeros(n_tokens, dtype=np.bool_)
-    starts = tokens.offsets[:-1]
-    begins[starts[starts < n_tokens]] = True
+def _sentences(tokens: Tokens, turn_of: NDArray[np.int64], n_turns: int) -> NDArray[np.int64]:
+    """Sentences with at least one word, of each turn."""
+    begins = np.diff(turn_of, prepend=-1) > 0
     begins[1:] |= tokens.sentence_end[:-1]
-    sentence = np.cumsum(begins)
-    with_words = np.zeros(n_tokens, dtype=np.bool_)
-    words = np.flatnonzero(tokens.word_start)
-    _, first = np.unique(sentence[words], return_index=True)
-    with_words[words[first]] = True
-    return np.where(n_words > 0, _per_turn(with_words, tokens.offsets), 0).astype(np.int64)
+    spoken = np.flatnonzero(tokens.word_start)
+    first = np.diff(np.cumsum(begins)[spoken], prepend=-1) > 0
+    return np.bincount(turn_of[spoken], first, n_turns).astype(np.int64)
 
 
-def _per_turn(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Count marks of tokens in each turn: (n_turns, ...)."""
-    total = np.zeros((len(marks) + 1, *marks.shape[1:]), dtype=np.int32)
-    np.cumsum(marks, axis=0, out=total[1:])
-    return total[offsets[1:]] - total[offsets[:-1]]
+def _per_turn(marks: NDArray[np.bool_], turn_of: NDArray[np.int64], n_turns: int) -> NDArray[np.int32]:
+    """Count the marks of tokens, (n_tokens, n), in each turn, (n_turns, n); few of them are set."""
+    width = marks.shape[1]
+    token, column = np.divmod(np.flatnonzero(marks), max(width, 1))
+    found = np.bincount(turn_of[token] * width + column, minlength=n_turns * width)
+    return found.reshape(n_turns, width).astype(np.int32)

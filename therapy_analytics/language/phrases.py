@@ -1,8 +1,8 @@
 """Phrases with slots, found in turns: sequences of words, kinds of words and gaps that stay within a sentence.
 
 The phrases stand in ``lexicons/alliance.toml`` and ``lexicons/ruptures.toml``; docs/lexicons.md says how they are
-written. Each word of a file's phrases becomes one character, every other word another; turns are then short strings,
-the phrases of one meaning a regular expression, and a session is searched in one pass a meaning.
+written. For each meaning, words that its phrases tell apart become different characters; turns are then short strings,
+the phrases a regular expression, and the turns of a batch are searched in one pass a meaning.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from therapy_analytics.session import Role
 GAP = 3
 """Most words that ``...`` and ``~`` stand for."""
 _SIGNS = frozenset({"...", "~", "^", "$"})
-_OTHER, _STOP, _TURN = "x", ".", "\n"
-_FIRST = 0xE000
-"""Words of phrases have characters from here on: the private use area, which has room for 6,400."""
+_OTHER, _STOP, _TURN = "\0", "\1", "\2"
+_FIRST = 3
+"""Words of phrases have characters from here on: those of one meaning rarely need more than 256, and so one byte."""
 _NEGATIONS = frozenset({"not", "never", "nothing", "nobody", "hardly", "barely", "without", "neither", "nor", "n't"})
 _REPORTS = frozenset({"said", "says", "told", "tells", "saying", "replied", "claims", "thinks"})
 _SUPPOSES = frozenset({"if", "whether", "unless", "should", "wish", "hope", "hoping", "suppose", "imagine"})
@@ -54,7 +54,7 @@ Part = str | tuple[frozenset[str], bool]
 Pattern = tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Phrases:
     """Phrases of one meaning, and what speaks against them where they begin.
 
@@ -65,16 +65,23 @@ class Phrases:
         `GAP` words that do not negate, ``~`` up to `GAP` words, ``^`` and ``$`` the begin and end of a sentence.
     unless : tuple of str
         Names of `_GUARDS`: ``negated``, ``reported``, ``supposed``, ``asked``, ``refused``, ``sought``, ``hearsay``.
-    begins : re.Pattern
-        Matches, without taking a character, where one of the phrases begins.
-    turns : re.Pattern
-        Matches turns that consist of such phrases.
+    characters : mapping of str to str
+        The character of each of their words; words that no phrase tells apart have the same.
     """
 
     patterns: tuple[Pattern, ...]
     unless: tuple[str, ...]
-    begins: re.Pattern[str] = field(repr=False)
-    turns: re.Pattern[str] = field(repr=False)
+    characters: Mapping[str, str] = field(repr=False)
+
+    @property
+    def begins(self) -> re.Pattern[str]:
+        """Matches, without taking a character, where one of the phrases begins."""
+        return _expression(self, whole=False)
+
+    @property
+    def turns(self) -> re.Pattern[str]:
+        """Matches turns that consist of such phrases."""
+        return _expression(self, whole=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,8 +90,6 @@ class Book:
 
     Attributes
     ----------
-    characters : mapping of str to str
-        The character of each word that occurs in a phrase.
     phrases : mapping of str to Phrases
         By their meaning.
     slots : mapping of str to frozenset of str
@@ -93,7 +98,6 @@ class Book:
         Whether phrases are looked for without fillers and doubled words, and quotation marks are seen.
     """
 
-    characters: Mapping[str, str] = field(repr=False)
     phrases: Mapping[str, Phrases] = field(repr=False)
     slots: Mapping[str, frozenset[str]] = field(repr=False)
     fluent: bool
@@ -101,14 +105,33 @@ class Book:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Written:
-    """Words as one string, a character a word, with a sign before each sentence and turn."""
+    """Words in a line, with a sign before each sentence and turn, to be written in the characters of each meaning.
 
-    text: str
+    `line` holds the numbers of words in `Said.index`, then those of the signs.
+    """
+
+    line: Ints
     words: Said
     place: Ints
+    _guards: dict[str, Marks] = field(default_factory=dict, repr=False)
 
-    def words_at(self, found: Iterable[re.Match[str]]) -> Ints:
-        """Return the words at which something begins."""
+    def guarded(self, guard: str) -> Marks:
+        """Return at which words something speaks against a phrase that begins there."""
+        if guard not in self._guards:
+            self._guards[guard] = _guarded(self.words, guard)
+        return self._guards[guard]
+
+    def where(self, phrases: Phrases, *, whole: bool = False) -> Ints:
+        """Return the words at which a phrase begins, or a turn of nothing but phrases."""
+        index = self.words.index
+        signs = np.full(len(index) + 2, ord(_OTHER), dtype="<u4")
+        signs[-2:] = ord(_STOP), ord(_TURN)
+        known = [(index[word], ord(sign)) for word, sign in phrases.characters.items() if word in index]
+        if known:
+            at, letters = np.array(known).T
+            signs[at] = letters
+        text = signs[self.line].tobytes().decode("utf-32-le")
+        found = (phrases.turns if whole else phrases.begins).finditer(text)
         return np.searchsorted(self.place, np.array([one.start() for one in found], dtype=np.int64))
 
 
@@ -124,19 +147,27 @@ def compiled(lexicon: Mapping[str, Any]) -> Book:
     Examples
     --------
     >>> found = compiled({"categories": {"kin": {"words": ["mum"]}}, "phrases": {"a": {"patterns": ["my @kin|boss"]}}})
-    >>> sorted({"boss", "kin", "mum", "my"} & set(found.characters))
+    >>> sorted({"boss", "kin", "mum", "my"} & set(found.phrases["a"].characters))
     ['boss', 'mum', 'my']
     """
     slots = {name: frozenset(one["words"]) for name, one in lexicon.get("categories", {}).items()}
     parsed = {name: [parse(one, slots) for one in table["patterns"]] for name, table in lexicon["phrases"].items()}
-    parts = [part for patterns in parsed.values() for pattern in patterns for part in pattern]
-    words = _NEGATIONS.union(*(part[0] for part in parts if not isinstance(part, str)))
-    characters = {word: chr(_FIRST + i) for i, word in enumerate(sorted(words))}
     phrases = {
-        name: _phrases(patterns, lexicon["phrases"][name].get("unless", ()), characters)
+        name: Phrases(tuple(patterns), tuple(lexicon["phrases"][name].get("unless", ())), _characters(patterns))
         for name, patterns in parsed.items()
     }
-    return Book(characters, phrases, slots, lexicon.get("fluent", False))
+    return Book(phrases, slots, lexicon.get("fluent", False))
+
+
+def _characters(patterns: Sequence[Pattern]) -> Mapping[str, str]:
+    """Return a character for each word; words that stand in the same places have the same."""
+    sets = {part[0] for pattern in patterns for part in pattern if not isinstance(part, str)} | {_NEGATIONS}
+    places: dict[str, list[int]] = {}
+    for place, words in enumerate(sorted(sets, key=sorted)):
+        for word in words:
+            places.setdefault(word, []).append(place)
+    kinds: dict[tuple[int, ...], str] = {}
+    return {word: kinds.setdefault(tuple(at), chr(_FIRST + len(kinds))) for word, at in sorted(places.items())}
 
 
 def parse(pattern: str, slots: Mapping[str, frozenset[str]]) -> Pattern:
@@ -156,30 +187,38 @@ def _words(part: str, slots: Mapping[str, frozenset[str]]) -> tuple[frozenset[st
     return frozenset().union(*(slots[one[1:]] if one[0] == "@" else {one} for one in names)), part.endswith("?")
 
 
-def _phrases(patterns: Sequence[Pattern], unless: Sequence[str], characters: Mapping[str, str]) -> Phrases:
+@functools.cache
+def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
     """Write phrases so that searching is quick: what only sentences begin with apart, and first the first words."""
+    characters = phrases.characters
 
     def either(some: Iterable[Pattern]) -> str:
         return "|".join("".join(_written(part, characters) for part in pattern) for pattern in some)
 
-    free = [pattern for pattern in patterns if pattern[0] != "^"]
-    begin = [pattern[1:] for pattern in patterns if pattern[0] == "^"]
-    first = "".join(sorted({characters[word] for pattern in free for word in pattern[0][0]}))
-    ways = [f"(?=[{first}])(?:{either(free)})"] if free else []
+    free = [pattern for pattern in phrases.patterns if pattern[0] != "^"]
+    begin = [pattern[1:] for pattern in phrases.patterns if pattern[0] == "^"]
+    ways = [f"(?={_any_of((word for pattern in free for word in pattern[0][0]), characters)})(?:{either(free)})"]
+    ways = ways if free else []
     ways += [f"{_written('^', characters)}(?:{either(begin)})"] if begin else []
     one = f"(?:{'|'.join(ways)})"
-    whole = f"{_TURN}(?:{one}{re.escape(_STOP)}?)+(?={_TURN})"
-    return Phrases(tuple(patterns), tuple(unless), re.compile(f"(?={one})"), re.compile(whole))
+    return re.compile(f"{_TURN}(?:{one}{_STOP}?)+(?={_TURN})" if whole else f"(?={one})")
 
 
 def _written(part: Part, characters: Mapping[str, str]) -> str:
     """Return what stands for a part of a phrase in a regular expression."""
-    if part in {"...", "~"}:
-        never = "".join(sorted(characters[word] for word in _NEGATIONS)) if part == "..." else ""
-        return f"[^{_STOP}{_TURN}{never}]{{0,{GAP}}}"
+    if part == "...":
+        return f"{_any_of(_NEGATIONS, characters, but=True)}{{0,{GAP}}}"
+    if part == "~":
+        return f"[^{_STOP}{_TURN}]{{0,{GAP}}}"
     if isinstance(part, str):
         return f"(?{'<' if part == '^' else ''}=[{_STOP}{_TURN}])"
-    return f"[{''.join(sorted(characters[word] for word in part[0]))}]{'?' if part[1] else ''}"
+    return f"{_any_of(part[0], characters)}{'?' if part[1] else ''}"
+
+
+def _any_of(words: Iterable[str], characters: Mapping[str, str], *, but: bool = False) -> str:
+    """Return a set of the characters of words; or of all but these and the signs."""
+    letters = re.escape("".join(sorted({characters[word] for word in words})))
+    return f"[^{_STOP}{_TURN}{letters}]" if but else f"[{letters}]"
 
 
 def slot(name: str) -> frozenset[str]:
@@ -204,12 +243,20 @@ def turns_with(
     first, last : int, optional
         The phrase must begin among so many words at the turn's beginning, or end.
     """
+
+    def find(one: AnnotatedSession) -> Marks:
+        return _turns_with(one, name, role, (first, last))
+
+    return session.by_turn(find, key=(turns_with, name, role, first, last)).copy()
+
+
+def _turns_with(session: AnnotatedSession, name: str, role: Role, among: tuple[int | None, int | None]) -> Marks:
     lexicon, _, meaning = name.partition(".")
     text, phrases = _text(session, lexicon, role), load_book(lexicon).phrases[meaning]
-    words, begins = text.words, text.words_at(phrases.begins.finditer(text.text))
+    words, begins = text.words, text.where(phrases)
     for guard in phrases.unless if len(begins) else ():
-        begins = begins[~_guarded(words, guard)[begins]]
-    turns = words.turn_of[begins]
+        begins = begins[~text.guarded(guard)[begins]]
+    turns, (first, last) = words.turn_of[begins], among
     if first is not None:
         turns = turns[begins - np.searchsorted(words.turn_of, turns) < first]
     if last is not None:
@@ -219,9 +266,13 @@ def turns_with(
 
 def turns_of(session: AnnotatedSession, name: str, role: Role) -> Marks:
     """Return which turns of a role consist of phrases of a meaning and nothing else, bool (n_turns,)."""
-    lexicon, _, meaning = name.partition(".")
-    text, phrases = _text(session, lexicon, role), load_book(lexicon).phrases[meaning]
-    return _among(text.words.turn_of[text.words_at(phrases.turns.finditer(text.text))], len(session))
+
+    def find(one: AnnotatedSession) -> Marks:
+        lexicon, _, meaning = name.partition(".")
+        text, phrases = _text(one, lexicon, role), load_book(lexicon).phrases[meaning]
+        return _among(text.words.turn_of[text.where(phrases, whole=True)], len(one))
+
+    return session.by_turn(find, key=(turns_of, name, role)).copy()
 
 
 def _among(turns: Ints, n: int) -> Marks:
@@ -231,24 +282,23 @@ def _among(turns: Ints, n: int) -> Marks:
 
 
 def _text(session: AnnotatedSession, lexicon: str, role: Role) -> _Written:
-    """Return the words of a role as a string, written once for each lexicon."""
-    book = load_book(lexicon)
+    """Return the words of a role in a line, made once for the lexicons that are read alike."""
+    fluent = load_book(lexicon).fluent
 
     def write(one: AnnotatedSession) -> _Written:
-        words = one.once(Said.fluently) if book.fluent else said(one)
-        return _write(words.only(one.of(role)), book.characters)
+        words = one.once(Said.fluently) if fluent else said(one)
+        return _in_line(words.only(one.of(role)))
 
-    return session.once(write, key=(_Written, lexicon, role))
+    return session.once(write, key=(_Written, fluent, role))
 
 
-def _write(words: Said, characters: Mapping[str, str]) -> _Written:
-    letters = np.array([characters.get(word, _OTHER) for word in words.index], dtype="U1")
+def _in_line(words: Said) -> _Written:
+    stop = len(words.index)
     opens = np.flatnonzero(~words.goes_on)
     turn = np.append(True, np.diff(words.turn_of) > 0)[: len(words.ids)]
-    signs = np.where(turn[opens], _TURN, _STOP)
-    line = np.insert(letters[words.ids], opens, signs) if len(opens) else letters[:0]
+    line = np.append(np.insert(words.ids, opens, stop + turn[opens]), stop + 1)
     place = np.arange(len(words.ids)) + np.cumsum(~words.goes_on)
-    return _Written("".join(line.tolist()) + _TURN, words, place)
+    return _Written(line, words, place)
 
 
 def _guarded(words: Said, guard: str) -> Marks:

@@ -142,9 +142,9 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 @functools.cache
 def _tokenizer() -> Any:
-    import spacy  # noqa: PLC0415
+    from spacy.lang.en import English  # noqa: PLC0415
 
-    return spacy.blank("en").tokenizer
+    return English().tokenizer
 
 
 def _types(

@@ -42,7 +42,7 @@ def turn_scores(session: AnnotatedSession) -> Floats:
         denials; nan for turns of under `FEWEST_WORDS` words and of others than therapist and client.
     """
     found = np.full((len(session), len(CONSTRUCTS)), nan)
-    said = session.once(meanings)
+    said = session.by_turn(meanings)
     has = (session.n_words >= FEWEST_WORDS) & (said.squares > 0) & (session.of("therapist") | session.of("client"))
     if not has.any():
         return found
@@ -242,7 +242,7 @@ def goal_task_bond(session: AnnotatedSession) -> dict[str, Value]:
     Goldberg, S. B., et al. (2020). Machine learning and natural language processing in psychotherapy research:
     Alliance as example use case. Journal of Counseling Psychology, 67, 438-448.
     """
-    scores = turn_scores(session)
+    scores = session.by_turn(turn_scores)
     has = ~np.isnan(scores[:, 0])
     places = np.linspace(0.0, 1.0, len(session)) if len(session) else np.zeros(0)
     sides = [np.flatnonzero(has & session.of(role)) for role in _ROLES]

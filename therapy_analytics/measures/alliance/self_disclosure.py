@@ -222,8 +222,7 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
     Altman, I., & Taylor, D. A. (1973). Social penetration: The development of interpersonal relationships.
     """
     found = disclosed(session)
-    depth = depths(session.turns)
-    affect = first_person_affect(session.turns)
+    depth, affect = session.by_turn(_depths), session.by_turn(_affect)
     values: dict[str, Value] = dict(zip(_SERIES, np.ascontiguousarray(found.turns.T), strict=True)) | {_DEPTH: depth}
     for role in _ROLES:
         values |= _of_role(session, role, found)
@@ -236,6 +235,14 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
         named = zip((*_THIRDS, "slope"), course(series[client]), strict=True)
         values |= {f"client_{kind}_disclosure_{part}": value for part, value in named}
     return values
+
+
+def _depths(session: AnnotatedSession) -> Floats:
+    return depths(session.turns)
+
+
+def _affect(session: AnnotatedSession) -> NDArray[np.int64]:
+    return first_person_affect(session.turns)
 
 
 def _of_role(session: AnnotatedSession, role: Role, disclosed: Disclosed) -> dict[str, Value]:

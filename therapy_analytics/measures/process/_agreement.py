@@ -6,14 +6,13 @@ model of ``behaviours/going_along.py`` does.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.distortions import BALANCED, VOICED, distorted
 from therapy_analytics.behaviours.going_along import KINDS, GoingAlong, WentAlong, load_going_along
-from therapy_analytics.language import AnnotatedSession, TurnArrays
+from therapy_analytics.behaviours.text_model import stretches_of
+from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.language.said import said
 from therapy_analytics.measures._turns import last_of, next_of
@@ -37,53 +36,20 @@ _MINIMAL = "conversation.minimal_responses"
 
 
 def model_says(session: AnnotatedSession) -> WentAlong:
-    """Return what the model says of the therapist's turns; ask for it by ``session.once(model_says)``.
-
-    Other turns are not read, which halves the time: nan, and no praise.
-    """
+    """Return what the model says of the therapist's turns; others have nan, and no praise."""
     return says(session, load_going_along())
 
 
 def says(session: AnnotatedSession, model: GoingAlong) -> WentAlong:
     """Return what a model says of the therapist's turns."""
     own = session.of("therapist")
-    found = model.predict(_only(session.turns, own))
-    turns = np.full((len(session), len(KINDS)), np.nan)
-    praised = np.zeros(len(session), dtype=np.int64)
-    turns[own], praised[own] = found.turns, found.praises
-    return WentAlong(turns, praised)
-
-
-def _only(turns: TurnArrays, own: Bools) -> TurnArrays:
-    """Return some turns, with a row of tokens that holds no others."""
-    span = slice(int(turns.offsets[0]), int(turns.offsets[-1]))
-    size, tokens = np.diff(turns.offsets), turns.tokens
-    kept = np.repeat(own, size)
-    offsets = np.concatenate([[0], np.cumsum(size[own])])
-    row = replace(
-        tokens,
-        ids=tokens.ids[span][kept],
-        offsets=offsets,
-        word_start=tokens.word_start[span][kept],
-        sentence_end=tokens.sentence_end[span][kept],
-    )
-    return replace(
-        turns,
-        tokens=row,
-        offsets=offsets,
-        roles=turns.roles[own],
-        n_words=turns.n_words[own],
-        n_sentences=turns.n_sentences[own],
-        counts=turns.counts[own],
-        covered=turns.covered[own],
-        opens=turns.opens[own],
-        tags=None,
-    )
+    found = model.of_stretches(stretches_of(session))
+    return WentAlong(np.where(own[:, None], found.turns, np.nan), np.where(own, found.praises, 0))
 
 
 def likely(session: AnnotatedSession, kind: str) -> Floats:
     """Return the probability that a turn is of a kind (`KINDS`), (n_turns,); 0 where it has no words."""
-    return np.nan_to_num(session.once(model_says).turns[:, KINDS.index(kind)])
+    return np.nan_to_num(session.by_turn(model_says).turns[:, KINDS.index(kind)])
 
 
 def therapist_turns(session: AnnotatedSession) -> Bools:

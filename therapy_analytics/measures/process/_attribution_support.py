@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said
+from therapy_analytics.language.said import Ints, Marks, Said, by_word, said
 from therapy_analytics.measures.process._word_meanings import Floats, WordMeanings, word_meanings
 
 _VERBS = frozenset({
@@ -87,7 +87,7 @@ def attributions_of(session: AnnotatedSession) -> Attributions:
     """Return the attributions of a session, in order (to be asked for by `AnnotatedSession.once`)."""
     meanings = session.once(word_meanings)
     words = meanings.said
-    verbs = _verbs(words, session.of("therapist")[words.turn_of])
+    verbs = np.flatnonzero(by_word(session, _verbs, words))
     if not len(verbs):
         return Attributions(verbs, np.zeros((0, len(FEATURES))))
     client = np.flatnonzero(session.of("client")[words.turn_of] & meanings.content)
@@ -103,8 +103,10 @@ def attributions_of(session: AnnotatedSession) -> Attributions:
     return Attributions(words.turn_of[verbs], features)
 
 
-def _verbs(words: Said, therapist: Marks) -> Ints:
+def _verbs(session: AnnotatedSession) -> Marks:
     """Return the verbs of saying of which "you" is the subject, among the therapist's words."""
+    words = said(session)
+    therapist = session.of("therapist")[words.turn_of]
     you, between = words.are(frozenset({"you"})), words.are(_BETWEEN)
     verb = words.are(_VERBS)
     going_on = words.are(_GOING_ON) & _shifted(words, words.are(frozenset({"were"})))
@@ -115,7 +117,7 @@ def _verbs(words: Said, therapist: Marks) -> Ints:
         found |= subject & verb
         subject &= between | words.are(frozenset({"were"}))
     found |= going_on & words.near(you, 3) & ~words.near(words.are(_ASKED), 4)
-    return np.flatnonzero(found & therapist & ~_to_others(words) & ~_bare(words))
+    return np.asarray(found & therapist & ~_to_others(words) & ~_bare(words))
 
 
 def _shifted(words: Said, marks: Marks) -> Marks:
@@ -158,10 +160,13 @@ class _Places:
     @classmethod
     def of(cls, session: AnnotatedSession, meanings: WordMeanings) -> _Places:
         words = meanings.said
-        gerunds = frozenset(one for one in words.index if one.endswith("ing"))
         says = meanings.content & ~words.are(_VERBS | _BETWEEN | _SHELLS)
-        opens = words.are(_OBJECTS) | words.are(gerunds)
+        opens = words.are(_OBJECTS) | words.types(_is_gerund)[words.ids]
         return cls(says, words.are(_STARTS), _pauses(session), opens, words.are(_CLOSES), words.are(_WHOLES))
+
+
+def _is_gerund(word: str) -> bool:
+    return word.endswith("ing")
 
 
 def _contents(words: Said, places: _Places, verb: int) -> list[Ints]:

@@ -34,7 +34,10 @@ class Row:
     @classmethod
     def of(cls, session: AnnotatedSession) -> Row:
         """Return the words of a session's turns."""
-        words = session.once(Said.fluently)
+        words, place = session.once(Said.fluently), session.in_batch
+        if place is not None:
+            whole, part = place.whole.once(Row.of), slice(words.start, words.start + len(words.ids))
+            return cls(words, whole.sentence[:, part] - words.start, whole.clause[:, part] - words.start)
         clauses: Ints = np.cumsum(~words.goes_on | words.are(families().slots["breaks"]), dtype=np.int64)
         return cls(words, bounds(words.sentence_of), bounds(clauses))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtr, stdtrit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -215,7 +215,7 @@ def slope(series: Floats) -> tuple[float, float, float]:
         variance += 2 * (1 - lag / (reach + 1)) * float((scores[lag:] * scores[:-lag]).sum())
     # The kernel may bring the sum a little under 0 by rounding alone.
     error = sqrt(max(variance, 0.0) * n / (n - 2)) / spread
-    half = float(stats.t.ppf(0.975, n - 2)) * error
+    half = float(stdtrit(n - 2, 0.975)) * error
     return found, found - half, found + half
 
 
@@ -228,7 +228,7 @@ def rising(series: Floats, opening: Opening) -> Floats:
     >>> float(up[0]), bool((np.diff(up) > 0).all())
     (0.5, True)
     """
-    return np.asarray(stats.norm.cdf(filtered(series, opening)[0]))
+    return np.asarray(ndtr(filtered(series, opening)[0]))
 
 
 def filtered(series: Floats, opening: Opening) -> tuple[Floats, Floats, Floats]:

@@ -22,6 +22,8 @@ def given(session: AnnotatedSession, codes: Sequence[str]) -> tuple[Floats, Bool
     """Return for each turn the largest probability of some codes (nan: not given), and whether it has any of them."""
     if not session.has(*codes):
         return np.full(len(session), np.nan), np.zeros(len(session), np.bool_)
+    if len(codes) == 1:
+        return session.probabilities[codes[0]], session.decided(codes[0])
     likely: Floats = np.max([session.probabilities[code] for code in codes], axis=0)
     return likely, np.any([session.decided(code) for code in codes], axis=0)
 

@@ -12,7 +12,7 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said
+from therapy_analytics.language.said import Ints, Marks, Said, by_word
 from therapy_analytics.measures.process._clauses import Bools, Floats, Row
 from therapy_analytics.measures.process._feeling_words import (
     DEGREES,
@@ -105,18 +105,32 @@ class Mentions:
     named: Bools
     word: tuple[str, ...] = field(repr=False, default=())
 
+    def between(self, start: int, stop: int, turn: int) -> Mentions:
+        """Return what is mentioned in words ``start:stop``, the first of which is of this turn."""
+        part = slice(*np.searchsorted(self.at, [start, stop]).tolist())
+        at, end, turns = self.at[part] - start, self.end[part] - start, self.turn[part] - turn
+        family, degree = self.family[part], self.degree[part]
+        return Mentions(at, end, turns, family, degree, self.client[part], self.named[part], self.word[part])
+
 
 def stated(session: AnnotatedSession) -> Marks:
     """Return which words of `Said.fluently` are neither denied nor supposed nor said of another, bool (n_words,)."""
+    return by_word(session, _stated, session.once(Said.fluently))
+
+
+def _stated(session: AnnotatedSession) -> Marks:
     row = session.once(Row.of)
-    words = row.words
-    therapist = session.turns.roles[words.turn_of] == THERAPIST
+    therapist = session.turns.roles[row.words.turn_of] == THERAPIST
     return np.asarray(~_denied(row) & ~_unreal(row, therapist) & (_whose(row, therapist) != _THIRD))
 
 
 def mentions(session: AnnotatedSession) -> Mentions:
-    """Return the feelings that are mentioned in a session, found once."""
-    return session.once(_mentions)
+    """Return the feelings that are mentioned in a session, found once for its batch."""
+    place = session.in_batch
+    if place is None:
+        return session.once(_mentions)
+    words = session.once(Said.fluently)
+    return place.whole.once(_mentions).between(words.start, words.start + len(words.ids), place.start)
 
 
 def _mentions(session: AnnotatedSession) -> Mentions:

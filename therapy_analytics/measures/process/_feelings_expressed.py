@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.language.said import Ints, Said
-from therapy_analytics.measures.process._clauses import Bools, Floats, units
+from therapy_analytics.measures.process._clauses import Bools, Floats
 from therapy_analytics.measures.process._feeling_words import families, names_a_feeling
 from therapy_analytics.measures.process._feelings import Mentions, mentions, stated
+from therapy_analytics.measures.process._word_meanings import directions
 
 WITHIN = 5
 """Client turns before a therapist's turn in which an expression is looked for."""
@@ -128,25 +128,28 @@ def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, cli
     """Return the last of the client's turns just before with a word near in meaning that is of no family, or -1."""
     names = tuple(dict.fromkeys(found.word[i] for i in which.tolist() if found.word[i]))
     said = session.once(Said.fluently)
-    types = tuple(said.index)
-    free = np.array([len(word) >= _SHORTEST and not names_a_feeling(word) for word in types], dtype=np.bool_)
     c = np.searchsorted(client, found.turn[which])
     place = np.searchsorted(client, said.turn_of)
     asked = np.zeros(len(client) + 1, dtype=np.int64)
     np.add.at(asked, np.maximum(c - WITHIN, 0), 1)
     np.add.at(asked, c, -1)
-    own = session.of("client")[said.turn_of] & free[said.ids] & stated(session)
+    own = session.of("client")[said.turn_of] & said.types(_is_free)[said.ids] & stated(session)
     at = np.flatnonzero(own & (np.cumsum(asked)[np.minimum(place, len(client))] > 0))
     if not len(at) or not names:
         return np.full(len(which), -1, dtype=np.int64)
     used, kind = np.unique(said.ids[at], return_inverse=True)
-    near = _alike((*names, ""), tuple(types[i] for i in used.tolist())) >= LIKE_WORD
+    near = _alike(session, (*names, ""), used) >= LIKE_WORD
     rows = np.array([names.index(word) if (word := found.word[i]) else len(names) for i in which.tolist()])
     inside = (place[at] < c[:, None]) & (place[at] >= (c - WITHIN)[:, None])
     return np.asarray(np.where(inside & near[rows][:, kind], said.turn_of[at], -1).max(axis=1))
 
 
-def _alike(words: tuple[str, ...], others: tuple[str, ...]) -> Floats:
-    """Return the cosines of words with others, (n_words, n_others); 0 where one has no vector."""
-    vectors = load_embeddings()
-    return np.asarray(units(vectors.word_vectors(words)) @ units(vectors.word_vectors(others)).T)
+def _is_free(word: str) -> bool:
+    return len(word) >= _SHORTEST and not names_a_feeling(word)
+
+
+def _alike(session: AnnotatedSession, words: tuple[str, ...], others: Ints) -> Floats:
+    """Return the cosines of words with others, by their numbers, (n_words, n_others); 0 where one has no vector."""
+    index, vectors = session.once(Said.fluently).index, directions(session)
+    rows = [index[word] if word else len(index) for word in words]
+    return np.asarray(vectors[rows] @ vectors[others].T)

@@ -11,7 +11,7 @@ from therapy_analytics.behaviours.text_model import mean_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.measures._turns import last_of
-from therapy_analytics.measures.process._questions import Bools, Floats, Ints, questions
+from therapy_analytics.measures.process._questions import Bools, Floats, Ints, Questions, by_question, questions
 
 _STEM = 5
 """Letters by which words are compared."""
@@ -93,11 +93,14 @@ def _links(session: AnnotatedSession) -> Links:
     before = last_of(session, "client")[asked]
     asked, before = asked[before >= 0], before[before >= 0]
     column = np.searchsorted(client, before)
-    whole = mean_vectors(session.turns)
-    by_question = mean_vectors(own.turns) if len(own) else np.zeros((0, whole.shape[1]))
+    whole, each = session.by_turn(_meanings), by_question(session, _meanings)
     sums = np.zeros_like(whole)
-    np.add.at(sums, own.turn_of, by_question)
+    np.add.at(sums, own.turn_of, each)
     return Links(asked, column, _shared(session, asked, client), _cosines(sums[asked], whole[client]))
+
+
+def _meanings(of: AnnotatedSession | Questions) -> Floats:
+    return mean_vectors(of.turns)
 
 
 def _cosines(a: Floats, b: Floats) -> Floats:
@@ -119,11 +122,11 @@ def _shared(session: AnnotatedSession, asked: Ints, client: Ints) -> Floats:
     stems = _stems(turns)
     spoken = _table(turns, np.arange(len(turns)), stems, len(turns))
     said = _table(own.turns, own.turn_of, stems, len(turns))[asked]
-    frequency = np.asarray(spoken.sum(axis=0)).ravel()
+    frequency = np.bincount(spoken.indices, minlength=spoken.shape[1])
     rarity = np.log((len(turns) + 1) / (frequency + 0.5)).clip(min=0.0)
-    weights = said @ sparse.diags_array(rarity)
-    total = np.asarray(weights.sum(axis=1)).ravel()
-    shared = np.asarray((weights @ spoken[client].T).todense()).reshape(len(asked), len(client))
+    said.data = rarity[said.indices]
+    total = said @ np.ones(said.shape[1])
+    shared = (said @ spoken[client].T).toarray()
     return np.where(total[:, None] > 0, shared / np.where(total > 0, total, 1.0)[:, None], 0.0).round(9)
 
 
@@ -145,5 +148,5 @@ def _table(turns: TurnArrays, owner: Ints, stems: Ints, n: int) -> sparse.csr_ar
     stem, row = stems[turns.tokens.ids[begin:end]], np.repeat(owner, np.diff(turns.offsets))
     width = int(stems.max(initial=-1)) + 1
     cells = np.unique(row[stem >= 0] * max(width, 1) + stem[stem >= 0])
-    rows, columns = cells // max(width, 1), cells % max(width, 1)
-    return sparse.csr_array((np.ones(len(cells)), (rows, columns)), shape=(n, width))
+    rows, columns = np.divmod(cells, max(width, 1))
+    return sparse.csr_array((np.ones(len(cells)), columns, np.searchsorted(rows, np.arange(n + 1))), shape=(n, width))

@@ -7,7 +7,7 @@ stands from a form of asking (*what do*, *are you*) to the next or the end of th
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,14 +60,47 @@ class Questions:
     def __len__(self) -> int:
         return len(self.turn_of)
 
+    def between(self, start: int, stop: int) -> Questions:
+        """Return the questions of turns ``start:stop``."""
+        first, last = np.searchsorted(self.turn_of, [start, stop]).tolist()
+        part, tokens = slice(first, last), slice(int(self.turns.offsets[first]), int(self.turns.offsets[last]))
+        turns = self.turns.between(first, last)
+        row = replace(
+            turns.tokens,
+            ids=turns.tokens.ids[tokens],
+            offsets=turns.offsets - tokens.start,
+            word_start=turns.tokens.word_start[tokens],
+            sentence_end=turns.tokens.sentence_end[tokens],
+        )
+        marks = {name: one[tokens] for name, one in self.marks.items()}
+        turns = replace(turns, tokens=row, offsets=row.offsets)
+        return Questions(turns, self.turn_of[part] - start, self.asks[part], self.is_open[part], marks)
+
     def count(self, name: str) -> Ints:
         """Return how many words of a slot of ``lexicons/questions.toml`` each question has."""
         return per_question(self.turns, self.marks[name])
 
 
 def questions(session: AnnotatedSession) -> Questions:
-    """Return the questions of the therapist's turns that ask; found once."""
-    return session.once(_questions)
+    """Return the questions of the therapist's turns that ask; found once, for the whole batch."""
+    return session.once(_own_questions)
+
+
+def _own_questions(session: AnnotatedSession) -> Questions:
+    place = session.in_batch
+    if place is None:
+        return _questions(session)
+    return place.whole.once(_questions).between(place.start, place.start + len(session))
+
+
+def by_question(session: AnnotatedSession, compute: Callable[[Questions], Floats]) -> Floats:
+    """Return what a function says of each question by itself, (n_questions, ...), computed for the whole batch."""
+    place = session.in_batch
+    if place is None:
+        return compute(questions(session))
+    own = place.whole.once(_questions)
+    found = place.whole.once(lambda _: compute(own), key=(by_question, compute))
+    return found[slice(*np.searchsorted(own.turn_of, [place.start, place.start + len(session)]).tolist())]
 
 
 def asking(session: AnnotatedSession) -> Bools:

@@ -104,6 +104,10 @@ def response_counts(session: AnnotatedSession) -> Floats:
     They are ``n_client``, ``n_both``, ``n_client_other``, ``n_both_other``. Pairs count where both codes are known;
     codes that the run's coder does not give have counts of 0.
     """
+    return session.once(_response_counts)
+
+
+def _response_counts(session: AnnotatedSession) -> Floats:
     client, answer = replies(session)
     known_client, has_client = _coded(session, CLIENT, client)
     known, has = _coded(session, THERAPIST, answer)

@@ -51,6 +51,7 @@ _PHRASES: Mapping[str, tuple[tuple[str, int], ...]] = {
     "psychosis": (("psychosis", CLEAR), ("psychosis_possible", POSSIBLE)),
     "mania": (("mania", POSSIBLE),),
 }
+_FOUND = (*(meaning for pairs in _PHRASES.values() for meaning, _ in pairs), "past")
 _OF_OTHERS_TOO = frozenset({"suicide_active", "suicide_signs", "self_harm", "self_harm_past", "psychosis", "mania"})
 """What is not the client's own in a sentence about somebody else's danger."""
 _PAST = frozenset({"suicide_active", "self_harm"})
@@ -122,8 +123,18 @@ def _strength(found: Mapping[str, Bools], kind: str, n: int) -> Ints:
 
 def _phrases_found(session: AnnotatedSession) -> dict[str, Bools]:
     """Return which client turns have which phrases; where some speak against it, by sentence."""
-    names = [meaning for pairs in _PHRASES.values() for meaning, _ in pairs]
-    found = {name: _said(session, name, "client") for name in (*names, "past")}
+    table = session.by_turn(_phrase_table)
+    return dict(zip(_FOUND, table.T, strict=True))
+
+
+def _phrase_table(session: AnnotatedSession) -> Bools:
+    found = _found_by_sentence(session)
+    return np.stack([found[name] for name in _FOUND], axis=1)
+
+
+def _found_by_sentence(session: AnnotatedSession) -> dict[str, Bools]:
+    names = _FOUND[:-1]
+    found = {name: _said(session, name, "client") for name in _FOUND}
     against = {name: _said(session, name, "client") for name in ("idiom", "disowned", "others")}
     mixed = np.any([*against.values()], axis=0) & np.any([found[name] for name in names], axis=0)
     if not mixed.any():
@@ -151,6 +162,15 @@ def _sentences(session: AnnotatedSession) -> tuple[AnnotatedSession, Ints]:
 
 def _asked(session: AnnotatedSession, meaning: str) -> tuple[Bools, Bools]:
     """Return which therapist turns ask about something, and which of them with their last question."""
+
+    def find(one: AnnotatedSession) -> Bools:
+        return np.stack(_asked_by_sentence(one, meaning), axis=1)
+
+    every, final = session.by_turn(find, key=(_asked, meaning)).T
+    return every, final
+
+
+def _asked_by_sentence(session: AnnotatedSession, meaning: str) -> tuple[Bools, Bools]:
     turns = _said(session, meaning, "therapist")
     if not turns.any():
         return turns, turns
@@ -259,5 +279,5 @@ def _elsewhere(session: AnnotatedSession, turns: Ints, at: Ints) -> Bools:
     """Return which of the turns are questions far in meaning from the cue."""
     if not session.has("mi_question"):
         return np.zeros(len(turns), dtype=np.bool_)
-    own = session.once(meanings)
+    own = session.by_turn(meanings)
     return np.asarray(session.decided("mi_question")[turns] & (cosines(own, own, turns, at) < _APART))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
-from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.language.phrases import slot
-from therapy_analytics.language.said import Ints, Marks, Said
-from therapy_analytics.measures.process._clauses import Bools, Row, bounds, units
+from therapy_analytics.language.said import Ints, Marks, Said, by_word
+from therapy_analytics.measures.process._clauses import Bools, Row, bounds
+from therapy_analytics.measures.process._word_meanings import directions
 
 WITHIN = 5
 """Client turns of some words in which the ground of what is ascribed to the client is looked for."""
@@ -98,7 +98,16 @@ class Ascribed:
 
 
 def assertions(session: AnnotatedSession) -> Assertions:
-    """Return the sentences in which the therapist says how the client is."""
+    """Return the sentences in which the therapist says how the client is, found once for its batch."""
+    place = session.in_batch
+    if place is None:
+        return session.once(_assertions)
+    found = place.whole.once(_assertions)
+    part = slice(*np.searchsorted(found.turn, [place.start, place.start + len(session)]).tolist())
+    return Assertions(found.turn[part] - place.start, found.hedged[part], found.sure[part])
+
+
+def _assertions(session: AnnotatedSession) -> Assertions:
     row = session.once(Row.of)
     words = row.words
     subject = _subjects(session, row) & ~row.next(_ADVISING | _SAYING)
@@ -131,25 +140,26 @@ def ascribed(session: AnnotatedSession) -> Ascribed:
     """Return the states of mind that the therapist ascribes to the client, and whether the client's words bear them."""
     row = session.once(Row.of)
     words = row.words
-    at = _states(session, row)
+    at = np.flatnonzero(by_word(session, _states, words))
     spoken = session.of("client") & (session.n_words >= FEWEST_WORDS)
     client = np.flatnonzero(spoken)
     c = np.searchsorted(client, words.turn_of[at])
     content = _contents(row, at)
     has = (content >= 0).any(axis=1)
-    found = _found(words, content, client, c)
+    found = _found(session, content, client, c)
     share = found.sum(axis=1) / np.maximum((content >= 0).sum(axis=1), 1)
     return Ascribed(words.turn_of[at], share >= 0.5, has & (c > 0))
 
 
-def _states(session: AnnotatedSession, row: Row) -> Ints:
+def _states(session: AnnotatedSession) -> Marks:
     """Return the words that ascribe a state of mind: after you, with up to three linking words between."""
+    row = session.once(Row.of)
     reach = _subjects(session, row) & ~row.next(_ADVISING - {"need"})
     link, goes_on = row.are(_LINKS), row.words.goes_on
     for _ in range(3):
         reach[1:] |= reach[:-1] & link[1:] & goes_on[1:]
     after = np.append(False, reach[:-1])[: len(reach)] & goes_on
-    return np.flatnonzero(after & row.are(slot("stance_phrases.mental")))
+    return np.asarray(after & row.are(slot("stance_phrases.mental")))
 
 
 def _contents(row: Row, at: Ints) -> Ints:
@@ -157,25 +167,26 @@ def _contents(row: Row, at: Ints) -> Ints:
     places = at[:, None] + np.arange(1, _CONTENT + 1)
     inside = places < row.sentence[1][at][:, None]
     types = row.words.ids[np.where(inside, places, at[:, None])]
-    return np.where(inside & _full(row.words)[types], types, -1)
+    return np.where(inside & row.words.types(_is_full)[types], types, -1)
 
 
-def _full(words: Said) -> Bools:
-    """Return which types of words have a content of their own."""
-    empty = _empty() | slot("stance_phrases.mental")
-    return np.array([len(word) >= _SHORTEST and word not in empty for word in words.index], dtype=np.bool_)
+def _is_full(word: str) -> bool:
+    """Whether a word has a content of its own."""
+    return len(word) >= _SHORTEST and word not in _empty()
 
 
 @functools.cache
 def _empty() -> frozenset[str]:
     lists = [one for one in builtin_lexicons() if one.name in {"function_words", "pronouns"}]
-    return _VAGUE.union(*(category.words for one in lists for category in one.categories))
+    words = (category.words for one in lists for category in one.categories)
+    return _VAGUE.union(slot("stance_phrases.mental"), *words)
 
 
-def _found(words: Said, content: Ints, client: Ints, c: Ints) -> Bools:
+def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints) -> Bools:
     """Return which content words the client said, or a word near in meaning, in the last turns; as `content`."""
+    words = session.once(Said.fluently)
     place = np.searchsorted(client, words.turn_of)
-    own = _full(words)[words.ids] & (place < len(client))
+    own = words.types(_is_full)[words.ids] & (place < len(client))
     own[own] &= client[place[own]] == words.turn_of[own]
     used, kind = np.unique(words.ids[own], return_inverse=True)
     asked, row = np.unique(content, return_inverse=True)
@@ -185,13 +196,11 @@ def _found(words: Said, content: Ints, client: Ints, c: Ints) -> Bools:
     np.add.at(said, (place[own] + 1, kind), 1)
     so_far = np.cumsum(said, axis=0, dtype=np.int32)
     window = so_far[c] > so_far[np.maximum(c - WITHIN, 0)]
-    near = _alike(words, asked, used)[row.reshape(content.shape)]
+    near = _alike(session, asked, used)[row.reshape(content.shape)]
     return np.asarray((near & window[:, None, :]).any(axis=2) & (content >= 0))
 
 
-def _alike(words: Said, asked: Ints, used: Ints) -> Bools:
+def _alike(session: AnnotatedSession, asked: Ints, used: Ints) -> Bools:
     """Return which words mean much the same as which, (n_asked, n_used); -1 is no word."""
-    names = np.array([*words.index, ""], dtype=object)
-    vectors = load_embeddings()
-    a, b = (units(vectors.word_vectors(names[one].tolist())).astype(np.float32) for one in (asked, used))
+    a, b = (directions(session)[one].astype(np.float32) for one in (asked, used))
     return np.asarray((a @ b.T >= LIKE) | (asked[:, None] == used))

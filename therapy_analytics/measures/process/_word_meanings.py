@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
 from therapy_analytics.language.said import Ints, Marks, Said, said
+from therapy_analytics.measures.process._clauses import units
 
 Floats = NDArray[np.float64]
 _EMPTY = frozenset({
@@ -67,13 +68,34 @@ def word_meanings(session: AnnotatedSession) -> WordMeanings:
     order = np.argsort(first)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    names = list(words.index)
-    spelt = [names[one] for one in used[order].tolist()]
-    vectors = np.zeros((len(spelt), DIMENSIONS))
-    if spelt:
-        vectors = np.nan_to_num(load_embeddings().word_vectors(spelt).astype(np.float64))
+    vectors = _vectors(session)[used[order]]
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    units = vectors / np.where(length > 0, length, 1.0)[:, None]
-    empty = empty_words()
-    full = np.array([one not in empty and not one.isdigit() for one in spelt], dtype=np.bool_)
-    return WordMeanings(words, rank[place], units, np.where(full, length, 0.0))
+    unit = vectors / np.where(length > 0, length, 1.0)[:, None]
+    full = words.types(_is_full)[used[order]]
+    return WordMeanings(words, rank[place], unit, np.where(full, length, 0.0))
+
+
+def directions(session: AnnotatedSession) -> Floats:
+    """Return the direction of each different word of `Said.index`, and last that of no word; 0 where one has none."""
+    place = session.in_batch
+    return (session if place is None else place.whole).once(_directions)
+
+
+def _directions(session: AnnotatedSession) -> Floats:
+    return units(np.vstack([_vectors(session), np.zeros((1, DIMENSIONS))]))
+
+
+def _vectors(session: AnnotatedSession) -> Floats:
+    """Return the vector of each different word of `Said.index`, found once for a batch; 0 where one has none."""
+    place = session.in_batch
+    return (session if place is None else place.whole).once(_looked_up)
+
+
+def _looked_up(session: AnnotatedSession) -> Floats:
+    index = session.once(Said.of).index
+    found = load_embeddings().word_vectors(tuple(index)) if index else np.zeros((0, DIMENSIONS))
+    return np.nan_to_num(found.astype(np.float64))
+
+
+def _is_full(word: str) -> bool:
+    return word not in empty_words() and not word.isdigit()

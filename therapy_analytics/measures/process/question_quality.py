@@ -12,7 +12,15 @@ from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.process._question_links import excess, links
-from therapy_analytics.measures.process._questions import Bools, Floats, Questions, asking, mean_by_turn, questions
+from therapy_analytics.measures.process._questions import (
+    Bools,
+    Floats,
+    Questions,
+    asking,
+    by_question,
+    mean_by_turn,
+    questions,
+)
 
 _SOURCE = "This package's own; construct: Hill (2020), Helping skills; Sudman & Bradburn (1982), Asking questions"
 _EASY_WORDS, _HARD_WORDS = 12, 40
@@ -148,7 +156,7 @@ def question_quality(session: AnnotatedSession) -> dict[str, Value]:
     is_open = _open(session, own)
     values: dict[str, Value] = {
         "question_clarity": mean_column(clear),
-        "question_specificity": mean_column(_specificity(own)),
+        "question_specificity": mean_column(by_question(session, _specificity)),
         "question_relevance": mean_column(near),
         "question_answerability": mean_column(_answerable(session, own)),
         "question_focus": mean_column(focus),

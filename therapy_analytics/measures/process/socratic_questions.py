@@ -12,7 +12,7 @@ from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.process._question_links import excess, links, runs, takes_up
-from therapy_analytics.measures.process._questions import Bools, Floats, asking, questions
+from therapy_analytics.measures.process._questions import Bools, Floats, Questions, asking, by_question, questions
 
 _SOURCE = (
     "Construct: Paul & Elder (2007); Overholser (1993), Elements of the Socratic method; kinds: a "
@@ -235,7 +235,7 @@ def socratic_questions(session: AnnotatedSession) -> dict[str, Value]:
     session-to-session symptom change in cognitive therapy for depression. Behaviour Research and Therapy, 70, 32-37.
     """
     own, ask = questions(session), _asks(session)
-    p = load_question_kinds().predict(own.turns)
+    p = by_question(session, _kinds)
     deepest, kind = _deepest(session, p)
     count = np.bincount(own.turn_of[own.turns.n_words >= _SHORTEST], minlength=len(session)).astype(np.float64)
     leading = turns_with(session, "questions.leading", "therapist")
@@ -250,6 +250,10 @@ def socratic_questions(session: AnnotatedSession) -> dict[str, Value]:
     values |= rate("socratic_question_rate", np.nan_to_num(deepest) >= 0.5, ask)
     values |= rate("leading_question_rate", leading, ask) | rate("stacked_question_rate", count >= 2, ask)
     return values | _chained(session)
+
+
+def _kinds(own: Questions) -> Floats:
+    return load_question_kinds().predict(own.turns)
 
 
 def _asks(session: AnnotatedSession) -> Bools:
