@@ -1,0 +1,212 @@
+"""Redacted copies of transcripts, the list to review them by, and, where it is asked for, the key."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from therapy_analytics.cells import csv_of_rows, defused
+from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.readers import ReadOptions, read_files
+from therapy_analytics.redact._about import Ids, redact_about
+from therapy_analytics.redact._session import Noted, redact_session, redact_text
+from therapy_analytics.session import Session
+from therapy_analytics.writers import WRITERS, Writer
+
+REVIEW_COLUMNS = ("session_id", "turn", "where", "start", "end", "kind", "placeholder", "sure", "rule")
+_README = """Redacted copies of transcripts, made by `tanalyze redact`.
+
+A person must read every copy before it is shown to anybody else. The program finds most of what identifies people,
+not all of it: on invented sessions it took out nineteen of twenty names. What it does not know
+(a nickname, an event that was in the news, a rare job in a small town) it leaves in. Nothing here says that the
+copies satisfy HIPAA, the GDPR or any other rule; whether they do is a person's decision.
+
+transcripts/   the copies; analyze this folder
+review.csv     every placeholder (kind, rule, how sure), and behind them, with an empty placeholder, words and numbers
+               that were left in and should be looked at; start and end count the characters of the copy, from 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What `redact` did.
+
+    Attributes
+    ----------
+    files : tuple of Path
+        Copies, and the tables beside them, in order.
+    removed : mapping of str to int
+        How many placeholders of each kind stand in the copies.
+    left : int
+        How many words and numbers that were left in should be looked at.
+    losses : tuple of (str, tuple of str)
+        New session id, and what of it the form cannot hold.
+    problems : tuple of UnreadableFileError
+        Files that could not be read.
+    """
+
+    files: tuple[Path, ...]
+    removed: dict[str, int]
+    left: int
+    losses: tuple[tuple[str, tuple[str, ...]], ...]
+    problems: tuple[UnreadableFileError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RedactOptions:
+    """How copies are written.
+
+    Attributes
+    ----------
+    to : str
+        Name of the form: chat, csv, docx, jsonl or vtt.
+    key : Path, optional
+        File for the key from old ids to new ones, outside the folder of the copies; none is written without it.
+    quotes : bool
+        Whether the review list holds the words.
+    """
+
+    to: str = "jsonl"
+    key: Path | None = None
+    quotes: bool = False
+
+
+@dataclass(slots=True)
+class _Desk:
+    """What the sessions of a run share while they are written."""
+
+    form: Writer
+    folder: Path
+    review: Any
+    quotes: bool
+    ids: Ids = field(default_factory=Ids)
+    files: list[Path] = field(default_factory=list)
+    about: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    losses: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    left: int = 0
+
+
+def redact(
+    paths: Iterable[str | Path],
+    out: str | Path,
+    *,
+    options: RedactOptions | None = None,
+    read_options: ReadOptions | None = None,
+    on_file: Callable[[Path], None] | None = None,
+) -> Redaction:
+    """Write copies of transcripts without what identifies people, as far as it is found: a person must read them.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders, in any form that `read_files` takes.
+    out : str or Path
+        A new or empty folder (made private, 0700): ``transcripts/``, ``review.csv`` and a ``README.txt``.
+    options : RedactOptions, optional
+        Form, key, quotes.
+    read_options : ReadOptions, optional
+        As for `read`.
+    on_file : callable, optional
+        Told of each file that was read.
+
+    Returns
+    -------
+    Redaction
+        What was written and how much was removed.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such form.
+    BadOptionError
+        The folder is not empty, or the key would stand in it or in place of another file.
+    NothingToReadError
+        There is no file to read.
+    """
+    options, out = options or RedactOptions(), Path(out)
+    form = WRITERS[options.to]
+    _refuse(out, options.key)
+    readings = read_files(paths, options=read_options, leave_out=out)
+    first = next(readings, None)  # before a folder is made: is there anything to read?
+    problems = []
+    (out / "transcripts").mkdir(mode=0o700, parents=True, exist_ok=True)
+    out.chmod(0o700)
+    with _create(out / "review.csv") as file:
+        desk = _Desk(form, out / "transcripts", csv.writer(file, lineterminator="\n"), options.quotes)
+        desk.review.writerow([*REVIEW_COLUMNS, *(["words"] if options.quotes else [])])
+        for reading in (first, *readings) if first is not None else ():
+            problems += [reading.problem] if reading.problem is not None else []
+            for session in reading.sessions:
+                _copy(session, desk)
+            if on_file is not None:
+                on_file(reading.path)
+    _finish(desk, out, options.key)
+    return Redaction(tuple(desk.files), dict(desk.counts), desk.left, tuple(desk.losses), tuple(problems))
+
+
+def _refuse(out: Path, key: Path | None) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadOptionError("--out", f"{out} is there already", "Name a new or an empty folder")
+    if key is not None and key.exists():
+        raise BadOptionError("--key", f"{key} is there already", "Name a new file")
+    if key is not None and out.resolve() in key.resolve().parents:
+        raise BadOptionError("--key", "the key would stand beside the copies", "Name a file in another, private folder")
+
+
+def _create(path: Path) -> TextIO:
+    """Open a new file that nobody else can read."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise BadOptionError("--out", f"{path} is there already", "Name a new or an empty folder") from None
+    return os.fdopen(handle, "w", encoding="utf-8", newline="")
+
+
+def _copy(session: Session, desk: _Desk) -> None:
+    """Write one session and its lines of the review list."""
+    done = redact_session(session)
+    new = desk.ids.of("session", session.id)
+    about = redact_about(session.metadata, desk.ids, lambda value: redact_text(value, session))
+    copy = replace(done.session, id=new, source_file=new, metadata=about, notes=())
+    path = desk.folder / f"{new}{desk.form.suffix}"
+    with _create(path) as file:
+        file.buffer.write(desk.form.write(copy))
+    desk.files.append(path)
+    desk.about.append((new, about))
+    desk.losses += [(new, lost)] if (lost := tuple(desk.form.losses(copy))) else []
+    desk.counts.update(one.kind for one in done.notes if one.placeholder)
+    desk.left += sum(not one.placeholder for one in done.notes)
+    desk.review.writerows(_lines(new, done.notes, quotes=desk.quotes))
+
+
+def _lines(session_id: str, notes: Sequence[Noted], *, quotes: bool) -> Iterator[list[object]]:
+    """Yield rows: placeholders in the order of the session, and behind them what was left in."""
+    for one in sorted(notes, key=lambda one: (not one.placeholder, -1 if one.turn is None else one.turn, one.start)):
+        turn = "" if one.turn is None else one.turn
+        row = [session_id, turn, one.where, one.start, one.end, one.kind, one.placeholder, one.sure, one.rule]
+        yield [*row, *([defused(one.words)] if quotes else [])]
+
+
+def _finish(desk: _Desk, out: Path, key: Path | None) -> None:
+    """Write the table about the sessions, the note to the reader, and the key where it is asked for."""
+    names = dict.fromkeys(name for _, about in desk.about for name in about)
+    if names:
+        rows = [[new, *(about.get(name, "") for name in names)] for new, about in desk.about]
+        desk.files.append(_table(desk.folder / "sessions.csv", ["session_id", *names], rows))
+    with _create(out / "README.txt") as file:
+        file.write(_README)
+    if key is not None:
+        key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _table(key, ["kind", "old", "new"], desk.ids.rows())
+
+
+def _table(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Path:
+    with _create(path) as file:
+        file.write(csv_of_rows([header, *rows]))
+    return path

@@ -1,0 +1,338 @@
+"""Names of people: by lists, by capital letters, and by the words around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from therapy_analytics.redact._found import Found, Sure
+from therapy_analytics.redact._places import led_as_place
+from therapy_analytics.redact._tokens import Token
+from therapy_analytics.redact._vocabulary import (
+    ABSTRACT,
+    CALLINGS,
+    CLEAR_MONTHS,
+    HOLIDAYS,
+    IS_VERBS,
+    KIN,
+    NAME_VERBS,
+    NEVER_NAMES,
+    SPEECH_VERBS,
+    SPOKEN,
+    STATES,
+    TITLES,
+    TWO_WORD_STATES,
+    word_set,
+)
+
+Known = Mapping[str, Sure]
+"""Words that are known to be names in this session, and how sure that is."""
+
+_NAMED = re.compile(
+    r"\b(?:my (?:first |full |real |last |middle |maiden )?name is|my name's|my names|(?:his|her|their|its|"
+    r"whose) names?(?:'s| is| was)|"
+    r"names|named|nicknamed|name of|it's pronounced)\s+$",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(
+    r"\b(?:call me|called|calls me|i am|i'm|im|this is|(?:it's|its|that's|thats)|goes by|known as|we call (?:him|"
+    r"her|them)|"
+    r"(?:called|call) (?:him|her|them|it)|she's called|he's called)\s+$",
+    re.IGNORECASE,
+)
+_KIN = re.compile(
+    rf"\b(?:my|his|her|our|your|their|the|a|that|and|little|big|old|\w+'s) "
+    rf"(?:(?:old|late|little|big|older|younger|oldest|youngest|best|first|second|ex|dear|poor|new|step|twin|great|"
+    rf"other|public) )?"
+    rf"(?:{KIN})(?:,| is| was|'s)? (?:named |called |is )?$",
+    re.IGNORECASE,
+)
+_GREETED = re.compile(
+    r"(?:^|[.,!?] |\b(?:and|so|oh|well|okay|ok) )(?:hi|hello|hey|thanks|thank you|bye|goodbye|good ?night|"
+    r"good morning|morning|good afternoon|"
+    r"good evening|welcome(?: back)?|dear|take care|come in|come on in|see you|yeah|yes|no|okay|ok|so|so sorry|"
+    r"sorry|all right|alright)"
+    r"(?: there)?,? $",
+    re.IGNORECASE,
+)
+_THE = word_set(
+    """
+    the a an to i you we they he she it this that these those my your his her our their its every each no some any
+    will can
+    """
+)
+_WITH_POINT = word_set("mr mrs ms mx dr prof rev sgt capt lt st")
+_PARTICLES = word_set("van von der den de del della di da la le bin ibn al el ten ter")
+_CONTRACTED = re.compile(r"\w'(?:m|s|re|ve|ll|d|t)$")
+_NO_SURNAME = word_set("and or who that with when")
+
+
+def names(text: str, words: Sequence[Token], known: Known) -> Iterator[Found]:
+    """Yield names of people in a turn; names that stand beside each other are one.
+
+    Parameters
+    ----------
+    text : str
+        Words of a turn.
+    words : sequence of Token
+        The same as `tokens(text)`.
+    known : mapping of str to str
+        Names of the session so far: its labels, what is known about it, what was found elsewhere in it.
+
+    Yields
+    ------
+    Found
+        In the order of the text.
+    """
+    cased = any(word.capital and word.word != "i" for word in words)
+    found: dict[int, tuple[Sure, str]] = {}
+    for at in range(len(words)):
+        verdict = _verdict(text, words, at, known, cased)
+        if verdict is not None:
+            found[at] = verdict
+    for at in list(found):
+        _extend(text, words, at, found)
+        _lead(text, words, at, found)
+    yield from _together(text, words, found)
+
+
+def _verdict(text: str, words: Sequence[Token], at: int, known: Known, cased: bool) -> tuple[Sure, str] | None:
+    word = words[at]
+    titled = at > 0 and words[at - 1].word in TITLES and word.capital
+    holiday = at > 0 and words[at - 1].word in HOLIDAYS and words[at - 1].capital  # Christmas Eve
+    if (
+        word.word[0].isdigit()
+        or _CONTRACTED.search(word.word)
+        or holiday
+        or _in_state(words, at)
+        or (len(word.word) < 2 and not titled)
+    ):
+        return None
+    by_context = _by_context(text, words, at, cased)
+    if by_context is not None:
+        return by_context
+    if word.word in known:
+        return (known[word.word], "name_of_session") if _fits(text, words, at, cased) else None
+    if word.kept or word.word in SPOKEN | CLEAR_MONTHS:
+        return None
+    return _by_capital(text, words, at) if word.capital else _by_list(words, at, cased)
+
+
+def _in_state(words: Sequence[Token], at: int) -> bool:
+    """Return whether a word belongs to a state or country of two words: North Carolina."""
+    pair = [one.word for one in words[max(0, at - 1) : at + 2]]
+    return any(f"{one} {other}" in TWO_WORD_STATES for one, other in pairwise(pair)) and words[at].capital
+
+
+def _by_context(text: str, words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
+    """Names that titles, kin and introductions announce; they need not be on any list."""
+    word = words[at]
+    likely = word.capital or (word.first and not word.ordinary)
+    previous = words[at - 1] if at else None
+    if previous and _after_title(previous, text[previous.end : word.start]):
+        if previous.word in TITLES:
+            return ("certain", "title") if _titled(word, previous.word, cased) else None
+        if previous.word in CALLINGS and likely and not word.kept and word.word not in SPOKEN:
+            return "certain", "title"
+    if word.word in NEVER_NAMES | TITLES | CALLINGS or (word.kept and word.word not in STATES):
+        return None
+    return _announced(text[: word.start].replace("\u2019", "'")[-60:], words, at, cased)
+
+
+def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
+    word = words[at]
+    likely = word.capital or (word.first and not word.ordinary)
+    named = likely or not word.ordinary
+    if _NAMED.search(before) and (named or word.first):
+        return "certain", "named"
+    if word.word in SPOKEN:
+        return None
+    if _CALLED.search(before) and not word.kept:
+        is_name = named and (word.first or word.capital or not cased) and (word.listed or word.capital)
+        return ("likely", "named") if is_name and not (word.ordinary and not word.listed) else None
+    if _KIN.search(before):
+        return _of_kin(words, at, likely)
+    is_greeted = not word.ordinary and (likely or (word.listed and not cased)) and _GREETED.search(before)
+    return ("likely", "greeted") if is_greeted else None
+
+
+def _after_title(title: Token, gap: str) -> bool:
+    """Only what is an abbreviation has a point inside a name: "the doctor. And ..." is two sentences."""
+    return not title.possessive and (gap == " " or (gap == ". " and title.word in _WITH_POINT))
+
+
+def _titled(word: Token, title: str, cased: bool) -> bool:
+    if word.word in SPOKEN or word.word in NEVER_NAMES:
+        return False
+    if word.capital:
+        return True
+    if title in {"doctor", "miss", "professor", "prof", "mister"}:
+        return (word.listed and not word.ordinary) or (not word.ordinary and not cased)
+    return word.word not in NEVER_NAMES and word.word not in SPOKEN
+
+
+def _of_kin(words: Sequence[Token], at: int, likely: bool) -> tuple[Sure, str] | None:
+    word = words[at]
+    if likely and (word.listed or not word.ordinary):
+        return "certain", "kin"
+    follows = words[at + 1].word if at + 1 < len(words) else ""
+    is_verb = word.word in {"will", "may", "can", "might"} or follows in {
+        "a",
+        "the",
+        "my",
+        "his",
+        "her",
+        "it",
+        "an",
+        "on",
+        "to",
+        "out",
+    }
+    return ("likely", "kin") if word.common and not is_verb and word.word not in NAME_VERBS else None
+
+
+def _fits(text: str, words: Sequence[Token], at: int, cased: bool) -> bool:
+    """Decide whether a word that is a name in this session is meant as one here."""
+    word = words[at]
+    if not word.ordinary:
+        return word.capital or not word.kept
+    if word.capital:
+        return not word.opens or _acts(text, words, at, known=True)
+    return not cased and _fits_small(words, at)
+
+
+def _fits_small(words: Sequence[Token], at: int) -> bool:
+    """Decide it for a name that is also a word, written small: "my wife grace ... grace did it" but "with grace"."""
+    word, before = words[at], words[at - 1].word if at else ""
+    if before in _THE:
+        return False
+    if at + 1 == len(words):
+        return word.possessive or before in {"with", "and", "told", "for", "to"}
+    follows = words[at + 1].word
+    return word.possessive or follows in NAME_VERBS or (follows in IS_VERBS and word.word != "will")
+
+
+def _acts(text: str, words: Sequence[Token], at: int, *, known: bool) -> bool:
+    """Decide whether a capital that opens a sentence does what people do: "Hope told me", "Hope's", "Hope, listen"."""
+    word = words[at]
+    if at + 1 == len(words):
+        return known or not word.ordinary
+    follows = words[at + 1]
+    gap = text[word.end : follows.start]
+    if word.possessive:
+        return known or not word.ordinary
+    if gap != " ":
+        return known
+    if follows.word in NAME_VERBS or (
+        follows.word == "and" and at + 2 < len(words) and words[at + 2].word in {"i", "me", "my"}
+    ):
+        return True
+    does = known and follows.ordinary and follows.word.endswith("s") and follows.word not in {"his", "its", "this"}
+    return does or ((known or not word.ordinary) and follows.word in IS_VERBS)
+
+
+def _by_capital(text: str, words: Sequence[Token], at: int) -> tuple[Sure, str] | None:
+    word = words[at]
+    shouted = text[word.start : word.end].isupper() and len(word.word) > 1
+    if shouted and not word.listed:
+        return None
+    if word.opens:
+        return _opening(text, words, at)
+    if word.word in CALLINGS or word.word in TITLES:
+        return None
+    if word.first or (word.last and not word.ordinary):
+        return "likely", "listed_name"
+    if word.last and _titlecase_alone(words, at):
+        return "unsure", "listed_name"
+    return ("unsure", "unknown_capital") if word.unknown and not led_as_place(words, at) else None
+
+
+def _opening(text: str, words: Sequence[Token], at: int) -> tuple[Sure, str] | None:
+    """Judge a capital that opens a sentence, where any word has one."""
+    word = words[at]
+    acts = _acts(text, words, at, known=False)
+    if word.listed and not word.ordinary:
+        return ("likely" if word.first or acts or _continues(text, words, at) else "unsure"), "listed_name"
+    if word.unknown and (acts or word.possessive):
+        return "unsure", "unknown_capital"
+    return ("unsure", "listed_name") if word.first and _opens_as_name(text, words, at) else None
+
+
+_OF_MINE = re.compile(rf", (?:my|our|his|her) (?:{KIN})\b")
+
+
+def _opens_as_name(text: str, words: Sequence[Token], at: int) -> bool:
+    """Tell "Bill would say" and "May, my mother" from "Faith comes up" and "Mark my words"."""
+    word = words[at]
+    if _OF_MINE.match(text, word.end):
+        return True
+    if at + 1 == len(words) or text[word.end : words[at + 1].start] != " ":
+        return False
+    follows = words[at + 1].word
+    if word.word in ABSTRACT or not word.common:
+        return follows in SPEECH_VERBS
+    return follows in NAME_VERBS | IS_VERBS - {"will", "can", "just", "really", "never", "always", "and"}
+
+
+def _continues(text: str, words: Sequence[Token], at: int) -> bool:
+    return (
+        at + 1 < len(words)
+        and words[at + 1].capital
+        and text[words[at].end : words[at + 1].start] == " "
+        and words[at + 1].listed
+    )
+
+
+def _titlecase_alone(words: Sequence[Token], at: int) -> bool:
+    """Tell a family name among small letters (and Baker said) from a heading (The Long Walk Home)."""
+    return at > 0 and not words[at - 1].capital and at + 1 < len(words) and words[at + 1].word in NAME_VERBS | IS_VERBS
+
+
+def _by_list(words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
+    """Names with a small letter: those of the list that are no other word."""
+    word = words[at]
+    if word.ordinary or len(word.word) < 3 or not word.listed:
+        return None
+    if word.common or (word.first and not cased):
+        return "likely", "listed_name_small"
+    return ("unsure", "listed_name_small") if word.last and not cased and len(word.word) > 4 else None
+
+
+def _extend(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sure, str]]) -> None:
+    """Take what belongs to a name along: Dana [M. Reyes], brandon [whitaker], [Nguyen] Thi Mai."""
+    sure = found[at][0]
+    after = at + 1
+    while after < len(words) and after not in found and text[words[after - 1].end : words[after].start] in {" ", ". "}:
+        word, previous = words[after], words[after - 1]
+        initial = len(word.word) == 1 and word.capital and text[word.end : word.end + 1] == "." and word.word != "i"
+        stop = word.kept or word.opens or previous.possessive or word.word in NEVER_NAMES | _NO_SURNAME | SPOKEN
+        stop = stop or bool(_CONTRACTED.search(word.word))
+        surname = word.capital and previous.capital and not (stop or word.word in CALLINGS)
+        small = not word.capital and not previous.capital and word.last and not (word.ordinary or word.word in SPOKEN)
+        if not (initial or surname or (small and not stop)):
+            break
+        found[after] = (sure, "rest_of_name")
+        after += 1
+
+
+def _lead(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sure, str]]) -> None:
+    """Take the small words in front of a family name along: [Van der] Berg."""
+    sure, before = found[at][0], at - 1
+    while before >= 0 and words[before].word in _PARTICLES and text[words[before].end : words[before + 1].start] == " ":
+        before -= 1
+    if before + 1 < at and words[before + 1].capital and words[at].capital:
+        found.update({number: (sure, "rest_of_name") for number in range(before + 1, at) if number not in found})
+
+
+def _together(text: str, words: Sequence[Token], found: Mapping[int, tuple[Sure, str]]) -> Iterator[Found]:
+    rows: list[list[int]] = []
+    for at in sorted(found):
+        beside = rows and rows[-1][-1] == at - 1 and text[words[at - 1].end : words[at].start] in {" ", ". "}
+        if beside and not words[at - 1].possessive:
+            rows[-1].append(at)
+        else:
+            rows.append([at])
+    for row in rows:
+        sure, rule = min((found[at] for at in row), key=lambda one: ("certain", "likely", "unsure").index(one[0]))
+        yield Found(words[row[0]].start, words[row[-1]].end, "NAME", sure, rule)

@@ -1,0 +1,134 @@
+"""Words of a text with what the lists know of them."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from therapy_analytics.redact._vocabulary import KEPT, NEARLY_ALWAYS_NAMES, SPOKEN, WEEKDAYS
+
+_WORD = re.compile(r"[^\W_]+(?:['\-\u2010\u2011][^\W_]+)*")
+_STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'"})
+_OPENS = re.compile(
+    r"(?:^|[.!?\u2026:;\n\u2014\u2013]|--|[.!?]['\"\u201d)\]]|(?<!\w)['\"\u201c(\[])[\s'\"\u201c(\[*-]*$"
+)
+_ABBREVIATED = re.compile(r"\b(?:mr|mrs|ms|dr|st|prof|rev|sgt|capt|lt|fr|sr|jr|mt|ft|[a-z])\.\s*$", re.IGNORECASE)
+_IRISH = re.compile(r"^([odl])'(\w{3,})$")
+_POSSESSIVE = re.compile(r"'s?$")
+_LISTS = Path(__file__).with_name("lists")
+
+
+@functools.cache
+def word_list(name: str) -> frozenset[str]:
+    """Return one of the lists that come along: first_names, common_names, last_names, places or words, lower-cased."""
+    return frozenset(gzip.decompress((_LISTS / f"{name}.txt.gz").read_bytes()).decode().split("\n"))
+
+
+def straight(text: str) -> str:
+    """Return the text with plain apostrophes, as long as it was."""
+    return text.translate(_STRAIGHT)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def plain(word: str) -> str:
+    """Lower-case a word and take its accents off.
+
+    Examples
+    --------
+    >>> plain("Renée")
+    'renee'
+    """
+    spread = unicodedata.normalize("NFKD", word.lower())
+    return "".join(sign for sign in spread if not unicodedata.combining(sign))
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word and what is known of it.
+
+    Attributes
+    ----------
+    start, end : int
+        Characters of the text, without a possessive ``'s``.
+    word : str
+        Without accents and possessive, lower-cased.
+    capital, opens, possessive : bool
+        Whether it begins with a capital letter, opens a sentence, had an ``'s``.
+    first, last, common : bool
+        Whether the census of 2020 has it as a first or as a family name, and as the first name of 5,000 people or more.
+    ordinary : bool
+        Whether it is also an English word that people write with a small letter.
+    kept : bool
+        Whether it names something that identifies nobody: a weekday, a language, a country, a medicine.
+    """
+
+    start: int
+    end: int
+    word: str = field(repr=False)
+    capital: bool
+    opens: bool
+    possessive: bool
+    first: bool
+    last: bool
+    common: bool
+    ordinary: bool
+    kept: bool
+
+    @property
+    def listed(self) -> bool:
+        """Return whether it is a first or a family name."""
+        return self.first or self.last
+
+    @property
+    def unknown(self) -> bool:
+        """Return whether no list has it."""
+        return not (self.listed or self.ordinary or self.kept)
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words of a text, in order."""
+    text = straight(text)
+    found: list[Token] = []
+    for match in _WORD.finditer(text):
+        start, whole = match.start(), match[0]
+        base = _POSSESSIVE.sub("", whole) or whole
+        before = text[max(0, start - 12) : start]
+        opens = (start == 0 or bool(_OPENS.search(before))) and not (_ABBREVIATED.search(before))
+        found.append(_token(text[start : start + len(base)], start, opens, len(base) < len(whole)))
+    return found
+
+
+def _token(written: str, start: int, opens: bool, possessive: bool) -> Token:
+    word = plain(written)
+    first, last, common, ordinary, kept = _known(word)
+    shouted = len(written) > 1 and (written.isupper() or (written[-1] == "s" and written[:-1].isupper()))
+    capital = written[0].isupper() and not (shouted and not listed_capitals(word))
+    return Token(start, start + len(written), word, capital, opens, possessive, first, last, common, ordinary, kept)
+
+
+def listed_capitals(word: str) -> bool:
+    """Return whether a word in capitals may be somebody's name: it is one, and no English word."""
+    return word in word_list("first_names") and word not in word_list("words") and len(word) > 3
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _known(word: str) -> tuple[bool, bool, bool, bool, bool]:
+    word = _IRISH.sub(r"\1\2", word)
+    parts = list(dict.fromkeys(word.split("-")))  # I-I-I is I
+    word = parts[0] if len(parts) == 1 else word
+    spoken = "'" in word or any(part in SPOKEN for part in parts)
+    first = not spoken and all(part in word_list("first_names") for part in parts)
+    last = not spoken and all(part in word_list("last_names") or part in word_list("first_names") for part in parts)
+    is_word = all(part in word_list("words") or part.isdigit() for part in parts) or spoken or len(word) == 1
+    common = first and word in word_list("common_names")
+    return (
+        first,
+        last,
+        common,
+        is_word and word not in NEARLY_ALWAYS_NAMES,
+        word in KEPT or word.removesuffix("s") in WEEKDAYS or word[0].isdigit(),
+    )

@@ -1,0 +1,223 @@
+"""Words that the rules are made of, chosen by hand."""
+
+from __future__ import annotations
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words that stand in a text between spaces."""
+    return frozenset(words.split())
+
+
+WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
+MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+CLEAR_MONTHS = word_set("january february september october november december july")
+"""Months that are hardly a name or another word."""
+
+SPOKEN = word_set(
+    """
+    i im ive id ill dont wont cant isnt arent wasnt werent didnt doesnt couldnt wouldnt shouldnt hes shes its thats
+    whats theres youre youve youd youll were weve theyre theyve yall aint gonna wanna gotta kinda sorta lemme gimme
+    dunno cuz coz cause idk tbh lol omg btw imo imho rn u ur r k ok okay okey yeah yea yep yup ya nah nope huh uh um
+    uhm mm mhm hm hmm hmmm ah oh ooh ugh wow whoa hey hi hello bye ha haha haw aw aww er erm mm-hmm uh-huh tho thru
+    til till em gotcha yo hon sir maam ma'am alright alot the a an and or but so if then than that this these those
+    there here where when what which who whom whose why how he him his she her hers it they them their theirs we us
+    our ours you your yours me my mine myself yourself himself herself is are was were be been being am do does did
+    done doing have has had having can could would shall should might must to of in on at by for from with about
+    into over after before under again out up down off not no nor only own same too very just now ever never always
+    also even still yet all any both each few more most other some such one two three four five six seven eight nine
+    ten see say said says tell told go goes going went come came let lets make made take took get got getting know
+    knew think thought like love want need feel felt really maybe because while since until though although however
+    everyone everybody someone somebody anyone anybody nobody everything something anything nothing actually
+    honestly basically please thanks thank sorry welcome sure fine good great right well better best bad long day
+    days week month year time way mom mum mommy mummy dad daddy mama papa grandma grandpa granny gran nana sis bro
+    kid kids guys dude man hun babe baby honey uni telly hoover meds pic pics physio mins gran daycare mh mmh mhmm
+    mm hmm hmmm mmm mmhmm mh-hmm hoo ha ta da eh duh meh yay outta havent hasnt hadnt nobodys everyones wh th
+    actualy god lord jesus christ amen covid adhd ptsd ocd bpd cbt dbt emdr icu er vin rx dob mrn ssn cpap tv dvd cd
+    gp er hr it ai va aa na mri iop php
+    """
+)
+"""Words of talk that lists of names hold as well, or that no list of words has."""
+
+NEARLY_ALWAYS_NAMES = word_set(
+    """
+    john maria carol peter victor roger mike bonnie chad tony sherry holly billy jimmy hector bobby troy savannah
+    sally harry colleen max josh tom nick rosemary derrick matt don brad rick margarita tanner hazel glen ken patsy
+    sawyer bob wade patty laurel amir chandler drake jasper clay ed phoebe lacy tiara boyd mickey nova jasmine terry
+    heather martin ruby jerry nancy jenny molly betty larry lucy gary barry henry louis louise eddy marquis myrtle
+    deb ian emery conner beau melody brandy josie judy gabby regina sylvan christen dahlia mel barney ames meg
+    murphy mick benny carmine jacob nelly polly percy alma cecil oscar jill
+    """
+)
+"""Names that dictionaries have as words too, but that are said as names."""
+
+STATES = word_set(
+    """
+    alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois
+    indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri
+    montana nebraska nevada ohio oklahoma oregon pennsylvania tennessee texas utah vermont virginia washington
+    wisconsin wyoming
+    """
+)
+TWO_WORD_STATES = frozenset(
+    [
+        "new hampshire",
+        "new jersey",
+        "new mexico",
+        "new york",
+        "north carolina",
+        "north dakota",
+        "south carolina",
+        "south dakota",
+        "rhode island",
+        "west virginia",
+        "puerto rico",
+        "washington state",
+        "south africa",
+        "south korea",
+        "north korea",
+        "new zealand",
+        "saudi arabia",
+        "sri lanka",
+        "costa rica",
+        "el salvador",
+        "dominican republic",
+        "united states",
+        "united kingdom",
+        "northern ireland",
+        "hong kong",
+        "ivory coast",
+        "sierra leone",
+        "burkina faso",
+        "middle east",
+        "south america",
+        "north america",
+        "latin america",
+    ]
+)
+_COUNTRIES = """
+america usa uk england scotland wales britain ireland canada mexico guatemala honduras nicaragua panama cuba haiti
+jamaica trinidad bahamas barbados brazil argentina chile peru bolivia colombia ecuador venezuela uruguay paraguay
+france germany austria switzerland italy spain portugal netherlands holland belgium luxembourg denmark norway sweden
+finland iceland poland czechia slovakia hungary romania bulgaria greece turkey cyprus malta croatia serbia bosnia
+slovenia albania kosovo macedonia montenegro ukraine russia belarus moldova lithuania latvia estonia armenia
+azerbaijan kazakhstan uzbekistan afghanistan pakistan india bangladesh nepal bhutan myanmar burma thailand laos
+cambodia vietnam malaysia singapore indonesia philippines china taiwan japan korea mongolia iran iraq syria lebanon
+israel palestine kuwait qatar bahrain oman yemen egypt libya tunisia algeria morocco sudan ethiopia eritrea somalia
+kenya uganda rwanda burundi tanzania zambia zimbabwe malawi mozambique angola namibia botswana nigeria ghana togo
+benin cameroon gabon congo senegal mali niger gambia guinea liberia madagascar australia europe asia africa
+antarctica
+"""
+_PEOPLES = """
+american british english scottish welsh irish canadian mexican cuban haitian jamaican brazilian argentinian chilean
+peruvian colombian french german austrian swiss italian spanish portuguese dutch belgian danish norwegian swedish
+finnish polish czech slovak hungarian romanian bulgarian greek turkish croatian serbian bosnian albanian ukrainian
+russian lithuanian latvian estonian armenian indian pakistani bangladeshi nepali thai cambodian vietnamese malaysian
+indonesian filipino filipina chinese taiwanese japanese korean mongolian iranian persian iraqi syrian lebanese
+israeli palestinian saudi egyptian moroccan sudanese ethiopian somali kenyan ugandan nigerian ghanaian african asian
+european latino latina latinx hispanic caucasian arab arabic hebrew yiddish hindi urdu punjabi bengali tamil
+mandarin cantonese swahili yoruba igbo latin native hawaiian puerto rican dominican salvadoran christian catholic
+protestant baptist methodist lutheran mormon jewish muslim hindu buddhist sikh quaker evangelical pentecostal jew
+christians catholics muslims jews hindus buddhists americans mexicans germans russians africans asians europeans
+latinos
+"""
+_THINGS = """
+christmas easter thanksgiving halloween hanukkah passover ramadan eid diwali kwanzaa valentine valentines juneteenth
+lent advent memorial veterans labor new bible koran quran torah congress senate army navy marines air force marine
+medicare medicaid zoloft prozac lexapro celexa paxil wellbutrin effexor cymbalta xanax ativan valium klonopin ambien
+trazodone lithium lamictal abilify seroquel zyprexa risperdal depakote adderall ritalin vyvanse concerta strattera
+suboxone methadone naltrexone vivitrol antabuse chantix tylenol advil ibuprofen aspirin benadryl melatonin metformin
+insulin lisinopril oxycontin percocet vicodin gabapentin buspar hydroxyzine propranolol clonidine sertraline
+fluoxetine citalopram escitalopram bupropion venlafaxine duloxetine google facebook instagram insta twitter tiktok
+snapchat snap discord youtube netflix hulu zoom skype facetime whatsapp reddit amazon walmart target costco
+walgreens cvs starbucks mcdonald mcdonalds uber lyft iphone ipad android mac windows xbox playstation nintendo wii
+toyota honda ford chevy nissan tesla bmw mercedes jeep subaru venmo paypal gmail yahoo outlook hotmail icloud
+budweiser heineken corona jameson coke pepsi gatorade marlboro juul nicorette weightwatchers fitbit peloton
+alcoholics narcotics anonymous al-anon alanon kool-aid internet google's wifi bluetooth meth methamphetamine
+methamphetamines heroin fentanyl cannabis marijuana cocaine thc lsd mdma imodium tai chi feng shui yoga pilates
+vikings lego wordle sudoku mi miti therapist counselor counsellor client patient doctor interviewer speaker
+participant coach user assistant helper system moving ok okay pm am
+"""
+KEPT = WEEKDAYS | STATES | frozenset(f"{_COUNTRIES} {_PEOPLES} {_THINGS}".split())
+"""What is written with a capital letter and identifies nobody: it stays."""
+
+TITLES = word_set("mr mrs ms miss mister mx dr doctor prof professor")
+"""In front of nearly any word, they make it a name."""
+CALLINGS = word_set(
+    """
+    pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt
+    captain capt lieutenant lt major colonel general private corporal principal attorney judge detective deputy
+    sheriff nurse chief senator president governor mayor lady sir dame saint grandma grandpa nana papa mama mum mom
+    granny gran abuela abuelo tata baba
+    """
+)
+"""In front of a name they belong to it; in front of other words they do not."""
+KIN = (
+    "husband|wife|spouse|partner|fianc[eé]e?|boyfriend|girlfriend|ex|ex-husband|ex-wife|brother|sister|bro|sis|"
+    "son|daughter|kid|baby|boy|girl|child|stepson|stepdaughter|stepdad|stepmom|stepfather|stepmother|mother|"
+    "father|mom|mum|dad|ma|pa|gran|grandmother|grandfather|grandma|grandpa|aunt|auntie|uncle|cousin|niece|nephew|"
+    "friend|buddy|pal|best friend|roommate|housemate|flatmate|neighbou?r|boss|manager|supervisor|colleague|"
+    "co-?worker|teacher|sponsor|lawyer|landlord|doctor|therapist|counsell?or|nurse|dog|cat|brother-in-law|"
+    "sister-in-law|mother-in-law|father-in-law|grandson|granddaughter|half brother|half sister|twin|classmate|"
+    "nanny|babysitter|case ?worker|man|lady"
+)
+NEVER_NAMES = word_set(
+    """
+    is was are were will would can could may might has had have does did said says told and or but who that which
+    when where if because so a an the my his her their our your its this these those he she it they we you i me him
+    them us to of in on at by for from with about into not no never always just also even still yet both all some
+    any every here there what why how got get gets came come comes went goes left died passed lives lived works
+    worked thinks thought wants wanted knows knew like really very too then than now again back up out off over down
+    one two three number name said keeps kept used use
+    """
+)
+"""Words that are no name even behind "my sister"."""
+NAME_VERBS = word_set(
+    """
+    said says told tells asked asks called calls thinks thought wants wanted knows knew came comes went goes moved
+    left lives lived loves loved hates hated drove drives gave gives took takes made makes got gets cried cries
+    laughed smiled yelled screamed works worked drinks drank died passed kept keeps started stopped helped helps
+    texted wrote writes answered handles handled believes believed looked looks feels felt needs needed likes liked
+    hit hits met found saw sees bought paid joined
+    """
+)
+"""What somebody with a name does: behind a capital that opens a sentence, it makes a name of it."""
+SPEECH_VERBS = word_set(
+    """
+    said says told tells asked asks thinks thought wants wanted knew texted wrote cried laughed smiled yelled
+    screamed died drove drank hugged believes believed apologized promised
+    """
+)
+"""What only people do."""
+ABSTRACT = word_set(
+    """
+    hope faith grace joy charity patience destiny harmony love serenity trinity justice honor honesty summer autumn
+    winter spring dawn rose art heaven precious genesis chance miracle liberty freedom phoenix sky star journey
+    passion promise peace mercy comfort praise blessing essence unique karma story cash may april june august march
+    man boy girl guy young king son baby long child ma buddy lady prince princess queen male female mister miss
+    master major judge royal rich an an lane park lake river ocean forest rain storm sun moon diamond pearl crystal
+    ruby jade music lyric legend victory glory temperance prudence felicity truth wisdom happy sunny lucky lovely
+    little sincere earnest candy honey sugar ginger pepper olive ivy holly berry cherry brook reed stone rock ridge
+    cliff wood ember ash sage basil rosemary fern laurel heath heather hazel aspen cedar maple willow chase drew
+    """
+)
+"""First names that open sentences as ordinary words, too: they need what only people do, or must be known already."""
+HOLIDAYS = word_set("christmas easter thanksgiving new memorial veterans labor valentine valentines")
+IS_VERBS = word_set(
+    """
+    is was has had does did would will wont won't can can't doesn't didn't isn't wasn't never always and just really
+    """
+)
+"""What a name that is known already may be followed by."""
