@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 RUNS = 5
@@ -37,12 +38,13 @@ def main() -> None:
 def _whole_commands(source: Path) -> list[tuple[str, str]]:
     command = [sys.executable, "-c", "from therapy_analytics.cli import main; main()"]
     with tempfile.TemporaryDirectory() as folder:
-        accurate = [*command, "run", str(source), "--out", f"{folder}/r", "--no-plots", "--no-report"]
-        run = [*accurate, "--tagger", "fast"]
+        fresh = (f"{folder}/{i}" for i in count())  # what is done in a folder would not be done again
+        accurate = [*command, "run", str(source), "--no-plots", "--no-report", "--out"]
+        run = [*command, "run", str(source), "--no-plots", "--no-report", "--tagger", "fast", "--out"]
         start_up = _seconds(lambda: _call([*command, "--help"]))
-        cold = _seconds(lambda: _call(run))
-        two = _seconds(lambda: _call([*run, "--processes", "2"]))
-        slow = _seconds(lambda: _call(accurate), runs=1)
+        cold = _seconds(lambda: _call([*run, next(fresh)]))
+        two = _seconds(lambda: _call([*run, next(fresh), "--processes", "2"]))
+        slow = _seconds(lambda: _call([*accurate, next(fresh)]), runs=1)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return [
         ("tanalyze --help, wall", f"{start_up:.2f} s"),
@@ -68,11 +70,12 @@ def _inside(source: Path) -> list[tuple[str, str]]:
     texts = [turn.text for session in sessions for turn in session.turns]
     tokenizer = spacy.blank("en").tokenizer
     with tempfile.TemporaryDirectory() as folder:
-        ta.run([source], f"{folder}/r", settings=settings, writing=Writing(figures=(), report=False))
         floor = _seconds(lambda: [tokenizer(text) for text in texts])
         reading = _seconds(lambda: ta.read(source))
         analysing = _seconds(lambda: ta.analyze(sessions, tagger=fast))
-        whole = _seconds(lambda: ta.run([source], f"{folder}/r", settings=settings, writing=Writing(figures=(), report=False)))
+        fresh = (f"{folder}/{i}" for i in count())  # what is done in a folder would not be done again
+        writing = Writing(figures=(), report=False)
+        whole = _seconds(lambda: ta.run([source], next(fresh), settings=settings, writing=writing))
         turns = ta.analyze(sessions[:1], tagger=fast).turns
         drawing = _seconds(lambda: save(PLOTS["timeline"], turns, Path(folder) / "t.png"))
     n = len(texts)

@@ -126,7 +126,7 @@ def test_turns_add_up_to_the_session(out: Path, sessions: pd.DataFrame) -> None:
 
 def test_the_same_again_with_two_processes(out: Path, samples: Path, tmp_path: Path) -> None:
     first = _files(out)
-    assert len(first) == 9 + 9 * 15
+    assert len(first) == 9 + 10 * 15
     ta.run([samples], tmp_path / "two", writing=Writing(processes=2))
     assert _files(tmp_path / "two") == first
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from therapy_analytics.measures import Column, measure
     from therapy_analytics.pipeline import Writing, analyze, run
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
+    from therapy_analytics.redact import redact
     from therapy_analytics.report import report
     from therapy_analytics.session import Session, Turn
     from therapy_analytics.settings import Settings
@@ -57,6 +58,7 @@ _HOMES = {
     "read": "readers",
     "read_files": "readers",
     "reader": "readers",
+    "redact": "",
     "report": "",
     "run": "pipeline",
     "synchrony": "dialogues",
@@ -89,6 +91,7 @@ __all__ = [
     "read",
     "read_files",
     "reader",
+    "redact",
     "report",
     "run",
     "synchrony",

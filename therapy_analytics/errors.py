@@ -7,6 +7,7 @@ quotes what somebody said in a session.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class TherapyAnalyticsError(Exception):
@@ -97,3 +98,12 @@ class CoderServerError(TherapyAnalyticsError):
 
     def __str__(self) -> str:
         return f"{self.server}: {self.problem}. {self.remedy}."
+
+
+def place_of(error: BaseException) -> str:
+    """Return the kind of an error and where it arose, without its message, which could quote a transcript."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    place = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "unknown place"
+    return f"{type(error).__name__} in {place}"

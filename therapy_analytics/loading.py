@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.cells import restore
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.frames import with_categories
 
@@ -53,7 +54,7 @@ def load(results: str | Path) -> Analysis:
     """
     folder = _folder(Path(results))
     codebook = read_csv(folder / "codebook.csv")
-    sessions = _typed(read_csv(folder / "sessions.csv"), _SESSIONS, codebook, folder / "sessions.csv")
+    sessions = read_sessions(folder)
     ids = sessions["session_id"].tolist()
     dyads = folder / "dyads.csv"
     seed, tagger = _recipe(folder / "run.json")
@@ -70,6 +71,21 @@ def load(results: str | Path) -> Analysis:
     )
 
 
+def read_sessions(results: str | Path, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return ``sessions.csv`` of a run with its types, or some columns of it.
+
+    Raises
+    ------
+    BadOptionError
+        The folder holds no results.
+    BadDataFileError
+        A file of it is missing, or is not as the run wrote it.
+    """
+    folder = _folder(Path(results))
+    path = folder / "sessions.csv"
+    return _typed(read_csv(path, names), _SESSIONS, read_csv(folder / "codebook.csv"), path)
+
+
 def _folder(path: Path) -> Path:
     for name in ("sessions.csv", "codebook.csv"):
         if not (path / name).is_file():
@@ -78,12 +94,12 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def read_csv(path: Path) -> pd.DataFrame:
-    """Read a table that `results.write_csv` wrote, each cell as the text that it was; "" where it is empty.
+def read_csv(path: Path, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a table that `results.write_csv` wrote, or some columns of it, each cell as the text that it was.
 
     All that is to be undone of how cells are written is undone here.
     """
-    return _parsed(_bytes(path), path)
+    return _parsed(_bytes(path), path, names)
 
 
 def _bytes(path: Path) -> bytes:
@@ -94,14 +110,18 @@ def _bytes(path: Path) -> bytes:
         raise BadDataFileError(str(path), problem, _AGAIN) from None
 
 
-def _parsed(data: bytes, path: Path) -> pd.DataFrame:
+def _parsed(data: bytes, path: Path, names: Sequence[str] | None = None) -> pd.DataFrame:
+    wanted = None if names is None else list(names)
     # Ours end in \n, so that a \r is a part of the cell. A spreadsheet may have saved the file since.
     ending = None if _head(data).endswith(b"\r\n") else "\n"
     try:
         # As text first: 007 is a name, and so is NA.
-        return pd.read_csv(BytesIO(data), dtype=str, keep_default_na=False, encoding="utf-8-sig", lineterminator=ending)
+        frame = pd.read_csv(
+            BytesIO(data), dtype=str, keep_default_na=False, encoding="utf-8-sig", lineterminator=ending, usecols=wanted
+        )
     except ValueError as error:  # as pandas' errors about the form of a table are
         raise BadDataFileError(str(path), f"it is not a table ({type(error).__name__})", _AGAIN) from None
+    return restore(frame) if b"'" in data else frame
 
 
 def _head(data: bytes) -> bytes:

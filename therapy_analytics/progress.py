@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from therapy_analytics.readers._notes import counted
 
 if TYPE_CHECKING:
+    from therapy_analytics.errors import UnreadableFileError
     from therapy_analytics.readers import FileReading
 
 
@@ -19,10 +20,10 @@ class Progress:
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
-        self._read = self._written = 0
+        self._written = 0
         self._bar = Bar(
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total} sessions"),
-            TimeElapsedColumn(), console=self._console, transient=True,
+            TimeElapsedColumn(), TextColumn("to go:"), TimeRemainingColumn(), console=self._console, transient=True,
         ) if self._console.is_terminal else None  # fmt: skip
         if self._bar is not None:
             self._bar.start()
@@ -31,12 +32,18 @@ class Progress:
     def file(self, reading: FileReading) -> None:
         """Tell of a file that was read or could not be."""
         if reading.problem is not None:
-            self._say(f"Not read: {reading.problem}")
+            self.say(f"Not read: {reading.problem}")
         elif self._bar is None:
-            self._say(f"Read {reading.path}: {counted(len(reading.sessions), 'session')} ({reading.reader})")
-        self._read += len(reading.sessions)
+            self.say(f"Read {reading.path}: {counted(len(reading.sessions), 'session')} ({reading.reader})")
+
+    def problem(self, problem: UnreadableFileError) -> None:
+        """Tell of a session that could not be measured."""
+        self.say(f"Not measured: {problem}")
+
+    def total(self, n: int) -> None:
+        """Tell how many sessions there are."""
         if self._bar is not None:
-            self._bar.update(self._task, total=self._read)
+            self._bar.update(self._task, total=n)
 
     def sessions(self, n: int) -> None:
         """Tell of sessions that were written."""
@@ -49,5 +56,6 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def _say(self, line: str) -> None:
+    def say(self, line: str) -> None:
+        """Tell something in a line."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)

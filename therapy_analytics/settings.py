@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from therapy_analytics.behaviours import Code, Codebook, TaggerOptions, chosen_codebooks, codebooks_with, load_coder
@@ -98,3 +101,15 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
         "lexicons": [{"name": one.name, "sha256": one.sha256} for one in settings.all_lexicons],
         "codebooks": [{"name": one.id, "file": one.file, "sha256": one.sha256} for one in settings.codebooks],
     }
+
+
+@functools.cache
+def program() -> str:
+    """Return a hash of the program: its sources, and the sizes of its data, whose own hashes stand in the recipe."""
+    found, here = hashlib.sha256(), Path(__file__).parent
+    for path in sorted(here.rglob("*")):
+        if path.suffix in {".py", ".toml", ".csv"}:
+            found.update(path.read_bytes())
+        elif path.suffix in {".npz", ".onnx", ".json", ".txt"}:
+            found.update(f"{path.relative_to(here).as_posix()} {path.stat().st_size}".encode())
+    return found.hexdigest()

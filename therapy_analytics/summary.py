@@ -12,9 +12,12 @@ from therapy_analytics.measures.synchrony._chance import FEWEST_STRANGERS
 from therapy_analytics.readers._notes import counted
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from therapy_analytics.pipeline import RunResult, Writing
 
 
+_READ = ("role_method", "role_pronoun_margin", "notes", "lsm", "lsm_strangers", "n_turns_to_review")
 N_RATES = 4
 """So many rates of the user's own codes stand in the terminal; sessions.csv has all."""
 
@@ -38,12 +41,14 @@ def columns_shown(result: RunResult) -> tuple[list[tuple[str, str]], str]:
 
 def pointers(result: RunResult, writing: Writing) -> list[str]:
     """Return the lines below the table: the files, who coded, and what is to be checked."""
-    unsure = int((result.sessions["role_method"] == "pronouns_unsure").sum())
-    unknown = int((result.sessions["role_method"] == "none").sum())
-    noted = int((result.sessions["notes"] != "").sum())
+    sessions = result.columns(_READ)
+    unsure = int((sessions["role_method"] == "pronouns_unsure").sum())
+    unknown = int((sessions["role_method"] == "none").sum())
+    noted = int((sessions["notes"] != "").sum())
     page = [f"{result.out / 'report.html'}: the page to look at first; open it in a browser"] * writing.report
     each = "turns.csv and other tables" + (", figures" if writing.figures else "")
     lines = [
+        *_kept(result),
         *page,
         f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
         f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: {each}",
@@ -51,20 +56,20 @@ def pointers(result: RunResult, writing: Writing) -> list[str]:
     ]
     if result.tagger:
         lines.append(_coded_by(result.tagger))
-    lines += _without_strangers(result)
-    lines += _to_review(result)
+    lines += _without_strangers(sessions)
+    lines += _to_review(sessions)
     if unsure:
         lines.append(
             f"Check {counted(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin)."
         )
-    swapped = int((result.sessions["role_pronoun_margin"] < SWAPPED).sum())
+    swapped = int((sessions["role_pronoun_margin"] < SWAPPED).sum())
     if swapped:
         lines.append(f"Check {counted(swapped, 'session')}: the labels may be swapped (role_pronoun_margin under -4).")
     if unknown:
         lines.append(
             f"In {counted(unknown, 'session')} nobody could be told to be the therapist; use --therapist LABEL."
         )
-    strange = int(result.sessions["notes"].str.contains(NOT_ENGLISH, regex=False).sum())
+    strange = int(sessions["notes"].str.contains(NOT_ENGLISH, regex=False).sum())
     if strange:
         lines.append(
             f"Not in English, as it seems: {counted(strange, 'session')} (see the column notes). "
@@ -72,16 +77,25 @@ def pointers(result: RunResult, writing: Writing) -> list[str]:
         )
     if noted:
         lines.append(f"Notes on {counted(noted, 'session')}: see the column notes.")
-    if result.problems:
-        n = len(result.problems)
-        lines.append(
-            f"{counted(n, 'file')} could not be read: {result.out / 'problems.csv'} says why and what would be right."
-        )
-    return lines
+    return lines + _missing(result)
 
 
-def _without_strangers(result: RunResult) -> list[str]:
-    alone = int((result.sessions["lsm"].notna() & result.sessions["lsm_strangers"].isna()).sum())
+def _missing(result: RunResult) -> list[str]:
+    n, says = result.n_unmeasured, f"{result.out / 'problems.csv'} says why and what would be right."
+    files = len(result.problems) - n
+    unread = [f"{counted(files, 'file')} could not be read: {says}"] * bool(files)
+    return unread + [f"{counted(n, 'session')} could not be measured: {says}"] * bool(n)
+
+
+def _kept(result: RunResult) -> list[str]:
+    n = result.n_kept
+    return [
+        f"{counted(n, 'session')} done by an earlier run of the same kind {'was' if n == 1 else 'were'} kept."
+    ] * bool(n)
+
+
+def _without_strangers(sessions: DataFrame) -> list[str]:
+    alone = int((sessions["lsm"].notna() & sessions["lsm_strangers"].isna()).sum())
     line = (
         f"Synchrony of {counted(alone, 'session')} cannot be compared with strangers (columns ..._strangers "
         f"are empty): that takes {FEWEST_STRANGERS} other "
@@ -90,8 +104,8 @@ def _without_strangers(result: RunResult) -> list[str]:
     return [line] * bool(alone)
 
 
-def _to_review(result: RunResult) -> list[str]:
-    to_read = result.sessions["n_turns_to_review"]
+def _to_review(sessions: DataFrame) -> list[str]:
+    to_read = sessions["n_turns_to_review"]
     line = (
         f"Read {counted(int(to_read.sum()), 'turn')} of {counted(int((to_read > 0).sum()), 'session')} for danger: "
         "safety_cue and the columns beside it in turns.csv. None found elsewhere does not mean that the "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isinf
+from math import inf, isinf, isnan
 
 import numpy as np
 import pandas as pd
@@ -143,6 +143,15 @@ def _session_measures(values: Sequence[Mapping[str, Value]], columns: Sequence[C
     """Return the session measures of each set of values, a row a set."""
     names = [column.name for column in columns if column.level == "session"]
     return pd.DataFrame({name: [float(one[name]) for one in values] for name in names}, dtype=np.float64)
+
+
+def about(session: Session) -> dict[str, str]:
+    """Return what sessions.csv says of a session besides its measures, as it is written there; fixed columns first."""
+    row = _session_row(session)
+    names = [column.name for column in SESSION_COLUMNS]
+    margin = session.role_margin
+    written = {name: str(row[name]) for name in dict.fromkeys([*names, *row])}
+    return {**written, "role_margin": "" if isnan(margin) else DIGITS % margin}
 
 
 def _session_row(session: Session) -> dict[str, object]:

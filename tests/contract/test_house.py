@@ -21,9 +21,10 @@ from therapy_analytics.writers import WRITERS
 
 ROOMS = (
     ("errors",),
-    ("registry", "session", "verbs"),
+    ("registry", "session", "verbs", "cells", "private"),
     ("readers",),
     ("writers",),
+    ("redact",),
     ("language",),
     ("behaviours",),
     ("measures",),

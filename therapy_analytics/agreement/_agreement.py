@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from therapy_analytics import private
 from therapy_analytics.agreement._coefficients import Resampling
 from therapy_analytics.agreement._gold import Gold, GoldOptions, gold_of
 from therapy_analytics.agreement._machine import Machine, machine_of
@@ -22,7 +23,9 @@ from therapy_analytics.agreement._statistics import (
     pairs_table,
 )
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.tables import DIGITS
 
 TABLES = ("codes", "pairs", "sessions", "calibration", "confusion", "rates")
 FIGURES = {"confusion": "confusion_matrix", "calibration": "calibration_curve", "rates": "limits_of_agreement"}
@@ -63,16 +66,10 @@ class Agreement:
 
         What an earlier call wrote there is replaced; nothing else in the folder is touched.
         """
-        folder = Path(folder)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        paths = []
-        for name in TABLES:
-            path = folder / f"{name}.csv"
-            getattr(self, name).to_csv(path, index=False, float_format="%.6g", lineterminator="\n", encoding="utf-8")
-            paths.append(path)
-        path = folder / "agreement.md"
-        path.write_text(self.text, encoding="utf-8", newline="\n")
-        return [*paths, path, *(self._draw(folder) if figures else [])]
+        folder = private.folder(Path(folder))
+        texts = {f"{name}.csv": csv_of_frame(getattr(self, name), digits=DIGITS) for name in TABLES}
+        paths = [private.write(folder / name, text) for name, text in (texts | {"agreement.md": self.text}).items()]
+        return [*paths, *(self._draw(folder) if figures else [])]
 
     def _draw(self, folder: Path) -> list[Path]:
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415  # matplotlib is slow to import
@@ -83,7 +80,7 @@ class Agreement:
         for name, plot in FIGURES.items():
             table = getattr(self, name)
             size = sheet_size(table["code"].nunique())
-            found.append(save(PLOTS[plot], table, folder / f"{name}.png", figsize=size))
+            found.append(save(PLOTS[plot], table, private.fresh(folder / f"{name}.png"), figsize=size))
         return found
 
 

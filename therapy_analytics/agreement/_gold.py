@@ -13,6 +13,7 @@ from therapy_analytics.agreement._cells import MISSING, ONE, SETS, UNSURE, ZERO,
 from therapy_analytics.agreement._labels import BOOKS, Labels, check_own, slug
 from therapy_analytics.agreement._machine import Machine, with_words
 from therapy_analytics.agreement._match import Ints, match
+from therapy_analytics.cells import restore
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.tables import GOLD
 
@@ -120,8 +121,9 @@ def read_table(path: Path | str) -> pd.DataFrame:
             from therapy_analytics.readers._zip import bounded_zip  # noqa: PLC0415
 
             bounded_zip(Source(path, "", data=path.read_bytes()))
-            return pd.read_excel(path, dtype=str, keep_default_na=False)
-        return pd.read_csv(path, dtype=str, keep_default_na=False, sep=None, engine="python", encoding="utf-8-sig")
+            return restore(pd.read_excel(path, dtype=str, keep_default_na=False))
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, sep=None, engine="python", encoding="utf-8-sig")
+        return restore(table)
     except (ValueError, OSError, pd.errors.ParserError):
         raise BadDataFileError(str(path), "it is no table that can be read", "Save it as CSV (UTF-8) or xlsx") from None
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.cells import restore
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.tables import GOLD
 
@@ -66,7 +67,7 @@ def _table(path: Path) -> pd.DataFrame:
     except (ValueError, OSError):
         raise BadDataFileError(str(path), "it is no table of turns", "Run tanalyze run again") from None
     keep = [name for name in frame.columns if name in _KEPT or name.startswith(GOLD) or _is_code(name, frame)]
-    return frame[keep]
+    return restore(frame[keep])
 
 
 def _is_code(name: str, frame: pd.DataFrame) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from therapy_analytics.errors import place_of
 
 if TYPE_CHECKING:
     from therapy_analytics.readers import ReadOptions
@@ -29,11 +32,11 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        fail("Stopped. What was being written is not complete; start the same command again.", INTERRUPTED)
+        fail("Stopped. What is done is kept: the same command goes on from there.", INTERRUPTED)
     except BrokenPipeError:
         os._exit(NOTHING_DONE)
     except OSError as error:
-        fail(f"{error.filename or 'The disk'}: {error.strerror or type(error).__name__}.", NOTHING_DONE)
+        fail(_of_the_system(error), NOTHING_DONE)
     except MemoryError:
         fail("There is not enough memory. Give fewer files at once, or --processes 1.", NOTHING_DONE)
     except Exception as error:  # noqa: BLE001 (a traceback could hold what somebody said)
@@ -119,8 +122,9 @@ def fail(sentence: str, status: int) -> None:
 
 def _unexpected(error: Exception) -> str:
     """Say where a defect of ours is without its message, which could quote a transcript."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    place = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "unknown place"
-    return f"A defect of this program stopped it ({type(error).__name__} in {place}). Please report this line."
+    return f"A defect of this program stopped it ({place_of(error)}). Please report this line."
+
+
+def _of_the_system(error: OSError) -> str:
+    said = f"{error.filename or 'The disk'}: {error.strerror or type(error).__name__}."
+    return f"{said} Make room; what is done is kept, and the same command goes on." if error.errno == ENOSPC else said

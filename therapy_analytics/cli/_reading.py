@@ -157,8 +157,11 @@ def run(
         report=report,
         explain=explain,
         processes=processes,
+        on_total=progress.total,
         on_file=progress.file,
         on_sessions=progress.sessions,
+        on_problem=progress.problem,
+        on_before=progress.say,
     )
     asked: dict[Extra, bool] = {"syntax": syntax or spacy_model is not None, "nclid": nclid}
     try:
@@ -245,6 +248,55 @@ def convert(
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
 
+@app.command()
+def redact(
+    paths: Paths,
+    *,
+    out: Annotated[Path, typer.Option(help="A new or empty folder for the copies and the review list.")] = Path(
+        "redacted"
+    ),
+    to: Annotated[str, typer.Option(help="The form of the copies: chat, csv, docx, jsonl or vtt.")] = "jsonl",
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write which old id became which new one to this file, outside the folder. Without it, none is.",
+            show_default=False,
+        ),
+    ] = None,
+    quotes: Annotated[
+        bool, typer.Option("--quotes", help="Write the words that were removed or left in into the review list.")
+    ] = False,
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+) -> None:
+    """Copy transcripts without names, places, dates, numbers: an assist. A person must read every copy."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.redact import KINDS, RedactOptions  # noqa: PLC0415
+    from therapy_analytics.redact import redact as write_copies  # noqa: PLC0415
+
+    os.umask(0o077)
+    options = read_options(columns, therapist, client, metadata, pattern)
+    try:
+        done = write_copies(paths, out, options=RedactOptions(to=to, key=key, quotes=quotes), read_options=options)
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    for problem in done.problems:
+        typer.echo(f"Not read: {problem}", err=True)
+    for session, lost in done.losses:
+        typer.echo(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
+    for kind, what in KINDS.items():
+        if done.removed.get(kind):
+            typer.echo(f"{done.removed[kind]:>7,} {what}")
+    typer.echo(f"{counted(len(done.files), 'file')} written to {out / 'transcripts'}")
+    typer.echo(f"Not everything is found. A person must read every copy; {out / 'review.csv'} says where to look:")
+    typer.echo(f"{counted(done.left, 'place')} in the copies where something was left in that may identify somebody.")
+    raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
+
+
 def _say_who_hears(options: TaggerOptions) -> None:
     """Refuse an outside coder that cannot be, and say where the words go before they do."""
     from therapy_analytics.behaviours import load_coder  # noqa: PLC0415
@@ -265,10 +317,10 @@ def _summary(result: RunResult, writing: Writing) -> None:
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
 
-    frame = result.sessions
+    shown, caption = columns_shown(result)
+    frame = result.columns(("session_id", "counselor", "n_turns", *(name for _, name in shown)))
     console = Console(width=None if sys.stdout.isatty() else 100)
     table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
-    shown, caption = columns_shown(result)
     for heading in ("session", "counselor"):
         table.add_column(heading)
     for heading in ("turns", *(heading for heading, _ in shown)):

@@ -307,6 +307,7 @@ def codebook(
 ) -> None:
     """Print what every column of the tables means, or the codes of codebooks, as CSV."""
     from therapy_analytics.behaviours import codebook_named  # noqa: PLC0415
+    from therapy_analytics.cells import csv_of_frame  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.language import EXTRAS  # noqa: PLC0415
     from therapy_analytics.pipeline import analyze  # noqa: PLC0415
@@ -316,7 +317,7 @@ def codebook(
         table = codes_table([codebook_named(book) for book in books]) if books else analyze([], extras=EXTRAS).codebook
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
+    sys.stdout.write(csv_of_frame(table))
 
 
 def _show(words: str, out: Path, *, plots: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.cells import restore
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 
 RESULTS = "results"
@@ -129,7 +130,7 @@ def _read(folder: Path) -> Results:
 def _csv(path: Path) -> pd.DataFrame:
     # As text first: 007 is a name, and so is NA.
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+        return restore(pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8"))
     except (ValueError, pd.errors.ParserError) as error:
         raise BadDataFileError(str(path), "it is not a table", "Run tanalyze run again") from error
 

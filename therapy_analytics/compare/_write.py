@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from therapy_analytics import private
 from therapy_analytics.compare._measures import CORE
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.results import write_csv
@@ -26,10 +27,10 @@ def write(found: Comparison, out: Path, *, plots: bool) -> Path:
     figures = _families(found) if plots else {}
     written = sorted([*tables, "comparison.md", RECIPE, *(f"comparison_{family}.png" for family in figures)])
     recipe = json.dumps({**found.recipe, "files": written}, indent=2, ensure_ascii=False)
-    (out / RECIPE).write_text(recipe + "\n", encoding="utf-8", newline="\n")
+    private.write(out / RECIPE, recipe + "\n")
     for name, table in tables.items():
-        write_csv(table, out / name)
-    (out / "comparison.md").write_text(found.words, encoding="utf-8", newline="\n")
+        write_csv(table, private.fresh(out / name))
+    private.write(out / "comparison.md", found.words)
     if figures:
         _draw(found, out, figures)
     return out
@@ -46,7 +47,8 @@ def _draw(found: Comparison, out: Path, families: dict[str, None]) -> None:
 
     for family in families:
         table = most_different(found.groups[found.groups["family"] == family], found.table, common=CORE)
-        save(PLOTS["comparison"], table, out / f"comparison_{family}.png", figsize=figure_size(table))
+        path = private.fresh(out / f"comparison_{family}.png")
+        save(PLOTS["comparison"], table, path, figsize=figure_size(table))
 
 
 def _prepare(out: Path) -> None:
@@ -59,8 +61,7 @@ def _prepare(out: Path) -> None:
     if strangers:
         problem = f"{out} holds other things than a comparison ({strangers[0]}, ...)"
         raise BadOptionError(option, problem, "Name a new or an empty folder")
-    out.mkdir(mode=0o700, parents=True, exist_ok=True)
-    out.chmod(0o700)
+    private.folder(out).chmod(private.FOLDER)
     for name in earlier:
         (out / name).unlink(missing_ok=True)
 

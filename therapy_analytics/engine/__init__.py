@@ -1,6 +1,6 @@
 """Where the work is done: in this process, or in several."""
 
 from therapy_analytics.engine.batches import in_batches
-from therapy_analytics.engine.local import in_order
+from therapy_analytics.engine.local import Lost, in_order
 
-__all__ = ["in_batches", "in_order"]
+__all__ = ["Lost", "in_batches", "in_order"]

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 
+from therapy_analytics import private
 from therapy_analytics.plots import FIGSIZE, Plot, inner_box
 from therapy_analytics.plots._figures import check_formats
 from therapy_analytics.plots._outlines import ADVANCE, CAPITAL, NUMBERS, SHIFTS, Line, Written, properties
@@ -157,11 +158,11 @@ def write(figure: Figure, paths: Sequence[Path]) -> list[Path]:
     for i, path in enumerate(order):
         kind = path.suffix.lower().removeprefix(".")
         if kind == "png":
-            path.write_bytes(_png(figure))
+            private.write(path, _png(figure))
             continue
         if i == 0 or order[i - 1].suffix == ".png":
             _spell_out(figure)
-        figure.savefig(path, format=kind, metadata=NAMELESS[kind])
+        figure.savefig(private.fresh(path), format=kind, metadata=NAMELESS[kind])
     return list(paths)
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from therapy_analytics.cells import restored
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source, refuse_binary
 from therapy_analytics.readers._build import safe_id
@@ -144,10 +145,8 @@ def _rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
         delimiter = max(",;\t", key=text.partition("\n")[0].count)
         first, *records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         header = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in first]
-        rows = [
-            {name: cell.strip() for name, cell in zip(header, record, strict=False) if name and cell.strip()}
-            for record in records
-        ]
+        cells = ([restored(cell).strip() for cell in record] for record in records)
+        rows = [{name: cell for name, cell in zip(header, row, strict=False) if name and cell} for row in cells]
         return header, [row for row in rows if row]
     except (UnreadableFileError, csv.Error) as error:
         raise BadDataFileError(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from therapy_analytics.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header
 from therapy_analytics.readers._notes import counted
@@ -29,6 +30,8 @@ _LEFT_OPEN = f"\n{_END}"
 _SEP = re.compile(r"\A\"?sep=(.)\"?\n", re.IGNORECASE)
 _RULE = re.compile(r":?-+:?|=+")
 _SUFFIXES = (".csv", ".tsv")
+_OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
+"""How a table begins that ``tanalyze convert`` wrote, whose cells are written so that no spreadsheet runs them."""
 
 
 def sniff(source: Source) -> float:
@@ -52,8 +55,10 @@ def read_delimited(source: Source) -> Iterator[RawSession]:
     delimiter, first = _top(source)
     header = header_without(first)
     above = 0 if header else header_place(first)
-    records = islice(_records(source, delimiter), above, None)
+    records: Iterator[list[str]] = islice(_records(source, delimiter), above, None)
     header = header or next(records, [])
+    if tuple(header[: len(_OURS)]) == _OURS:
+        records = (list(map(restored, record)) for record in records)
     if len(header) > MOST_COLUMNS:  # to make every row as wide would take the machine's memory
         problem = f"the first row has {len(header)} cells; a table of more than {MOST_COLUMNS} columns is not read"
         raise source.error(problem, "Keep the columns with session, speaker and words", line=1)

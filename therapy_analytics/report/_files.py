@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from math import isfinite, nan
 from pathlib import Path
 
+from therapy_analytics.cells import restored
 from therapy_analytics.errors import BadDataFileError
 
 Columns = Mapping[str, Sequence[str]]
@@ -28,7 +30,10 @@ def read_columns(path: Path, needed: Sequence[str] = ()) -> Columns:
         return {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            rows = list(csv.reader(lines))
+            text = lines.read()
+        rows = list(csv.reader(StringIO(text, newline="")))
+        if "'" in text:
+            rows = [list(map(restored, row)) for row in rows]
     except (csv.Error, ValueError, OSError) as error:
         raise BadDataFileError(str(path), "it cannot be read as a table", "Run tanalyze run again") from error
     header = rows[0] if rows else []

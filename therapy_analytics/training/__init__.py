@@ -6,6 +6,6 @@
 """
 
 from therapy_analytics.training._data import TrainOptions
-from therapy_analytics.training.train import Training, train
+from therapy_analytics.training._train import Training, train
 
 __all__ = ["TrainOptions", "Training", "train"]

@@ -18,10 +18,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from therapy_analytics import private
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, load_tagger
 from therapy_analytics.behaviours._weights import FORMAT
 from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.behaviours.own import CODEBOOK, MARK
+from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.training._judge import BINS, Judged
@@ -101,15 +103,14 @@ def write_model(out: Path, judged: Sequence[Judged], arrays: Arrays, scores: pd.
 
 def _fill(folder: Path, judged: Sequence[Judged], arrays: Arrays, scores: pd.DataFrame, about: About) -> None:
     weights = _npz(arrays)
-    (folder / "weights.npz").write_bytes(weights)
+    private.write(folder / "weights.npz", weights)
     model = _model(judged, about, hashlib.sha256(weights).hexdigest()[:8])
-    (folder / "model.json").write_text(json.dumps(model, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    private.write(folder / "model.json", json.dumps(model, indent=1, ensure_ascii=False) + "\n")
     text = _codebook_text(judged, about.book)
     if text:
-        (folder / CODEBOOK).write_text(text, encoding="utf-8", newline="\n")
-    shown = scores.round(4)
-    shown.to_csv(folder / "scores.csv", index=False, lineterminator="\n")
-    (folder / "model_card.md").write_text(_card(model, scores, about), encoding="utf-8", newline="\n")
+        private.write(folder / CODEBOOK, text)
+    private.write(folder / "scores.csv", csv_of_frame(scores.round(4)))
+    private.write(folder / "model_card.md", _card(model, scores, about))
 
 
 def _npz(arrays: Arrays) -> bytes:

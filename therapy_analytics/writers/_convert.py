@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from therapy_analytics import private
+from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers import ReadOptions, read_files
 from therapy_analytics.session import Session
@@ -68,7 +69,7 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
         sessions.extend(reading.sessions)
         if reading.problem is not None:
             problems.append(reading.problem)
-    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private.folder(out)
     files = tuple(_create(out / f"{session.id}{form.suffix}", form.write(session)) for session in sessions)
     about = _about(sessions)
     if about:
@@ -79,7 +80,8 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
 
 def _create(path: Path, data: bytes) -> Path:
     try:
-        with path.open("xb") as file:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), private.FILE)
+        with os.fdopen(handle, "wb") as file:
             file.write(data)
     except FileExistsError:
         raise BadOptionError("--out", f"{path} is there already", "Name a new or an empty folder") from None
@@ -91,8 +93,5 @@ def _about(sessions: list[Session]) -> bytes:
     names = dict.fromkeys(name for session in sessions for name in session.metadata)
     if not names:
         return b""
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["session_id", *names])
-    table.writerows([session.id, *(session.metadata.get(name, "") for name in names)] for session in sessions)
-    return text.getvalue().encode()
+    rows = [[session.id, *(session.metadata.get(name, "") for name in names)] for session in sessions]
+    return csv_of_rows([["session_id", *names], *rows]).encode()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
+from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.session import Session
 from therapy_analytics.writers._base import table_of, writer
 
@@ -13,8 +11,5 @@ from therapy_analytics.writers._base import table_of, writer
 def write_csv(session: Session) -> bytes:
     """CSV with a row a turn: speaker, role, times in seconds, words, codes by people."""
     header, *rows = table_of(session, times=("start_s", "end_s"), write_time=repr)
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-    table.writerow(["turn", *header])
-    table.writerows([turn.index, *row] for turn, row in zip(session.turns, rows, strict=True))
-    return text.getvalue().encode()
+    numbered = [[turn.index, *row] for turn, row in zip(session.turns, rows, strict=True)]
+    return csv_of_rows([["turn", *header], *numbered]).encode()

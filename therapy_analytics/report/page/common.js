@@ -114,7 +114,7 @@ function csvCell(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
   let text = String(value);
-  if (/^[=+\-@\u0000-\u001f]/.test(text)) text = `'${text}`;
+  if (/^'*[=+\-@\u0000-\u001f]/.test(text)) text = `'${text}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -1,0 +1,188 @@
+"""Cells of CSV: no spreadsheet runs what somebody said, and every text comes back as it was."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import therapy_analytics as ta
+from therapy_analytics.agreement._gold import read_table
+from therapy_analytics.agreement._machine import machine_of
+from therapy_analytics.cells import csv_of_frame, csv_of_rows, defuse, defused, restore, restored
+from therapy_analytics.compare._results import read_results
+from therapy_analytics.loading import read_csv
+from therapy_analytics.pipeline import Writing
+from therapy_analytics.readers._metadata import load_metadata
+from therapy_analytics.report._files import read_columns
+from therapy_analytics.results import write_csv
+from therapy_analytics.session import Session, Turn
+from therapy_analytics.settings import Settings
+from therapy_analytics.writers import WRITERS
+from therapy_analytics.writers._convert import _about
+
+NASTY = [
+    "=1+1", "'=1+1", "''=1", "@SUM(A1)", "-- well", "- no", "+49 30 1", "\tso", "\rso", "a\rb", "a\r\nb", "a\nb",
+    "\x00", "'", "''", "'tis", "'-5", "-5", "-0.5e3", "1", "007", "NA", "", " ", "=", "'", '"', '=a"b', "=a,b",
+    "=1\n=2", "\x7f", "\uff1d1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://127.0.0.1","x")', "\ufeff=1", "\x85",
+    "-1 to 1", "-1 to 1 =",
+]  # fmt: skip
+TEXTS = st.one_of(st.sampled_from(NASTY), st.text("'=+-@\t\r\n\x00 ,;\"a1.e", max_size=6), st.text(max_size=20))
+SOME = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+STARTS = tuple("=+-@\t\r\n\x00\uff1d\uff0b\uff0d\uff20")
+
+
+def harmless(cell: str) -> bool:
+    """Tell whether a spreadsheet takes a cell for text or for a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return not cell.startswith(STARTS) or all(
+            part.replace(".", "").lstrip("+-").isdigit() for part in cell.split(" to ")
+        )
+    return True
+
+
+@SOME
+@given(TEXTS)
+def test_what_is_written_is_harmless_and_comes_back(text: str) -> None:
+    assert harmless(defused(text))
+    assert restored(defused(text)) == text
+
+
+@SOME
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_any_text_comes_back_through_a_table(texts: list[str]) -> None:
+    frame = pd.DataFrame({"said": texts, "number": -1.5, "last": "z"})
+    written = csv_of_frame(frame)
+    assert written == csv_of_rows([list(frame), *frame.itertuples(index=False)])
+    _, *rows = csv.reader(io.StringIO(written, newline=""))
+    assert all(harmless(row[0]) for row in rows)
+    assert [restored(row[0]) for row in rows] == texts
+    back = pd.read_csv(io.BytesIO(written.encode()), dtype=str, keep_default_na=False)
+    assert restore(back)["said"].tolist() == texts
+    assert back["number"].tolist() == ["-1.5"] * len(texts)
+
+
+@SOME
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_any_text_comes_back_through_the_files_of_a_run(tmp_path: Path, texts: list[str]) -> None:
+    path = tmp_path / "t.csv"
+    write_csv(pd.DataFrame({"said": texts, "last": "z"}), path)
+    assert read_csv(path)["said"].tolist() == texts
+    assert list(read_columns(path)["said"]) == texts
+    assert path.read_bytes().count(b"\n") >= len(texts) + 1
+
+
+def test_numbers_are_never_touched() -> None:
+    frame = pd.DataFrame({
+        "slope": [-1.5, np.nan, -np.inf],
+        "count": pd.array([-1, None, 3], dtype="Int64"),
+        "yes": [True, False, True],
+        "text": ["-1.5", "-2", "-1 to 1"],
+    })  # fmt: skip
+    assert defuse(frame) is frame
+    assert restore(frame) is frame
+    assert csv_of_frame(frame, digits="%.6g").splitlines()[1:] == [
+        "-1.5,-1,True,-1.5",
+        ",,False,-2",
+        "-inf,3,True,-1 to 1",
+    ]
+
+
+def test_texts_are_found_in_whatever_holds_them_and_the_table_is_not_changed() -> None:
+    frame = pd.DataFrame({
+        "text": pd.Series(["=a", None], dtype="str"),
+        "object": pd.Series(["@b", 3], dtype=object),
+        "kind": pd.Categorical(["-c", "d"], categories=["d", "-c"], ordered=True),
+    })  # fmt: skip
+    done = defuse(frame)
+    assert frame.iloc[0].tolist() == ["=a", "@b", "-c"]
+    assert done.iloc[0].tolist() == ["'=a", "'@b", "'-c"]
+    assert done.iloc[1, 1:].tolist() == [3, "d"]
+    assert done.dtypes[["text", "object"]].tolist() == frame.dtypes[["text", "object"]].tolist()
+    assert done["kind"].cat.ordered
+    pd.testing.assert_frame_equal(restore(done), frame)
+
+
+def test_a_break_inside_a_cell_begins_no_row() -> None:
+    assert csv_of_rows([["a\rb", 'say "x"'], ["c", None]]) == '"a\rb","say ""x"""\nc,\n'
+    frame = pd.DataFrame({"text": ["a\rb"], "n": [1]})
+    assert csv_of_frame(frame) == 'text,n\n"a\rb",1\n'
+    assert pd.read_csv(io.StringIO(csv_of_frame(frame), newline=""))["n"].tolist() == [1]
+
+
+@pytest.fixture(scope="module")
+def said() -> Session:
+    """A session in which everything that is text begins badly."""
+    texts = ["=1+1 is two", "'=1+1 is not", "- I was never asked", "+ and what else", "@home it was quiet", "''- so"]
+    turns = tuple(
+        Turn(
+            index=at, speaker=("=Dr", "-P")[at % 2], role=("therapist", "client")[at % 2],  # type: ignore[arg-type]
+            text=text, first_row=at + 1, gold={"stance": "=yes" if at % 3 else "'-no"},
+        )
+        for at, text in enumerate(texts * 2)
+    )  # fmt: skip
+    about = {"counselor": "=Lee", "client": "'@P", "site": "-north", "wave": "-1"}
+    return Session(id="one", source_file="=one.json", turns=turns, metadata=about)
+
+
+@pytest.fixture(scope="module")
+def results(said: Session, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cells")
+    (folder / "in").mkdir()
+    (folder / "in" / "one.csv").write_bytes(WRITERS["csv"].write(said))
+    (folder / "in" / "sessions.csv").write_bytes(_about([said]))
+    fast = Settings(tagger=ta.TaggerOptions(kind="fast"), quotes=True)
+    ta.run([folder / "in"], folder / "r", settings=fast, writing=Writing(figures=(), report=False))
+    return folder / "r"
+
+
+def test_a_converted_transcript_is_harmless_and_read_as_it_was(said: Session, results: Path) -> None:
+    path = results.parent / "in" / "one.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        assert all(harmless(cell) for row in csv.reader(file) for cell in row)
+    (back,) = ta.read(path)
+    assert [(turn.speaker, turn.text, turn.gold) for turn in back.turns] == [
+        (turn.speaker, turn.text, turn.gold) for turn in said.turns
+    ]
+    assert dict(back.metadata) == dict(said.metadata)
+    assert load_metadata(path.with_name("sessions.csv"))["one"] == dict(said.metadata)
+
+
+def test_a_table_of_somebody_elses_keeps_its_quotation_marks(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("speaker,text\nT,'- so' you said\nC,well\n", encoding="utf-8")
+    (one,) = ta.read(tmp_path / "a.csv")
+    assert one.turns[0].text == "'- so' you said"
+
+
+def test_results_are_harmless_and_loaded_as_they_were(said: Session, results: Path) -> None:
+    for path in results.rglob("*.csv"):
+        with path.open(newline="", encoding="utf-8") as file:
+            assert all(harmless(cell) for row in csv.reader(file) for cell in row), path.name
+    loaded = ta.load(results)
+    assert loaded.turns["text"].tolist() == [turn.text for turn in said.turns]
+    assert loaded.turns["speaker"].tolist() == [turn.speaker for turn in said.turns]
+    assert loaded.turns["gold_stance"].tolist() == [turn.gold["stance"] for turn in said.turns]
+    assert loaded.sessions[list(said.metadata)].iloc[0].to_dict() == dict(said.metadata)
+
+
+def test_all_who_read_results_read_the_same(said: Session, results: Path) -> None:
+    table = read_results(results).sessions
+    assert table[list(said.metadata)].iloc[0].to_dict() == dict(said.metadata)
+    machine = machine_of(results)
+    assert machine.turns["gold_stance"].tolist() == [turn.gold["stance"] for turn in said.turns]
+    assert machine.turns["text"].tolist() == [turn.text for turn in said.turns]
+    (turns,) = (results / "sessions").glob("*/turns.csv")
+    assert list(read_columns(turns)["text"]) == [turn.text for turn in said.turns]
+
+
+def test_corrections_of_the_report_page_are_matched(tmp_path: Path) -> None:
+    (tmp_path / "corrections.csv").write_text("session_id,turn,code,value,coder\r\n'-a,0,mi_question,1,'=me\r\n")
+    assert read_table(tmp_path / "corrections.csv").iloc[0].tolist() == ["-a", "0", "mi_question", "1", "=me"]

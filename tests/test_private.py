@@ -1,0 +1,396 @@
+"""Private by construction: every command once, without a network or a place for temporary files, with words to find."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import pickle
+import re
+import stat
+import subprocess
+import sys
+import traceback
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import therapy_analytics as ta
+from therapy_analytics.behaviours import load_tagger
+from therapy_analytics.behaviours.text_model import load_text_model
+from therapy_analytics.errors import TherapyAnalyticsError
+
+PACKAGE = Path(ta.__file__).parent
+SAID = ("zanthoric", "mubblefen", "grintlewock")
+"""Words that nobody says, in every turn and in every broken file: they may stand nowhere."""
+LABELS = ("Quorvex", "Blimtharn")
+"""Speakers' labels, as the transcripts have them: they may stand in the tables, and in nothing else."""
+HOLD_LABELS = {"turns", "sessions"}
+"""Tables, in whatever form."""
+HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted"}
+"""Folders whose files are transcripts: what `convert` and `redact` are for."""
+
+GUARD = r"""
+import contextlib, io, json, os, sys, tempfile, threading
+
+NETWORK = ("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethost",
+           "urllib.", "http.client", "ftplib.", "smtplib.", "webbrowser.", "subprocess.", "os.exec", "os.system",
+           "os.posix_spawn", "os.spawn", "pickle.find_class", "ctypes.dlopen_by_name")
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+asked, written = [], set()
+
+def watch(event, args):
+    if event == "open" and isinstance(args[0], (str, bytes)) and (args[2] or 0) & WRITES:
+        written.add(os.path.abspath(os.fsdecode(args[0])))
+    if event in ("tempfile.mkstemp", "tempfile.mkdtemp"):
+        written.add(os.path.abspath(args[0]))
+    # A library that spaCy brings tries, once, whether this machine knows IPv6; nothing is sent.
+    if event == "socket.bind" and args[1] == ("::1", 0):
+        return
+    if event == "socket.__new__" and args[1] == 2 or event.startswith(NETWORK):
+        asked.append(event)
+        raise SystemExit(f"the program asked for {event}")
+
+sys.addaudithook(watch)
+os.umask(0)
+os.umask = lambda mask: 0  # what is private is so by the mode that it is made with, not by luck
+tempfile.tempdir = os.path.join(os.getcwd(), "nowhere", "at", "all")
+title = open("/proc/self/cmdline", "rb").read() if os.path.exists("/proc/self/cmdline") else b""
+
+from therapy_analytics.cli import app, main
+
+def tanalyze(*words):
+    sys.argv = ["tanalyze", *map(str, words)]
+    try:
+        main()
+    except SystemExit as end:
+        return end.code or 0
+    return 0
+
+def finish(**found):
+    same = not title or open("/proc/self/cmdline", "rb").read() == title
+    threads = [thread.name for thread in threading.enumerate()]
+    told = {"asked": asked, "written": sorted(written), "same_title": same, "threads": threads, **found}
+    with open("told.json", "w") as file:
+        json.dump(told, file)
+"""
+
+EVERY = """
+fast, beside = ("--tagger", "fast"), ("--beside", "fast")
+names = {one.name or one.callback.__name__ for one in app.registered_commands}
+ends = {
+    "inspect": tanalyze("inspect", "talks"),
+    "run": tanalyze("run", "talks", "--out", "r", *fast, "--explain", "--figure-format", "svg"),
+    "report": tanalyze("report", "r", "--out", "r/report.html"),
+    "compare": tanalyze("compare", "r", "--by", "site", "--measures", "core", "--draws", "1000", "--out", "compared"),
+    "agree": tanalyze("agree", "r", "codes.csv", "--draws", "9", "--out", "agreed"),
+    "train": tanalyze("train", "codes.csv", "coded", "--cold", *beside, "--only", "own_greets", "--out", "model"),
+    "export": max(tanalyze("export", "r", "--to", form, "--out", "exported") for form in ("parquet", "stata")),
+    "convert": max(tanalyze("convert", "talks", "--to", to, "--out", f"converted_{to}") for to in ("csv", "vtt")),
+    "codebook": tanalyze("codebook"),
+}
+if "redact" in names:
+    ends["redact"] = tanalyze("redact", "talks", "--out", "redacted")
+"""
+
+FAILING = """
+from dataclasses import replace
+
+from therapy_analytics.behaviours import load_accurate
+from therapy_analytics.language import syntax
+from therapy_analytics.measures import MEASURES
+
+ready = [load_accurate(), syntax.load_tagger()]  # that these are data is seen by what they ask for
+failed = {"broken": tanalyze("run", "broken", "--out", "b", "--tagger", "fast", "--no-plots")}
+failed["inspected"] = tanalyze("inspect", "broken")
+for words in (("agree", "r", "broken/quote.csv"), ("train", "broken/quote.csv", "talks"), ("compare", "misnamed"),
+              ("report", "misnamed"), ("export", "misnamed"), ("run", "misnamed", "--out", "m"),
+              ("run", "talks", "--metadata", "broken/quote.csv", "--out", "m"),
+              ("run", "talks", "--lexicon", "broken/cut.json", "--out", "m"), ("codebook", "broken/cut.json")):
+    failed[" ".join(words)] = tanalyze(*words)
+
+def fails(session):
+    raise ValueError("nothing like this was said: " + session.session.turns[0].text)
+
+name = MEASURES.names()[0]
+MEASURES.add(name, replace(MEASURES[name], compute=fails), module=MEASURES[name].compute.__module__)
+failed["defect"] = tanalyze("run", "talks", "--out", "d", "--tagger", "fast", "--no-plots")
+finish(ends=ends, failed=failed, names=sorted(names))
+"""
+
+
+def greets(number: int, at: int) -> bool:
+    """Tell whether the therapist greets in that turn of that session."""
+    return (at // 2 + number) % 3 == 0
+
+
+def talk(number: int) -> str:
+    """Return a session of 16 turns."""
+    rows = ["speaker,text"]
+    for at in range(16):
+        word = SAID[(at + number) % len(SAID)]
+        hello = "hello there, welcome, " if greets(number, at) else ""
+        asks = f"{hello}{'how did the' if at % 4 else 'what about the'} {word} go for you this week?"
+        tells = f"I could not sleep, my {word} made me feel so sad"
+        rows.append(f'{LABELS[at % 2]},"{tells if at % 2 else asks}"')
+    return "\n".join(rows) + "\n"
+
+
+def make(work: Path) -> None:
+    """Write transcripts, what is known of them, codes by people, and files that cannot be read."""
+    for folder in ("talks", "coded", "broken", "misnamed"):
+        (work / folder).mkdir()
+    for number in range(10):
+        (work / "coded" / f"s{number}.csv").write_text(talk(number), encoding="utf-8")
+    for number in range(2):
+        (work / "talks" / f"s{number}.csv").write_text(talk(number), encoding="utf-8")
+    about = "session_id,site,counselor\ns0,north,C0\ns1,south,C1\n"
+    (work / "talks" / "sessions.csv").write_text(about, encoding="utf-8")
+    places = [(number, at) for number in range(10) for at in range(0, 16, 2)]
+    codes = [f"s{number},{at},{int(greets(number, at))},{int(at % 4 == 0)}" for number, at in places]
+    (work / "codes.csv").write_text("\n".join(["session_id,turn,greets,mi_question", *codes]) + "\n", encoding="utf-8")
+    words = " ".join((*SAID, *LABELS))
+    for name, data in {
+        "cut.json": f'[{{"speaker": "{LABELS[0]}", "text": "{words}',
+        "keys.json": json.dumps([{SAID[0]: words, LABELS[0]: words}] * 3),
+        "quote.csv": f'speaker,text\n{LABELS[0]},"{words}\nand so on\n',
+        "headless.csv": f"{words},{words}\n{words},{words}\n",
+        "open.eaf": f"<ANNOTATION_DOCUMENT><X>{words}",
+        "bad.TextGrid": f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n{words}\n',
+        "bad.srt": f"1\n00:00:01,000 --> {words}\n{words}\n",
+        "bad.cha": f"@Begin\n*XXX: {words}\n",
+        "bad.docx": f"PK\x03\x04{words}",
+        "../misnamed/sessions.csv": f"{words}\n{words}\n",
+    }.items():
+        (work / "broken" / name).write_text(data, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("private")
+    make(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def told(work: Path) -> dict[str, Any]:
+    """Run all commands, well and badly, in one process: what it asked for, wrote and printed."""
+    import matplotlib.font_manager  # noqa: F401 (on a new machine it asks another program for the fonts, once)
+
+    env = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COLUMNS": "200",
+        "TERM": "dumb",
+        "TMPDIR": str(work / "nowhere"),
+    }
+    script = GUARD + EVERY + FAILING
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=work, capture_output=True, text=True, env=env, check=False
+    )
+    assert (work / "told.json").is_file(), done.stderr[-2000:]
+    found = json.loads((work / "told.json").read_text())
+    (work / "told.json").unlink()
+    return {**found, "out": done.stdout, "err": done.stderr}
+
+
+def made(work: Path) -> list[Path]:
+    """Return all files that were written, those in archives apart."""
+    given = {work / name for name in ("talks", "coded", "broken", "misnamed")}
+    return [one for one in work.rglob("*") if not given & {one, *one.parents} and one.name != "codes.csv"]
+
+
+def contents(path: Path) -> str:
+    """Return all that a file holds, as text; what is packed in it, unpacked."""
+    data = path.read_bytes()
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            data += b"".join(archive.read(name) for name in archive.namelist())
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        data += repr(pq.read_table(path).to_pylist()).encode()
+    return data.decode("utf-8", "replace") + data.decode("utf-16-le", "replace")
+
+
+def test_every_command_ran(told: dict[str, Any]) -> None:
+    assert told["ends"] == dict.fromkeys(told["ends"], 0), told["err"]
+    assert sorted(told["ends"]) == told["names"], "a command was added: let it run here as well"
+
+
+def test_no_command_asks_for_the_network_or_for_another_program(told: dict[str, Any]) -> None:
+    assert told["asked"] == []
+
+
+def test_files_are_their_owners_alone_whatever_the_umask(work: Path, told: dict[str, Any]) -> None:
+    files = made(work)
+    assert len(files) > 60
+    wrong = {
+        str(one.relative_to(work)): oct(stat.S_IMODE(one.stat().st_mode))
+        for one in files
+        if os.name == "posix" and stat.S_IMODE(one.stat().st_mode) != (0o700 if one.is_dir() else 0o600)
+    }
+    assert wrong == {}
+
+
+def test_nothing_is_written_but_where_it_was_asked_for(work: Path, told: dict[str, Any]) -> None:
+    outs = [work / name for name in ("r", "compared", "agreed", "model", "exported", "b", "m", "d", *HOLD_WORDS)]
+    beside = re.compile(r"\.model\.\w+")
+    for path in map(Path, told["written"]):
+        own = any(out == path or out in path.parents for out in outs)
+        fresh = any(beside.fullmatch(part) for part in path.parts)
+        assert own or fresh or path == Path(os.devnull) or "matplotlib" in str(path), path
+    assert not (work / "nowhere").exists()
+    assert not [one for one in work.iterdir() if one.name.startswith(".")]
+
+
+def test_no_word_stands_in_any_file_or_on_the_screen(work: Path, told: dict[str, Any]) -> None:
+    for word in SAID:
+        assert word not in f"{told['out']}{told['err']}".lower(), f"{word} on the screen"
+    for path in made(work):
+        if path.is_file() and not HOLD_WORDS & set(path.relative_to(work).parts):
+            assert not [word for word in SAID if word in contents(path).lower()], path.relative_to(work)
+
+
+def test_labels_stand_in_the_tables_alone(work: Path, told: dict[str, Any]) -> None:
+    assert not [label for label in LABELS if label in told["err"]]
+    for path in made(work):
+        if path.is_file() and path.stem not in HOLD_LABELS and not HOLD_WORDS & set(path.relative_to(work).parts):
+            assert not [label for label in LABELS if label in contents(path)], path.relative_to(work)
+
+
+def test_what_fails_says_so_without_the_words(work: Path, told: dict[str, Any]) -> None:
+    ends = told["failed"]
+    assert all(ends[name] for name in ends if name != "inspected"), ends
+    assert "Traceback" not in told["err"]
+    if ends["defect"] == 2:
+        assert "a defect of this program stopped session s0 (ValueError in" in told["err"]
+    problems = (work / "b" / "problems.csv").read_text(encoding="utf-8")
+    assert {"cut.json", "keys.json", "quote.csv", "open.eaf", "bad.docx"} <= {
+        Path(line.split(",")[0]).name for line in problems.splitlines()
+    }
+
+
+def test_neither_titles_nor_names_of_threads_are_changed(told: dict[str, Any]) -> None:
+    assert told["same_title"]
+    assert not [name for name in told["threads"] if any(word.lower() in name.lower() for word in (*SAID, *LABELS))]
+
+
+def test_a_traceback_of_ours_holds_no_words(work: Path) -> None:
+    for path in sorted((work / "broken").iterdir()):
+        try:
+            ta.read(path)
+        except TherapyAnalyticsError as error:
+            shown = "".join(traceback.format_exception(error)).lower()
+            assert not [word for word in (*SAID, *map(str.lower, LABELS)) if word in shown], path.name
+
+
+# Weights and lexicons are data
+
+
+KINDS = {
+    ".npz", ".json", ".onnx", ".safetensors", ".toml", ".csv", ".txt", ".gz", ".md", ".typed", ".py",
+    ".html", ".css", ".js",
+}  # fmt: skip
+OF_SYNTAX = {"config.cfg", "cfg", "model", "tokenizer"}
+"""spaCy's own forms: message pack and settings."""
+RUNS_WHAT_IT_LOADS = {
+    "pickle", "cPickle", "_pickle", "joblib", "dill", "cloudpickle", "marshal", "shelve", "yaml", "runpy", "code",
+    "codeop", "ctypes", "subprocess", "pty", "webbrowser", "setproctitle",
+}  # fmt: skip
+RUNS_TEXT = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
+CALLS = {"read_pickle", "to_pickle", "system", "popen", "eval", "register_custom_ops_library", "execfile"}
+
+
+def shipped() -> list[Path]:
+    files = [path for path in PACKAGE.rglob("*") if path.is_file()]
+    return [
+        one for one in files if not any(p.startswith(".") or p == "__pycache__" for p in one.relative_to(PACKAGE).parts)
+    ]
+
+
+def test_what_is_shipped_beside_the_code_is_data() -> None:
+    for path in shipped():
+        own = path.relative_to(PACKAGE).parts
+        assert path.suffix in KINDS or ("syntax_model" in own and path.name in OF_SYNTAX), path
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as archive:
+                assert all(archive[name].dtype.kind in "fiubU" for name in archive.files)
+    assert sum(path.suffix == ".npz" for path in shipped()) >= 5
+
+
+def test_the_source_has_no_word_for_running_what_it_reads() -> None:
+    for path in (one for one in shipped() if one.suffix == ".py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not RUNS_WHAT_IT_LOADS & {name.partition(".")[0] for name in names}, path.name
+            if isinstance(node, ast.Call):
+                called = node.func
+                assert not (isinstance(called, ast.Name) and called.id in RUNS_TEXT), f"{path.name}:{node.lineno}"
+                assert not (isinstance(called, ast.Attribute) and called.attr in CALLS), f"{path.name}:{node.lineno}"
+                loads = isinstance(called, ast.Attribute) and ast.unparse(called) in ("np.load", "numpy.load")
+                refused = [ast.unparse(one.value) for one in node.keywords if one.arg == "allow_pickle"]
+                assert refused == ["False"] if loads else refused in ([], ["False"]), f"{path.name}:{node.lineno}"
+
+
+class Bomb:
+    """What runs when it is loaded by pickle."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (os.mkdir, (os.environ["BOMB"],))
+
+
+@pytest.mark.parametrize("folder", ["weights", "disclosure_weights"])
+def test_weights_that_hold_a_program_are_refused(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOMB", str(tmp_path / "it_ran"))
+    own = tmp_path / "model"
+    own.mkdir()
+    (own / "model.json").write_bytes((PACKAGE / "behaviours" / folder / "model.json").read_bytes())
+    with np.load(PACKAGE / "behaviours" / folder / "weights.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    trap = io.BytesIO()
+    np.savez(trap, **{name: np.array([Bomb()], dtype=object) for name in arrays}, allow_pickle=True)
+    with pytest.raises(TherapyAnalyticsError):
+        (load_tagger if folder == "weights" else load_text_model)(_with(own, trap.getvalue()))
+    with pytest.raises(TherapyAnalyticsError):
+        (load_tagger if folder == "weights" else load_text_model)(_with(own, pickle.dumps(Bomb())))
+    assert not (tmp_path / "it_ran").exists()
+
+
+def _with(folder: Path, weights: bytes) -> Path:
+    (folder / "weights.npz").write_bytes(weights)
+    return folder
+
+
+def test_the_syntax_model_brings_no_code() -> None:
+    import configparser
+
+    folder = PACKAGE / "language" / "syntax_model"
+    settings = configparser.ConfigParser(interpolation=None)
+    settings.read_string((folder / "config.cfg").read_text(encoding="utf-8"))
+    made_by = [
+        value.strip('"') for part in settings.sections() for key, value in settings[part].items() if key[0] == "@"
+    ]
+    assert made_by
+    assert all(re.fullmatch(r"spacy\.\w+\.v\d+|Adam\.v1|warmup_linear\.v1|\w+\.v\d+", one) for one in made_by)
+    for key in ("before_creation", "after_creation", "after_pipeline_creation"):
+        assert settings["nlp"][key] == "null"
+    assert not {"requirements", "code", "import"} & set(json.loads((folder / "meta.json").read_text(encoding="utf-8")))
+
+
+def test_every_promise_names_tests_that_there_are(root: Path) -> None:
+    known = {
+        name
+        for path in (root / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    }
+    for name in ("SECURITY.md", "docs/privacy.md"):
+        page = (root / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"`(test_\w+)`", page)) <= known, name
+        promises = [line for line in page.splitlines() if line.startswith("| ") and "test_" in line]
+        assert len(promises) >= 6

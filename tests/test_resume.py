@@ -1,0 +1,216 @@
+"""A run that was stopped goes on where it was, and ends with the same bytes; two runs keep out of each other's way."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import therapy_analytics as ta
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.pipeline import _work
+from therapy_analytics.results import _session, opened
+
+NAMES = ("aria_ben.json", "boyle_lucia.txt", "lindqvist_omar.txt", "nair_yuki.txt", "nair_tomas.csv", "sessions.csv")
+FAST = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
+QUICK = ta.Writing(figures=(), report=False)
+
+
+@pytest.fixture(scope="module")
+def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("talks")
+    for name in NAMES:
+        shutil.copy(samples / name, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    out = tmp_path_factory.mktemp("undisturbed") / "r"
+    assert ta.run([talks], out, settings=FAST, writing=QUICK).n_kept == 0
+    return files(out)
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def stopping(after: int, error: BaseException) -> Callable[..., None]:
+    """Return a way to write sessions that fails when so many were written."""
+    written = 0
+
+    def write(*arguments: object, **options: object) -> None:
+        nonlocal written
+        if written == after:
+            raise error
+        written += 1
+        _session.write_session(*arguments, **options)  # type: ignore[arg-type]
+
+    return write
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_a_run_that_was_stopped_goes_on(
+    after: int, talks: Path, undisturbed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(_work, "write_session", stopping(after, KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
+    there = files(tmp_path / "r")
+    assert {name: data for name, data in there.items() if name.startswith("sessions/")}.items() <= undisturbed.items()
+    assert not {"sessions.csv", "run.json"} & set(there)
+    assert ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK).n_kept == after
+    assert files(tmp_path / "r") == undisturbed
+
+
+def test_the_same_again_measures_nothing(
+    talks: Path, undisturbed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
+    monkeypatch.setattr(_work, "write_session", stopping(0, AssertionError()))
+    assert ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK).n_kept == 5
+    assert files(tmp_path / "r") == undisturbed
+
+
+def test_a_file_that_was_cut_or_changed_is_written_anew(
+    talks: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    out = tmp_path / "r"
+    ta.run([talks], out, settings=FAST, writing=QUICK)
+    turns = out / "sessions" / "nair_yuki" / "turns.csv"
+    turns.write_bytes(turns.read_bytes()[:100])
+    (out / "sessions" / "aria_ben" / "profile.csv").unlink()
+    (out / "sessions" / "boyle_lucia" / "done.json").write_text("{")
+    (out / "sessions" / "lindqvist_omar" / "more.csv").write_text("")
+    assert ta.run([talks], out, settings=FAST, writing=QUICK).n_kept == 1
+    assert files(out) == undisturbed
+
+
+def test_other_options_say_so_and_measure_anew(talks: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    writing = ta.Writing(figures=(), report=False, on_before=said.append)
+    ta.run([talks], tmp_path / "r", settings=FAST, writing=writing)
+    assert said == []
+    other = ta.Settings(tagger=ta.TaggerOptions(kind="fast", aim="recall"), seed=1)
+    assert ta.run([talks], tmp_path / "r", settings=other, writing=writing).n_kept == 0
+    (sentence,) = said
+    assert "options, tagger." in sentence
+    assert "anew" in sentence
+    ta.run([talks], tmp_path / "fresh", settings=other, writing=writing)
+    assert files(tmp_path / "r") == files(tmp_path / "fresh")
+
+
+def test_another_form_of_figures_draws_them_and_measures_nothing(
+    talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = [talks / "nair_yuki.txt"]
+    drawn = ta.Writing(figures=("svg",), report=False)
+    ta.run(one, tmp_path / "r", settings=FAST, writing=ta.Writing(figures=(), report=False))
+    with monkeypatch.context() as patched:
+        patched.setattr(_work, "write_session", stopping(0, AssertionError()))
+        assert ta.run(one, tmp_path / "r", settings=FAST, writing=drawn).n_kept == 1
+    ta.run(one, tmp_path / "fresh", settings=FAST, writing=drawn)
+    assert files(tmp_path / "r") == files(tmp_path / "fresh")
+    ta.run(one, tmp_path / "r", settings=FAST, writing=ta.Writing(figures=(), report=False))
+    assert not list((tmp_path / "r").rglob("*.svg"))
+
+
+def test_sessions_of_other_transcripts_are_taken_away(talks: Path, tmp_path: Path) -> None:
+    ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
+    ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
+    assert [path.name for path in (tmp_path / "r" / "sessions").iterdir()] == ["nair_yuki"]
+
+
+def test_a_second_run_into_the_folder_is_refused(talks: Path, tmp_path: Path) -> None:
+    with opened(tmp_path / "r"), pytest.raises(BadOptionError, match="another run is writing into"):
+        ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
+    assert ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK).n_kept == 0
+
+
+def test_a_full_disk_stops_it_with_nothing_half_there(
+    talks: Path, undisturbed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    real = Path.write_bytes
+
+    def write_bytes(self: Path, content: bytes) -> int:
+        if "lindqvist" in str(self) and "responses" in self.name:
+            raise full
+        return real(self, content)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", write_bytes)
+        with pytest.raises(OSError, match="No space left"):
+            ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
+    there = {name for name in files(tmp_path / "r") if name != ".going.json"}
+    assert there <= set(undisturbed)
+    ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
+    assert files(tmp_path / "r") == undisturbed
+
+
+def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = _work.measured
+
+    def fails(batch: tuple[ta.Session, ...], *rest: object) -> object:
+        if any(session.id == "nair_tomas" for session in batch):
+            raise KeyError("said in private")
+        return real(batch, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 2_000)
+    monkeypatch.setattr(_work, "measured", fails)
+    found = ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
+    (problem,) = found.problems
+    assert "a defect of this program stopped session nair_tomas (KeyError in test_resume.py, line" in problem.problem
+    assert len(found.sessions) == 4
+    assert b"said in private" not in b"".join(files(tmp_path / "r").values())
+
+
+KILLED = """
+import sys
+import therapy_analytics as ta
+import therapy_analytics.settings as settings
+settings.TURNS_PER_BATCH = 60
+fast = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
+ta.run([sys.argv[1]], sys.argv[2], settings=fast, writing=ta.Writing(figures=(), report=False))
+"""
+
+
+def test_kills_at_random_moments_lose_nothing(talks: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    """Fifty of them: ``python -m benchmarks.kills``."""
+    out, moments = tmp_path / "r", random.Random(5)
+    command = [sys.executable, "-c", KILLED, str(talks), str(out)]
+    for _ in range(3):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        began = time.monotonic()
+        while process.poll() is None and not (out / ".going.json").exists() and time.monotonic() - began < 60:
+            time.sleep(0.02)
+        time.sleep(moments.uniform(0, 0.8))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        for name, data in files(out).items():
+            kept = not any(part.startswith(".") for part in Path(name).parts)
+            assert not kept or undisturbed[name] == data, name
+    subprocess.run(command, check=True)
+    assert files(out) == undisturbed
+
+
+def test_done_json_holds_no_words(undisturbed: dict[str, bytes]) -> None:
+    done = json.loads(undisturbed["sessions/nair_yuki/done.json"])
+    assert set(done) == {"key", "about", "measures", "dyads", "gold", "counted", "responses", "files"}
+    assert done["about"]["session_id"] == "nair_yuki"

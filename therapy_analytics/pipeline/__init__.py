@@ -1,0 +1,9 @@
+"""The order of things: paths, sessions, arrays, codes, measures, tables, files."""
+
+from __future__ import annotations
+
+from therapy_analytics.pipeline._analyze import analyze
+from therapy_analytics.pipeline._measured import measure_sessions
+from therapy_analytics.pipeline._run import RunResult, Writing, run
+
+__all__ = ["RunResult", "Writing", "analyze", "measure_sessions", "run"]

@@ -1,0 +1,52 @@
+"""Files of the folder: written under another name, then renamed, so that none is ever half there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from therapy_analytics.cells import csv_of_frame
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.private import fresh, write
+from therapy_analytics.tables import DIGITS
+
+PART = ".part"
+"""The ending of a file that is being written."""
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Give a name beside a file to write to, and put what was written in the file's place if all went well."""
+    part = fresh(path.with_name(f".{path.name}{PART}"))
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def as_csv(frame: pd.DataFrame, *, header: bool = True) -> str:
+    """Return a table as the text of its file, the same on every system."""
+    written = csv_of_frame(frame, digits=DIGITS)
+    return written if header else written.partition("\n")[2]
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table."""
+    write_text(as_csv(frame), path)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text as it is."""
+    with replaced(path) as part:
+        write(part, text)
+
+
+def problems_table(problems: Sequence[UnreadableFileError]) -> pd.DataFrame:
+    """Return a row for each file that could not be read, or session that could not be measured."""
+    rows = [(one.path, one.line, one.problem, one.remedy) for one in problems]
+    frame = pd.DataFrame(rows, columns=["file", "line", "problem", "what_would_be_right"])
+    return frame.astype({"line": "Int64"})
