@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 import therapy_analytics as ta
 from therapy_analytics.agreement._gold import read_table
 from therapy_analytics.agreement._machine import machine_of
-from therapy_analytics.cells import csv_of_frame, csv_of_rows, defuse, defused, restore, restored
+from therapy_analytics.cells import csv_of_frame, csv_of_parts, csv_of_rows, defuse, defused, restore, restored
 from therapy_analytics.compare._results import read_results
 from therapy_analytics.loading import read_csv
 from therapy_analytics.pipeline import Writing
@@ -116,6 +117,69 @@ def test_a_break_inside_a_cell_begins_no_row() -> None:
     frame = pd.DataFrame({"text": ["a\rb"], "n": [1]})
     assert csv_of_frame(frame) == 'text,n\n"a\rb",1\n'
     assert pd.read_csv(io.StringIO(csv_of_frame(frame), newline=""))["n"].tolist() == [1]
+
+
+class _Lines(io.StringIO):
+    """What pandas writes, with its ends of rows as ours; it writes one row at a time."""
+
+    def write(self, row: str, /) -> int:
+        return super().write(f"{row.removesuffix(ENDING)}\n")
+
+
+ENDING = "\r\n"
+NUMBERS = st.one_of(st.floats(), st.sampled_from([np.nan, -0.0, 1e300, 3.0, 1e16, -1e-7, 1 / 3, np.inf, -np.inf]))
+SMALL = st.one_of(st.none(), st.integers(-128, 127))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pd.DataFrame:
+    """Tables of up to six rows with a column of every kind that is written, or some of these."""
+    n = draw(st.integers(0, 6))
+
+    def some(cells: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(cells, min_size=n, max_size=n))
+
+    kinds = draw(st.lists(TEXTS, unique=True, max_size=4))
+    whole = pd.DataFrame({
+        "text": pd.Series(some(st.one_of(st.none(), TEXTS)), dtype="str"),
+        "number": np.array(some(NUMBERS), dtype=np.float64),
+        "single": np.array(some(st.floats(width=32)), dtype=np.float32),
+        "of all, sorts": pd.Series(some(st.one_of(st.none(), TEXTS, NUMBERS, st.booleans())), dtype=object),
+        "whole": np.array(some(st.integers(-(2**63), 2**63 - 1)), dtype=np.int64),
+        "small": pd.array(some(SMALL), dtype="Int8"),
+        "large": pd.array(some(SMALL), dtype="Int64"),
+        "real": pd.array(some(st.one_of(st.none(), st.floats(-9, 9))), dtype="Float64"),
+        "yes": np.array(some(st.booleans()), dtype=np.bool_),
+        "kind": pd.Categorical(some(st.sampled_from([None, *kinds])), categories=kinds),
+        "grade": pd.Categorical(some(st.sampled_from([None, 1, 2]))),
+        "day": pd.to_datetime(pd.Series(some(st.sampled_from([None, "2026-01-31"])), dtype="str")),
+    })  # fmt: skip
+    return whole[draw(st.permutations(list(whole)))[: draw(st.integers(1, len(whole.columns)))]]
+
+
+@SOME
+@given(tables(), st.sampled_from([None, "%.6g", "%.3f"]), st.data())
+def test_tables_are_written_as_pandas_writes_them_whole_or_in_parts(
+    frame: pd.DataFrame, digits: str | None, data: st.DataObject
+) -> None:
+    expected = _Lines(newline="")
+    defuse(frame).to_csv(expected, index=False, float_format=digits, lineterminator=ENDING)
+    assert csv_of_frame(frame, digits=digits) == expected.getvalue()
+    inner = sorted(data.draw(st.lists(st.integers(0, len(frame)), max_size=3)))
+    starts = [0, *inner, len(frame)]
+    header, parts = csv_of_parts(frame, starts, digits=digits)
+    assert header + "".join(parts) == expected.getvalue()
+    for part, start, end in zip(parts, starts, starts[1:], strict=False):
+        assert header + part == csv_of_frame(frame.iloc[start:end], digits=digits)
+
+
+@SOME
+@given(st.lists(st.lists(st.one_of(st.none(), TEXTS, st.floats(), st.integers()), max_size=3), max_size=4))
+def test_rows_are_written_as_the_writer_of_python_writes_them(rows: list[list[Any]]) -> None:
+    expected = _Lines(newline="")
+    harmless_rows = [[defused(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    csv.writer(expected, lineterminator=ENDING).writerows(harmless_rows)
+    assert csv_of_rows(rows) == expected.getvalue()
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.pipeline import _work
+from therapy_analytics.pipeline import _batch, _work
 from therapy_analytics.results import _session, opened
 
 NAMES = ("aria_ben.json", "boyle_lucia.txt", "lindqvist_omar.txt", "nair_yuki.txt", "nair_tomas.csv", "sessions.csv")
@@ -165,7 +165,7 @@ def test_a_full_disk_stops_it_with_nothing_half_there(
 
 
 def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = _work.measured
+    real = _batch.measured
 
     def fails(batch: tuple[ta.Session, ...], *rest: object) -> object:
         if any(session.id == "nair_tomas" for session in batch):
@@ -173,7 +173,7 @@ def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, m
         return real(batch, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 2_000)
-    monkeypatch.setattr(_work, "measured", fails)
+    monkeypatch.setattr(_batch, "measured", fails)
     found = ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
     (problem,) = found.problems
     assert "a defect of this program stopped session nair_tomas (KeyError in test_resume.py, line" in problem.problem
@@ -214,5 +214,16 @@ def test_kills_at_random_moments_lose_nothing(talks: Path, undisturbed: dict[str
 
 def test_done_json_holds_no_words(undisturbed: dict[str, bytes]) -> None:
     done = json.loads(undisturbed["sessions/nair_yuki/done.json"])
-    assert set(done) == {"key", "about", "measures", "dyads", "gold", "counted", "responses", "files"}
+    assert set(done) == {"key", "about", "measures", "dyads", "counted", "responses", "files"}
     assert done["about"]["session_id"] == "nair_yuki"
+
+
+@pytest.mark.parametrize("name", ["sessions/mine.txt", "turns/mine.parquet", "sessions.csv", "profile.png"])
+def test_what_others_keep_under_our_names_is_not_touched(name: str, talks: Path, tmp_path: Path) -> None:
+    path = tmp_path / "r" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    with pytest.raises(BadOptionError, match="holds other things than results"):
+        ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
+    assert path.read_text() == "mine"
+    assert len(files(tmp_path / "r")) == 1

@@ -10,7 +10,8 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
-from csv import writer
+from csv import reader
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ _DEFUSED = re.compile(rf"'+{_SIGN}")
 _ONE_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 _NUMBER = re.compile(rf"{_ONE_NUMBER}( to {_ONE_NUMBER})?", re.ASCII)
 """A number, or a range of them as the codebook has it."""
-_ENDING = "\r\n"
+_DIVIDING = re.compile(r'[,"\r\n]')
+"""What ends a cell or a row, and so is quoted."""
 
 
 def defused(cell: str) -> str:
@@ -133,9 +135,40 @@ def csv_of_frame(frame: DataFrame, *, digits: str | None = None) -> str:
     >>> csv_of_frame(pd.DataFrame({"said": ["a\rb", "=x"], "n": [0.5, -1.25]}), digits="%.6g")
     'said,n\n"a\rb",0.5\n\'=x,-1.25\n'
     """
-    text = _Lines(newline="")
-    defuse(frame).to_csv(text, index=False, float_format=digits, lineterminator=_ENDING)
-    return text.getvalue()
+    header, (rows,) = csv_of_parts(frame, (0, len(frame)), digits=digits)
+    return header + rows
+
+
+def csv_of_parts(frame: DataFrame, starts: Sequence[int], *, digits: str | None = None) -> tuple[str, list[str]]:
+    r"""Return a table as CSV in parts, each some rows; this is faster than to write one part after the other.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Without its index.
+    starts : sequence of int
+        The row at which each part begins, and at last the one before which the last part ends.
+    digits : str, optional
+        How numbers with decimals are written, as ``"%.6g"``.
+
+    Returns
+    -------
+    header : str
+        The line with the names of the columns.
+    parts : list of str
+        The lines of the rows ``starts[i]:starts[i + 1]`` for each ``i``; after the header, they are what
+        `csv_of_frame` returns for these rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> csv_of_parts(pd.DataFrame({"who": ["T", "C", "T"], "n": [1, 2, 3]}), [0, 2, 2, 3])
+    ('who,n\n', ['T,1\nC,2\n', '', 'T,3\n'])
+    """
+    columns = [_written(column, digits) for _, column in frame.items()]
+    lines = list(map(_line, zip(*columns, strict=True) if columns else [()] * len(frame)))
+    header = _line([_quoted(str(name)) for name in frame])
+    return header, ["".join(lines[start:end]) for start, end in pairwise(starts)]
 
 
 def csv_of_rows(rows: Iterable[Sequence[object]]) -> str:
@@ -156,20 +189,67 @@ def csv_of_rows(rows: Iterable[Sequence[object]]) -> str:
     >>> csv_of_rows([["speaker", "text"], ["T", "-- well"], ["C", "a, b"]])
     'speaker,text\nT,\'-- well\nC,"a, b"\n'
     """
-    text = _Lines(newline="")
-    table = writer(text, lineterminator=_ENDING)
-    table.writerows([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    return text.getvalue()
+    return "".join(_line([_cell(cell) for cell in row]) for row in rows)
 
 
-class _Lines(io.StringIO):
-    r"""Text whose rows, handed over one at a time, end in ``\n`` though their writer thinks of ``\r\n``.
+def _line(cells: Sequence[str]) -> str:
+    # One empty cell is quoted, as an empty line is no row to those who read it.
+    return f"{','.join(cells)}\n" if len(cells) != 1 or cells[0] else '""\n'
 
-    Python's writer quotes the characters that end its rows; before version 3.13 it quotes no others.
-    """
 
-    def write(self, row: str, /) -> int:
-        return super().write(f"{row.removesuffix(_ENDING)}\n")
+def _cell(cell: object) -> str:
+    """Return what is written of a text, a number, or None."""
+    return _quoted(defused(cell)) if isinstance(cell, str) else "" if cell is None else _quoted(str(cell))
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"' if _DIVIDING.search(text) else text
+
+
+def _written(column: Series, digits: str | None) -> list[str]:
+    """Return the cells of a column as they are written; empty where there is nothing."""
+    import numpy as np  # noqa: PLC0415 (both are there where there is a column, and slow to import where there is none)
+    import pandas as pd  # noqa: PLC0415
+
+    kind, plain = column.dtype, isinstance(column.dtype, np.dtype)
+    if plain and kind.kind == "f":
+        return _numbers(column, digits)
+    if _is_text(kind):
+        return _texts(column)
+    if isinstance(kind, pd.CategoricalDtype) and _is_text(kind.categories.dtype):
+        names = [*_texts(kind.categories.to_series()), ""]
+        return [names[code] for code in column.cat.codes.tolist()]
+    if (plain and kind.kind in "iub") or isinstance(column.array, pd.arrays.IntegerArray):
+        return ["" if cell is pd.NA else str(cell) for cell in column.tolist()]
+    return _by_pandas(column, digits)
+
+
+def _is_text(kind: object) -> bool:
+    return getattr(kind, "kind", "") == "O" and getattr(kind, "name", "") in {"object", "str", "string"}
+
+
+def _texts(column: Series) -> list[str]:
+    cells, empty = column.tolist(), column.isna().tolist()
+    # Most texts are there many times, as who spoke.
+    written = {cell: _cell(cell) for cell in {cell for cell in cells if isinstance(cell, str)}}
+    return [
+        "" if nothing else written[cell] if isinstance(cell, str) else _cell(cell)
+        for cell, nothing in zip(cells, empty, strict=True)
+    ]
+
+
+def _numbers(column: Series, digits: str | None) -> list[str]:
+    if digits is None:
+        cells, empty = column.to_numpy().astype(str).tolist(), column.isna().tolist()
+        return ["" if nothing else cell for cell, nothing in zip(cells, empty, strict=True)]
+    return [digits % cell if cell == cell else "" for cell in column.tolist()]  # noqa: PLR0124 (a nan is not itself)
+
+
+def _by_pandas(column: Series, digits: str | None) -> list[str]:
+    """Return the cells of a column of another kind, such as one of dates."""
+    lines = defuse(column.to_frame()).to_csv(index=False, header=False, float_format=digits, lineterminator="\r\n")
+    return [_quoted(cell) for (cell,) in reader(io.StringIO(lines, newline=""))]
 
 
 def _mapped(frame: DataFrame, change: Callable[[str], str]) -> DataFrame:

@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from therapy_analytics.readers._notes import counted
 
 if TYPE_CHECKING:
     from therapy_analytics.errors import UnreadableFileError
-    from therapy_analytics.readers import FileReading
+    from therapy_analytics.pipeline import InputFile
+
+TOLD_ONE_BY_ONE = 50
+"""So many files are named as they are read; of more, there are lines on how far it is."""
+STEPS = 20
+"""So many such lines."""
+_MINUTE, _HOUR = 60, 3600
+
+
+@dataclass(slots=True)
+class _Count:
+    """How far something is, for those who see no bar."""
+
+    what: str
+    total: int = 0
+    n: int = 0
+    _said: int = 0
+    _when: float = 0.0
+
+    def begin(self, total: int) -> None:
+        self.total, self._when = total, time.monotonic()
+
+    def add(self, n: int) -> str:
+        """Count, and return a line when another step is done: how fast it goes is seen from the last step."""
+        self.n += n
+        done = self.n - self._said
+        if self.total <= TOLD_ONE_BY_ONE or done * STEPS < self.total or self.n >= self.total:
+            return ""
+        left = (time.monotonic() - self._when) / done * (self.total - self.n)
+        self._said, self._when = self.n, time.monotonic()
+        return f"{self.n:,} of {self.total:,} {self.what}, {_in_words(left)} to go"
+
+
+def _in_words(seconds: float) -> str:
+    if seconds < 2 * _MINUTE:
+        return "less than two minutes"
+    if seconds < 2 * _HOUR:
+        return f"about {seconds / _MINUTE:.0f} minutes"
+    return f"about {seconds / _HOUR:.0f} hours"
+
+
+_DONE = {"files": "read", "sessions": "measured"}
 
 
 class Progress:
@@ -20,36 +63,38 @@ class Progress:
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
-        self._written = 0
+        self._counts = {what: _Count(f"{what} {done}") for what, done in _DONE.items()}
         self._bar = Bar(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total} sessions"),
+            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total}"),
             TimeElapsedColumn(), TextColumn("to go:"), TimeRemainingColumn(), console=self._console, transient=True,
         ) if self._console.is_terminal else None  # fmt: skip
+        self._tasks: dict[str, TaskID] = {}
         if self._bar is not None:
             self._bar.start()
-            self._task = self._bar.add_task("Analysing", total=0)
 
-    def file(self, reading: FileReading) -> None:
+    def files(self, n: int) -> None:
+        """Tell how many files there are, parts of large ones counted apart."""
+        self._begin("files", n)
+
+    def file(self, file: InputFile) -> None:
         """Tell of a file that was read or could not be."""
-        if reading.problem is not None:
-            self.say(f"Not read: {reading.problem}")
-        elif self._bar is None:
-            self.say(f"Read {reading.path}: {counted(len(reading.sessions), 'session')} ({reading.reader})")
+        if file.problem is not None:
+            self.say(f"Not read: {file.problem}")
+        elif self._bar is None and self._counts["files"].n < TOLD_ONE_BY_ONE:
+            self.say(f"Read {file.file}: {counted(file.sessions, 'session')} ({file.reader})")
+        self._add("files", 1)
+
+    def total(self, n: int) -> None:
+        """Tell how many sessions there are."""
+        self._begin("sessions", n)
 
     def problem(self, problem: UnreadableFileError) -> None:
         """Tell of a session that could not be measured."""
         self.say(f"Not measured: {problem}")
 
-    def total(self, n: int) -> None:
-        """Tell how many sessions there are."""
-        if self._bar is not None:
-            self._bar.update(self._task, total=n)
-
     def sessions(self, n: int) -> None:
-        """Tell of sessions that were written."""
-        self._written += n
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self._written)
+        """Tell of sessions that were written, or found to be done."""
+        self._add("sessions", n)
 
     def close(self) -> None:
         """Leave the terminal clean."""
@@ -59,3 +104,15 @@ class Progress:
     def say(self, line: str) -> None:
         """Tell something in a line."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def _begin(self, what: str, n: int) -> None:
+        self._counts[what].begin(n)
+        if self._bar is not None:
+            self._tasks[what] = self._bar.add_task(self._counts[what].what, total=n)
+
+    def _add(self, what: str, n: int) -> None:
+        line = self._counts[what].add(n)
+        if self._bar is not None:
+            self._bar.advance(self._tasks[what], n)
+        elif line:
+            self.say(line)

@@ -14,6 +14,7 @@ from typing import Any
 from therapy_analytics.behaviours import Code, Codebook, TaggerOptions, chosen_codebooks, codebooks_with, load_coder
 from therapy_analytics.language import Extra, Lexicon, builtin_lexicons
 from therapy_analytics.readers import ReadOptions
+from therapy_analytics.readers._addresses import shown
 
 TURNS_PER_BATCH = 2_000
 TURNS_PER_SLOW_BATCH = 200
@@ -90,7 +91,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             "columns": dict(options.columns),
             "therapist": options.therapist,
             "client": options.client,
-            "metadata": str(options.metadata) if options.metadata else None,
+            "metadata": shown(options.metadata) if options.metadata else None,
             "pattern": options.pattern,
             "quotes": settings.quotes,
             "seed": settings.seed,

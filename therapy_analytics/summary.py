@@ -45,13 +45,9 @@ def pointers(result: RunResult, writing: Writing) -> list[str]:
     unsure = int((sessions["role_method"] == "pronouns_unsure").sum())
     unknown = int((sessions["role_method"] == "none").sum())
     noted = int((sessions["notes"] != "").sum())
-    page = [f"{result.out / 'report.html'}: the page to look at first; open it in a browser"] * writing.report
-    each = "turns.csv and other tables" + (", figures" if writing.figures else "")
     lines = [
         *_kept(result),
-        *page,
-        f"{result.out / 'sessions.csv'}: a row a session, with counts and intervals",
-        f"{result.out / 'sessions'}{os.sep}<session>{os.sep}: {each}",
+        *(_datasets(result, writing) if result.form == "parquet" else _tables(result, writing)),
         f"{result.out / 'codebook.csv'}: what every column means and when it misleads",
     ]
     if result.tagger:
@@ -78,6 +74,29 @@ def pointers(result: RunResult, writing: Writing) -> list[str]:
     if noted:
         lines.append(f"Notes on {counted(noted, 'session')}: see the column notes.")
     return lines + _missing(result)
+
+
+def _tables(result: RunResult, writing: Writing) -> list[str]:
+    page, out = result.out / "report.html", result.out
+    each = "turns.csv and other tables" + (", figures" if writing.formats else "")
+    lines = [f"{page}: the page to look at first; open it in a browser"] * page.is_file()
+    if writing.page and not lines:
+        lines = ["There are too many sessions for one page. For some of them: tanalyze run on their transcripts."]
+    return [
+        *lines,
+        f"{out / 'sessions.csv'}: a row a session, with counts and intervals",
+        f"{out / 'sessions'}{os.sep}<session>{os.sep}: {each}",
+    ]
+
+
+def _datasets(result: RunResult, writing: Writing) -> list[str]:
+    out = result.out
+    each = [f"{out / 'folders'}{os.sep}<session>{os.sep}: tables and figures"] * bool(writing.formats)
+    return [
+        f"{out / 'sessions'}{os.sep}: Parquet, a row a session, with counts and intervals",
+        f"{out / 'turns'}{os.sep}: Parquet, a row a turn; other tables beside it",
+        *each,
+    ]
 
 
 def _missing(result: RunResult) -> list[str]:

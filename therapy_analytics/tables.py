@@ -142,7 +142,8 @@ def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> p
 def _session_measures(values: Sequence[Mapping[str, Value]], columns: Sequence[Column]) -> pd.DataFrame:
     """Return the session measures of each set of values, a row a set."""
     names = [column.name for column in columns if column.level == "session"]
-    return pd.DataFrame({name: [float(one[name]) for one in values] for name in names}, dtype=np.float64)
+    rows = np.array([[one[name] for name in names] for one in values], dtype=np.float64)
+    return pd.DataFrame(rows.reshape(len(values), len(names)), columns=names)
 
 
 def about(session: Session) -> dict[str, str]:
@@ -198,12 +199,12 @@ def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind])
 
 def profile_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, code and part of the session (see `PROFILE_COLUMNS`)."""
-    return with_categories(_stacked_rows([profile_rows(session) for session in sessions], PROFILE_COLUMNS))
+    return with_categories(_stacked_rows([profile_rows(*sessions)] if sessions else [], PROFILE_COLUMNS))
 
 
 def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
-    return with_categories(_stacked_rows([response_rows(session) for session in sessions], RESPONSE_COLUMNS))
+    return with_categories(_stacked_rows([response_rows(*sessions)] if sessions else [], RESPONSE_COLUMNS))
 
 
 def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:

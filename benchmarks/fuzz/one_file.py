@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from therapy_analytics.errors import TherapyAnalyticsError
-from therapy_analytics.readers import Inspection, ReadOptions, inspect
-from therapy_analytics.readers._base import load_source
-from therapy_analytics.readers._files import FileReading, _sessions_of, _Shelf
+from therapy_analytics.readers import FileReading, Inspection, ReadOptions, inspect
+from therapy_analytics.readers._pieces import Piece, _read
 from therapy_analytics.session import ROLES, Session
 
 SLOWEST_S = 2.0
@@ -83,7 +82,7 @@ def _faults(one: Inspection, options: ReadOptions | None) -> list[str]:
 def _unforeseen(reading: FileReading, options: ReadOptions | None) -> str:
     """Read again without the last net, to say where the error came from."""
     try:
-        _sessions_of(load_source(reading.path, options or ReadOptions()), _Shelf())
+        _read(Piece(str(reading.path), str(reading.path)), options or ReadOptions(), None)
     except Exception as error:  # noqa: BLE001 (as above)
         return _place(error)
     return str(reading.problem)

@@ -26,7 +26,7 @@ from therapy_analytics.behaviours._weights import AIMS
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS, featurize
 from therapy_analytics.behaviours.tagger import Tagger
-from therapy_analytics.engine import in_order
+from therapy_analytics.engine import crew
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
@@ -168,7 +168,8 @@ def test_neither_order_nor_grouping_nor_processes_matter() -> None:
     for groups in groupings:
         batches = [arrays(*group) for group in groups]
         for processes in (1, 2) if len(groups) == 2 else (1,):
-            found = [codes for _, codes in in_order(load_tagger().predict, batches, processes=processes)]
+            with crew(processes=processes) as workers:
+                found = [codes for _, codes in workers.in_order(load_tagger().predict, batches)]
             for part in ("probability", "decision", "unsure"):
                 wanted = [getattr(alone[one.id], part) for group in groups for one in group]
                 np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))

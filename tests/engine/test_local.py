@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
+from threadpoolctl import threadpool_info
 
-from therapy_analytics.engine.local import Lost, in_order
+from therapy_analytics.engine import Crew, Lost, crew
 
 
 def _apart(batch: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -22,17 +24,61 @@ def _double(batch: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(2 * one for one in batch)
 
 
-def test_results_come_in_order() -> None:
+def _who(_: int) -> int:
+    return os.getpid()
+
+
+def _threads(_: int) -> int:
+    import scipy.linalg  # noqa: F401
+
+    return max(int(library["num_threads"]) for library in threadpool_info())
+
+
+def _refuse(batch: tuple[int, ...]) -> tuple[int, ...]:
+    raise ValueError(batch)
+
+
+def test_linear_algebra_takes_one_thread_for_the_time_of_the_crew() -> None:
+    before = _threads(0)
+    for processes in (1, 2):
+        with crew(processes=processes) as workers:
+            assert {n for _, n in workers.in_order(_threads, range(2))} == {1}
+            assert _threads(0) == 1
+        assert _threads(0) == before
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Crew]:
+    with crew(processes=2) as two:
+        yield two
+
+
+def test_results_come_in_order(pool: Crew) -> None:
     batches = [(n, n + 1) for n in range(0, 12, 2)]
     expected = [(batch, tuple(2 * one for one in batch)) for batch in batches]
-    assert list(in_order(_double, batches, processes=2)) == list(in_order(_double, batches)) == expected
+    with crew() as here:
+        assert list(pool.in_order(_double, batches)) == list(here.in_order(_double, batches)) == expected
+
+
+def test_processes_are_started_once_for_several_tasks(pool: Crew) -> None:
+    first, second = ({who for _, who in pool.in_order(_who, range(8))} for _ in range(2))
+    assert os.getpid() not in first | second
+    assert len(first | second) <= pool.width == 2
+
+
+def test_items_are_taken_as_needed(pool: Crew) -> None:
+    items = iter(range(100))
+    found = pool.in_order(_who, items)
+    next(found)
+    assert next(items) == 2 * pool.width
+    del found  # what waits is taken back
+    assert len(list(pool.in_order(_who, range(3)))) == 3
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_a_death_costs_the_one_that_died() -> None:
+def test_a_death_costs_the_one_that_died(pool: Crew) -> None:
     batches = [(1, 2), (3, 13, 5), (6, 7), (99, 9), (10,)]
-    found = list(in_order(_double, batches, processes=2, apart=_apart))
-    assert found == [
+    assert list(pool.in_order(_double, batches, apart=_apart)) == [
         ((1, 2), (2, 4)),
         ((3,), (6,)),
         ((13,), Lost("died")),
@@ -42,17 +88,15 @@ def test_a_death_costs_the_one_that_died() -> None:
         ((9,), (18,)),
         ((10,), (20,)),
     ]
+    assert list(pool.in_order(_double, [(1,)])) == [((1,), (2,))]  # and the crew goes on
 
 
 def test_too_little_memory_in_this_process_costs_one() -> None:
-    found = list(in_order(_double, [(1, 99, 2), (3,)], apart=_apart))
+    with crew() as here:
+        found = list(here.in_order(_double, [(1, 99, 2), (3,)], apart=_apart))
     assert found == [((1,), (2,)), ((99,), Lost("memory")), ((2,), (4,)), ((3,), (6,))]
 
 
-def _refuse(batch: tuple[int, ...]) -> tuple[int, ...]:
-    raise ValueError(batch)
-
-
-def test_other_errors_travel() -> None:
+def test_other_errors_travel(pool: Crew) -> None:
     with pytest.raises(ValueError, match="1"):
-        list(in_order(_refuse, [(1,)], processes=2))
+        list(pool.in_order(_refuse, [(1,)]))

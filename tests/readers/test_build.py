@@ -142,4 +142,6 @@ def test_a_twin_may_break_its_lines_elsewhere(space: str) -> None:
     words = "So it was a hard week. " * 10_000
     assert fingerprint(built(Row("T", words, 1))) == fingerprint(built(Row("T", words.lower().replace(" ", space), 7)))
     assert fingerprint(built(Row("T", words, 1))) != fingerprint(built(Row("T", words.replace("a hard", "ahard"), 1)))
-    assert fingerprint(built(Row("T", words, 1))) != fingerprint(built(Row("C", words, 1)))
+    assert fingerprint(built(Row("T", words, 1))) == fingerprint(built(Row("C", words, 1)))
+    turns = [Row("T", "One", 1), Row("C", "two.", 2)]
+    assert fingerprint(built(*turns)) != fingerprint(built(Row("T", "One two.", 1)))

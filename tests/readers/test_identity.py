@@ -68,10 +68,13 @@ def test_the_same_session_under_another_name_and_in_another_form_is_noticed(tmp_
     assert second.notes == ("The same words as in session a.",)
 
 
-def test_the_same_words_by_the_other_speaker_are_another_session(tmp_path: Path) -> None:
+def test_the_same_words_with_the_roles_turned_around_are_noticed_and_those_with_other_turns_are_not(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.txt").write_text("T: Hello.\nC: Hello.\nT: Bye now.\n")
     (tmp_path / "b.txt").write_text("C: Hello.\nT: Hello.\nC: Bye now.\n")
-    assert [one.notes for one in read(tmp_path)] == [(), ()]
+    (tmp_path / "c.txt").write_text("T: Hello. Hello.\nC: Bye now.\n")
+    assert [one.notes for one in read(tmp_path)] == [(), ("The same words as in session a.",), ()]
 
 
 def test_human_codes_become_columns_of_their_own_session_alone(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,8 +51,3 @@ def violations(page: Any) -> list[str]:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the tests of access need axe")
     found: dict[str, Any] = axe.Axe().run(page).response
     return [f"{one['id']}: {node['target']}" for one in found["violations"] for node in one["nodes"][:3]]
-
-
-def pages_of(pdf: Path) -> int:
-    """Return how many sheets a PDF has, as near as its bytes tell."""
-    return pdf.read_bytes().count(b"/Type /Page\n")

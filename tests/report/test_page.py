@@ -23,6 +23,7 @@ from therapy_analytics.pipeline import Writing
 from therapy_analytics.report import report
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import PAGE, SCRIPTS, as_json, assemble
+from therapy_analytics.results import opened
 
 Attributes = Sequence[tuple[str, str | None]]
 HOSTILE = (
@@ -178,6 +179,28 @@ def test_an_old_page_stays_where_the_new_one_fails(results: Path, tmp_path: Path
         report(results, out=target)
     assert [one.name for one in tmp_path.iterdir()] == ["p.html"]
     assert target.read_text() == "old"
+
+
+def test_a_page_that_was_never_done_keeps_no_run_out(results: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    """What lies there when the program is killed while it writes is the run's to take away."""
+    folder = shutil.copytree(results, tmp_path / "r")
+    (folder / "report.html").unlink(missing_ok=True)
+    before = {one.name for one in folder.iterdir()}
+    left: list[Path] = []
+
+    def killed(part: Path, _: object) -> None:
+        left.extend(one for one in folder.iterdir() if one.name not in before)
+        raise OSError(28, "killed")
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(BadOptionError, match="killed"):
+        report(folder)
+    monkeypatch.undo()
+    assert len(left) == 1
+    left[0].write_bytes(b"half")
+    with opened(folder) as out:
+        out.begin({})
+    assert not left[0].exists()
 
 
 def test_two_hundred_sessions_stay_small_and_fast(results: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
-from therapy_analytics.cells import restore
-from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.loading import form_of, read_csv, read_turns
 from therapy_analytics.tables import GOLD
 
 KEYS = ("session_id", "turn", "role")
@@ -53,26 +53,26 @@ def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
     if isinstance(results, pd.DataFrame):
         return _machine(results, {})
     folder = Path(results)
+    return _machine(_turns(folder), _recipe(folder / "run.json"))
+
+
+def _turns(folder: Path) -> pd.DataFrame:
     paths = sorted(folder.glob("sessions/*/turns.csv"))
-    if not paths:
-        option = "results"
-        raise BadOptionError(option, f"{folder} holds no results", "Name the folder that tanalyze run wrote")
-    tables = [_table(path) for path in paths]
-    return _machine(pd.concat(tables, ignore_index=True), _recipe(folder / "run.json"))
-
-
-def _table(path: Path) -> pd.DataFrame:
+    if paths:
+        tables = [read_csv(path) for path in paths]
+        return pd.concat([one[_kept(one.columns.tolist())] for one in tables], ignore_index=True)
     try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    except (ValueError, OSError):
-        raise BadDataFileError(str(path), "it is no table of turns", "Run tanalyze run again") from None
-    keep = [name for name in frame.columns if name in _KEPT or name.startswith(GOLD) or _is_code(name, frame)]
-    return restore(frame[keep])
+        form_of(folder)
+    except BadOptionError:
+        option = "results"
+        raise BadOptionError(option, f"{folder} holds no results", "Name the folder that tanalyze run wrote") from None
+    return read_turns(folder, _kept)
 
 
-def _is_code(name: str, frame: pd.DataFrame) -> bool:
-    column = name.removeprefix("p_")
-    return f"p_{column}" in frame.columns and column in frame.columns
+def _kept(columns: Sequence[str]) -> list[str]:
+    names = set(columns)
+    codes = {name for code in names if f"p_{code}" in names for name in (code, f"p_{code}")}
+    return [name for name in columns if name in _KEPT or name.startswith(GOLD) or name in codes]
 
 
 def _recipe(path: Path) -> Mapping[str, Any]:

@@ -25,6 +25,7 @@ from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
 from therapy_analytics.language.stretches import Stretches, stretches
+from therapy_analytics.language.tokens import Tokens
 
 FORMAT = 1
 MEANING_WEIGHT = 4.0
@@ -152,18 +153,21 @@ def mean_vectors(turns: TurnArrays) -> Floats:
     if not len(turns):
         return np.zeros((0, DIMENSIONS))
     begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
-    used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
-    table = _vectors_of(tuple(turns.tokens.lower[i] for i in used.tolist()))
+    table, ids = vectors_of(turns.tokens), turns.tokens.ids[begin:end]
     # Each row is added up in the order of its tokens, whatever other rows there are
     rows = (np.ones(len(ids)), ids, turns.offsets - begin)
-    sums = np.asarray(sparse.csr_array(rows, shape=(len(turns), len(used))) @ table)
+    sums = np.asarray(sparse.csr_array(rows, shape=(len(turns), len(table))) @ table)
     length = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
     return np.asarray(sums * (MEANING_WEIGHT / np.where(length > 0, length, np.inf)))
 
 
+def vectors_of(tokens: Tokens) -> Floats:
+    """Return the vector of each type of a batch's tokens, 0 where one has none: cut once for all who ask."""
+    return _vectors_of(tokens.lower)
+
+
 @functools.lru_cache(maxsize=2)
 def _vectors_of(words: tuple[str, ...]) -> Floats:
-    """Return the vectors of words, 0 where one has none: cut once for a session's sentences and its turns."""
     return np.nan_to_num(load_embeddings().word_vectors(words)).astype(np.float64)
 
 

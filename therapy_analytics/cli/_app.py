@@ -61,7 +61,8 @@ def root(
     """Measure counseling sessions, of people and of language models, on this machine alone."""
 
 
-Paths = Annotated[list[Path], typer.Argument(help="Transcripts, and folders of them.", show_default=False)]
+# As text: a path would make s3:/ of s3://.
+Paths = Annotated[list[str], typer.Argument(help="Transcripts, and folders of them.", show_default=False)]
 Columns = Annotated[
     str,
     typer.Option(
@@ -73,7 +74,7 @@ Columns = Annotated[
 Therapist = Annotated[str | None, typer.Option(help="The therapist's label in the transcripts.", show_default=False)]
 Client = Annotated[str | None, typer.Option(help="The client's label in the transcripts.", show_default=False)]
 Metadata = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         help="A CSV about the sessions (session_id or file, then counselor, client, source, date, ...). "
         "A sessions.csv beside the transcripts is found by itself.",
@@ -95,7 +96,7 @@ Lexicons = Annotated[
 
 
 def read_options(
-    columns: str, therapist: str | None, client: str | None, metadata: Path | None, pattern: str | None
+    columns: str, therapist: str | None, client: str | None, metadata: str | None, pattern: str | None
 ) -> ReadOptions:
     from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.language import Extra
     from therapy_analytics.pipeline import RunResult, Writing
+    from therapy_analytics.pipeline._work import Form
 
 _SHOWN = 20
 
@@ -43,14 +44,27 @@ def run(
     metadata: Metadata = None,
     pattern: Pattern = None,
     lexicon: Lexicons = None,
-    plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw each session's figures.")] = True,
+    output_format: Annotated[
+        str,
+        typer.Option(
+            help="csv (a folder for each session, a table of all), or parquet, for very many sessions: data sets of "
+            "sessions and turns, without figures and page."
+        ),
+    ] = "csv",
+    plots: Annotated[
+        bool | None,
+        typer.Option("--plots/--no-plots", help="Draw each session's figures.", show_default="unless parquet"),
+    ] = None,
     figure_format: Annotated[
         list[str] | None,
         typer.Option(help="Figures as png (the default), svg or pdf. May be repeated.", show_default=False),
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write report.html, the page to look at first.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--report/--no-report", help="Write report.html, the page to look at first.", show_default="unless parquet"
+        ),
+    ] = None,
     quotes: Annotated[
         bool, typer.Option("--quotes", help="Write what was said into turns.csv. Without it, no words are written.")
     ] = False,
@@ -60,6 +74,17 @@ def run(
     processes: Annotated[
         int, typer.Option(min=1, max=256, help="How many workers share the work; the results are the same.")
     ] = 1,
+    engine: Annotated[
+        str, typer.Option(help="Who works: local (this machine), or dask (a cluster, see --scheduler).")
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            help="For dask: the scheduler's address, as tcp://127.0.0.1:8786. Its workers must see the transcripts and "
+            "the folder for the results under the same names.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, help="Number that random draws begin from: the same number gives the same results.")
     ] = 0,
@@ -118,7 +143,9 @@ def run(
     allow_remote: Annotated[
         bool,
         typer.Option(
-            "--allow-remote", help="For llm: the server may be another machine. The words are then sent there."
+            "--allow-remote",
+            help="For llm: the server may be another machine; the words are then sent there. For dask: the scheduler "
+            "may be; its workers read the transcripts.",
         ),
     ] = False,
     llm_parallel: Annotated[int, typer.Option(help="For llm: how many questions may be open at a time.")] = 4,
@@ -149,16 +176,21 @@ def run(
     os.umask(0o077)
     progress = Progress()
     coder = TaggerOptions(
-        kind=tagger, aim=tagger_aim, all_codes=all_codes, endpoint=endpoint, model=model, allow_remote=allow_remote,
+        kind=tagger, aim=tagger_aim, all_codes=all_codes, endpoint=endpoint, model=model,
+        allow_remote=allow_remote and engine == "local",
         parallel=llm_parallel, timeout_s=llm_timeout, cache=llm_cache, codebooks=tuple(codebook or ()),
     )  # fmt: skip
     writing = Writing(
-        figures=tuple(figure_format or ("png",)) if plots else (),
+        form=_form(output_format),
+        figures=_figures(plots, figure_format),
         report=report,
         explain=explain,
         processes=processes,
-        on_total=progress.total,
+        scheduler=_scheduler(engine, scheduler),
+        remote=allow_remote,
+        on_files=progress.files,
         on_file=progress.file,
+        on_total=progress.total,
         on_sessions=progress.sessions,
         on_problem=progress.problem,
         on_before=progress.say,
@@ -295,6 +327,29 @@ def redact(
     typer.echo(f"Not everything is found. A person must read every copy; {out / 'review.csv'} says where to look:")
     typer.echo(f"{counted(done.left, 'place')} in the copies where something was left in that may identify somebody.")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
+
+
+def _form(name: str) -> Form:
+    if name not in ("csv", "parquet"):
+        message = f"{name!r} is no form of output. Known: csv, parquet."
+        raise typer.BadParameter(message, param_hint="--output-format")
+    return "csv" if name == "csv" else "parquet"
+
+
+def _figures(plots: bool | None, formats: list[str] | None) -> tuple[str, ...] | None:
+    """Return the formats that were asked for; none with --no-plots; None where nothing was said."""
+    if plots is False:
+        return ()
+    return tuple(formats or ("png",)) if plots or formats else None
+
+
+def _scheduler(engine: str, address: str | None) -> str | None:
+    if engine not in ("local", "dask"):
+        raise typer.BadParameter(f"{engine!r} is no engine. Known: local, dask.", param_hint="--engine")
+    if (engine == "dask") != (address is not None):
+        message = "--engine dask and --scheduler ADDRESS belong together."
+        raise typer.BadParameter(message, param_hint="--engine")
+    return address
 
 
 def _say_who_hears(options: TaggerOptions) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
-from therapy_analytics.cells import restore
 from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.loading import form_of, read_csv, read_sessions
 
 RESULTS = "results"
 """The column that says of which folder a session is, where there are several."""
@@ -109,15 +109,13 @@ def read_results(
 
 def _folder(path: Path) -> Path:
     folder = path.parent if path.name == "sessions.csv" else path
-    if not (folder / "sessions.csv").is_file():
-        problem = f"{path} holds no sessions.csv"
-        raise BadOptionError(RESULTS, problem, "Name a folder that tanalyze run wrote")
+    form_of(folder)
     return folder
 
 
 def _read(folder: Path) -> Results:
     codebook = _codebook(folder)
-    sessions = _typed(_csv(folder / "sessions.csv"), codebook)
+    sessions = _typed(_sessions(folder, codebook), codebook)
     if not (folder / "run.json").is_file():
         return Results(sessions, codebook, ({},), (f"{folder.name} has no run.json: who coded its turns is unknown.",))
     try:
@@ -127,19 +125,21 @@ def _read(folder: Path) -> Results:
     return Results(sessions, codebook, (recipe if isinstance(recipe, dict) else {},))
 
 
-def _csv(path: Path) -> pd.DataFrame:
-    # As text first: 007 is a name, and so is NA.
+def _sessions(folder: Path, codebook: pd.DataFrame) -> pd.DataFrame:
+    if form_of(folder) == "parquet":
+        return read_sessions(folder)
+    path = folder / "sessions.csv"
     try:
-        return restore(pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8"))
-    except (ValueError, pd.errors.ParserError) as error:
-        raise BadDataFileError(str(path), "it is not a table", "Run tanalyze run again") from error
+        return read_csv(path, numbers=codebook.index[~codebook["family"].isin(ABOUT)].tolist())
+    except BadDataFileError:  # a program that saved it since may have put NA where nothing stood
+        return read_csv(path)
 
 
 def _codebook(folder: Path) -> pd.DataFrame:
     path = folder / "codebook.csv"
     if not path.is_file():
         return built_in_codebook()
-    table = _csv(path)
+    table = read_csv(path)
     needed = ("column", "table", "family", "meaning", "unit", "range", "direction", "evidence")
     missing = [name for name in needed if name not in table]
     if missing:

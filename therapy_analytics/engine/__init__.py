@@ -1,6 +1,7 @@
-"""Where the work is done: in this process, or in several."""
+"""Where the work is done: in this process, in several, or on a cluster."""
 
+from therapy_analytics.engine.base import Crew, Lost
 from therapy_analytics.engine.batches import in_batches
-from therapy_analytics.engine.local import Lost, in_order
+from therapy_analytics.engine.crews import crew
 
-__all__ = ["Lost", "in_batches", "in_order"]
+__all__ = ["Crew", "Lost", "crew", "in_batches"]

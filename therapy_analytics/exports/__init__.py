@@ -1,7 +1,7 @@
 """The tables of an analysis for other programs: Parquet, Stata, SPSS, each column with what the codebook says of it.
 
 How to add a form: write ``f(sheets, out) -> None`` in a new module of this folder, which writes a file a sheet and
-calls `_files.make_private` before it does, and name it in `_forms`.
+calls `private.fresh` before it does, and name it in `_forms`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.private import folder
 
 OUT = "--out"
 
@@ -18,12 +19,6 @@ def prepare(out: Path, own: Iterable[str], *, known: Collection[str]) -> None:
     if strangers:
         problem = f"{out} holds other things than exported tables ({strangers[0]}, ...)"
         raise BadOptionError(OUT, problem, "Name a new or an empty folder")
-    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder(out)
     for name in own:
         (out / name).unlink(missing_ok=True)
-
-
-def make_private(path: Path) -> None:
-    """Make an empty file that only its owner reads, before anything is written into it."""
-    path.unlink(missing_ok=True)
-    path.touch(mode=0o600, exist_ok=False)

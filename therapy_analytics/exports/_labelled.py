@@ -14,7 +14,8 @@ import pandas as pd
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.exports._names import short_names
 from therapy_analytics.exports._sheets import YES_NO, Sheet
-from therapy_analytics.results import write_csv
+from therapy_analytics.private import write
+from therapy_analytics.results import as_csv
 
 LONGEST_INT = 2**31 - 1000
 """Whole numbers above it are written as numbers with decimals: the largest of 32 bits mean "missing" in Stata."""
@@ -160,7 +161,7 @@ def write_names(done: Sequence[tuple[Sheet, Labelled]], path: Path) -> None:
         for sheet, one in done
         for column, name in one.names.items()
     ]
-    write_csv(pd.DataFrame(rows, columns=["table", "column", "name", "label", "n_texts_cut"]), path)
+    write(path, as_csv(pd.DataFrame(rows, columns=["table", "column", "name", "label", "n_texts_cut"])))
 
 
 def refused(sheet: Sheet, error: Exception) -> BadOptionError:

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics.exports import _labelled
-from therapy_analytics.exports._files import make_private
 from therapy_analytics.exports._labelled import Labelled, Limits, labelled, write_names
 from therapy_analytics.exports._sheets import Sheet
+from therapy_analytics.private import fresh
 
 LIMITS = Limits(name=64, label=256, text=32_767, value_label=120)
 _DATE_AT, _DATE = 92, b"01 Jan 0000:00:00"
@@ -30,14 +30,12 @@ def write(sheets: Sequence[Sheet], out: Path) -> None:
     done = [(sheet, labelled(sheet, LIMITS)) for sheet in sheets]
     for sheet, one in done:
         path = out / f"{sheet.name}.sav"
-        make_private(path)
+        fresh(path)
         _write(sheet, one, path)
         with path.open("r+b") as file:  # no clock: the same table gives the same bytes
             file.seek(_DATE_AT)
             file.write(_DATE)
-    names = out / "names_spss.csv"
-    make_private(names)
-    write_names(done, names)
+    write_names(done, out / "names_spss.csv")
 
 
 def _write(sheet: Sheet, one: Labelled, path: Path) -> None:

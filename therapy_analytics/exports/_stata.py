@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from therapy_analytics.exports import _labelled
-from therapy_analytics.exports._files import make_private
 from therapy_analytics.exports._labelled import Labelled, Limits, labelled, write_names
 from therapy_analytics.exports._sheets import Sheet
+from therapy_analytics.private import fresh
 
 LIMITS = Limits(name=31, label=80, text=None, value_label=32_000)
 """Names may have 32 characters, but the library gives labels of values the name of their column, and 31 at most."""
@@ -29,12 +29,10 @@ def write(sheets: Sequence[Sheet], out: Path) -> None:
     done = [(sheet, labelled(sheet, LIMITS)) for sheet in sheets]
     for sheet, one in done:
         path = out / f"{sheet.name}.dta"
-        make_private(path)
+        fresh(path)
         _write(sheet, one, path)
         _without_clock(path)
-    names = out / "names_stata.csv"
-    make_private(names)
-    write_names(done, names)
+    write_names(done, out / "names_stata.csv")
 
 
 def _write(sheet: Sheet, one: Labelled, path: Path) -> None:

@@ -6,12 +6,15 @@ import hashlib
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language.annotate import AnnotatedSession, Batch
 from therapy_analytics.session import CLIENT, THERAPIST, Session
+
+Where = TypeVar("Where")
 
 PER_CLASS = 20
 """Sessions of one length class that serve as strangers."""
@@ -43,6 +46,59 @@ class Strangers:
     clients: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What decides whether a session lends its turns: small, and without a word of it.
+
+    Attributes
+    ----------
+    length : int
+        Its length class.
+    digest : str
+        The hash of its words.
+    client : str
+        The client's name, where the transcript has it.
+    """
+
+    length: int
+    digest: str
+    client: str
+
+
+def candidate(session: Session) -> Candidate | None:
+    """Return a session as one of those that may be chosen, or None where too little is said in it."""
+    lent = shortened(session)
+    if any(len(_spoken(lent, role)) < FEWEST_TURNS for role in ("therapist", "client")):
+        return None
+    return Candidate(length_class(lent), digest_of(session), session.metadata.get("client", ""))
+
+
+def shortened(session: Session) -> Session:
+    """Return what a session lends: its first turns."""
+    return replace(session, turns=session.turns[:MOST_TURNS])
+
+
+class Choice(Generic[Where]):
+    """Chooses among candidates as they come, and holds no more than those chosen so far, each with where it is."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, list[tuple[int, str, Candidate, Where]]] = {}
+
+    def offer(self, one: Candidate, where: Where) -> None:
+        """Look at one more."""
+        heap = self._kept.setdefault(one.length, [])
+        if any(one.digest == known for _, known, _, _ in heap):
+            return
+        heapq.heappush(heap, (-int(one.digest, 16), one.digest, one, where))
+        if len(heap) > PER_CLASS:
+            heapq.heappop(heap)
+
+    def chosen(self) -> list[tuple[Candidate, Where]]:
+        """Return those chosen, by their hashes."""
+        found = [(one, where) for heap in self._kept.values() for _, _, one, where in heap]
+        return sorted(found, key=lambda one: one[0].digest)
+
+
 def choose_strangers(sessions: Iterable[Session]) -> Strangers:
     """Choose the strangers of a run, in one pass that holds no more than those.
 
@@ -51,20 +107,19 @@ def choose_strangers(sessions: Iterable[Session]) -> Strangers:
     sessions : iterable of Session
         All of the run.
     """
-    kept: dict[int, list[tuple[int, str, Session]]] = {}
+    choice: Choice[Session] = Choice()
     for session in sessions:
-        lent = replace(session, turns=session.turns[:MOST_TURNS])
-        if any(len(_spoken(lent, role)) < FEWEST_TURNS for role in ("therapist", "client")):
-            continue
-        digest, heap = digest_of(session), kept.setdefault(length_class(lent), [])
-        if any(digest == known for _, known, _ in heap):
-            continue
-        heapq.heappush(heap, (-int(digest, 16), digest, lent))
-        if len(heap) > PER_CLASS:
-            heapq.heappop(heap)
-    chosen = sorted((digest, session) for heap in kept.values() for _, digest, session in heap)
-    clients = tuple(session.metadata.get("client", "") for _, session in chosen)
-    return Strangers(tuple(session for _, session in chosen), tuple(digest for digest, _ in chosen), clients)
+        found = candidate(session)
+        if found is not None:
+            choice.offer(found, shortened(session))
+    chosen = choice.chosen()
+    return strangers_of([one for one, _ in chosen], [session for _, session in chosen])
+
+
+def strangers_of(chosen: Sequence[Candidate], sessions: Iterable[Session]) -> Strangers:
+    """Return the strangers that were chosen, with their sessions."""
+    digests, clients = tuple(one.digest for one in chosen), tuple(one.client for one in chosen)
+    return Strangers(tuple(sessions), digests, clients)
 
 
 def digest_of(session: Session) -> str:
@@ -152,5 +207,5 @@ def _company(strangers: Strangers, members: Sequence[int], read: Callable[[Seque
             spoken = own[(batch.turns.roles[own] == role) & (batch.turns.n_words[own] > 0)]
             by_length[s, role] = spoken[np.argsort(batch.turns.n_words[spoken], kind="stable")]
     digests = tuple(strangers.digests[i] for i in members)
-    clients = tuple(session.metadata.get("client", "") for session in sessions)
+    clients = tuple(strangers.clients[i] for i in members)
     return Company(whole, batch.starts, digests, clients, by_length)

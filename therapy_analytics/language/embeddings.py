@@ -26,6 +26,8 @@ from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language.wordpiece import PIECES, WordPiece, words
 
 DIMENSIONS = 256
+MOST_KNOWN = 50_000
+"""So many words are remembered with their pieces, some 10 MB; then the memory begins anew."""
 VECTORS = PIECES.parent / "vectors.npz"
 """The vectors of the package, one a piece, in the order of `PIECES`."""
 _REMEDY = "Install the package again, or rebuild the vectors with tools/build_vectors.py"
@@ -43,11 +45,14 @@ class Embeddings:
         To be multiplied by `scales`.
     scales : float32 array (n_pieces,)
         What one step of each piece's vector is worth; 0 for pieces without a vector.
+    cut_before : dict of str to list of int
+        The known pieces of what was cut already: most of what a session says, others said before.
     """
 
     pieces: WordPiece = field(repr=False)
     vectors: NDArray[np.int8] = field(repr=False)
     scales: NDArray[np.float32] = field(repr=False)
+    cut_before: dict[str, list[int]] = field(default_factory=dict, repr=False)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of texts: of each, the mean over its pieces.
@@ -96,7 +101,9 @@ class Embeddings:
     def _cut(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the known pieces of all texts, and where those of each text begin and end (n_texts + 1,)."""
         # Cut at spaces first, so that the slow way letter by letter is gone once for each different stretch
-        known: dict[str, list[int]] = {}
+        known = self.cut_before
+        if len(known) > MOST_KNOWN:
+            known.clear()
         found: list[int] = []
         bounds = [0]
         for text in texts:

@@ -49,6 +49,10 @@ class Lexicon:
     sha256: str
     builtin: bool = False
 
+    def __hash__(self) -> int:
+        # Lexicons are looked up by once a session, and have thousands of words.
+        return hash((self.name, self.sha256))
+
 
 def load_lexicon(path: str | Path) -> Lexicon:
     """Read a lexicon file: TOML as in ``lexicons/``, or a LIWC dictionary (``.dic``).

@@ -75,7 +75,7 @@ class Phrases:
 
     @property
     def begins(self) -> re.Pattern[str]:
-        """Matches, without taking a character, where one of the phrases begins."""
+        """Matches the first word of each place where one of the phrases begins."""
         return _expression(self, whole=False)
 
     @property
@@ -201,7 +201,24 @@ def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
     ways = ways if free else []
     ways += [f"{_written('^', characters)}(?:{either(begin)})"] if begin else []
     one = f"(?:{'|'.join(ways)})"
-    return re.compile(f"{_TURN}(?:{one}{_STOP}?)+(?={_TURN})" if whole else f"(?={one})")
+    if whole:
+        return re.compile(f"{_TURN}(?:{one}{_STOP}?)+(?={_TURN})")
+    # A set of characters that comes first is looked for fastest; the rest is then tried where its match began
+    openers = [_openers(pattern) for pattern in phrases.patterns]
+    first = _any_of(frozenset().union(*openers), characters) if all(openers) else f"[^{_STOP}{_TURN}]"
+    return re.compile(f"{first}(?<=(?={one}).)", re.DOTALL)
+
+
+def _openers(pattern: Pattern) -> frozenset[str]:
+    """Return the words that a phrase may begin with; none where any word may."""
+    found: frozenset[str] = frozenset()
+    for part in pattern[1:] if pattern[0] == "^" else pattern:
+        if isinstance(part, str):
+            return frozenset()
+        found |= part[0]
+        if not part[1]:
+            break
+    return found
 
 
 def _written(part: Part, characters: Mapping[str, str]) -> str:

@@ -16,16 +16,30 @@ def next_of(session: AnnotatedSession, role: Role) -> NDArray[np.int64]:
 
     Turns of others between the two are passed over.
     """
+    return session.once(lambda one: _next_of(one, role), key=(next_of, role))
+
+
+def _next_of(session: AnnotatedSession, role: Role) -> NDArray[np.int64]:
     at = _places(session, role)
     after = np.searchsorted(at, np.arange(len(session)), side="right")
-    return np.append(at, -1)[after]
+    return _fixed(np.append(at, -1)[after])
 
 
 def last_of(session: AnnotatedSession, role: Role) -> NDArray[np.int64]:
     """Return for each turn the last turn of a role with words before it, -1 where there is none; (n_turns,)."""
+    return session.once(lambda one: _last_of(one, role), key=(last_of, role))
+
+
+def _last_of(session: AnnotatedSession, role: Role) -> NDArray[np.int64]:
     at = _places(session, role)
     before = np.searchsorted(at, np.arange(len(session)), side="left")
-    return np.append(-1, at)[before]
+    return _fixed(np.append(-1, at)[before])
+
+
+def _fixed(found: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what many measures share, so that none can change it."""
+    found.flags.writeable = False
+    return found
 
 
 def _places(session: AnnotatedSession, role: Role) -> NDArray[np.int64]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from therapy_analytics.pipeline._analyze import analyze
 from therapy_analytics.pipeline._measured import measure_sessions
-from therapy_analytics.pipeline._run import RunResult, Writing, run
+from therapy_analytics.pipeline._run import run
+from therapy_analytics.pipeline._survey import InputFile
+from therapy_analytics.pipeline._writing import RunResult, Writing
 
-__all__ = ["RunResult", "Writing", "analyze", "measure_sessions", "run"]
+__all__ = ["InputFile", "RunResult", "Writing", "analyze", "measure_sessions", "run"]

@@ -1,128 +1,215 @@
-"""One batch from sessions to files, in whichever process: what is written of each session, and what could not be."""
+"""One item from names to files, in whichever process: what is written of each session, and what could not be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-import pandas as pd
-
-from therapy_analytics import tables
-from therapy_analytics.behaviours.explain import explain
+from therapy_analytics.engine import in_batches
 from therapy_analytics.errors import TherapyAnalyticsError, UnreadableFileError, place_of
-from therapy_analytics.language.company import Strangers
-from therapy_analytics.measures.process._responses import response_counts
-from therapy_analytics.measures.synchrony._rows import kinds
-from therapy_analytics.pipeline._measured import frames, gold_names, measured, session_measures
-from therapy_analytics.results import Done, Key, SessionTables, as_csv, session_key, write_session
+from therapy_analytics.language.company import Candidate, Strangers
+from therapy_analytics.pipeline._batch import BatchTables, part_tables, session_files, tables_of
+from therapy_analytics.pipeline._items import Item, Lender, read_item, read_strangers
+from therapy_analytics.readers import ReadOptions
+from therapy_analytics.results import (
+    FOLDERS,
+    SESSIONS,
+    Key,
+    Part,
+    hash_of_all,
+    is_whole,
+    part_is_whole,
+    read_done,
+    read_part,
+    session_key,
+    write_figures_again,
+    write_part,
+    write_session,
+)
 from therapy_analytics.settings import Settings
 
 if TYPE_CHECKING:
     from therapy_analytics.session import Session
 
+Form = Literal["csv", "parquet"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a batch is worked on with.
+    """What an item is worked on with: the same for all, and without a word of a transcript.
 
     Attributes
     ----------
     settings : Settings
         What is measured.
-    strangers : Strangers
-        Who stands beside each session.
-    folder : Path
-        Where the folders of sessions are.
+    options : ReadOptions
+        How files are read.
+    lenders : tuple of (Candidate, Lender)
+        Whose turns stand beside each session.
+    out : Path
+        The folder of results, from the root.
+    form : {"csv", "parquet"}
+        A folder a session, or parts of data sets.
     key : str
         A hash of all that the files of every session depend on.
     figures : tuple of str
         The formats of figures.
     explain : bool
         Whether each session gets the evidence for its codes.
+    about, gold : tuple of str
+        Columns of all sessions together that are no measures; of their turns, with codes that people gave.
     """
 
     settings: Settings
-    strangers: Strangers
-    folder: Path
+    options: ReadOptions
+    lenders: tuple[tuple[Candidate, Lender], ...]
+    out: Path
+    form: Form
     key: str
     figures: tuple[str, ...] = ()
     explain: bool = False
+    about: tuple[str, ...] = ()
+    gold: tuple[str, ...] = ()
 
-    def key_of(self, session: Session) -> Key:
-        """Return what the files of a session depend on."""
-        return Key(session_key(session, self.key), self.figures)
+    @property
+    def folders(self) -> Path | None:
+        """Return where the folders of sessions are, if there are any."""
+        if self.form == "csv":
+            return self.out / SESSIONS
+        return self.out / FOLDERS if self.figures else None
+
+    def keys_of(self, sessions: Iterable[Session]) -> Keys:
+        """Return what the files of each session depend on, by its id."""
+        return {session.id: Key(session_key(session, self.key), self.figures) for session in sessions}
 
 
-def write_batch(batch: tuple[Session, ...], *, work: Work) -> list[UnreadableFileError]:
-    """Measure and write sessions; return what must be said of those that a defect of this program stopped."""
+Keys = Mapping[str, Key]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of an item.
+
+    Attributes
+    ----------
+    n_kept : int
+        Sessions that were done before.
+    problems : list of UnreadableFileError
+        What must be said of those that could not be measured.
+    """
+
+    n_kept: int = 0
+    problems: list[UnreadableFileError] = field(default_factory=list)
+
+
+def write_item(item: Item, *, work: Work) -> Outcome:
+    """Measure and write the sessions of an item, but for those that are done."""
+    read = list(read_item(item, work.options))
+    outcome = Outcome(problems=[one for one in read if isinstance(one, UnreadableFileError)])
+    sessions = [one for one in read if not isinstance(one, UnreadableFileError)]
+    keys = work.keys_of(sessions)
+    left = [session for session in sessions if not _has_folder(keys[session.id], session.id, work)]
+    if work.form == "csv":
+        outcome.n_kept = len(sessions) - len(left)
+        for batch in in_batches(left, work.settings.turns_per_batch):
+            outcome.problems += _isolated(batch, lambda some: _write_folders(_tables(some, work), keys, work))
+    else:
+        part = hash_of_all([work.key, work.about, work.gold, [key.tables for key in keys.values()]])
+        known = None if left else _part(item.name, part, work)
+        if known is None:
+            outcome.problems += _write_part(item.name, part, sessions, keys, work)
+        else:
+            outcome.n_kept = len(known.ids)
+            outcome.problems += known.unmeasured
+    return outcome
+
+
+def _part(name: str, key: str, work: Work) -> Part | None:
+    known = read_part(work.out, name)
+    return known if known is not None and known.key == key and part_is_whole(known, work.out, name) else None
+
+
+def _write_part(item: str, key: str, sessions: Sequence[Session], keys: Keys, work: Work) -> list[UnreadableFileError]:
+    batches: list[BatchTables] = []
+
+    def take(some: Sequence[Session]) -> None:
+        found = _tables(some, work)
+        _write_folders(found, keys, work)
+        batches.append(found)
+
+    batched = in_batches(sessions, work.settings.turns_per_batch)
+    problems = [problem for batch in batched for problem in _isolated(batch, take)]
+    if batches:
+        tables = part_tables(batches, work.about, work.gold)
+        part = Part(
+            key=key,
+            ids=tuple(session.id for batch in batches for session in batch.sessions),
+            responses=tuple(row for batch in batches for row in batch.answers),
+            counted=sum((Counter(batch.found.counts) for batch in batches), Counter()),
+            n_dyads=len(tables["dyads"]),
+            problems=tuple((one.path, one.problem, one.remedy) for one in problems),
+        )
+        write_part(tables, work.out, item, part)
+    return problems
+
+
+def _write_folders(found: BatchTables, keys: Keys, work: Work) -> None:
+    if work.folders is not None:
+        for session, files, done in session_files(found, keys):
+            write_session(files, work.folders / session, done, tagger=work.settings.tagger.kind)
+
+
+def _has_folder(key: Key, session: str, work: Work) -> bool:
+    """Return whether a session's folder is as it should be; where only figures are to be drawn, draw them."""
+    if work.folders is None:
+        return True
+    folder = work.folders / session
+    found = read_done(folder)
+    if found is None or found.key.tables != key.tables or not is_whole(found, folder):
+        return False
+    if found.key != key:
+        write_figures_again(folder, found, key.figures, tagger=work.settings.tagger.kind)
+    return True
+
+
+def _isolated(batch: Sequence[Session], work: Callable[[Sequence[Session]], None]) -> list[UnreadableFileError]:
+    """Work on a batch; return what must be said of sessions in it that a defect of this program stopped."""
     try:
-        _write(batch, work)
+        work(batch)
     except (TherapyAnalyticsError, OSError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 (one session must not cost the others; its name and place are told)
         if len(batch) > 1:
-            return [problem for session in batch for problem in write_batch((session,), work=work)]
-        return [defect(batch[0], place_of(error))]
+            return [problem for session in batch for problem in _isolated((session,), work)]
+        return [_defect(batch[0], place_of(error))]
     return []
 
 
-def defect(session: Session, where: str) -> UnreadableFileError:
-    """Return what is said of a session that a defect stopped."""
+def _defect(session: Session, where: str) -> UnreadableFileError:
     problem = f"a defect of this program stopped session {session.id} ({where})"
     return UnreadableFileError(session.source_file, None, problem, "Please report this line; leave the session out")
 
 
-def lost(session: Session, reason: str) -> UnreadableFileError:
+def lost(session: str, path: str, reason: str) -> UnreadableFileError:
     """Return what is said of a session whose process died."""
     why = "there was not enough memory" if reason == "memory" else "the process that measured it died"
     remedy = "Try it alone, with more memory; leave it out if that does not help"
-    return UnreadableFileError(session.source_file, None, f"session {session.id} is missing: {why}", remedy)
+    return UnreadableFileError(path, None, f"session {session} is missing: {why}", remedy)
 
 
-def _write(batch: tuple[Session, ...], work: Work) -> None:
-    settings = work.settings
-    values, counts = measured(batch, settings, work.strangers)
-    found = frames(values, counts, settings)
-    evidence = _evidence(batch, settings) if work.explain else {}
-    measures = session_measures(settings)
-    cells = _lines(found.sessions[measures])
-    starts = np.cumsum([0, *(len(session.turns) for session in batch)])
-    for at, session in enumerate(batch):
-        turns = found.turns.iloc[starts[at] : starts[at + 1]]
-        # Codes that people gave in other sessions of the batch are no columns of this one.
-        turns = turns.drop(columns=[name for name in gold_names(turns) if not turns[name].any()])
-        read = values[at].session.session  # with what was noted about its language
-        rows = tables.synchrony_table([values[at].session], kinds(extras=settings.extras))
-        profile, responses, feelings = (
-            frame[frame["session_id"] == session.id] for frame in (found.profile, found.responses, found.feelings)
-        )
-        done = Done(
-            key=work.key_of(session),
-            about={name: text for name, text in tables.about(read).items() if name not in measures},
-            measures=cells[at],
-            dyads=_dyads(found.dyads[found.dyads["session_id"] == session.id]),
-            gold=tuple(gold_names(turns)),
-            counted=dict(counts) if at == 0 else {},
-            responses=tuple(response_counts(values[at].session).astype(np.int64).ravel().tolist()),
-        )
-        every = SessionTables(turns, rows, profile, responses, feelings, evidence.get(session.id))
-        write_session(every, work.folder / session.id, done, tagger=settings.tagger.kind)
+_held: dict[str, Strangers] = {}
+"""The strangers of the run that this process works for."""
 
 
-def _dyads(pairs: pd.DataFrame) -> tuple[str, ...]:
-    """Return the lines of the pairs, one by one: a label may hold a line's end."""
-    return tuple(as_csv(pairs.iloc[at : at + 1], header=False) for at in range(len(pairs)))
+def _strangers(work: Work) -> Strangers:
+    if work.key not in _held:
+        _held.clear()
+        _held[work.key] = read_strangers(work.lenders, work.options)
+    return _held[work.key]
 
 
-def _lines(frame: pd.DataFrame) -> list[str]:
-    return as_csv(frame, header=False).splitlines()
-
-
-def _evidence(batch: Sequence[Session], settings: Settings) -> Mapping[str, pd.DataFrame]:
-    """Return the evidence for the codes of each session of a batch, by its id."""
-    whole = explain(batch, quotes=settings.quotes, tagger=settings.tagger)
-    found = {str(name): part for name, part in whole.groupby("session_id", sort=False)}
-    return {session.id: found.get(session.id, whole.iloc[:0]) for session in batch}
+def _tables(batch: Sequence[Session], work: Work) -> BatchTables:
+    return tables_of(batch, work.settings, _strangers(work), explained=work.explain)

@@ -16,10 +16,11 @@ none of that.
 """
 
 from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row, Source, reader
-from therapy_analytics.readers._files import FileReading, find_files, read, read_files
+from therapy_analytics.readers._files import find_files
 from therapy_analytics.readers._inspect import Inspection, inspect
 from therapy_analytics.readers._marks import join_marks
 from therapy_analytics.readers._objects import as_sessions
+from therapy_analytics.readers._reading import FileReading, read, read_files
 
 __all__ = [
     "FileReading",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._addresses import located, named, plainly
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Role
 
@@ -46,7 +47,7 @@ class ReadOptions:
         ``utterance``, ``annotator``) to the name in the file.
     therapist, client : str or None
         The label of the therapist, of the client, as written in the files.
-    metadata : Path or None
+    metadata : Path, str or None
         A table about the sessions, besides any ``sessions.csv`` beside the files.
     pattern : str or None
         What the names of the files say, as in ``{counselor}_{client}_{date}``.
@@ -55,7 +56,7 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     therapist: str | None = None
     client: str | None = None
-    metadata: Path | None = None
+    metadata: Path | str | None = None
     pattern: str | None = None
 
 
@@ -99,6 +100,44 @@ class RawSession:
 
 
 @dataclass(frozen=True, slots=True)
+class Layout:
+    """What was decided of a large file as a whole, for those who read a part of it; columns by their places, from 0.
+
+    Attributes
+    ----------
+    reader : str
+        The name of the reader.
+    form : str
+        Which of the layouts that the reader knows.
+    columns : tuple of int
+        Of a wide table: where the talk is.
+    role : int or None
+        Of a table of utterances: the column of roles beside that of speakers.
+    about, codes : tuple of int
+        Of a table of utterances: what is said of a session as a whole, and what people coded.
+    partner : int or None
+        Of a table of utterances: the column without which a session's number is no name of its own.
+    """
+
+    reader: str
+    form: str
+    columns: tuple[int, ...] = ()
+    role: int | None = None
+    about: tuple[int, ...] = ()
+    codes: tuple[int, ...] = ()
+    partner: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a large file: data rows of a table, or bytes of a text, from 0, without the last."""
+
+    begin: int
+    end: int
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A file, with the options of the run.
 
@@ -114,6 +153,10 @@ class Source:
         As it stands on disk.
     encoding : str
         How `text` was decoded; ``binary`` when it was not.
+    place : str
+        Where a large file is opened, of which `text` and `data` hold no more than the beginning.
+    part : Part or None
+        Which part of it is to be read.
     """
 
     path: Path
@@ -121,6 +164,8 @@ class Source:
     options: ReadOptions = field(default_factory=ReadOptions)
     data: bytes = field(default=b"", repr=False)
     encoding: str = "utf-8"
+    place: str = ""
+    part: Part | None = None
 
     @property
     def sha256(self) -> str:
@@ -151,14 +196,16 @@ class Reader:
     sniff: Callable[[Source], float]
     read: Callable[[Source], Iterable[RawSession]]
     description: str
+    cut: Callable[[Source, int], Sequence[Part]] | None = None
 
 
 READERS: Registry[Reader] = Registry("reader", package="therapy_analytics.readers")
 ReadFunction = Callable[[Source], Iterable[RawSession]]
+CutFunction = Callable[[Source, int], Sequence[Part]]
 
 
 def reader(
-    name: str, *, suffixes: tuple[str, ...], sniff: Callable[[Source], float]
+    name: str, *, suffixes: tuple[str, ...], sniff: Callable[[Source], float], cut: CutFunction | None = None
 ) -> Callable[[ReadFunction], ReadFunction]:
     """Register a function as the reader of a format.
 
@@ -170,33 +217,50 @@ def reader(
         File name endings of the format, as in ``(".vtt",)``.
     sniff : function
         From a `Source` to a certainty between 0 and 1.
+    cut : function, optional
+        From the beginning of a large file, and how many bytes a part has, to its parts; to none where sessions
+        cannot be told apart. The reader then is given a `Source` with one of these parts, and reads that alone, as
+        if it had been read with the rest.
     """
 
     def register(read: ReadFunction) -> ReadFunction:
         description = (read.__doc__ or "").strip().split("\n", maxsplit=1)[0]
-        READERS.add(name, Reader(name, suffixes, sniff, read, description), module=read.__module__)
+        READERS.add(name, Reader(name, suffixes, sniff, read, description, cut), module=read.__module__)
         return read
 
     return register
 
 
-def load_source(path: Path, options: ReadOptions) -> Source:
+def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Source:
     """Read and decode a file; every line of its text ends in a line feed, whatever it ended in.
+
+    Parameters
+    ----------
+    path : str or Path
+        As the user named it.
+    options : ReadOptions
+        Of the run.
+    place : str
+        Where it is opened, if not by its path.
 
     Raises
     ------
     UnreadableFileError
         It cannot be opened, is empty, or its letters cannot be decoded.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UnreadableFileError(
-            str(path),
-            None,
-            f"the file cannot be opened ({error.strerror})",
-            "Check that it exists and may be read",
-        ) from None
+    with plainly(path):
+        data = located(place or path).read_bytes()
+    return decoded(named(path), data, options)
+
+
+def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:
+    """Decode what a file holds, or a part of it.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is empty, or its letters cannot be decoded.
+    """
     text, encoding = _decode(data, path)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if encoding != BINARY and not text.strip("\ufeff\0 \t\n"):

@@ -98,10 +98,13 @@ def _losses(all_rows: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
 
 
 def fingerprint(session: Session) -> bytes:
-    """Return a hash of who says what: two sessions of one hash are one session under two names."""
+    """Return a hash of the words, turn by turn: two sessions of one hash are one session under two names.
+
+    Roles are left out: a table about sessions can decide them, and its rows go by ids, which this hash is to settle.
+    """
     digest = hashlib.sha256()
     for turn in session.turns:
-        digest.update(f"\n{turn.role}:".encode())
+        digest.update(b"\n:")
         for piece in _pieces(turn.text):
             words = " ".join(piece.casefold().split())
             digest.update(f" {words}".encode("utf-8", "replace") if words else b"")

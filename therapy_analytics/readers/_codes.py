@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import groupby, pairwise
 from operator import itemgetter
 
@@ -59,13 +60,12 @@ def code_columns(
 ) -> list[tuple[str, int]]:
     """Columns of few short values that change within a session: what human coders wrote; each with its own name."""
     left = [at for at in range(len(header)) if at not in used and at not in about.values()]
-    found: dict[str, int] = {}
-    for at in left:
-        is_ours = header[at].startswith(GOLD)  # as `convert` and `turns.csv` name them
-        if is_ours or (header[at].strip() and is_code(header[at], [record[at] for _, record in records])):
-            name = header[at].strip().removeprefix(GOLD)
-            found[name if name not in found else f"{name} ({at + 1})"] = at
-    return list(found.items())
+    return named_codes(header, (at for at in left if has_codes(header[at], [record[at] for _, record in records])))
+
+
+def has_codes(name: str, values: Sequence[str]) -> bool:
+    """Tell a column of codes by its name, as `convert` and ``turns.csv`` write it, or by what it holds."""
+    return name.startswith(GOLD) or (bool(name.strip()) and is_code(name, values))
 
 
 def is_code(name: str, values: Sequence[str]) -> bool:
@@ -78,11 +78,16 @@ def is_code(name: str, values: Sequence[str]) -> bool:
     """
     distinct = set(map(str.strip, set(values))) - {""}
     parts = set(slug(name).split("_"))
-    if parts & _NOT_CODES or not 0 < len(distinct) <= _MOST_CODES or max(map(len, distinct)) > _LONGEST_CODE:
+    if parts & _NOT_CODES or not distinct or not may_be_codes(distinct):
         return False
     if len(distinct) > 2 and _are_numbers_or_times(distinct, values):
         return False
     return bool(parts & _CODE_WORDS) or 2 * len(distinct) <= len(values)
+
+
+def may_be_codes(distinct: AbstractSet[str]) -> bool:
+    """Tell whether values are few and short; more of them never make them so."""
+    return len(distinct) <= _MOST_CODES and max(map(len, distinct), default=0) <= _LONGEST_CODE
 
 
 def _are_numbers_or_times(distinct: set[str], values: Sequence[str]) -> bool:
@@ -146,15 +151,23 @@ def _by_coder(records: Sequence[Record], columns: Columns, annotator: int) -> li
     return kept
 
 
+def named_codes(header: Sequence[str], places: Iterable[int]) -> list[tuple[str, int]]:
+    """Return columns of codes with names of which none comes twice."""
+    found: dict[str, int] = {}
+    for at in places:
+        name = header[at].strip().removeprefix(GOLD)
+        found[name if name not in found else f"{name} ({at + 1})"] = at
+    return list(found.items())
+
+
 def companion(header: Sequence[str], records: Sequence[Record], session: int) -> int | None:
     """Return the column that a session's number needs beside it: session 1 of one client is not that of another.
 
     It is a column of people that differs within a number, while all rows of one person and
     number stand together, as they would not if it said who speaks.
     """
-    slugs = [slug(name) for name in header]
-    people = [slugs.index(name) for name in _PEOPLE if name in slugs and slugs.index(name) != session]
-    if not people or not all(map(_is_small_number, {record[session] for _, record in records})):
+    people = people_columns(header, session)
+    if not people or not all(map(is_small_number, {record[session] for _, record in records})):
         return None
     for at in people:
         pairs = [(record[session], record[at]) for _, record in records]
@@ -164,5 +177,12 @@ def companion(header: Sequence[str], records: Sequence[Record], session: int) ->
     return None
 
 
-def _is_small_number(name: str) -> bool:
+def people_columns(header: Sequence[str], session: int) -> list[int]:
+    """Return the columns beside that of sessions that say who was there."""
+    slugs = [slug(name) for name in header]
+    return [slugs.index(name) for name in _PEOPLE if name in slugs and slugs.index(name) != session]
+
+
+def is_small_number(name: str) -> bool:
+    """Tell the number of a session from a name that is no other's."""
     return re.fullmatch(r"(?:\w*\D)?\d{1,3}", name.strip()) is not None

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._addresses import placed, shown, size
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source
-from therapy_analytics.readers._files import FileReading, find_files, read_files
+from therapy_analytics.readers._files import find_files
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._pieces import LARGE, Piece, beginning
+from therapy_analytics.readers._reading import FileReading, read_files
 from therapy_analytics.session import Session
 
 
@@ -67,13 +70,17 @@ def inspect(paths: Iterable[str | Path], *, options: ReadOptions | None = None) 
     """
     options = options or ReadOptions()
     files = find_files(paths)
+    places = {shown(path): placed(path) for path in files}
     for reading in read_files(files, options=options):
-        yield Inspection(reading, *_bids(reading.path, options))
+        path = str(reading.path)
+        yield Inspection(reading, *_bids(Piece(path, places.get(path, path)), options))
 
 
-def _bids(path: Path, options: ReadOptions) -> tuple[tuple[tuple[str, float], ...], str]:
+def _bids(file: Piece, options: ReadOptions) -> tuple[tuple[tuple[str, float], ...], str]:
+    """Ask the readers; a large file, which may have been read in parts, is not held for it."""
     try:
-        source = load_source(path, options)
+        large = size(file.place) >= LARGE
+        source = beginning(file, options) if large else load_source(file.path, options, file.place)
     except UnreadableFileError:
         return (), ""
     bids = sorted(((one.sniff(source), one.name) for one in READERS), reverse=True)

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from therapy_analytics.readers import _codes
-from therapy_analytics.readers._base import RawSession, Row
+from therapy_analytics.readers._base import Layout, RawSession, Row
 from therapy_analytics.readers._codes import Record
-from therapy_analytics.readers._columns import Columns, numbers_utterances, time_unit
+from therapy_analytics.readers._columns import Columns, numbers_utterances, slug, time_unit
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import date_seconds, seconds
@@ -25,7 +25,9 @@ Group = list[Record]
 Time = float | None
 
 
-def read(header: Sequence[str], records: list[Record], columns: Columns) -> Iterator[RawSession]:
+def read(
+    header: Sequence[str], records: list[Record], columns: Columns, layout: Layout | None = None
+) -> Iterator[RawSession]:
     """Yield the sessions of a table.
 
     Parameters
@@ -36,23 +38,31 @@ def read(header: Sequence[str], records: list[Record], columns: Columns) -> Iter
         Data rows; merged cells in the column of sessions are filled in.
     columns : Columns
         Which column is which.
+    layout : Layout, optional
+        What was decided of the whole table, if these rows are a part of it.
     """
     named = 0 if columns.session is None else _fill_down(records, columns.session)
     notes = (f"{counted(named, 'row')} of the file without a session went to the session before.",) if named else ()
-    sessions = _by_session(header, records, columns.session)
-    about = _codes.constant_columns(header, list(sessions.values()), columns.used)
-    reader = _LongReader(header, columns, _codes.code_columns(header, records, columns.used, about))
+    sessions = _by_session(header, records, columns.session, layout)
+    if layout is None:
+        about = _codes.constant_columns(header, list(sessions.values()), columns.used)
+        codes = _codes.code_columns(header, records, columns.used, about)
+    else:
+        about, codes = {slug(header[at]): at for at in layout.about}, _codes.named_codes(header, layout.codes)
+    reader = _LongReader(header, columns, codes)
     for name, rows in sessions.items():
         metadata = {key: value for key, at in about.items() if (value := rows[0][1][at].strip())}
         spoken, remarks = reader.rows(rows)
         yield RawSession(name, spoken, metadata, (*notes, *remarks))
 
 
-def _by_session(header: Sequence[str], records: list[Record], at: int | None) -> Mapping[str, list[Record]]:
+def _by_session(
+    header: Sequence[str], records: list[Record], at: int | None, layout: Layout | None
+) -> Mapping[str, list[Record]]:
     if at is None:
         return {"": records}
     sessions: dict[str, list[Record]] = {}
-    partner = _codes.companion(header, records, at)
+    partner = _codes.companion(header, records, at) if layout is None else layout.partner
     for row in records:
         name = row[1][at].strip()
         sessions.setdefault(name if partner is None else f"{row[1][partner].strip()}-{name}", []).append(row)

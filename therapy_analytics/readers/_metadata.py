@@ -11,10 +11,13 @@ from pathlib import Path
 
 from therapy_analytics.cells import restored
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
+from therapy_analytics.readers._addresses import beside, placed, shown, version
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source, refuse_binary
 from therapy_analytics.readers._build import safe_id
 
 FILE_NAME = "sessions.csv"
+_KEPT = 8
+"""Tables that a process keeps: files of one folder follow each other."""
 _KEYS = ("session_id", "session", "id", "file", "filename", "file_name", "source_file", "transcript")
 _WORDS = {"text", "utterance", "content", "utterance_text", "vol_text", "utt_text", "turn_text", "message", "speech"}
 ALIASES = {
@@ -34,10 +37,12 @@ def is_metadata(path: Path) -> bool:
 
     It is called ``sessions.csv`` and has no column of words.
     """
-    if path.name.lower() != FILE_NAME:
-        return False
+    return path.name.lower() == FILE_NAME and _is_metadata(shown(path), str(path))
+
+
+def _is_metadata(path: str, place: str) -> bool:
     try:
-        return not _WORDS & set(_rows(path)[0])
+        return not _WORDS & set(_rows(path, place)[0])
     except BadDataFileError:
         return True
 
@@ -50,19 +55,23 @@ def load_metadata(path: Path) -> Table:
     BadDataFileError
         No column says which session a row is about, or two rows are about one session.
     """
+    return _load(shown(path), str(path))
+
+
+def _load(path: str, place: str) -> Table:
     table: dict[str, dict[str, str]] = {}
-    header, rows = _rows(path)
+    header, rows = _rows(path, place)
     if not set(_KEYS) & set(header):
         problem = "no column says which session a row is about"
-        raise BadDataFileError(str(path), problem, "Give a column session_id or file")
+        raise BadDataFileError(path, problem, "Give a column session_id or file")
     for number, row in enumerate(rows, start=1):
         key = next((row.pop(name) for name in _KEYS if row.get(name)), None)
         if key is None:
             problem = f"data row {number} does not say which session it is about"
-            raise BadDataFileError(str(path), problem, "Fill in its session_id or file, or delete the row")
+            raise BadDataFileError(path, problem, "Fill in its session_id or file, or delete the row")
         identity = _identity(key)
         if identity in table:
-            raise BadDataFileError(str(path), f"two rows are about the session {key!r}", "Keep one of them")
+            raise BadDataFileError(path, f"two rows are about the session {key!r}", "Keep one of them")
         table[identity] = {ALIASES.get(name, name): value for name, value in row.items()}
     return table
 
@@ -124,22 +133,51 @@ def combined(*sources: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ..
     return about, (notes,) if differ else ()
 
 
-def tables_for(path: Path, options: ReadOptions, cache: dict[Path, Table]) -> Iterator[Table]:
-    """Yield the tables that speak about a transcript: the one beside it, then the user's own."""
-    for candidate in (path.parent / FILE_NAME, options.metadata):
-        if candidate is None or candidate == path or not candidate.is_file():
+def tables_for(path: str, place: str, options: ReadOptions) -> Iterator[Table]:
+    """Yield the tables that speak about a transcript: the one beside it, then the user's own.
+
+    Parameters
+    ----------
+    path, place : str
+        The transcript as the user named it, and where it is opened.
+    options : ReadOptions
+        Of the run.
+
+    Raises
+    ------
+    BadDataFileError
+        A table cannot be used.
+    """
+    own = None if options.metadata is None else (shown(options.metadata), placed(options.metadata))
+    for candidate in ((beside(path, FILE_NAME), beside(place, FILE_NAME)), own):
+        state = version(candidate[1]) if candidate and candidate[1] != place else ()
+        if not candidate or not state:
             continue
-        if candidate != options.metadata and not is_metadata(candidate):
-            continue
-        if candidate not in cache:
-            cache[candidate] = load_metadata(candidate)
-        yield cache[candidate]
+        found = _known(*candidate, state, by_user=own is not None and candidate[1] == own[1])
+        if isinstance(found, BadDataFileError):
+            raise BadDataFileError(*found.args)
+        if found is not None:
+            yield found
 
 
-def _rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+@functools.lru_cache(maxsize=_KEPT)
+def _known(name: str, place: str, _state: object, *, by_user: bool) -> Table | BadDataFileError | None:
+    """Return a table that many files ask for, what is wrong with it, or nothing for one that is a transcript.
+
+    What a process keeps is found by the state of the file, so that no one is told what an older one said.
+    """
+    if not by_user and not _is_metadata(name, place):
+        return None
+    try:
+        return _load(name, place)
+    except BadDataFileError as error:
+        return error
+
+
+def _rows(path: str, place: str) -> tuple[list[str], list[dict[str, str]]]:
     """Return the names of the columns, and the cells of each row that are filled; rows without any are none."""
     try:
-        source = load_source(path, ReadOptions())
+        source = load_source(path, ReadOptions(), place)
         refuse_binary(source)
         text = source.text.lstrip("\ufeff")
         delimiter = max(",;\t", key=text.partition("\n")[0].count)
@@ -149,6 +187,4 @@ def _rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
         rows = [{name: cell for name, cell in zip(header, row, strict=False) if name and cell} for row in cells]
         return header, [row for row in rows if row]
     except (UnreadableFileError, csv.Error) as error:
-        raise BadDataFileError(
-            str(path), f"the table about sessions cannot be read ({error})", "Save it as CSV"
-        ) from None
+        raise BadDataFileError(path, f"the table about sessions cannot be read ({error})", "Save it as CSV") from None

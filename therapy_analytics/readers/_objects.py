@@ -86,7 +86,7 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None) -> list[S
     ('dialogue_1', ('client', 'Work. And sleep.'))
     """
     options = options or ReadOptions()
-    table = {} if options.metadata is None else load_metadata(options.metadata)
+    table = {} if options.metadata is None else load_metadata(Path(options.metadata))
     found = list(_found(dialogues, options, ()))
     taken = {one.id.casefold(): 1 for one in found if isinstance(one, Session)}
     sessions = []

@@ -18,6 +18,7 @@ Record = tuple[int, list[str]]
 HEADER_WITHIN = 20
 """Rows above the header: a title, a date, an empty line, but never a page."""
 _LONGEST_NAME = 60
+_ROLES = ("role", "speaker_role", "speaker_type", "participant_role", "type")
 _HEADER_ALONE = ("the table has a header and no rows", "It should hold a row for each utterance")
 
 
@@ -123,18 +124,21 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
     UnreadableFileError
         No layout fits, or there are no rows.
     """
+    layout = None if source.part is None else source.part.layout
     if not table.records:
+        if layout is not None:
+            return iter(())
         raise source.error(*_HEADER_ALONE)
-    found = _found(source, table)
+    found = find(source, table)
     text, speaker = found["text"], found["speaker"]
     sessions: Iterable[RawSession]
     if text is not None and speaker is not None:
         others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
-        columns = Columns(text, speaker, role=_role_column(table, speaker), **others)
-        sessions = _long.read(table.header, table.records, columns)
+        role = _role_column(table, speaker) if layout is None else layout.role
+        sessions = _long.read(table.header, table.records, Columns(text, speaker, role=role, **others), layout)
     else:
         sessions = _wide.read(source, table.header, table.records, found)
-        if not sessions:
+        if not sessions and layout is None:
             raise _no_layout(source, found, len(table.header))
     return (_named(one, table) for one in sessions)
 
@@ -143,7 +147,8 @@ def _named(session: RawSession, table: Table) -> RawSession:
     return replace(session, name=session.name or table.name, notes=(*table.notes, *session.notes))
 
 
-def _found(source: Source, table: Table) -> dict[str, int | None]:
+def find(source: Source, table: Table) -> dict[str, int | None]:
+    """Return the place of each known column, of those that the user names as well."""
     found = find_columns(table.header, source.options.columns)
     for kind in source.options.columns:
         if found.get(kind) is None:
@@ -172,10 +177,14 @@ def _no_layout(source: Source, found: Mapping[str, int | None], width: int) -> U
 
 def _role_column(table: Table, speaker: int) -> int | None:
     """Return a column beside the speakers' names that says therapist or client in words we know."""
-    slugs = [slug(name) for name in table.header]
-    for name in ("role", "speaker_role", "speaker_type", "participant_role", "type"):
-        at = slugs.index(name) if name in slugs else speaker
-        labels = {record[at] for _, record in table.records} - {""} if at != speaker else set()
+    for at in may_hold_roles(table.header, speaker):
+        labels = {record[at] for _, record in table.records} - {""}
         if labels and all(map(role_of_label, labels)):
             return at
     return None
+
+
+def may_hold_roles(header: Sequence[str], speaker: int) -> list[int]:
+    """Return the columns that may say roles beside the speakers' names, the likeliest first."""
+    slugs = [slug(name) for name in header]
+    return [slugs.index(name) for name in _ROLES if name in slugs and slugs.index(name) != speaker]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._base import READERS, RawSession, Reader, Source
+from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Source
 from therapy_analytics.readers._codes import LONGEST_FACT
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
@@ -18,13 +18,14 @@ from therapy_analytics.readers._wide_rows import (
     Grid,
     Record,
     alternating,
+    columns_of_talk,
     exchanges,
     names_talk,
     of_row,
     questions,
 )
 
-__all__ = ["TABLES", "column_of_sessions", "names_talk", "read"]
+__all__ = ["TABLES", "column_of_sessions", "layout_of", "names_talk", "read"]
 
 TABLES = frozenset({"delimited", "workbook", "parquet"})
 _BEFORE_LABEL = re.compile(r"(?<!\s)\s++(?=(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s)")
@@ -47,17 +48,33 @@ def read(source: Source, header: Sequence[str], records: Sequence[Record], found
         Where the columns of known names are.
     """
     table = Grid(source, header, records, found)
-    for layout in (alternating, exchanges, questions, _cells, _labelled_rows):
-        sessions = layout(table)
-        if sessions:
-            return sessions
-    return []
+    if source.part is not None:
+        return _LAYOUTS[source.part.layout.form](table)
+    return next(filter(None, (layout(table) for layout in _LAYOUTS.values())), [])
+
+
+def layout_of(table: Grid, reader: str) -> Layout | None:
+    """Return the layout that fits some rows of a large table, if each session stands in few rows of it."""
+    form = next((name for name, layout in _LAYOUTS.items() if layout(table)), "labels")
+    if form == "labels":
+        return None
+    if form == "cells":
+        at = _column(table)
+        return None if at is None else Layout(reader, form, (at,))
+    return Layout(reader, form, tuple(columns_of_talk(table, _LAYOUTS[form])))
+
+
+def _column(table: Grid) -> int | None:
+    """Return the column of whole sessions: the user's own, if one is named."""
+    if table.source.part is not None:
+        return table.source.part.layout.columns[0]
+    only = table.found["text"] if "text" in table.source.options.columns else None
+    return column_of_sessions(table.source, table.header, table.records, only=only)
 
 
 def _cells(table: Grid) -> list[RawSession]:
     """Read a column whose cells each hold a whole session, in whatever form of text."""
-    only = table.found["text"] if "text" in table.source.options.columns else None
-    at = column_of_sessions(table.source, table.header, table.records, only=only)
+    at = _column(table)
     if at is None:
         return []
     sessions: list[RawSession] = []
@@ -71,8 +88,9 @@ def _cells(table: Grid) -> list[RawSession]:
         for one in inside:
             rows = [replace(row, place=place) for row in one.rows]
             sessions.append(replace(of_row(table, (place, record), rows, {at}), notes=one.notes))
-    note = (f"{counted(lost, 'row')} of the file without labelled turns left out.",) if lost else ()
-    sessions = sessions if len(sessions) > 1 else [replace(one, name="") for one in sessions]
+    where = "this part of the file" if table.is_part else "the file"
+    note = (f"{counted(lost, 'row')} of {where} without labelled turns left out.",) if lost else ()
+    sessions = sessions if len(sessions) > 1 or table.is_part else [replace(one, name="") for one in sessions]
     return [replace(one, notes=(*note, *one.notes)) for one in sessions]
 
 
@@ -141,3 +159,12 @@ def _labelled(source: Source, name: str, lines: list[tuple[int, str]]) -> RawSes
         return None
     rows = [replace(row, place=lines[row.place - 1][0]) for row in one.rows]
     return RawSession(name, rows, one.metadata, one.notes)
+
+
+_LAYOUTS: Mapping[str, Callable[[Grid], list[RawSession]]] = {
+    "alternating": alternating,
+    "exchanges": exchanges,
+    "questions": questions,
+    "cells": _cells,
+    "labels": _labelled_rows,
+}

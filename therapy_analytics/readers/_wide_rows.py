@@ -31,6 +31,19 @@ class Grid:
     records: Sequence[Record]
     found: Found
 
+    @property
+    def is_part(self) -> bool:
+        """Whether the rows are a part of a large table, of which was decided before what its columns hold."""
+        return self.source.part is not None
+
+    def holds_words(self, columns: Sequence[int]) -> bool:
+        """Tell speech from names and numbers: in some cells, more than two words."""
+        if self.source.part is not None:
+            return not set(self.source.part.layout.columns).isdisjoint(columns)
+        cells = [record[at] for _, record in self.records for at in columns if record[at].strip()]
+        spoken = sum(len(cell.split()) > 2 and any(map(str.isalpha, cell)) for cell in cells)
+        return bool(cells) and 10 * spoken >= len(cells)
+
     def session_name(self, record: Sequence[str]) -> str:
         """Return what the column of sessions says, if there is one."""
         at = self.found["session"]
@@ -47,13 +60,13 @@ def names_talk(header: Sequence[str]) -> bool:
 def alternating(table: Grid) -> list[RawSession]:
     """Read ``p1,d1,p2,d2,...``: one session a row."""
     talk = _numbered(table.header)
-    if not talk or not _holds_words(table.records, [at for _, at in talk]):
+    if not talk or not table.holds_words([at for _, at in talk]):
         return []
     sessions = []
     for place, record in table.records:
         rows = [Row(label, record[at], place) for label, at in talk if record[at].strip()]
         sessions.append(of_row(table, (place, record), rows, {at for _, at in talk}))
-    return sessions if len(sessions) > 1 else [replace(one, name="") for one in sessions]
+    return sessions if len(sessions) > 1 or table.is_part else [replace(one, name="") for one in sessions]
 
 
 def _numbered(header: Sequence[str]) -> list[tuple[str, int]]:
@@ -90,7 +103,7 @@ def _role_columns(header: Sequence[str]) -> dict[int, Role]:
 
 def exchanges(table: Grid) -> list[RawSession]:
     """Read ``therapist,client``: one exchange a row, both columns hold words."""
-    roles = {at: role for at, role in _role_columns(table.header).items() if _holds_words(table.records, [at])}
+    roles = {at: role for at, role in _role_columns(table.header).items() if table.holds_words([at])}
     if len(set(roles.values())) < 2:
         return []
     sessions: dict[str, list[Row]] = {}
@@ -104,9 +117,8 @@ def exchanges(table: Grid) -> list[RawSession]:
 def questions(table: Grid) -> list[RawSession]:
     """Read ``Question,Response_1,Response_2``: each response to a question is a session of its own."""
     slugs = [slug(name) for name in table.header]
-    asked = [at for at, name in enumerate(slugs) if _ASK.fullmatch(name)]
-    replies = [at for at, name in enumerate(slugs) if _REPLY.fullmatch(name)]
-    if not asked or not replies or not all(_holds_words(table.records, some) for some in ([asked[-1]], replies)):
+    asked, replies = _asked_and_replies(slugs)
+    if not asked or not replies or not all(map(table.holds_words, ([asked[-1]], replies))):
         return []
     sessions = []
     for place, record in table.records:
@@ -118,6 +130,21 @@ def questions(table: Grid) -> list[RawSession]:
             sessions.append(replace(one, name=name))
     note = "Each response of a row was read as a session with the question before it."
     return [replace(one, notes=(note,)) for one in sessions]
+
+
+def _asked_and_replies(slugs: Sequence[str]) -> tuple[list[int], list[int]]:
+    asked = [at for at, name in enumerate(slugs) if _ASK.fullmatch(name)]
+    return asked, [at for at, name in enumerate(slugs) if _REPLY.fullmatch(name)]
+
+
+def columns_of_talk(table: Grid, layout: Callable[[Grid], list[RawSession]]) -> list[int]:
+    """Return where a layout that was found to fit has what is said."""
+    if layout is alternating:
+        return [at for _, at in _numbered(table.header)]
+    if layout is exchanges:
+        return [at for at in _role_columns(table.header) if table.holds_words([at])]
+    asked, replies = _asked_and_replies([slug(name) for name in table.header])
+    return [*asked[-1:], *replies]
 
 
 def of_row(table: Grid, row: Record, rows: list[Row], talk: set[int]) -> RawSession:
@@ -136,10 +163,3 @@ def of_row(table: Grid, row: Record, rows: list[Row], talk: set[int]) -> RawSess
 
 def _place_of(slugs: Sequence[str]) -> Callable[[str], int | None]:
     return lambda name: slugs.index(name) if name in slugs else None
-
-
-def _holds_words(records: Sequence[Record], columns: Sequence[int]) -> bool:
-    """Tell speech from names and numbers: in some, more than two words."""
-    cells = [record[at] for _, record in records for at in columns if record[at].strip()]
-    spoken = sum(len(cell.split()) > 2 and any(map(str.isalpha, cell)) for cell in cells)
-    return bool(cells) and 10 * spoken >= len(cells)

@@ -8,16 +8,21 @@ names of products.
 
 from __future__ import annotations
 
+import codecs
 import json
+import os
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import IO, Any
 
-from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._json_fields import is_message
+from therapy_analytics.readers._addresses import open_binary
+from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
+from therapy_analytics.readers._json_fields import is_message, is_segment
 from therapy_analytics.readers._json_layouts import is_pair, stands_alone
 from therapy_analytics.readers._json_lists import Search
 from therapy_analytics.readers._json_walk import sessions_in
+from therapy_analytics.readers._text_parts import line_after, lines_before, part_of_text
 
 _BEGINS = re.compile(r"[\s\x1e]*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 _BETWEEN = re.compile(r"[\s\x1e\ufeff]*")
@@ -25,6 +30,8 @@ _MOST_VALUES = 8_000_000
 _SAMPLE = 300
 _NAME = re.compile(r'"([^"\\]{1,80})"\s*:')
 _LARGE, _PIECE, _PIECES = 4_000_000, 100_000, 8
+_LOOKS = 5
+"""Places of a large file that are looked at, with some lines at each."""
 _SHORTEST = 60
 """Characters of a message that has a name of its own."""
 _MESSAGES = 'A session is a list of messages such as {"speaker": ..., "text": ...} or {"role": ..., "content": ...}'
@@ -35,10 +42,48 @@ def sniff(source: Source) -> float:
     return 0.95 if _BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
 
 
-@reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson"), sniff=sniff)
+def cut(source: Source, size: int) -> Sequence[Part]:
+    """Cut JSON Lines between lines, if they are sessions: some from all over the file are looked at, few damaged."""
+    if source.encoding not in {"utf-8", "utf-8-sig"}:
+        return ()
+    with open_binary(source.place) as file:
+        n_bytes = file.seek(0, os.SEEK_END)
+        lines = [line for at in range(_LOOKS) for line in _lines(file, at * n_bytes // _LOOKS)]
+        values = [value for line in lines if (value := _value(line)) is not None]
+        sessions = [value for value in values if any(one.session.rows for one in sessions_in(value, Search()))]
+        if 10 * len(values) < 9 * len(lines) or 2 * len(sessions) <= len(lines):
+            return ()
+        borders = [0, *(line_after(file, at) for at in range(size, n_bytes - size // 2, size)), n_bytes]
+    layout = Layout("chat_json", "lines")
+    return [Part(begin, end, layout) for begin, end in pairwise(dict.fromkeys(borders))]
+
+
+def _lines(file: IO[bytes], at: int) -> list[bytes]:
+    """Return some whole lines from a place on, without what is between them."""
+    file.seek(line_after(file, at) if at else 0)
+    lines = [file.readline(_PIECE * 10).lstrip(codecs.BOM_UTF8).strip(b"\x1e \t\r\n") for _ in range(_PIECES)]
+    return [line for line in lines if line]
+
+
+def _value(line: bytes) -> Any:
+    """Return what a line holds, if that can be a session, and no message of one that goes on in the next line."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    alone = isinstance(value, dict | list) and not (is_message(value) or is_segment(value) or _is_turn(value))
+    return value if alone else None
+
+
+@reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson"), sniff=sniff, cut=cut)
 def read_chat_json(source: Source) -> Iterator[RawSession]:
     """JSON or JSON Lines of messages that say who speaks and what."""
     search = Search()
+    if source.part is not None:
+        documents = _documents(part_of_text(source, source.part))
+        found = [one.session for document in documents for one in sessions_in(document, search)]
+        yield from (session for session in found if session.rows)
+        return
     found = [one.session for document in _documents(source) for one in sessions_in(document, search)]
     if any(session.rows for session in found):
         yield from (session for session in found if session.rows)
@@ -58,7 +103,7 @@ def _documents(source: Source) -> list[Any]:
     if len(source.text) > _LARGE and _has_a_name_for_everything(source.text):
         raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
     values = _values(source)
-    if len(values) > 1 and _are_of_one_session(values):
+    if source.part is None and len(values) > 1 and _are_of_one_session(values):
         return [values]
     return values
 
@@ -98,7 +143,7 @@ def _values(source: Source) -> list[Any]:
     except RecursionError:
         raise source.error("the JSON is nested too deep", "A session is a flat list of messages") from None
     except ValueError as error:
-        place = text.count("\n", 0, getattr(error, "pos", at)) + 1
+        place = text.count("\n", 0, getattr(error, "pos", at)) + 1 + lines_before(source)
         raise source.error("the JSON is broken or breaks off here", "Export the file again", line=place) from None
     return values
 

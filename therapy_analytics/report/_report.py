@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.loading import form_of
+from therapy_analytics.private import write
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import assemble
+from therapy_analytics.results import replaced
 
 NAME = "report.html"
 MOST = 300
@@ -40,7 +41,8 @@ def report(
     Raises
     ------
     BadOptionError
-        The folder holds no results, or quotes are asked for and the run was made without ``--quotes``.
+        The folder holds no results, or has them as Parquet, or quotes are asked for and the run was made without
+        ``--quotes``.
     BadDataFileError
         A file of the folder is broken.
 
@@ -62,9 +64,19 @@ def report(
     folder = Path(results)
     folder = folder.parent if folder.name == "sessions.csv" else folder
     target = _target(folder / NAME if out is None else Path(out))
+    _refuse_parts(folder)
     overview, sessions = report_data(folder, quotes=quotes, most_sessions=most_sessions)
     _write(target, assemble(TITLE, overview, sessions))
     return target
+
+
+def _refuse_parts(folder: Path) -> None:
+    """Refuse results of which no session has a folder of its own, as the page is made from these."""
+    if form_of(folder) == "parquet":
+        option = "results"
+        problem = f"{folder} was written as Parquet, and the page needs results written as CSV"
+        remedy = "Say tanalyze run ... --output-format csv, over fewer sessions where they are very many"
+        raise BadOptionError(option, problem, remedy)
 
 
 def _target(path: Path) -> Path:
@@ -78,19 +90,11 @@ def _target(path: Path) -> Path:
 
 def _write(path: Path, whole: bytes) -> None:
     """Write the file for its owner's eyes, whole or not at all."""
-    # mkstemp makes it 0600, and in the same folder, so that the last step is one of a moment.
     try:
-        number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with replaced(path) as part:
+            write(part, whole)
     except OSError as error:
         raise _cannot(path, error) from error
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(whole)
-        Path(name).replace(path)
-    except OSError as error:
-        raise _cannot(path, error) from error
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def _cannot(path: Path, error: OSError) -> BadOptionError:

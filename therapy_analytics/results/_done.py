@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,8 +47,6 @@ class Done:
         Its measures, as they are written: cells parted by commas.
     dyads : tuple of str
         Its lines of dyads.csv.
-    gold : tuple of str
-        Codes that people gave in it.
     counted : mapping of str to int
         What an outside coder counted.
     responses : tuple of int
@@ -61,7 +59,6 @@ class Done:
     about: Mapping[str, str]
     measures: str
     dyads: tuple[str, ...] = ()
-    gold: tuple[str, ...] = ()
     counted: Mapping[str, int] = field(default_factory=dict)
     responses: tuple[int, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -69,14 +66,22 @@ class Done:
 
 def session_key(session: Session, rest: str) -> str:
     """Return a hash of a session, whole, and of the rest that its files depend on."""
-    whole = json.dumps([rest, asdict(session)], ensure_ascii=True, sort_keys=True)
-    return hashlib.sha256(whole.encode("ascii")).hexdigest()
+    return hash_of_all([rest, session])
+
+
+def hash_of_all(what: object) -> str:
+    """Return a hash of values that can be written as JSON, of dataclasses by their fields, of others by their text."""
+    return hashlib.sha256(json.dumps(what, sort_keys=True, default=_plain).encode("ascii")).hexdigest()
+
+
+def _plain(value: object) -> object:
+    return [getattr(value, one.name) for one in fields(value)] if is_dataclass(value) else str(value)
 
 
 def write_done(done: Done, folder: Path) -> None:
     """Write what is done of a session beside its files, with a hash of each of them."""
     names = sorted(path.name for path in folder.iterdir() if path.name != NAME)
-    whole = replace(done, files={name: _hash(folder / name) for name in names})
+    whole = replace(done, files={name: hash_of(folder / name) for name in names})
     write(folder / NAME, json.dumps(asdict(whole), ensure_ascii=True) + "\n")
 
 
@@ -85,7 +90,7 @@ def read_done(folder: Path) -> Done | None:
     try:
         found = json.loads((folder / NAME).read_text(encoding="utf-8"))
         key = Key(found["key"]["tables"], tuple(found["key"]["figures"]))
-        lists = {name: tuple(found[name]) for name in ("dyads", "gold", "responses")}
+        lists = {name: tuple(found[name]) for name in ("dyads", "responses")}
         return Done(**{**found, **lists, "key": key})
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -94,9 +99,10 @@ def read_done(folder: Path) -> Done | None:
 def is_whole(done: Done, folder: Path) -> bool:
     """Return whether all files are there as they were written: a machine that lost its power may have cut one."""
     names = {path.name for path in folder.iterdir()} - {NAME}
-    return names == set(done.files) and all(_hash(folder / name) == known for name, known in done.files.items())
+    return names == set(done.files) and all(hash_of(folder / name) == known for name, known in done.files.items())
 
 
-def _hash(path: Path) -> str:
+def hash_of(path: Path) -> str:
+    """Return a hash of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,12 +21,20 @@ PART = ".part"
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """Give a name beside a file to write to, and put what was written in the file's place if all went well."""
-    part = fresh(path.with_name(f".{path.name}{PART}"))
+    part = fresh(unlike_all(path))
     try:
         yield part
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def unlike_all(path: Path) -> Path:
+    """Return a name beside a file or folder for what will take its place.
+
+    No two are alike: a worker of a cluster that is given up for dead may still write what another writes anew.
+    """
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{PART}")
 
 
 def as_csv(frame: pd.DataFrame, *, header: bool = True) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,11 @@ from filelock import FileLock, Timeout
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.results._files import PART, write_text
+from therapy_analytics.results._parts import DATASETS, RECORDS
 
 SESSIONS = "sessions"
+FOLDERS = "folders"
+"""Where the folders of sessions are when `SESSIONS` is a data set."""
 RUN = "run.json"
 GOING = ".going.json"
 """What a run that is going on, or was stopped, was asked for; `RUN` takes its place when all is done."""
@@ -30,7 +33,8 @@ WRITTEN = (
     "report.html",
     *(f"{name}.{kind}" for name in ("profile", "thirds", "responses") for kind in ("png", "svg", "pdf")),
 )
-_OWN = frozenset({SESSIONS, GOING, LOCK, *WRITTEN})
+_FOLDERS = (*DATASETS, RECORDS, FOLDERS)
+_OWN = frozenset({*_FOLDERS, GOING, LOCK, *WRITTEN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +52,39 @@ class Folder:
     path: Path
     before: Mapping[str, Any]
 
-    def session(self, name: str) -> Path:
-        """Return the folder of a session."""
-        return self.path / SESSIONS / name
-
     def begin(self, recipe: Mapping[str, Any]) -> None:
         """Take away what an earlier run said of all its sessions, and note what this one is asked for."""
+        # First the note: without it, or `RUN`, nobody would know in whose folder this is.
+        write_text(json.dumps(recipe, ensure_ascii=False) + "\n", self.path / GOING)
         for path in [self.path / name for name in WRITTEN] + list(self.path.glob(f".*{PART}")):
             path.unlink(missing_ok=True)
-        write_text(json.dumps(recipe, ensure_ascii=False) + "\n", self.path / GOING)
 
     @contextmanager
-    def ending(self, recipe: Mapping[str, Any], sessions: set[str]) -> Iterator[None]:
-        """Take away sessions that are not of this run, say what it did; after the rest is written, that it ended."""
-        for path in (self.path / SESSIONS).iterdir():
-            if path.name not in sessions:
-                shutil.rmtree(path)
+    def ending(self, recipe: Mapping[str, Any], kept: Mapping[str, Collection[str]]) -> Iterator[None]:
+        """Take away what is not of this run, say what it did; after the rest is written, that it ended.
+
+        Parameters
+        ----------
+        recipe : mapping
+            What it did.
+        kept : mapping of str to collection of str
+            What is of this run in each of its folders; all others go.
+        """
+        for name in _FOLDERS:
+            _keep(self.path / name, kept.get(name, ()))
         write_text(json.dumps(recipe, indent=2, ensure_ascii=False) + "\n", self.path / RUN)
         yield
         (self.path / GOING).unlink(missing_ok=True)
+
+
+def _keep(folder: Path, names: Collection[str]) -> None:
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if path.name not in names:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if not names and folder.name != SESSIONS:
+        folder.rmdir()
 
 
 @contextmanager
@@ -98,14 +116,22 @@ def opened(out: Path) -> Iterator[Folder]:
 def _refuse_others(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise BadOptionError("--out", f"{out} is a file", "Name a folder")
-    names = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
-    strangers = [name for name in names if name not in _OWN and not (name.startswith(".") and name.endswith(PART))]
+    strangers = [path.name for path in sorted(out.iterdir()) if not _is_own(path)] if out.is_dir() else []
     if strangers:
         raise BadOptionError(
             "--out",
             f"{out} holds other things than results ({strangers[0]}, ...)",
             "Name a new or an empty folder",
         )
+
+
+def _is_own(path: Path) -> bool:
+    """Tell whether a run wrote it: its name says so, and that a run was there, or there is nothing in it to lose."""
+    if path.name == LOCK or (path.name.startswith(".") and path.name.endswith(PART)):
+        return True
+    if any((path.parent / name).is_file() for name in (GOING, RUN)):
+        return path.name in _OWN
+    return path.name == SESSIONS and path.is_dir() and not any(path.iterdir())
 
 
 def _before(out: Path) -> Mapping[str, Any]:

@@ -3,58 +3,41 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from therapy_analytics.private import write
-from therapy_analytics.results._done import Done, Key, write_done
-from therapy_analytics.results._files import PART, write_csv
+from therapy_analytics.results._done import NAME, Done, Key, write_done
+from therapy_analytics.results._files import unlike_all
 
-
-@dataclass(frozen=True, slots=True)
-class SessionTables:
-    """The tables of one session.
-
-    Attributes
-    ----------
-    turns, synchrony : DataFrame
-        As ``turns.csv`` and ``synchrony.csv``.
-    profile, responses : DataFrame
-        Where in the session behaviours happen, and what the therapist does after each thing that the client does.
-    feelings : DataFrame
-        Feelings of the client's that the therapist names.
-    evidence : DataFrame or None
-        For the codes, where that is asked for.
-    """
-
-    turns: pd.DataFrame
-    synchrony: pd.DataFrame
-    profile: pd.DataFrame
-    responses: pd.DataFrame
-    feelings: pd.DataFrame
-    evidence: pd.DataFrame | None = None
-
-
-TABLES = ("turns", "synchrony", "profile", "responses", "feelings", "evidence")
 DRAWN = ("turns", "synchrony", "profile")
 """Tables that figures of a session are drawn from."""
 
 
-def write_session(tables: SessionTables, folder: Path, done: Done, *, tagger: str) -> None:
+def write_session(tables: Mapping[str, str], folder: Path, done: Done, *, tagger: str) -> None:
     """Write what there is of one session: its tables, its figures, and what is kept of it.
 
     They are written into a folder beside it, which then takes its name: whatever stops the program, a session's
     folder holds all or is not there.
+
+    Parameters
+    ----------
+    tables : mapping of str to str
+        The text of each table's file.
+    folder : Path
+        Of the session.
+    done : Done
+        What is kept of it.
+    tagger : str
+        Who coded the turns, for the figures.
     """
     with _put_in_place(folder) as part:
-        for name in TABLES:
-            table = getattr(tables, name)
-            if table is not None:
-                write_csv(table, part / f"{name}.csv")
+        for name, text in tables.items():
+            write(part / f"{name}.csv", text)
         _draw(part, done.key.figures, tagger)
         write_done(done, part)
 
@@ -62,9 +45,8 @@ def write_session(tables: SessionTables, folder: Path, done: Done, *, tagger: st
 def write_figures_again(folder: Path, done: Done, figures: Sequence[str], *, tagger: str) -> None:
     """Draw the figures of a session that is done in other formats, from its tables."""
     with _put_in_place(folder) as part:
-        for name in TABLES:
-            if (folder / f"{name}.csv").is_file():
-                write(part / f"{name}.csv", (folder / f"{name}.csv").read_bytes())
+        for table in sorted(folder.glob("*.csv")):
+            write(part / table.name, table.read_bytes())
         _draw(part, figures, tagger)
         write_done(replace(done, key=Key(done.key.tables, tuple(figures))), part)
 
@@ -82,21 +64,26 @@ def _draw(folder: Path, figures: Sequence[str], tagger: str) -> None:
 @contextmanager
 def _put_in_place(folder: Path) -> Iterator[Path]:
     """Give an empty folder to write into, and put it in the place of the other if all went well."""
-    part = folder.with_name(f".{folder.name}{PART}")
-    shutil.rmtree(part, ignore_errors=True)
+    part = unlike_all(folder)
     part.mkdir(mode=0o700, parents=True)
     try:
         yield part
         shutil.rmtree(folder, ignore_errors=True)
-        part.rename(folder)
+        try:
+            part.rename(folder)
+        except OSError:
+            if not (folder / NAME).is_file():  # else somebody has just written the same
+                raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def write_run_figures(out: Path, sessions: Sequence[str], figures: Sequence[str], tagger: str) -> None:
-    """Draw what is seen over all sessions of a run, from the tables in its folder."""
+def write_run_figures(
+    folders: Path, out: Path, sessions: Sequence[str], *, figures: Sequence[str], tagger: str
+) -> None:
+    """Draw what is seen over all sessions of a run, from the tables in their folders and in that of the results."""
     from therapy_analytics.plots._figures import write_run_figures as drawn  # noqa: PLC0415
 
-    profile = pd.concat([pd.read_csv(out / "sessions" / name / "profile.csv") for name in sessions], ignore_index=True)
+    profile = pd.concat([pd.read_csv(folders / name / "profile.csv") for name in sessions], ignore_index=True)
     profile.attrs["tagger"] = tagger
     drawn({"profile": profile, "responses": pd.read_csv(out / "responses.csv")}, out, formats=figures)

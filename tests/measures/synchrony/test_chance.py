@@ -13,7 +13,9 @@ from therapy_analytics.measures.synchrony._chance import (
     FEWEST_FOR_P,
     FEWEST_STRANGERS,
     NEAR,
+    NO_DRAWS,
     Draws,
+    Replies,
     against,
     directions,
     pairs_of,
@@ -111,11 +113,23 @@ def test_portions_are_all_of_it() -> None:
     assert (draws.anchors.tolist(), draws.replies.tolist(), draws.n_draws) == ([2, 4], [1, 3, 5], 4)
     assert draws.anchor_at.tolist() == [[1], [0], [1]]
     for most in (1, 3, 4, 9):
-        parts = list(draws.portions(most))
+        parts = [draws.some(slice(start, start + most)) for start in range(0, 4, most)]
         assert all(anchor_at.shape == (3, 1) for anchor_at, _ in parts)
         np.testing.assert_array_equal(np.hstack([reply_at for _, reply_at in parts]), draws.reply_at)
     both = Draws.of(draws.replies[draws.reply_at].T, draws.replies[draws.reply_at].T)
-    assert [a.shape for a, _ in both.portions(3)] == [(3, 3), (3, 1)]
+    assert [both.some(part)[0].shape for part in (slice(0, 3), slice(3, 6))] == [(3, 3), (3, 1)]
+
+
+def test_the_replies_of_both_together() -> None:
+    """2 is followed by 1 or 3; the client's reply 6, behind 9 or 8, stands as an anchor."""
+    therapist = Draws.of(np.array([[2]]), np.array([[1], [3]]))
+    client = Draws.of(np.array([[9], [8]]), np.array([[6]]))
+    both = Replies.of(therapist, client).together
+    assert (both.n_pairs, both.n_draws) == (2, 2)
+    assert both.anchors[both.anchor_at].tolist() == [[2], [6]]
+    assert both.replies[both.reply_at].tolist() == [[1, 3], [9, 8]]
+    alone = Replies.of(NO_DRAWS, client)
+    assert (alone.n_draws, alone.together.n_pairs, alone.together.anchors.tolist()) == (2, 1, [6])
 
 
 def test_nobody_replies(of_counts: Any) -> None:

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from therapy_analytics.measures.synchrony import _pairwise
-from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, spoken_turns, stranger_turns
+from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, directions, spoken_turns, stranger_turns
 from therapy_analytics.measures.synchrony._columns import SHOWN, pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._marks import codes_of, counted
 from therapy_analytics.measures.synchrony._pairwise import (
     DIRECTIONS,
     Pairwise,
     mean,
     outcome,
-    parts_of,
     scores,
-    slopes,
 )
+from therapy_analytics.measures.synchrony._stretches import parts_of, slopes
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
 
@@ -213,17 +213,44 @@ def test_tables_and_portions_give_the_same(
     session = in_company(of_counts, company_of)
     wanted = figures(one, session)
     assert np.isfinite(wanted[:, :3, 0]).all()
-    for advantage, cells in ((0, 4_000_000), (10**9, 4_000_000), (0, 1), (10**9, 5000), (0, 5000)):
+    for advantage, pairs in ((0, 100_000), (10**9, 100_000), (0, 1), (10**9, 500), (0, 500)):
         monkeypatch.setattr(_pairwise, "TABLE_ADVANTAGE", advantage)
-        monkeypatch.setattr(_pairwise, "MOST_CELLS", cells)
+        monkeypatch.setattr(_pairwise, "MOST_PAIRS", pairs)
         np.testing.assert_allclose(figures(one, session), wanted, rtol=0, atol=1e-6 if one is COORDINATION else 1e-12)
+
+
+@pytest.mark.parametrize("roles", ["", "TCOO" * 10], ids=["both", "one never replies"])
+def test_what_is_the_same_both_ways_may_be_asked_at_once(of_counts: Any, company_of: Any, roles: str) -> None:
+    session = dialogue(of_counts, 40, roles=roles, company=in_company(of_counts, company_of).company)
+    assert LSM.symmetric
+    once, twice = figures(LSM, session), figures(replace(LSM, symmetric=False), session)
+    assert np.isfinite(once).any()
+    np.testing.assert_allclose(once, twice, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("roles", ["", "TCOO" * 10, "TC" * 150], ids=["both", "one never replies", "many pairs"])
+@pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
+def test_the_quick_ways_give_what_terms_give(one: Pairwise, of_counts: Any, company_of: Any, roles: str) -> None:
+    session = dialogue(of_counts, len(roles) or 40, roles=roles, company=in_company(of_counts, company_of).company)
+    assert one.quick or one.score
+    quick, by_terms = figures(one, session), figures(replace(one, quick=None, score=None), session)
+    assert np.isfinite(quick).any()
+    np.testing.assert_allclose(quick, by_terms, rtol=0, atol=1e-6 if one is COORDINATION else 1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 127, 128, 5000])
+def test_marks_are_counted_whatever_their_number(n: int) -> None:
+    has = np.random.default_rng(n).random((n, 2, 9)) < 0.8
+    codes = np.stack([codes_of(has[:, draw]) for draw in range(2)], axis=1)
+    found = counted(codes, 9, lambda numbers: np.stack([numbers.sum(axis=0), numbers[:1].sum(axis=0)]))
+    np.testing.assert_array_equal(found, np.stack([has.sum(axis=0), has[0]]))
 
 
 def test_chance_by_a_loop_over_draws(of_counts: Any) -> None:
     session = dialogue(of_counts, 40)
     own, found = LSM.represent(session), outcome(LSM, session)
     nulls = []
-    for direction in _pairwise.directions(session):
+    for direction in directions(session):
         replies = direction.shuffled.replies[direction.shuffled.reply_at].T
         nulls.append([mean(LSM.terms(own, own, direction.anchors, order).sum(axis=0)) for order in replies])
     drawn = np.array(nulls)

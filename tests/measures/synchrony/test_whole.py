@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import therapy_analytics as ta
+from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures import Column
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, stranger_turns
 from therapy_analytics.measures.synchrony._whole import (
     MOST_DIALOGUES,
+    WHOLE,
     Side,
     Whole,
     lent_turns,
@@ -21,6 +27,7 @@ from therapy_analytics.measures.synchrony._whole import (
     whole_values,
 )
 from therapy_analytics.measures.synchrony.style_matching import WHOLE_LSM, matching
+from therapy_analytics.settings import Settings
 
 
 def column(name: str) -> Column:
@@ -105,6 +112,47 @@ def test_strangers_take_the_place_of_one_of_the_two(of_counts: Any, company_of: 
     assert found.strangers.sd[0] == pytest.approx(products.std(ddof=1))
     # 48 * 48 is beyond all 40; a difference of 0 is in the middle, both ends count.
     assert found.strangers.p == pytest.approx([1 / 41, 1])
+
+
+def test_many_dialogues_at_once(of_counts: Any, company_of: Any) -> None:
+    """The side with a row for each dialogue is the stranger's; the values are those of one by one."""
+    session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
+    shapes = []
+
+    def many(therapist: Side, client: Side) -> Any:
+        sums = [side.represented[side.turns].sum(axis=-1) for side in (therapist, client)]
+        shapes.append((therapist.turns.shape, client.turns.shape))
+        return np.stack([sums[0] * sums[1], sums[0] - sums[1]], axis=-1)
+
+    at_once, one_by_one = (whole_outcome(kind, session).strangers for kind in (replace(COUNT, many=many), COUNT))
+    assert shapes == [((20, 4), (4,)), ((4,), (20, 4))]
+    for name in ("mean", "sd", "z", "p"):
+        np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
+
+
+@pytest.mark.parametrize("name", sorted(one.name for one in WHOLE if one.many is not None))
+def test_each_measure_says_the_same_of_many_as_of_one(name: str, sample_in_company: AnnotatedSession) -> None:
+    kind, session = next(one for one in WHOLE if one.name == name), sample_in_company
+    assert session.company is not None
+    assert kind.many is not None
+    theirs, own = session.company.whole.once(kind.represent), session.once(kind.represent)
+    for exchanged, lent in enumerate(lent_turns(session)):
+        pair = [Side(own, turns, turns) for turns in spoken_turns(session)]
+        at, one_by_one = pair[exchanged].at, []
+        for turns in lent:
+            pair[exchanged] = Side(theirs, turns, at)
+            one_by_one.append(kind.values(*pair))
+        pair[exchanged] = Side(theirs, lent, at)
+        found = kind.many(*pair)
+        assert found.shape == (MOST_DIALOGUES // 2, len(kind.columns))
+        assert np.isfinite(found).any()
+        np.testing.assert_allclose(found, one_by_one, rtol=0, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def sample_in_company(samples: Path) -> AnnotatedSession:
+    sessions = ta.read(samples)
+    return arrays_with_company(sessions[:1], Settings(), choose_strangers(sessions))[0]
 
 
 def test_the_first_draws_of_the_session_are_taken(of_counts: Any, company_of: Any) -> None:

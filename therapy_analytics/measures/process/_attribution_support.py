@@ -220,7 +220,7 @@ def support(meanings: WordMeanings, content: Ints, heard: Ints) -> Floats:
     told = meanings.types[content]
     told = told[np.sort(np.unique(told, return_index=True)[1])]
     share = meanings.rarity[told] / meanings.rarity[told].sum()
-    alike = meanings.units[told] @ meanings.units.T
+    alike = meanings.of_types[told] @ meanings.of_types.T
     alike[np.arange(len(told)), told] = 1.0
     near = np.clip((alike - _NEAR) / (1.0 - _NEAR), 0.0, 1.0)[:, meanings.types[heard]]
     steps = np.maximum.reduceat(near, np.arange(0, len(heard), _STEP), axis=1)

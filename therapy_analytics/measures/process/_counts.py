@@ -50,6 +50,10 @@ def replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
 
     The answer is the therapist's next turn with words, unless the client speaks again before it (after somebody else).
     """
+    return session.once(_replies)
+
+
+def _replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
     client = np.flatnonzero(session.of("client") & (session.n_words > 0))
     answer = next_of(session, "therapist")[client]
     answered = answer >= 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -66,21 +66,18 @@ def profiled(session: AnnotatedSession) -> tuple[str, ...]:
     return tuple(code for code in session.decisions if code.startswith(BOOKS) or code in session.rated)
 
 
-def profile_rows(session: AnnotatedSession) -> Rows:
-    """Return the rows of a session as columns of one length, by the names of `PROFILE_COLUMNS`.
+def profile_rows(*sessions: AnnotatedSession) -> Rows:
+    """Return the rows of sessions as columns of one length, by the names of `PROFILE_COLUMNS`.
 
     Parts without turns of the role have rates of nan.
     """
-    codes = profiled(session)
-    stretch = np.vstack([np.ones(len(session)), *(third_of(session) == i for i in range(len(THIRDS)))]).T
-    likely, hits = _tables(session, codes)
-    n_turns, n = ((of @ stretch).ravel() for of in (~np.isnan(likely), hits))
+    codes = [profiled(session) for session in sessions]
+    n_turns, n, sums = np.hstack([_sums(session, own) for session, own in zip(sessions, codes, strict=True)])
     rate, low, high = wilsons(n, n_turns)
-    sums = (np.nan_to_num(likely) @ stretch).ravel()
     values = {
-        "session_id": np.full(len(n), session.session.id, dtype=object),
-        "code": np.repeat(np.array(codes, dtype=object), len(PARTS)),
-        "part": np.tile(np.array(PARTS, dtype=object), len(codes)),
+        "session_id": np.repeat(ids_of(sessions), [len(own) * len(PARTS) for own in codes]),
+        "code": np.repeat(np.array([code for own in codes for code in own], dtype=object), len(PARTS)),
+        "part": np.tile(np.array(PARTS, dtype=object), sum(map(len, codes))),
         "n_turns": n_turns.astype(np.int64),
         "n": n.astype(np.int64),
         "rate": rate,
@@ -89,6 +86,19 @@ def profile_rows(session: AnnotatedSession) -> Rows:
         "expected": np.divide(sums, n_turns, out=np.full(len(n), np.nan), where=n_turns > 0),
     }
     return {column.name: values[column.name] for column in PROFILE_COLUMNS}
+
+
+def ids_of(sessions: Sequence[AnnotatedSession]) -> NDArray[np.object_]:
+    """Return what sessions are called."""
+    return np.array([session.session.id for session in sessions], dtype=object)
+
+
+def _sums(session: AnnotatedSession, codes: tuple[str, ...]) -> NDArray[np.float64]:
+    """Return turns of the role, turns with the code and the sum of probabilities: (3, n_codes * n_parts)."""
+    third = third_of(session)
+    stretch = np.vstack([np.ones(len(session)), *(third == i for i in range(len(THIRDS)))]).T
+    likely, hits = _tables(session, codes)
+    return np.stack([(of @ stretch).ravel() for of in (~np.isnan(likely), hits, np.nan_to_num(likely))])
 
 
 def _tables(session: AnnotatedSession, codes: tuple[str, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

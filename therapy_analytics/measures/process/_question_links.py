@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from therapy_analytics.behaviours.text_model import mean_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays
+from therapy_analytics.language.embeddings import DIMENSIONS
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.measures._turns import last_of
-from therapy_analytics.measures.process._questions import Bools, Floats, Ints, Questions, by_question, questions
+from therapy_analytics.measures.process._questions import Bools, Floats, Ints, questions
 
 _STEM = 5
 """Letters by which words are compared."""
@@ -87,27 +88,32 @@ def runs(session: AnnotatedSession, turns: Ints) -> Ints:
 
 
 def _links(session: AnnotatedSession) -> Links:
-    own = questions(session)
     client = np.flatnonzero(session.of("client") & (session.n_words > 0))
-    asked = np.unique(own.turn_of)
+    asked = np.unique(questions(session).turn_of)
     before = last_of(session, "client")[asked]
     asked, before = asked[before >= 0], before[before >= 0]
     column = np.searchsorted(client, before)
-    whole, each = session.by_turn(_meanings), by_question(session, _meanings)
-    sums = np.zeros_like(whole)
-    np.add.at(sums, own.turn_of, each)
-    return Links(asked, column, _shared(session, asked, client), _cosines(sums[asked], whole[client]))
+    meaning = _cosines(session.by_turn(_asked_directions)[asked], session.by_turn(_directions)[client])
+    return Links(asked, column, _shared(session, asked, client), meaning)
 
 
-def _meanings(of: AnnotatedSession | Questions) -> Floats:
-    return mean_vectors(of.turns)
+def _directions(session: AnnotatedSession) -> Floats:
+    """Return the direction of what each turn means; 0 where it means nothing."""
+    return _units(mean_vectors(session.turns))
+
+
+def _asked_directions(session: AnnotatedSession) -> Floats:
+    """Return the direction of what the questions of each turn mean together; 0 where they mean nothing."""
+    own = questions(session)
+    sums = np.zeros((len(session), DIMENSIONS))
+    np.add.at(sums, own.turn_of, mean_vectors(own.turns))
+    return _units(sums)
 
 
 def _cosines(a: Floats, b: Floats) -> Floats:
-    one, other = (_units(x) for x in (a, b))
-    found = np.asarray(one @ other.T).round(9)  # products of matrices may differ in the last bits
-    found[~one.any(axis=1)] = np.nan
-    found[:, ~other.any(axis=1)] = np.nan
+    found = np.asarray(a @ b.T).round(9)  # products of matrices may differ in the last bits
+    found[~a.any(axis=1)] = np.nan
+    found[:, ~b.any(axis=1)] = np.nan
     return found
 
 
@@ -116,37 +122,82 @@ def _units(vectors: Floats) -> Floats:
     return np.asarray(vectors / np.where(length > 0, length, 1.0))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stems:
+    """Which turns have which stems: each pair once.
+
+    Attributes
+    ----------
+    turn_of, stem : int64 array (n_pairs,)
+        The turn, in rising order, and the number of the stem.
+    """
+
+    turn_of: Ints
+    stem: Ints
+
+    def between(self, start: int, stop: int) -> _Stems:
+        """Return those of turns ``start:stop``."""
+        part = slice(*np.searchsorted(self.turn_of, [start, stop]).tolist())
+        return _Stems(self.turn_of[part] - start, self.stem[part])
+
+    def of(self, turns: Ints, n_turns: int) -> _Stems:
+        """Return those of some turns, which are counted from 0; in the order of the stems."""
+        place = np.full(n_turns, -1)
+        place[turns] = np.arange(len(turns))
+        own = place[self.turn_of] >= 0
+        order = np.argsort(self.stem[own], kind="stable")
+        return _Stems(place[self.turn_of[own]][order], self.stem[own][order])
+
+
 def _shared(session: AnnotatedSession, asked: Ints, client: Ints) -> Floats:
     """Return the share of rare words of the questions of turns that each client turn has."""
-    own, turns = questions(session), session.turns
-    stems = _stems(turns)
-    spoken = _table(turns, np.arange(len(turns)), stems, len(turns))
-    said = _table(own.turns, own.turn_of, stems, len(turns))[asked]
-    frequency = np.bincount(spoken.indices, minlength=spoken.shape[1])
-    rarity = np.log((len(turns) + 1) / (frequency + 0.5)).clip(min=0.0)
-    said.data = rarity[said.indices]
-    total = said @ np.ones(said.shape[1])
-    shared = (said @ spoken[client].T).toarray()
-    return np.where(total[:, None] > 0, shared / np.where(total > 0, total, 1.0)[:, None], 0.0).round(9)
+    n, shape = len(session), (len(asked), len(client))
+    every, own = _part(session, _spoken), _part(session, _asked).of(asked, n)
+    said, everywhere = every.of(client, n), np.sort(every.stem)
+    frequency = np.searchsorted(everywhere, own.stem, side="right") - np.searchsorted(everywhere, own.stem)
+    rarity = np.log((n + 1) / (frequency + 0.5)).clip(min=0.0)
+    first = np.searchsorted(said.stem, own.stem)
+    often = np.searchsorted(said.stem, own.stem, side="right") - first
+    # The client's turns that have the stem, for each stem of the questions
+    pair = np.repeat(np.arange(len(own.stem)), often)
+    at = np.arange(len(pair)) + np.repeat(first - np.cumsum(often) + often, often)
+    cell = own.turn_of[pair] * len(client) + said.turn_of[at]
+    shared = np.bincount(cell, rarity[pair], len(asked) * len(client)).reshape(shape)
+    total = np.bincount(own.turn_of, rarity, len(asked))[:, None]
+    return np.where(total > 0, shared / np.where(total > 0, total, 1.0), 0.0).round(9)
 
 
-def _stems(turns: TurnArrays) -> Ints:
+def _part(session: AnnotatedSession, find: Callable[[AnnotatedSession], _Stems]) -> _Stems:
+    """Return the session's part of the stems that are found for its batch."""
+    place = session.in_batch
+    if place is None:
+        return session.once(find)
+    return place.whole.once(find).between(place.start, place.start + len(session))
+
+
+def _spoken(session: AnnotatedSession) -> _Stems:
+    return _pairs(session, session.turns, np.arange(len(session)))
+
+
+def _asked(session: AnnotatedSession) -> _Stems:
+    own = questions(session)
+    return _pairs(session, own.turns, own.turn_of)
+
+
+def _pairs(session: AnnotatedSession, turns: TurnArrays, owner: Ints) -> _Stems:
+    stems = session.once(_stems)
+    stem = stems[turns.tokens.ids[int(turns.offsets[0]) : int(turns.offsets[-1])]]
+    row, width = np.repeat(owner, np.diff(turns.offsets)), int(stems.max(initial=0)) + 1
+    turn_of, stem = np.divmod(np.unique(row[stem >= 0] * width + stem[stem >= 0]), width)
+    return _Stems(turn_of, stem)
+
+
+def _stems(session: AnnotatedSession) -> Ints:
     """Return the stem of each type, -1 for words that say little."""
-    common, tokens = slot("questions.common"), turns.tokens
+    common, norm = slot("questions.common"), session.turns.tokens.norm
     index: dict[str, int] = {}
-    stems = np.full(len(tokens.norm), -1, dtype=np.int64)
-    for one in np.unique(tokens.ids[int(turns.offsets[0]) : int(turns.offsets[-1])]).tolist():
-        word = tokens.norm[one]
-        if word.isalpha() and len(word) > _SHORTEST and word not in common:
+    stems = np.full(len(norm), -1, dtype=np.int64)
+    for one, word in enumerate(norm):
+        if len(word) > _SHORTEST and word.isalpha() and word not in common:
             stems[one] = index.setdefault(word[:_STEM], len(index))
     return stems
-
-
-def _table(turns: TurnArrays, owner: Ints, stems: Ints, n: int) -> sparse.csr_array:
-    """Return which owner has which stem, 0 or 1."""
-    begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
-    stem, row = stems[turns.tokens.ids[begin:end]], np.repeat(owner, np.diff(turns.offsets))
-    width = int(stems.max(initial=-1)) + 1
-    cells = np.unique(row[stem >= 0] * max(width, 1) + stem[stem >= 0])
-    rows, columns = np.divmod(cells, max(width, 1))
-    return sparse.csr_array((np.ones(len(cells)), columns, np.searchsorted(rows, np.arange(n + 1))), shape=(n, width))

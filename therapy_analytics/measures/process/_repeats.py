@@ -83,8 +83,9 @@ def repeats(meanings: WordMeanings, types: Ints, rows: Ints, turn_of: Ints) -> M
     n = len(turn_of)
     if n < 2:
         return np.zeros(n, dtype=np.bool_)
-    bags = sparse.csr_array((meanings.rarity[types], (rows, types)), shape=(n, len(meanings.rarity)))
-    vectors: Floats = np.asarray(bags @ meanings.units)
+    used, column = np.unique(types, return_inverse=True)
+    bags = sparse.csr_array((meanings.rarity[types], (rows, column)), shape=(n, len(used)))
+    vectors: Floats = np.asarray(bags @ meanings.units[meanings.words[used]])
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1), 1e-12)[:, None]
     alike = vectors @ vectors.T
     earlier = turn_of[None, :] < turn_of[:, None]
@@ -136,8 +137,7 @@ def seen_often(frames: Ints) -> Marks:
     """
     if not len(frames):
         return np.zeros(0, dtype=np.bool_)
-    base = int(frames.max()) + 1
-    number = frames @ base ** np.arange(frames.shape[1])
+    number = _numbered(frames)
     order = np.argsort(number, kind="stable")
     first = np.searchsorted(number[order], number[order])
     before = np.empty(len(number), dtype=np.int64)
@@ -147,5 +147,16 @@ def seen_often(frames: Ints) -> Marks:
 
 def by_chance(frames: Ints, random: np.random.Generator, draws: int = 20) -> float:
     """Return the share of frames seen often if first, second and third words went together by chance."""
-    shares = [float(seen_often(random.permuted(frames, axis=0)).mean()) for _ in range(draws)]
+    n = len(frames)
+    if n <= OFTEN:
+        return 0.0 if n else float("nan")
+    mixed = random.permuted(np.broadcast_to(frames, (draws, *frames.shape)), axis=1)
+    alike = np.sort(_numbered(mixed), axis=1)
+    shares = np.count_nonzero(alike[:, OFTEN:] == alike[:, :-OFTEN], axis=1) / n
     return float(np.mean(shares))
+
+
+def _numbered(frames: Ints) -> Ints:
+    """Return a number for each frame, the same for the same words."""
+    base = int(frames.max()) + 1
+    return np.asarray(frames @ base ** np.arange(frames.shape[-1]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures._intervals import Z95, odds_ratios, wilsons
 from therapy_analytics.measures.process._counts import Floats, given, replies
-from therapy_analytics.measures.process._profile import row_column
+from therapy_analytics.measures.process._profile import ids_of, row_column
 
 Rows = Mapping[str, NDArray[np.generic]]
 Kinds = Mapping[str, tuple[str, ...]]
@@ -109,24 +109,30 @@ def response_counts(session: AnnotatedSession) -> Floats:
 
 def _response_counts(session: AnnotatedSession) -> Floats:
     client, answer = replies(session)
-    known_client, has_client = _coded(session, CLIENT, client)
-    known, has = _coded(session, THERAPIST, answer)
+    known_client, has_client = _coded(session, client, slice(len(CLIENT)))
+    known, has = _coded(session, answer, slice(len(CLIENT), None))
     without = known_client - has_client
     return np.stack([has_client @ known.T, has_client @ has.T, without @ known.T, without @ has.T])
 
 
-def _coded(session: AnnotatedSession, kinds: Kinds, turns: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _coded(session: AnnotatedSession, turns: NDArray[np.int64], kinds: slice) -> tuple[Floats, Floats]:
     """Return of which turns a code is known, and which have it: two arrays (n_kinds, n) of 0 and 1."""
-    found = [given(session, codes) for codes in kinds.values()]
-    known = np.array([~np.isnan(likely[turns]) for likely, _ in found], dtype=np.float64)
-    return known, known * np.array([hits[turns] for _, hits in found], dtype=np.float64)
+    known, has = np.moveaxis(session.by_turn(_table)[turns, kinds], -1, 0)
+    return known.T, has.T
 
 
-def response_rows(session: AnnotatedSession) -> Rows:
-    """Return the rows of a session as columns of one length, by the names of `RESPONSE_COLUMNS`."""
-    counts = response_counts(session).reshape(4, -1)
+def _table(session: AnnotatedSession) -> Floats:
+    """Return of which turns each code is known, and which have it: (n_turns, n_kinds, 2) of 0 and 1."""
+    found = [given(session, codes) for codes in (*CLIENT.values(), *THERAPIST.values())]
+    known = np.stack([~np.isnan(likely) for likely, _ in found], axis=1)
+    return np.stack([known, known & np.stack([hits for _, hits in found], axis=1)], axis=2).astype(np.float64)
+
+
+def response_rows(*sessions: AnnotatedSession) -> Rows:
+    """Return the rows of sessions as columns of one length, by the names of `RESPONSE_COLUMNS`."""
+    counts = np.concatenate([response_counts(session).reshape(4, -1) for session in sessions], axis=1)
     values = _described(counts) | _odds(odds_ratios(counts[1], counts[0], counts[3], counts[2]))
-    values["session_id"] = np.full(counts.shape[1], session.session.id, dtype=object)
+    values["session_id"] = np.repeat(ids_of(sessions), SHAPE[0] * SHAPE[1])
     return {column.name: values[column.name] for column in RESPONSE_COLUMNS}
 
 
@@ -193,9 +199,10 @@ def _described(counts: Floats) -> dict[str, NDArray[np.generic]]:
     rate, low, high = wilsons(both, n)
     base, _, _ = wilsons(both + both_other, n + n_other)
     whole = {"n_client": n, "n_both": both, "n_client_other": n_other, "n_both_other": both_other}
+    n_tables = len(n) // (SHAPE[0] * SHAPE[1])
     return {
-        "client_code": np.repeat(np.array(list(CLIENT), dtype=object), len(THERAPIST)),
-        "therapist_code": np.tile(np.array(list(THERAPIST), dtype=object), len(CLIENT)),
+        "client_code": np.tile(np.repeat(np.array(list(CLIENT), dtype=object), len(THERAPIST)), n_tables),
+        "therapist_code": np.tile(np.array(list(THERAPIST), dtype=object), len(CLIENT) * n_tables),
         **{name: values.astype(np.int64) for name, values in whole.items()},
         "rate": rate,
         "lo": low,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ _EMPTY = frozenset({
 """Words that say little of what was told, beside those of function_words.toml."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class WordMeanings:
     """The words of a session in a row, and what each different one means.
 
@@ -37,16 +37,24 @@ class WordMeanings:
     types : int64 array (n_words,)
         The number of each word among the different ones, which are numbered as they first occur: nothing depends on
         what else is in the batch.
-    units : float64 array (n_types, n_dimensions)
-        Vectors of length one; rows of 0 for words without meaning.
     rarity : float64 array (n_types,)
         How much the word says: the length of its vector, in which common words are short; 0 for empty words.
+    units : float64 array (n_words_of_batch, n_dimensions)
+        Vectors of length one, of each word of `Said.index`; rows of 0 for words without meaning.
+    words : int64 array (n_types,)
+        Where each type stands in them.
     """
 
     said: Said
     types: Ints
-    units: Floats
     rarity: Floats
+    units: Floats = field(repr=False)
+    words: Ints = field(repr=False)
+
+    @functools.cached_property
+    def of_types(self) -> Floats:
+        """Return the vector of each type, (n_types, n_dimensions)."""
+        return np.asarray(self.units[self.words])
 
     @property
     def content(self) -> Marks:
@@ -68,30 +76,35 @@ def word_meanings(session: AnnotatedSession) -> WordMeanings:
     order = np.argsort(first)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    vectors = _vectors(session)[used[order]]
+    vectors, rarity = _of_batch(session).once(_units_and_rarity)
+    return WordMeanings(words, rank[place], rarity[used[order]], vectors, used[order])
+
+
+def _units_and_rarity(session: AnnotatedSession) -> tuple[Floats, Floats]:
+    """Return the vector of length one, and the rarity, of each different word of `Said.index`."""
+    vectors = session.once(_vectors)
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    unit = vectors / np.where(length > 0, length, 1.0)[:, None]
-    full = words.types(_is_full)[used[order]]
-    return WordMeanings(words, rank[place], unit, np.where(full, length, 0.0))
+    full = session.once(Said.of).types(_is_full)
+    return vectors / np.where(length > 0, length, 1.0)[:, None], np.where(full, length, 0.0)
+
+
+def _of_batch(session: AnnotatedSession) -> AnnotatedSession:
+    """Return what shares the words of a session: all turns of its batch, or the session itself."""
+    place = session.in_batch
+    return session if place is None else place.whole
 
 
 def directions(session: AnnotatedSession) -> Floats:
     """Return the direction of each different word of `Said.index`, and last that of no word; 0 where one has none."""
-    place = session.in_batch
-    return (session if place is None else place.whole).once(_directions)
+    return _of_batch(session).once(_directions)
 
 
 def _directions(session: AnnotatedSession) -> Floats:
-    return units(np.vstack([_vectors(session), np.zeros((1, DIMENSIONS))]))
+    return units(np.vstack([session.once(_vectors), np.zeros((1, DIMENSIONS))]))
 
 
 def _vectors(session: AnnotatedSession) -> Floats:
-    """Return the vector of each different word of `Said.index`, found once for a batch; 0 where one has none."""
-    place = session.in_batch
-    return (session if place is None else place.whole).once(_looked_up)
-
-
-def _looked_up(session: AnnotatedSession) -> Floats:
+    """Return the vector of each different word of `Said.index`; 0 where one has none."""
     index = session.once(Said.of).index
     found = load_embeddings().word_vectors(tuple(index)) if index else np.zeros((0, DIMENSIONS))
     return np.nan_to_num(found.astype(np.float64))

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from therapy_analytics.behaviours.text_model import vectors_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
@@ -185,8 +185,7 @@ def _specificity(own: Questions) -> Floats:
         return np.zeros(0)
     tokens = own.turns.tokens
     used, place = np.unique(tokens.ids, return_inverse=True)
-    vectors = np.nan_to_num(load_embeddings().word_vectors([tokens.lower[i] for i in used.tolist()]))
-    length = np.sqrt((vectors.astype(np.float64) ** 2).sum(axis=1))
+    length = np.sqrt((vectors_of(tokens)[used] ** 2).sum(axis=1))
     verbal = tokens.verbal[tokens.ids]
     owner = np.repeat(np.arange(len(own)), np.diff(own.turns.offsets))
     n = np.maximum(np.bincount(owner, verbal, len(own)), 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal
@@ -57,23 +57,46 @@ class Draws:
     @classmethod
     def of(cls, anchors: Ints, replies: Ints) -> Draws:
         """Return the draws of turns given as (1 or n_draws, n_pairs) each."""
-        those, anchor_at = np.unique(anchors.T, return_inverse=True)
-        these, reply_at = np.unique(replies.T, return_inverse=True)
-        return cls(those, these, anchor_at.reshape(anchors.T.shape), reply_at.reshape(replies.T.shape))
+        those, anchor_at = distinct(anchors.T, int(anchors.max(initial=-1)) + 1)
+        these, reply_at = distinct(replies.T, int(replies.max(initial=-1)) + 1)
+        return cls(those, these, anchor_at, reply_at)
 
     @property
     def n_draws(self) -> int:
         """How many draws there are."""
         return int(max(self.anchor_at.shape[1], self.reply_at.shape[1]))
 
-    def portions(self, most: int) -> Iterator[tuple[Ints, Ints]]:
-        """Yield the positions in portions of at most so many draws."""
-        for start in range(0, self.n_draws, most):
-            part = slice(start, start + most)
-            yield (
-                self.anchor_at if self.anchor_at.shape[1] == 1 else self.anchor_at[:, part],
-                self.reply_at if self.reply_at.shape[1] == 1 else self.reply_at[:, part],
-            )
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs a draw has."""
+        return len(self.reply_at)
+
+    def some(self, draws: slice) -> tuple[Ints, Ints]:
+        """Return the positions of some of the draws."""
+        return (
+            self.anchor_at if self.anchor_at.shape[1] == 1 else self.anchor_at[:, draws],
+            self.reply_at if self.reply_at.shape[1] == 1 else self.reply_at[:, draws],
+        )
+
+    def turned(self) -> Draws:
+        """Return the same with anchors and replies exchanged."""
+        return Draws(self.replies, self.anchors, self.reply_at, self.anchor_at)
+
+    def followed_by(self, other: Draws) -> Draws:
+        """Return the pairs of these draws, and behind them those of as many others."""
+        found = []
+        for one, two in (
+            (self.anchors[self.anchor_at], other.anchors[other.anchor_at]),
+            (self.replies[self.reply_at], other.replies[other.reply_at]),
+        ):
+            n = max(one.shape[1], two.shape[1])
+            found.append(np.concatenate([np.broadcast_to(each, (len(each), n)) for each in (one, two)]).T)
+        return Draws.of(*found)
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+NO_DRAWS = Draws(_NONE, _NONE, _NONE[:, None], _NONE[:, None])
+"""Of who never replies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +142,56 @@ def directions(session: AnnotatedSession, *, delay: int = 1) -> tuple[Direction,
 def _directions(session: AnnotatedSession, delay: int) -> tuple[Direction, Direction]:
     generator = session.generator()
     return _direction(session, THERAPIST, delay, generator), _direction(session, CLIENT, delay, generator)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replies:
+    """Replies of the therapist and of the client, drawn many times over.
+
+    Attributes
+    ----------
+    each : two Draws
+        Those of the therapist, and those of the client.
+    together : Draws
+        Both, one behind the other; of the client's the replies stand as anchors, and the turns before as replies.
+        What is the same whichever turn replies is so asked of the two at once.
+    """
+
+    each: tuple[Draws, Draws]
+    together: Draws
+
+    @classmethod
+    def of(cls, therapist: Draws, client: Draws) -> Replies:
+        """Return the two, and both together."""
+        return cls((therapist, client), therapist.followed_by(client.turned()))
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws there are."""
+        return max(draws.n_draws for draws in self.each)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """The replies of a session as chance gives them; see `Direction`."""
+
+    shuffled: Replies
+    exchanged: Mapping[int, Replies]
+
+
+def replies_of(session: AnnotatedSession, *, delay: int = 1) -> Drawn:
+    """Return the replies of both as they are, in other orders, and with a stranger's turns; see `directions`."""
+    return session.once(lambda one: _replies(*directions(one, delay=delay)), key=("replies", delay))
+
+
+def _replies(therapist: Direction, client: Direction) -> Drawn:
+    two = (therapist, client)
+    exchanged = {
+        one: Replies.of(*(direction.exchanged.get(one, NO_DRAWS) for direction in two))
+        for one in (THERAPIST, CLIENT)
+        if any(one in direction.exchanged for direction in two)
+    }
+    return Drawn(Replies.of(therapist.shuffled, client.shuffled), exchanged)
 
 
 def _direction(session: AnnotatedSession, role: int, delay: int, generator: np.random.Generator) -> Direction:

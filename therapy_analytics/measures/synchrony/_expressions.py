@@ -21,6 +21,9 @@ SHORT = 8
 """Places of runs of up to so many tokens are kept with an order; those of longer ones are found when asked for."""
 
 
+_NEVER = 1 << 30
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TurnOrder:
     """Turns whose runs of tokens can be compared at once; made by `order_turns`.
@@ -93,12 +96,9 @@ def order_turns(ids: NDArray[np.integer], offsets: Ints, words: NDArray[np.bool_
     n_tokens = last - first
     ends = np.repeat(offsets[1:], np.diff(offsets))
     before = np.arange(n_tokens + 1) if words is None else np.concatenate([[0], np.cumsum(words[first:last])])
-    classes = _classes(np.asarray(ids[first:last]), ends)
-    follows = np.argsort(classes[-1, :-1])
+    follows, common = _ordered(np.asarray(ids[first:last], dtype=np.int64), ends)
     rank = np.empty(n_tokens, dtype=np.int32)
     rank[follows] = np.arange(n_tokens, dtype=np.int32)
-    common = np.zeros(n_tokens, dtype=np.int32)
-    common[1:] = _in_common(classes, ends, follows[:-1], follows[1:])
     short = max(1, min(SHORT, int(common.max(initial=0))))
     low, high = np.empty((2, short, n_tokens), dtype=np.int32)
     for length in range(short):
@@ -106,17 +106,63 @@ def order_turns(ids: NDArray[np.integer], offsets: Ints, words: NDArray[np.bool_
     return TurnOrder(offsets, rank, *_fewest(common), low, high, before.astype(np.int64))
 
 
-def _in_common(classes: NDArray[np.int32], ends: Ints, a: Ints, b: Ints) -> Ints:
-    """Return how many tokens are the same from tokens ``a`` and ``b`` on, within their turns."""
-    to_the_end = classes[-1, a] == classes[-1, b]
-    length = np.zeros(a.shape, dtype=np.int64)
+def _ordered(ids: Ints, ends: Ints) -> tuple[Ints, NDArray[np.int32]]:
+    """Return tokens in the order of what is said from them on, and how many each has in common with the one before.
+
+    Tokens are put in order by one token, then by 2, 4, 8, ... of them, cut off where the turn ends: each time only
+    those that are not told apart yet, among themselves.
+    """
+    n = len(ids)
+    follows = np.argsort(ids)
+    begins = _differs(ids[follows])
+    open_ = np.arange(n)
+    # At which step each place of the order was told apart from the one before
+    apart = np.where(begins, 0, _NEVER)
+    classes = [_numbered(np.zeros(n + 1, dtype=np.int32), follows, open_, begins)]
+    while True:
+        open_ = open_[~(begins & np.append(begins[1:], True))]
+        follows[open_], begins = _told_apart(classes[-1], follows[open_], ends, 1 << (len(classes) - 1))
+        new = open_[begins & (apart[open_] == _NEVER)]
+        if not len(new):
+            return follows, _in_common(classes, ends, follows, apart)
+        apart[new] = len(classes)
+        classes.append(_numbered(classes[-1].copy(), follows[open_], open_, begins))
+
+
+def _told_apart(numbers: NDArray[np.int32], tokens: Ints, ends: Ints, size: int) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return tokens in the order of runs of twice the size that has numbers, and which differ from those before."""
+    reach = tokens + size
+    second = np.where(reach < ends[tokens], numbers[np.minimum(reach, len(ends))], 0)
+    keys = numbers[tokens].astype(np.int64) * len(numbers) + second
+    order = np.argsort(keys)
+    return tokens[order], _differs(keys[order])
+
+
+def _numbered(numbers: NDArray[np.int32], tokens: Ints, places: Ints, begins: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Give tokens that are alike the number of the first place in the order that one of them has, counted from 1."""
+    numbers[tokens] = places[np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))] + 1
+    return numbers
+
+
+def _in_common(classes: list[NDArray[np.int32]], ends: Ints, follows: Ints, apart: Ints) -> NDArray[np.int32]:
+    """Return how many tokens each in the order has in common with the one before, within their turns."""
+    common = np.zeros(len(follows), dtype=np.int32)
+    alike = np.flatnonzero(apart)
+    if not len(alike):
+        return common
+    a, b, step = follows[alike - 1], follows[alike], apart[alike]
     left = np.minimum(ends[a] - a, ends[b] - b)
-    for level in range(len(classes) - 2, -1, -1):
-        same = classes[level, a + length] == classes[level, b + length]
+    # Told apart at step k: the first half of that length is the same, and all of it is inside both turns.
+    length = np.where(step == _NEVER, left, 1 << np.minimum(step, len(classes)) - 1)
+    for level in range(len(classes) - 3, -1, -1):
+        some = np.flatnonzero((step > level + 1) & (step != _NEVER))
+        so_far = length[some]
+        same = classes[level][a[some] + so_far] == classes[level][b[some] + so_far]
         # A class says nothing of tokens beyond the end of a turn, and behind it stands another turn.
-        same &= length + (1 << level) <= left
-        length += same.astype(np.int64) << level
-    return np.asarray(np.where(to_the_end, left, length))
+        same &= so_far + (1 << level) <= left[some]
+        length[some] += same.astype(np.int64) << level
+    common[alike] = length
+    return common
 
 
 def _fewest(common: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
@@ -130,29 +176,6 @@ def _fewest(common: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.in
         fewest[level, :-step] = np.minimum(fewest[level - 1, :-step], fewest[level - 1, step:])
         wide[2 * step :], row[2 * step] = 2 * step, level * n
     return fewest, wide, row
-
-
-def _classes(ids: NDArray[np.integer], ends: Ints) -> NDArray[np.int32]:
-    """Return which runs of ``2**k`` tokens, cut off where the turn ends, are the same, (n_levels, n_tokens + 1).
-
-    They are numbered from 1 in their order. The last row tells apart all that differs anywhere before the end of a
-    turn; the last column is 0.
-    """
-    n = len(ids)
-    rows = [_numbered(ids.astype(np.int64))]
-    while True:
-        reach = np.arange(n) + (1 << (len(rows) - 1))
-        second = np.where(reach < ends, rows[-1][np.minimum(reach, n)], 0)
-        rows.append(_numbered(rows[-1][:-1].astype(np.int64) * (n + 1) + second))
-        if rows[-1].max() == rows[-2].max():
-            return np.stack(rows)  # nothing was told apart that was not before: nothing ever will be
-
-
-def _numbered(keys: Ints) -> NDArray[np.int32]:
-    """Return the number of each key, from 1 in their order, with a 0 behind them."""
-    numbers = np.zeros(len(keys) + 1, dtype=np.int32)
-    numbers[:-1] = np.unique(keys, return_inverse=True)[1] + 1
-    return numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,16 +210,18 @@ class Expressions:
         """The turn by which both sides have used an expression and it has stood free, (n_expressions,)."""
         return np.asarray(np.maximum(self.first_use.max(axis=0), self.first_free))
 
-    def lengths(self) -> tuple[float, float, float]:
-        """Entropy in bits, mean and maximum of the lengths of instances; nan without any.
+    def instances(self) -> tuple[Ints, Ints]:
+        """Return the turn and the tokens of each instance: an expression that stands free in a turn, however often."""
+        n = max(len(self.sizes), 1)
+        each = np.sort(self.turn * n + self.entry)
+        turn, entry = np.divmod(each[_differs(each)], n)
+        return turn, self.sizes[entry]
 
-        An instance is an expression that stands free in a turn, however often it does.
-        """
-        n = len(self.sizes)
-        if not n:
+    def lengths(self) -> tuple[float, float, float]:
+        """Entropy in bits, mean and maximum of the lengths of instances; nan without any."""
+        if not len(self.sizes):
             return nan, nan, nan
-        instances = np.sort(self.turn * n + self.entry)
-        sizes = self.sizes[instances[_differs(instances)] % n]
+        sizes = self.instances()[1]
         return entropy_of(sizes) / log(2), int(sizes.sum()) / len(sizes), float(sizes.max())
 
     def covered(self, of: NDArray[np.bool_], n_tokens: int) -> NDArray[np.bool_]:
@@ -215,7 +240,7 @@ def entropy_of(sizes: Ints) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Chosen turns, one behind the other, as tokens.
+    """Chosen turns, one behind the other, as tokens; of one dialogue, or of many of as many turns each.
 
     Attributes
     ----------
@@ -223,26 +248,31 @@ class Stretch:
         Their tokens, as places in the `TurnOrder`.
     turn : int64 array (n,)
         The turn of each, counted over the chosen ones.
+    dialogue : int64 array (n,)
+        The dialogue of each, from 0 and never falling.
     sorted : int64 array (n,)
-        The same tokens in the order of what follows them, as places in `tokens`.
+        The same tokens, dialogue by dialogue, in the order of what follows them, as places in `tokens`.
     ranks : int64 array (n,)
         Where each of `sorted` stands in the `TurnOrder`.
     """
 
     tokens: Ints
     turn: Ints
+    dialogue: Ints
     sorted: Ints
     ranks: Ints
 
 
 def stretch(order: TurnOrder, turns: Ints) -> Stretch:
-    """Put turns one behind the other."""
-    sizes = order.offsets[turns + 1] - order.offsets[turns]
-    begins = np.cumsum(sizes) - sizes
-    tokens = np.repeat(order.offsets[turns] - begins, sizes) + np.arange(int(sizes.sum()))
-    ranks = order.rank[tokens]
-    follows = np.argsort(ranks)
-    return Stretch(tokens, np.repeat(np.arange(len(turns)), sizes), follows, ranks[follows].astype(np.int64))
+    """Put turns one behind the other, (n_turns,) or (n_dialogues, n_turns)."""
+    said = turns.ravel()
+    sizes = order.offsets[said + 1] - order.offsets[said]
+    turn = np.repeat(np.arange(len(said)), sizes)
+    tokens = np.arange(len(turn)) + (order.offsets[said] - np.cumsum(sizes) + sizes)[turn]
+    dialogue = turn // max(turns.shape[-1], 1)
+    ranks = order.rank[tokens].astype(np.int64)
+    follows = np.argsort(ranks + dialogue * len(order.rank))
+    return Stretch(tokens, turn, dialogue, follows, ranks[follows])
 
 
 def find_expressions(order: TurnOrder, talk: Stretch, groups: Ints, sides: Ints) -> Expressions:
@@ -267,7 +297,9 @@ def find_expressions(order: TurnOrder, talk: Stretch, groups: Ints, sides: Ints)
     start = np.flatnonzero(~inside & (order.words_before[upto] > order.words_before[talk.tokens]))
     length = longest[start]
     low, high = order.same(order.rank[talk.tokens[start]].astype(np.int64), length)
-    first, entry = _kinds(length * (len(order.rank) + 1) + low)
+    dialogue, n = talk.dialogue[start], len(order.rank)
+    first, entry = _kinds((dialogue * (int(length.max(initial=0)) + 1) + length) * (n + 1) + low)
+    low, high = (low + dialogue * n)[first], (high + dialogue * n)[first]
     return Expressions(
         start=start,
         length=length,
@@ -275,7 +307,7 @@ def find_expressions(order: TurnOrder, talk: Stretch, groups: Ints, sides: Ints)
         turn=talk.turn[start],
         sizes=length[first],
         first_free=talk.turn[start[first]],
-        first_use=_first_use(talk, sides, low[first], high[first]),
+        first_use=_first_use(talk, sides, low, high, n),
     )
 
 
@@ -298,27 +330,31 @@ def _differs(keys: Ints) -> NDArray[np.bool_]:
 
 def longest_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> Ints:
     """Return how long the longest run is that begins at each token and also stands in another group, (n,)."""
-    n = len(talk.tokens)
-    begins = np.flatnonzero(_differs(groups[talk.sorted]))
-    sizes = np.diff(begins, append=n)
-    first, last = (sizes[0], n - sizes[-1]) if n else (0, 0)
-    before = np.repeat(talk.ranks[begins - 1], sizes)[first:] if n else talk.ranks
-    behind = np.repeat(talk.ranks[begins[1:]], sizes[:-1])
-    common = order.common(np.append(before, talk.ranks[:last]), np.append(talk.ranks[first:], behind))
+    n, ranks = len(talk.tokens), talk.ranks
+    begins = np.flatnonzero(_differs(groups[talk.sorted]) | _differs(talk.dialogue))
+    run = np.repeat(np.arange(len(begins)), np.diff(begins, append=n))
+    of_one = talk.dialogue[begins[1:]] == talk.dialogue[begins[:-1]]
+    # The tokens that have some of another group behind them, and before them
+    early, late = np.flatnonzero(np.append(of_one, False)[run]), np.flatnonzero(np.append(False, of_one)[run])
+    low = np.append(ranks[early], ranks[begins[run[late]] - 1])
+    common = order.common(low, np.append(ranks[begins[run[early] + 1]], ranks[late]))
     nearest = np.zeros(n, dtype=np.int64)
-    nearest[first:] = common[: n - first]
-    nearest[:last] = np.maximum(nearest[:last], common[n - first :])
+    nearest[early] = common[: len(early)]
+    nearest[late] = np.maximum(nearest[late], common[len(early) :])
     longest = np.empty(n, dtype=np.int64)
     longest[talk.sorted] = nearest
     return longest
 
 
-def _first_use(talk: Stretch, sides: Ints, low: Ints, high: Ints) -> Ints:
-    """First turn of each side that has each run, given as stretches of the order, (2, n_runs)."""
+def _first_use(talk: Stretch, sides: Ints, low: Ints, high: Ints, n: int) -> Ints:
+    """First turn of each side that has each run, (2, n_runs).
+
+    Runs are given as stretches of the order, which has n places; each dialogue has places of its own.
+    """
     never = np.iinfo(np.int64).max
     if not len(low):
         return np.full((2, 0), never)
-    bounds = np.searchsorted(talk.ranks, np.stack([low, high], axis=1)).ravel()
+    bounds = np.searchsorted(talk.ranks + talk.dialogue * n, np.stack([low, high], axis=1)).ravel()
     turns = np.full((2, len(sides) + 1), never)
     turns[sides[talk.sorted], np.arange(len(sides))] = talk.turn[talk.sorted]
     return np.asarray(np.minimum.reduceat(turns, bounds, axis=1)[:, ::2])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from therapy_analytics.measures.synchrony._expressions import (
     Expressions,
     Ints,
+    Stretch,
     TurnOrder,
     find_expressions,
     order_turns,
@@ -191,6 +192,38 @@ def said_of(found: Expressions, sides: Ints) -> tuple[NDArray[np.bool_], dict[st
         "max_length": longest,
         "initiated": _initiated(found),
     }
+
+
+def said_of_many(found: Expressions, talk: Stretch, sides: Ints, n_turns: int) -> NDArray[np.float64]:
+    """Return what is said of each of many dialogues of so many turns, in which both sides speak, (n_dialogues, 7).
+
+    Variety, repetition, entropy (in nats) and mean length, repetition of the therapist and of the client, and the
+    share of expressions that the therapist initiated; see `SharedExpressions`.
+    """
+    n = int(talk.dialogue[-1]) + 1
+    covered = found.covered(found.turn >= found.established[found.entry], len(sides))
+    side = 2 * talk.dialogue + sides
+    tokens, hits = (np.bincount(one, minlength=2 * n).reshape(n, 2).T for one in (side, side[covered]))
+    of = found.first_free // n_turns
+    n_expressions = np.bincount(of, minlength=n)
+    begun = np.bincount(of, found.first_use[THERAPIST] < found.first_use[CLIENT], minlength=n)
+    turn, sizes = found.instances()
+    entropy, mean = _lengths(turn // n_turns, sizes, n)
+    variety, repetition = n_expressions / tokens.sum(axis=0), hits.sum(axis=0) / tokens.sum(axis=0)
+    initiated = np.where(n_expressions > 0, begun / np.maximum(n_expressions, 1), nan)
+    return np.stack([variety, repetition, entropy, mean, *(hits / tokens), initiated], axis=-1)
+
+
+def _lengths(dialogue: Ints, sizes: Ints, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return entropy in nats and mean of the lengths of each dialogue's instances, (n,) each; nan without any."""
+    total = np.bincount(dialogue, minlength=n)
+    width = int(sizes.max(initial=0)) + 1
+    shares = (
+        np.bincount(dialogue * width + sizes, minlength=n * width).reshape(n, width) / np.maximum(total, 1)[:, None]
+    )
+    entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1) + 0.0  # no negative zero
+    mean = np.bincount(dialogue, sizes, minlength=n) / np.maximum(total, 1)
+    return np.where(total > 0, entropy, nan), np.where(total > 0, mean, nan)
 
 
 def paired_expressions(

@@ -30,9 +30,9 @@ class Meanings:
 
     Attributes
     ----------
-    vectors : float64 array (n, n_dimensions)
+    vectors : float64 array (..., n, n_dimensions)
         Whole numbers; rows of 0 for what has no meaning.
-    squares : float64 array (n,)
+    squares : float64 array (..., n)
         Their squared lengths; exact.
     """
 
@@ -61,12 +61,16 @@ class Meanings:
 
 
 def dots(a: Floats, b: Floats) -> Floats:
-    """Return the products of vectors, row by row: (n, n_dimensions) each to (n,)."""
-    return np.asarray(np.einsum("ij,ij->i", a, b))
+    """Return the products of vectors, row by row: (..., n_dimensions) each to (...)."""
+    return np.asarray(np.einsum("...j,...j->...", a, b))
 
 
 def meanings(session: AnnotatedSession) -> Meanings:
     """Return the meaning of each turn; none where it has no words."""
+    return session.by_turn(_read)
+
+
+def _read(session: AnnotatedSession) -> Meanings:
     spoken = session.n_words > 0
     texts = [turn.text for turn, has in zip(session.session.turns, spoken.tolist(), strict=True) if has]
     vectors = np.zeros((len(session), DIMENSIONS))
@@ -128,9 +132,9 @@ def contexts(turns: Meanings, before: Ints) -> Meanings:
     Parameters
     ----------
     turns : Meanings
-        In order.
+        In order; of many dialogues, one a row.
     before : int64 array (n,)
-        How many of them, 0 to ``len(turns)``; none have no meaning.
+        How many of them, 0 to as many as there are; none have no meaning.
 
     Examples
     --------
@@ -138,9 +142,10 @@ def contexts(turns: Meanings, before: Ints) -> Meanings:
     >>> (contexts(one, np.array([0, 1, 2])).vectors / STEPS).tolist()
     [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
     """
-    so_far = np.zeros((len(turns) + 1, turns.vectors.shape[1]))
-    np.cumsum(turns.vectors, axis=0, out=so_far[1:])
-    return Meanings.of(so_far[before])
+    *dialogues, n, n_dimensions = turns.vectors.shape
+    so_far = np.zeros((*dialogues, n + 1, n_dimensions))
+    np.cumsum(turns.vectors, axis=-2, out=so_far[..., 1:, :])
+    return Meanings.of(so_far[..., before, :])
 
 
 def forward_flow(turns: Meanings) -> Floats:

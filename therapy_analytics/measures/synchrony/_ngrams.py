@@ -147,7 +147,7 @@ def ngrams(keys: Ints, offsets: Ints, n: int) -> NGrams:
     places, turns = _places(offsets, n)
     types, at = np.unique(_ngram_keys(keys, places, n), return_inverse=True)
     counts = _counted(turns, at, (len(offsets) - 1, len(types)))
-    return NGrams(types, counts, _squares(counts))
+    return NGrams(types, counts, squares_of(counts))
 
 
 def tagged_ngrams(keys: Ints, tags: Ints, offsets: Ints, n: int, *, n_tags: int) -> TaggedNGrams:
@@ -372,10 +372,11 @@ def _tagged(types: Keys, tag_of: NDArray[np.int64], words: Sparse, n_kinds: int)
     size = sizes.astype(np.float64)
     tags = sparse.csr_array((size, cells % n_kinds, bounds), shape=(words.shape[0], n_kinds))
     words = sparse.csr_array((size[at], words.indices, words.indptr), shape=words.shape)
-    return TaggedNGrams(types, tag_of, words, tags, _squares(tags))
+    return TaggedNGrams(types, tag_of, words, tags, squares_of(tags))
 
 
-def _squares(counts: Sparse) -> Floats:
+def squares_of(counts: Sparse) -> Floats:
+    """Return the squared length of each row."""
     weights = np.square(counts.data)
     return np.bincount(row_of(counts), weights=weights, minlength=counts.shape[0]).astype(np.float64)
 

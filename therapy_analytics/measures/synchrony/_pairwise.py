@@ -7,13 +7,13 @@ whom, thirds, windows, slope, shuffles, strangers, columns and rows of the table
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.measures._base import Evidence
@@ -22,25 +22,24 @@ from therapy_analytics.measures.synchrony._chance import (
     Bools,
     Chance,
     Closer,
-    Direction,
     Draws,
     Floats,
     Ints,
+    Replies,
     against,
-    directions,
+    replies_of,
     without_p,
 )
+from therapy_analytics.measures.synchrony._stretches import Part, Spans, Stretches, slopes, spans_of
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import CLIENT, THERAPIST
 
 MOST_CELLS = 4_000_000
 """So many numbers are held at a time."""
+MOST_PAIRS = 100_000
+"""So many pairs of turns are held at a time, each of which has a few numbers."""
 DIRECTIONS = ("both", "therapist", "client", "difference")
 """Who replies; both is the mean of the two, difference the therapist's replies less the client's."""
-WHOLE, SLOPE = "whole", "slope"
-THIRDS = ("third_1", "third_2", "third_3")
-WINDOW, STEP = 20, 5
-"""Turns of a sliding window, and between the beginnings of two."""
 TABLE_ADVANTAGE = 2
 """Looking a pair up costs about half of computing it."""
 
@@ -58,6 +57,10 @@ def mean(sums: Floats) -> Floats:
     """Return the mean from sums of `scores`, (..., 2) to (...); nan of nothing."""
     total, n = sums[..., 0], sums[..., 1]
     return np.where(n > 0, total / np.maximum(n, 1), nan)
+
+
+Drawn: TypeAlias = Callable[[slice], tuple[Floats, Floats]]
+"""Some of the draws to the figures of stretches, (n_stretches, n_draws), and of each pair, (n_pairs, n_draws)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +83,20 @@ class Pairwise:
         What sums of terms over pairs come to: (..., n_terms) to (...).
     each : callable or None
         What the terms of each pair of a dialogue, (n_pairs, ..., n_terms), come to; None where `over` says it.
+    score : callable or None
+        For measures whose figure is the mean of one number, nan where undefined: ``score(anchor_side, reply_side,
+        anchors, replies)``, the numbers that `terms` are `scores` of.
+    quick : callable or None
+        ``quick(anchor_side, reply_side, draws, stretches)``: what gives the figures of some of the draws, see `Drawn`,
+        where that is less work than by `terms`.
     low, high : float
         Range of the value.
     closer : {"higher", "lower"}
         Which values mean more synchrony.
     extra : str or None
         What must be asked for, because it is costly; see `Extra`.
+    symmetric : bool
+        Whether a pair comes to the same whichever of the two turns replies.
     delay : int
         Which of the other's turns a reply is compared with: 1 the turn before, 2 the other's turn before that, ...
     evidence : str
@@ -103,10 +114,13 @@ class Pairwise:
     terms: Callable[[Any, Any, Ints, Ints], Floats]
     over: Callable[[Floats], Floats] = mean
     each: Callable[[Floats], Floats] | None = None
+    score: Callable[[Any, Any, Ints, Ints], Floats] | None = None
+    quick: Callable[[Any, Any, Draws, Stretches], Drawn] | None = None
     low: float = 0.0
     high: float = 1.0
     closer: Closer = "higher"
     extra: Extra | None = None
+    symmetric: bool = False
     delay: int = 1
     evidence: Evidence = "supported"
 
@@ -118,31 +132,6 @@ def pairwise(kind: Pairwise) -> Pairwise:
     """Register a measure of neighbouring turns, so that `synchrony` finds it by its name."""
     PAIRWISE.add(kind.name, kind, module=kind.represent.__module__)
     return kind
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A stretch of a session: turns ``first`` to ``last``, both in it."""
-
-    name: str
-    first: int
-    last: int
-
-
-def parts_of(n_turns: int) -> tuple[Part, ...]:
-    """Return the stretches that values are given for: the whole, its thirds, sliding windows, and last the slope.
-
-    Examples
-    --------
-    >>> [(part.name, part.first, part.last) for part in parts_of(25)]  # doctest: +NORMALIZE_WHITESPACE
-    [('whole', 0, 24), ('third_1', 0, 8), ('third_2', 9, 16), ('third_3', 17, 24),
-     ('window', 0, 19), ('window', 5, 24), ('slope', 0, 24)]
-    """
-    last = n_turns - 1
-    bounds = [-(-n_turns * k // 3) for k in range(4)]
-    thirds = [Part(name, bounds[k], bounds[k + 1] - 1) for k, name in enumerate(THIRDS)]
-    windows = [Part("window", first, first + WINDOW - 1) for first in range(0, n_turns - WINDOW + 1, STEP)]
-    return (Part(WHOLE, 0, last), *thirds, *windows, Part(SLOPE, 0, last))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,126 +165,150 @@ def outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
 
 def _outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
     own = session.once(kind.represent)
-    parts, two = parts_of(len(session)), directions(session, delay=kind.delay)
-    each = np.full(len(session), nan)
-    shuffled, n_pairs = [], []
-    for direction in two:
-        found, own_pairs = statistics(kind, (own, own), direction.shuffled, _bounds(direction, parts))
-        each[direction.replies] = own_pairs
-        shuffled.append(found)
-        n_pairs.append(_n_defined(own_pairs, _bounds(direction, parts)))
-    drawn, counted = _with_dyad(*shuffled), _counts(*n_pairs)
-    beside = (drawn[1:], _among_strangers(kind, session, own))
-    asked, ends = counted >= FEWEST_PAIRS, _two_sided(len(parts))
-    shuffles, others = (against(drawn[0], one, asked, closer=kind.closer, two_sided=ends) for one in beside)
-    return Outcome(parts, drawn[0], counted, shuffles, without_p(others, session), each)
+    spans = session.once(lambda one: spans_of(one, kind.delay), key=("spans", kind.delay))
+    found, each = _figures(kind, (own, own), replies_of(session, delay=kind.delay).shuffled, spans)
+    counted = _counts(*np.split(_n_defined(each, spans.of_both), 2))
+    series = np.full(len(session), nan)
+    series[spans.replies] = each
+    values, *beside = found[..., 0], found[..., 1:], _among_strangers(kind, session, spans)
+    asked, ends = counted >= FEWEST_PAIRS, _two_sided(len(spans.parts))
+    draws = (np.ascontiguousarray(np.moveaxis(one, -1, 0)) for one in beside)
+    shuffles, others = (against(values, one, asked, closer=kind.closer, two_sided=ends) for one in draws)
+    return Outcome(spans.parts, values, counted, shuffles, without_p(others, session), series)
 
 
-def _among_strangers(kind: Pairwise, session: AnnotatedSession, own: Any) -> Floats:
-    """Return the figures of dialogues with strangers, (n_draws, 4, n_parts): first with clients, then with therapists.
+def _among_strangers(kind: Pairwise, session: AnnotatedSession, spans: Spans) -> Floats:
+    """Return the figures of dialogues with strangers, (4, n_parts, n_draws): first with clients, then with therapists.
 
     The stranger of a dialogue is one in both directions: two strangers would be half as different as one.
     """
-    parts, two = parts_of(len(session)), directions(session, delay=kind.delay)
-    if session.company is None or not any(direction.exchanged for direction in two):
-        return np.full((0, len(DIRECTIONS), len(parts)), nan)
-    theirs = session.company.whole.once(kind.represent)
-    found = []
-    for stranger in (CLIENT, THERAPIST):
-        sides = [(own, theirs) if stranger == direction.role else (theirs, own) for direction in two]
-        figures = (_among(kind, side, one, stranger, parts) for side, one in zip(sides, two, strict=True))
-        found.append(_with_dyad(*figures))
-    return np.concatenate(found)
+    found = [np.full((len(DIRECTIONS), len(spans.parts), 0), nan)]
+    exchanged = replies_of(session, delay=kind.delay).exchanged
+    if session.company is not None and exchanged:
+        own, theirs = session.once(kind.represent), session.company.whole.once(kind.represent)
+        # Of the therapist's replies, which come first: the turns before, and the replies
+        sides = {CLIENT: (theirs, own), THERAPIST: (own, theirs)}
+        found += [_figures(kind, sides[one], exchanged[one], spans)[0] for one in (CLIENT, THERAPIST)]
+    return np.concatenate(found, axis=-1)
 
 
-def _among(
-    kind: Pairwise, sides: tuple[Any, Any], direction: Direction, stranger: int, parts: tuple[Part, ...]
-) -> Floats:
-    if stranger not in direction.exchanged:
-        return np.full((0, len(parts)), nan)
-    return statistics(kind, sides, direction.exchanged[stranger], _bounds(direction, parts))[0]
+def _n_defined(each: Floats, stretches: Stretches) -> Floats:
+    """Return the pairs with a value of each part, the slope's as the whole's: the therapist's, then the client's."""
+    n = stretches.counts(~np.isnan(each)).reshape(2, -1)
+    return np.concatenate([n, n[:, :1]], axis=1).ravel().astype(np.float64)
 
 
-def _bounds(direction: Direction, parts: tuple[Part, ...]) -> Ints:
-    """Return which pairs belong to the parts (but the slope), from and up to, (2, n_parts - 1)."""
-    edges = [[part.first for part in parts[:-1]], [part.last + 1 for part in parts[:-1]]]
-    return np.searchsorted(direction.replies, np.array(edges))
+def _figures(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> tuple[Floats, Floats]:
+    """Return the figures of all draws, (4, n_parts, n_draws); and what each pair of the first draw comes to."""
+    if not len(spans.replies):
+        return np.full((len(DIRECTIONS), len(spans.parts), replies.n_draws), nan), np.zeros(0)
+    n, first = spans.n_therapist, np.zeros(0)
+    found: list[Floats] = []
+    drawn = (_by_quick if kind.quick else _by_score if kind.score else _by_terms)(kind, sides, replies, spans)
+    most = max(1, MOST_PAIRS // replies.together.n_pairs)
+    for start in range(0, replies.n_draws, most):
+        of_parts, each = drawn(slice(start, start + most))
+        first = first if found else each[:, 0]
+        two = zip(np.split(of_parts, 2), (each[:n], each[n:]), strict=True)
+        found.append(_with_dyad(*(np.concatenate([values, slopes(one)[None]]) for values, one in two)))
+    return np.concatenate(found, axis=-1), first
 
 
-def _n_defined(each: Floats, bounds: Ints) -> Floats:
-    so_far = np.concatenate([[0], np.cumsum(~np.isnan(each))])
-    n = so_far[bounds[1]] - so_far[bounds[0]]
-    return np.append(n, n[0]).astype(np.float64)
+def _ways(kind: Pairwise, sides: tuple[Any, Any], replies: Replies) -> list[tuple[tuple[Any, Any], Draws]]:
+    """Return the sides and the draws to be asked for: the therapist's replies and the client's, or both at once."""
+    if kind.symmetric:
+        return [(sides, replies.together)]
+    return [way for way in zip((sides, sides[::-1]), replies.each, strict=True) if way[1].n_pairs]
 
 
-def statistics(kind: Pairwise, sides: tuple[Any, Any], draws: Draws, bounds: Ints) -> tuple[Floats, Floats]:
-    """Return the figures of all draws, (n_draws, n_parts), the slope last; and those of the first draw's pairs."""
-    if not len(draws.reply_at):
-        return np.full((draws.n_draws, bounds.shape[1] + 1), nan), np.zeros(0)
-    rows: list[Floats] = []
-    first = np.zeros(0)
-    for terms, each in _portions(kind, sides, draws):
-        first = first if rows else each[:, 0]
-        rows.append(np.concatenate([kind.over(_sums(terms, bounds)), slopes(each)[None]]).T)
-    return np.concatenate(rows), first
+def _by_terms(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Drawn:
+    """Return the figures by what pairs add up."""
+
+    def computed(one: Any, other: Any, before: Ints, after: Ints) -> tuple[Floats, ...]:
+        terms = kind.terms(one, other, before, after)
+        # What a pair comes to by `kind.each` may depend on the others of its dialogue.
+        return (terms, kind.over(terms)) if kind.each is None else (terms,)
+
+    asked = [looked_up(partial(computed, *those), draws) for those, draws in _ways(kind, sides, replies)]
+
+    def drawn(part: slice) -> tuple[Floats, Floats]:
+        terms, *alone = (np.concatenate(one) for one in zip(*(one(part) for one in asked), strict=True))
+        both = (terms[: spans.n_therapist], terms[spans.n_therapist :])
+        each = alone[0] if kind.each is None else np.concatenate([kind.each(one) for one in both if len(one)])
+        return kind.over(spans.of_both.sums(terms)), each
+
+    return drawn
 
 
-def _portions(kind: Pairwise, sides: tuple[Any, Any], draws: Draws) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the terms of the draws and what each pair comes to, (n_pairs, n_draws, ...), a portion of draws at a time.
+def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Drawn:
+    """Return the figures that are means of one number."""
+    score = kind.score
+    assert score is not None  # noqa: S101 (asked only of those)
+
+    def computed(one: Any, other: Any, before: Ints, after: Ints) -> tuple[Floats, ...]:
+        return (score(one, other, before, after),)
+
+    asked = [looked_up(partial(computed, *those), draws) for those, draws in _ways(kind, sides, replies)]
+    lengths = spans.of_both.bounds[1] - spans.of_both.bounds[0]
+
+    def drawn(part: slice) -> tuple[Floats, Floats]:
+        found = [one(part)[0] for one in asked]
+        each = found[0] if len(found) == 1 else np.concatenate(found)
+        undefined = np.isnan(each)
+        any_is = bool(undefined.any())
+        total = spans.of_both.sums(np.where(undefined, 0.0, each) if any_is else each)
+        n = spans.of_both.counts(~undefined) if any_is else lengths[:, None]
+        return np.where(n > 0, total / np.maximum(n, 1), nan), each
+
+    return drawn
+
+
+def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Drawn:
+    """Return the figures by the measure's own way."""
+    quick, n_parts = kind.quick, len(spans.parts) - 1
+    assert quick is not None  # noqa: S101 (asked only of those)
+    ways = zip((sides, sides[::-1]), replies.each, spans.of_each, strict=True)
+    asked = [quick(*those, draws, stretches) if draws.n_pairs else None for those, draws, stretches in ways]
+
+    def drawn(part: slice) -> tuple[Floats, Floats]:
+        n = len(range(*part.indices(replies.n_draws)))
+        none = np.full((n_parts, n), nan), np.zeros((0, n))
+        found = [none if one is None else one(part) for one in asked]
+        of_parts, each = (np.concatenate(one) for one in zip(*found, strict=True))
+        return of_parts, each
+
+    return drawn
+
+
+def looked_up(
+    compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws
+) -> Callable[[slice], tuple[Floats, ...]]:
+    """Return what gives values of the pairs of some draws, (n_pairs, n_draws, ...).
 
     Looked up in a table of all pairs, where that is less work.
     """
-    anchors, replies, each = draws.anchors, draws.replies, kind.each or kind.over
-    n_pairs = len(draws.reply_at)
-    if len(anchors) * len(replies) > TABLE_ADVANTAGE * draws.n_draws * n_pairs:
-        n_terms = kind.terms(*sides, anchors[:1], replies[:1]).shape[-1]
-        for anchor_at, reply_at in draws.portions(max(1, MOST_CELLS // (n_pairs * n_terms))):
-            terms = kind.terms(*sides, *np.broadcast_arrays(anchors[anchor_at], replies[reply_at]))
-            yield terms, each(terms)
-        return
-    table = kind.terms(*sides, anchors[:, None], replies[None, :])
-    alone = None if kind.each else kind.over(table)
-    for at in draws.portions(max(1, MOST_CELLS // (n_pairs * table.shape[-1]))):
-        # What a pair comes to by `kind.each` may depend on the others of its draw, and is not looked up.
-        yield table[at], each(table[at]) if alone is None else alone[at]
+    anchors, replies = draws.anchors, draws.replies
 
+    def computed(part: slice) -> tuple[Floats, ...]:
+        anchor_at, reply_at = draws.some(part)
+        return compute(*np.broadcast_arrays(anchors[anchor_at], replies[reply_at]))
 
-def _sums(terms: Floats, bounds: Ints) -> Floats:
-    """Add up terms (n_pairs, n_draws, n_terms) over stretches of pairs: (n_stretches, n_draws, n_terms)."""
-    lengths = bounds[1] - bounds[0]
-    starts = np.append(0, np.cumsum(lengths))
-    pairs = np.arange(starts[-1]) + np.repeat(bounds[0] - starts[:-1], lengths)
-    # A sparse matrix adds up rows many times as fast as np.add.reduceat does.
-    members = sparse.csr_array((np.ones(len(pairs), terms.dtype), pairs, starts), shape=(len(lengths), len(terms)))
-    return (members @ terms.reshape(len(terms), -1)).reshape(-1, *terms.shape[1:])
+    if len(anchors) * len(replies) > TABLE_ADVANTAGE * draws.n_draws * draws.n_pairs:
+        return computed
+    table = [one.reshape(-1, *one.shape[2:]) for one in compute(anchors[:, None], replies[None, :])]
 
+    def found(part: slice) -> tuple[Floats, ...]:
+        anchor_at, reply_at = draws.some(part)
+        at = anchor_at * len(replies) + reply_at
+        return tuple(one.take(at, axis=0) for one in table)
 
-def slopes(each: Floats) -> Floats:
-    """Return how the values of draws change from the first pair to the last, (n_pairs, n_draws) to (n_draws,).
-
-    The slope of least squares, the first pair at 0 and the last at 1; nan under `FEWEST_PAIRS` defined values.
-
-    Examples
-    --------
-    >>> slopes(np.array([[0.0], [nan], [0.2], [0.3], [0.4]])).round(6).tolist()
-    [0.4]
-    """
-    at = np.linspace(0, 1, len(each))
-    defined = ~np.isnan(each)
-    y = np.where(defined, each, 0.0)
-    n, x, xx = np.stack([np.ones_like(at), at, at**2]) @ defined
-    spread = n * xx - x**2
-    few = (n < FEWEST_PAIRS) | (spread < 1e-9)
-    return np.where(few, nan, (n * (at @ y) - x * y.sum(axis=0)) / np.where(few, 1.0, spread))
+    return found
 
 
 def _with_dyad(therapist: Floats, client: Floats) -> Floats:
-    """Put both and the difference beside the two directions: (n_draws, 4, n_parts)."""
-    n = max(len(therapist), len(client))
-    # Who has no reply at all has no draws either.
-    therapist, client = (one if len(one) else np.full((n, one.shape[1]), nan) for one in (therapist, client))
+    """Put both and the difference beside the two directions: (4, n_parts, n_draws)."""
     both = np.where(np.isnan(therapist), client, np.where(np.isnan(client), therapist, (therapist + client) / 2))
-    return np.stack([both, therapist, client, therapist - client], axis=1)
+    return np.stack([both, therapist, client, therapist - client])
 
 
 def _counts(therapist: Floats, client: Floats) -> Floats:

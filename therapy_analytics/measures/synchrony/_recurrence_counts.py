@@ -114,14 +114,13 @@ def size_of(types: Ints) -> Ints:
     return types >> _HASH_BITS
 
 
-def _runs_at(side: Side) -> tuple[Ints, Ints]:
-    """Return which types of run a side says, one after the other, and at which of its turns' places."""
-    runs: Runs = side.represented
-    begin = runs.starts[side.turns]
-    n = runs.starts[side.turns + 1] - begin
+def _runs_at(runs: Runs, turns: Ints) -> tuple[Ints, Ints]:
+    """Return which types of run turns say, one after the other, and which of the turns says each."""
+    begin = runs.starts[turns]
+    n = runs.starts[turns + 1] - begin
     end = np.cumsum(n)
-    which = np.repeat(begin - end + n, n) + np.arange(n.sum())
-    return runs.ids[which], np.repeat(side.at, n)
+    owner = np.repeat(np.arange(len(turns)), n)
+    return runs.ids[np.arange(len(owner)) + (begin - end + n)[owner]], owner
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +174,7 @@ def _shelf_of(side: Side, other: Side, reach: int) -> Shelf:
 
 def _shelf(side: Side, others: Runs, reach: int) -> Shelf:
     runs: Runs = side.represented
-    ids, at = _runs_at(side)
+    ids, at = _runs_at(runs, side.turns)
     said = np.zeros(len(runs.types), dtype=np.bool_)
     said[ids] = True
     mine = np.flatnonzero(said)
@@ -183,7 +182,7 @@ def _shelf(side: Side, others: Runs, reach: int) -> Shelf:
     both = np.append(others.types, -1)[theirs] == runs.types[mine]
     own, number = np.full(len(runs.types), -1), np.full(len(others.types), -1)
     own[mine[both]] = number[theirs[both]] = np.arange(np.count_nonzero(both))
-    at, rank = np.searchsorted(side.at, at), own[ids]
+    rank = own[ids]
     wide, n_common = len(side.at) + 1, np.count_nonzero(both)
     keys = np.sort((rank * wide + at)[rank >= 0])
     before = None
@@ -198,11 +197,11 @@ def counts_of(therapist: Side, client: Side, *, reach: int) -> Floats:
     """Return pairs of words in reach, and pairs of equal runs of one, two and three words.
 
     At least one side's turns stand where they do in what represents it: those of the session itself. The other's may
-    be those of strangers, many times over.
+    be those of strangers, many times over, with a row for each dialogue.
 
     Returns
     -------
-    float64 array (2, 4)
+    float64 array (2, 4) or (2, 4, n_dialogues)
         Where the client's turn comes earlier, and where it comes later.
     """
     if therapist.turns is therapist.at or np.array_equal(therapist.turns, therapist.at):
@@ -212,18 +211,21 @@ def counts_of(therapist: Side, client: Side, *, reach: int) -> Floats:
 
 def _looked_up(side: Side, shelf: Shelf) -> Floats:
     """Return the counts where the turn on the shelf comes earlier, and where it comes later."""
-    ids, at = _runs_at(side)
+    turns = np.atleast_2d(side.turns)
+    ids, owner = _runs_at(side.represented, turns.ravel())
     rank = shelf.number[ids]
     there = (rank >= 0).nonzero()[0]
-    rank = rank[there]
-    runs = shelf.n_before(rank * len(shelf.words) + shelf.edges.take(at[there], axis=1))
-    words = shelf.words[shelf.edges.take(side.at, axis=1)]
-    sizes = shelf.sizes[rank]
-    found = np.empty((2, 1 + LONGEST))
-    found[:, 0] = (words[1:] - words[:-1]) @ side.represented.n_words[side.turns]
+    rank, (dialogue, at) = rank[there], np.divmod(owner[there], turns.shape[1])
+    edges = shelf.edges.take(side.at, axis=1)
+    runs = shelf.n_before(rank * len(shelf.words) + edges.take(at, axis=1))
+    words = shelf.words[edges]
+    cell = dialogue * LONGEST + shelf.sizes[rank]
+    found = np.empty((2, 1 + LONGEST, len(turns)))
+    found[:, 0] = (words[1:] - words[:-1]) @ side.represented.n_words[turns].T
     for row in (0, 1):
-        found[row, 1:] = np.bincount(sizes, weights=runs[row + 1] - runs[row], minlength=LONGEST)
-    return found
+        n = np.bincount(cell, weights=runs[row + 1] - runs[row], minlength=len(turns) * LONGEST)
+        found[row, 1:] = n.reshape(-1, LONGEST).T
+    return found if side.turns.ndim > 1 else found[..., 0]
 
 
 def shuffled_counts(therapist: Side, client: Side, generator: np.random.Generator, *, reach: int, draws: int) -> Floats:
@@ -272,7 +274,7 @@ def counts_in_order(x: Side, y: Side, orders: Ints, *, reach: int) -> Floats:
 def _tables(x: Side, y: Side) -> Floats:
     """Return pairs of words and of equal runs for each pair of turns, (4, n, m)."""
     runs: Runs = x.represented
-    said = [_runs_at(Side(runs, one.turns, np.arange(len(one.turns)))) for one in (x, y)]
+    said = [_runs_at(runs, one.turns) for one in (x, y)]
     heard = [np.bincount(ids, minlength=len(runs.types)) > 0 for ids, _ in said]
     both = np.flatnonzero(heard[0] & heard[1])
     number = np.full(len(runs.types), -1)

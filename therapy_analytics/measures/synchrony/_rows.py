@@ -13,7 +13,8 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.measures import Column
 from therapy_analytics.measures.synchrony._chance import DRAWS, Chance, Floats, strangers_of
-from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, PAIRWISE, STEP, WINDOW, Pairwise, outcome
+from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, PAIRWISE, Pairwise, outcome
+from therapy_analytics.measures.synchrony._stretches import STEP, WINDOW
 from therapy_analytics.measures.synchrony._whole import MOST_DIALOGUES, WHOLE, Whole, whole_outcome
 from therapy_analytics.session import OTHER
 

@@ -6,7 +6,7 @@ order of turns enters a measure, it also says what shuffles of it give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
@@ -32,6 +32,8 @@ from therapy_analytics.registry import Registry
 
 MOST_DIALOGUES = 40
 """Dialogues with strangers that a value is set beside: half have the therapist's words, half the client's."""
+MOST_TURNS = 2000
+"""So many turns of strangers are measured at a time."""
 _STRANGERS = (
     f"{MOST_DIALOGUES} dialogues with strangers: the turns of one of the two are exchanged for turns of other sessions "
     "of the run that are alike in words per turn, each for one of about its length"
@@ -47,7 +49,7 @@ class Side:
     represented : object
         What `Whole.represent` made of the session, or of the strangers.
     turns : int64 array (n,)
-        This side's turns, with words, as positions in that.
+        This side's turns, with words, as positions in that; of many dialogues (n_dialogues, n), see `Whole.many`.
     at : int64 array (n,)
         Where in the session each stands, from 0; in order.
     """
@@ -71,6 +73,9 @@ class Whole:
         What the measure needs of each turn.
     values : callable
         ``values(therapist, client)`` of two `Side`, a number for each column.
+    many : callable or None
+        ``many(therapist, client)``: the values of many dialogues at once, (n_dialogues, n_columns), where that is
+        less work than one by one. The turns of one side are those of a stranger for each dialogue, (n_dialogues, n).
     shuffled : callable or None
         ``shuffled(therapist, client, generator)``: the values under `DRAWS` shuffles of the
         turns within the session, (n_draws, n_columns); None where their order does not enter.
@@ -88,6 +93,7 @@ class Whole:
     columns: tuple[Column, ...]
     represent: Callable[[AnnotatedSession], Any]
     values: Callable[[Side, Side], Sequence[float]]
+    many: Callable[[Side, Side], Floats] | None = None
     shuffled: Callable[[Side, Side, np.random.Generator], Floats] | None = None
     strangers: bool = True
     two_sided: tuple[str, ...] = ()
@@ -127,11 +133,11 @@ def _outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
     values = np.array(kind.values(*sides), dtype=np.float64)
     enough = np.full(len(values), min(len(side.turns) for side in sides) >= FEWEST_PAIRS)
     ends = np.array([column.name in kind.two_sided for column in kind.columns])
-    drawn = (
-        kind.shuffled(sides[0], sides[1], session.generator(3)) if kind.shuffled else (),
-        [kind.values(*pair) for pair in _dialogues(kind, session, sides)] if kind.strangers else (),
+    none = np.zeros((0, len(values)))
+    draws = (
+        kind.shuffled(sides[0], sides[1], session.generator(3)) if kind.shuffled else none,
+        np.concatenate([none, *(_among_strangers(kind, session, sides) if kind.strangers else ())]),
     )
-    draws = (np.array(one, dtype=np.float64).reshape(-1, len(values)) for one in drawn)
     shuffled, strangers = (against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws)
     return WholeOutcome(values, shuffled, without_p(strangers, session))
 
@@ -144,19 +150,18 @@ def lent_turns(session: AnnotatedSession) -> tuple[Ints, ...]:
     return tuple(turns[: MOST_DIALOGUES // 2] for turns in stranger_turns(session) or ())
 
 
-def _dialogues(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> list[list[Side]]:
-    """Return the session with the words of one of the two exchanged for a stranger's, for many strangers."""
-    found: list[list[Side]] = []
+def _among_strangers(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Iterator[Floats]:
+    """Yield the values of the session with the words of one of the two exchanged for a stranger's, some at a time."""
     if session.company is None:
-        return found
+        return
     theirs = session.company.whole.once(kind.represent)
     for exchanged, turns in enumerate(lent_turns(session)):
-        own = sides[exchanged]
-        for one in turns:
-            pair = list(sides)
-            pair[exchanged] = Side(theirs, one, own.at)
-            found.append(pair)
-    return found
+        pair = list(sides)
+        most = max(1, MOST_TURNS // turns.shape[1]) if kind.many else 1
+        for start in range(0, len(turns), most):
+            lent = turns[start : start + most]
+            pair[exchanged] = Side(theirs, lent if kind.many else lent[0], sides[exchanged].at)
+            yield kind.many(*pair) if kind.many else np.array([kind.values(*pair)], dtype=np.float64)
 
 
 def whole_columns(kind: Whole) -> list[Column]:

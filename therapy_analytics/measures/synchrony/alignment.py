@@ -7,6 +7,7 @@ from math import nan
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
@@ -25,6 +26,7 @@ from therapy_analytics.measures.synchrony._ngrams import (
     ngrams,
     over_pairs,
     part,
+    squares_of,
     words_of,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
@@ -91,9 +93,10 @@ def _lexical(a: NGrams, b: NGrams, empty: float, rows: Ints, columns: Ints) -> K
     squares = a.squares[rows], b.squares[columns]
 
     def table(some: slice, others: slice) -> Floats:
-        return cosine(
-            np.asarray(part(left, some) @ dense(part(right, others))), squares[0][some, None], squares[1][others], empty
-        )
+        one, other = part(left, some), part(right, others)
+        # The fewer turns are laid out in full: strangers' are many.
+        shared = one @ dense(other) if one.shape[0] > other.shape[0] else (other @ dense(one)).T
+        return cosine(np.asarray(shared), squares[0][some, None], squares[1][others], empty)
 
     def pairs(some: Ints, others: Ints) -> Floats:
         shared: Floats = np.asarray(left[some].multiply(right[others]).sum(axis=1))
@@ -132,9 +135,18 @@ def lexical_whole(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float 
     >>> lexical_whole(grams, grams, np.array([0, 2]), np.array([1]))
     0.0
     """
-    one, other = _total(a, of_a), _total(b, of_b)
+    return float(_of_many(a, b, of_a, of_b, empty=empty)[0])
+
+
+def _of_many(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan) -> Floats:
+    """Return `lexical_whole` of many dialogues; the turns of one of the two sides are a row for each."""
+    if of_a.ndim > 1:
+        return _of_many(b, a, of_b, of_a, empty=empty)
+    one, others = _total(a, of_a), _totals(b, np.atleast_2d(of_b))
     at_a, at_b = in_common(a, b)
-    return float(cosine(one[at_a] @ other[at_b], one @ one, other @ other, empty))
+    beside = np.zeros(len(b.types))
+    beside[at_b] = one[at_a]
+    return cosine(np.asarray(others @ beside), np.asarray(one @ one), squares_of(others), empty)
 
 
 def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Floats:
@@ -155,6 +167,13 @@ def _total(grams: NGrams, turns: Ints) -> Floats:
     counts = grams.counts
     total = np.bincount(counts.indices[at], weights=counts.data[at], minlength=len(grams.types))
     return total.astype(np.float64, copy=False)
+
+
+def _totals(grams: NGrams, turns: Ints) -> Sparse:
+    """Return how often each type occurs in each row of turns, (n_rows, n_types)."""
+    bounds = np.arange(len(turns) + 1) * turns.shape[1]
+    shape = (len(turns), grams.counts.shape[0])
+    return sparse.csr_array((np.ones(turns.size), turns.ravel(), bounds), shape=shape) @ grams.counts
 
 
 def words(session: AnnotatedSession) -> NGrams:
@@ -181,9 +200,14 @@ def _terms(before: NGrams, after: NGrams, anchors: Ints, replies: Ints) -> Float
     return scores(lexical_cosines(before, after, anchors, replies))
 
 
-def _whole_session(therapist: Side, client: Side) -> tuple[float, ...]:
+def _many(therapist: Side, client: Side) -> Floats:
     sides = zip(therapist.represented, client.represented, strict=True)
-    return tuple(lexical_whole(a, b, therapist.turns, client.turns) for a, b in sides)
+    return np.stack([_of_many(a, b, therapist.turns, client.turns) for a, b in sides], axis=-1)
+
+
+def _whole_session(therapist: Side, client: Side) -> list[float]:
+    values: list[float] = _many(therapist, client)[0].tolist()
+    return values
 
 
 _COSINE = "cosine of how often the turn and the turn before have each"
@@ -198,6 +222,8 @@ LEXICAL = pairwise(
         source=SOURCE,
         represent=words,
         terms=_terms,
+        score=lexical_cosines,
+        symmetric=True,
     )
 )
 LEXICAL_2 = pairwise(
@@ -211,6 +237,8 @@ LEXICAL_2 = pairwise(
         source=SOURCE,
         represent=word_pairs,
         terms=_terms,
+        score=lexical_cosines,
+        symmetric=True,
     )
 )
 
@@ -239,6 +267,7 @@ LEXICAL_WHOLE = whole(
         ),
         represent=_words_and_pairs,
         values=_whole_session,
+        many=_many,
     )
 )
 

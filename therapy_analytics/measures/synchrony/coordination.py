@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import Floats, Ints
+from therapy_analytics.measures.synchrony._chance import Draws, Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._marks import bits_of, codes_of, counted
+from therapy_analytics.measures.synchrony._pairwise import Drawn, Pairwise, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._stretches import Stretches
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 
 Aggregate = Literal["available", "complete", "filled"]
@@ -59,8 +61,12 @@ def coordination_of(sums: Floats, *, fewest: int = 1) -> Floats:
     [0.25]
     """
     before, both, after = np.split(sums[..., :-1].astype(np.float64), 3, axis=-1)
+    return _beyond(before, both, after, sums[..., -1:], fewest=fewest)
+
+
+def _beyond(before: Floats, both: Floats, after: Floats, n: Floats, *, fewest: int = 1) -> Floats:
     enough = before >= max(fewest, 1)
-    return np.where(enough, both / np.maximum(before, 1) - after / np.maximum(sums[..., -1:], 1), nan)
+    return np.where(enough, both / np.maximum(before, 1) - after / np.maximum(n, 1), nan)
 
 
 def aggregate(markers: Floats, *, how: Aggregate = "available") -> Floats:
@@ -93,11 +99,31 @@ def _over(sums: Floats) -> Floats:
     return aggregate(coordination_of(sums))
 
 
+def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Drawn:
+    """Return what gives `_over` and `_each` of draws, from marks as bits: which both have is the one and the other."""
+    n_marks = before.shape[1]
+    bits, codes = bits_of(n_marks), (codes_of(before)[draws.anchors], codes_of(after)[draws.replies])
+    n_pairs = (stretches.bounds[1] - stretches.bounds[0]).astype(np.float64)[:, None, None]
+    n_bits = bits.sum(axis=1)
+
+    def drawn(part: slice) -> tuple[Floats, Floats]:
+        of_anchor, of_reply = (code[at] for code, at in zip(codes, draws.some(part), strict=True))
+        of_both = of_anchor & of_reply
+        had, both, has = (counted(one, n_marks, stretches.counts) for one in (of_anchor, of_both, of_reply))
+        # The first stretch is all pairs.
+        above = (bits[of_both] - bits[of_anchor] * (has[0] / len(of_reply))).sum(axis=-1)
+        n = n_bits[of_anchor]
+        each = np.where(n > 0, above / np.maximum(n, 1), nan)
+        return aggregate(_beyond(had, both, has, n_pairs)), each
+
+    return drawn
+
+
 def _each(terms: Floats) -> Floats:
     """Return by how much each reply exceeds its dialogue's rate of the markers that the turn before has."""
-    before, both, after = np.split(terms[..., :-1].astype(np.float64), 3, axis=-1)
+    before, both, after = np.split(terms[..., :-1], 3, axis=-1)
     n = before.sum(axis=-1)
-    above = (both - before * after.mean(axis=0)).sum(axis=-1)
+    above = (both - before * after.mean(axis=0, dtype=np.float64)).sum(axis=-1)
     return np.where(n > 0, above / np.maximum(n, 1), nan)
 
 
@@ -117,6 +143,7 @@ COORDINATION = pairwise(
         terms=terms,
         over=_over,
         each=_each,
+        quick=_draws,
         low=-1.0,
         high=1.0,
     )

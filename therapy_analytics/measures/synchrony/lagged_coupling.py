@@ -116,25 +116,32 @@ def exchanges(therapist: Ints, client: Ints) -> tuple[Ints, Ints, int]:
 
 
 def _paired(therapist: Side, client: Side) -> tuple[Floats, Floats]:
-    """Return all series of the two by exchange, without trend and autocorrelation, (n_series, n) each."""
+    """Return all series of the two by exchange, without trend and autocorrelation, (n_dialogues * n_series, n) each."""
     *places, n = exchanges(therapist.at, client.at)
-    both = np.full((2, len(SERIES), n), nan)
+    n_dialogues = max(side.turns.size // len(side.at) for side in (therapist, client))
+    both = np.full((2, n_dialogues, len(SERIES), n), nan)
     for one, side, at in zip(both, (therapist, client), places, strict=True):
-        one[:, at] = side.represented[:, side.turns]
+        one[..., at] = side.represented[:, side.turns.reshape(-1, len(at))].swapaxes(0, 1)
     if therapist.represented is not client.represented:
-        both[:, _WORDS] = nan  # a stranger's turn is as long as the one that it stands for
-    return prepared(both[0], both[1], N_LAGS, detrend=True, whiten=True)
+        both[:, :, _WORDS] = nan  # a stranger's turn is as long as the one that it stands for
+    x, y = both.reshape(2, -1, n)
+    return prepared(x, y, N_LAGS, detrend=True, whiten=True)
 
 
 def _listed(correlations: Floats) -> Floats:
-    """Return strength and leading of each series: (n_series, P, 2 * N_LAGS) to (P, 2 * n_series)."""
+    """Return strength and leading of each series: (n_dialogues * n_series, P, lags) to (n_dialogues * P, values)."""
     found = np.stack(strengths(correlations), axis=-1)
-    return np.asarray(np.moveaxis(found, 0, 1).reshape(found.shape[1], -1))
+    by_dialogue = found.reshape(-1, len(SERIES), *found.shape[1:])
+    return np.asarray(np.moveaxis(by_dialogue, 1, 2).reshape(-1, 2 * len(SERIES)))
+
+
+def _many(therapist: Side, client: Side) -> Floats:
+    x, y = _paired(therapist, client)
+    return _listed(correlations(x, y[:, None], N_LAGS))
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
-    x, y = _paired(therapist, client)
-    values: list[float] = _listed(correlations(x, y[:, None], N_LAGS))[0].tolist()
+    values: list[float] = _many(therapist, client)[0].tolist()
     return values
 
 
@@ -180,6 +187,7 @@ COUPLING = whole(
         columns=tuple(column for name in SERIES for column in _columns(name)),
         represent=turn_series,
         values=_values,
+        many=_many,
         shuffled=_shuffles,
         two_sided=tuple(f"coupling_{name}_leading" for name in SERIES),
     )

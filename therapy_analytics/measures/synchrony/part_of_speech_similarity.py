@@ -130,6 +130,7 @@ SIMILARITY = pairwise(
         source=_SHAPIRA,
         represent=tag_shares,
         terms=_terms,
+        symmetric=True,
         extra="syntax",
     )
 )

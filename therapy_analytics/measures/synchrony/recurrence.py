@@ -296,17 +296,27 @@ def _kind(name: str, columns: tuple[Column, ...], represent: Callable[[Annotated
     """Return a measure whose columns end in `NAMES`."""
     rows = [next(i for i, value in enumerate(NAMES) if column.name.endswith(value)) for column in columns]
 
+    def many(therapist: Side, client: Side) -> Floats:
+        return np.atleast_2d(values_of_counts(counts_of(therapist, client, reach=REACH))[rows].T)
+
     def values(therapist: Side, client: Side) -> list[float]:
-        found: list[float] = values_of_counts(counts_of(therapist, client, reach=REACH))[rows].tolist()
+        found: list[float] = many(therapist, client)[0].tolist()
         return found
 
     def shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
         counts = shuffled_counts(therapist, client, generator, reach=REACH, draws=DRAWS)
         return np.ascontiguousarray(values_of_counts(counts)[rows].T)
 
-    two_sided = tuple(column.name for column in columns if column.name.endswith("balance"))
     return whole(
-        Whole(name=name, columns=columns, represent=represent, values=values, shuffled=shuffled, two_sided=two_sided)
+        Whole(
+            name=name,
+            columns=columns,
+            represent=represent,
+            values=values,
+            many=many,
+            shuffled=shuffled,
+            two_sided=tuple(column.name for column in columns if column.name.endswith("balance")),
+        )
     )
 
 

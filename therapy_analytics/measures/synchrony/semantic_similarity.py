@@ -27,7 +27,7 @@ from therapy_analytics.measures.synchrony._meanings import (
     meanings,
     returns,
 )
-from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS, Pairwise, pairwise, scores
+from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS, Pairwise, mean, pairwise, scores
 from therapy_analytics.measures.synchrony._whole import (
     Side,
     Whole,
@@ -70,6 +70,8 @@ SIMILARITY = pairwise(
         source="This package's own; static vectors after Tulkens, S., & van Dongen, T. (2024). Model2Vec",
         represent=meanings,
         terms=_terms,
+        score=cosines,
+        symmetric=True,
         low=-1.0,
     )
 )
@@ -92,6 +94,11 @@ def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
 def _context_values(therapist: Side, client: Side) -> tuple[float, float, float]:
     one, other = map(mean_column, _to_contexts(therapist, client))
     return mean_column(np.array([one, other])), one, other
+
+
+def _of_many_contexts(therapist: Side, client: Side) -> Floats:
+    one, other = (mean(scores(values).sum(axis=-2)) for values in _to_contexts(therapist, client))
+    return np.stack([mean(scores(np.stack([one, other])).sum(axis=0)), one, other], axis=-1)
 
 
 def _context_column(end: str, whose: str) -> Column:
@@ -122,6 +129,7 @@ CONTEXT = whole(
         ),
         represent=meanings,
         values=_context_values,
+        many=_of_many_contexts,
     )
 )
 CONTEXT_TURN = replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, log, nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import spoken_turns
+from therapy_analytics.measures.synchrony._chance import Floats, spoken_turns
 from therapy_analytics.measures.synchrony._expressions import (
     Ints,
     TurnOrder,
@@ -32,7 +32,7 @@ from therapy_analytics.measures.synchrony._expressions_of_dialogue import (
     expressions_of_dialogue,
     expressions_of_one,
     paired_expressions,
-    said_of,
+    said_of_many,
     self_expressions,
 )
 from therapy_analytics.measures.synchrony._whole import (
@@ -114,25 +114,34 @@ def _talk(session: AnnotatedSession) -> _Talk:
     return _Talk(tokens.keys[ids], tokens.verbal[ids], offsets - offsets[0], strangers, np.unique(turns))
 
 
-def _dialogue(therapist: Side, client: Side) -> tuple[TurnOrder, Ints, Ints]:
-    """Return the order in which the turns of both sides are found, the turns as they are said, and their roles."""
+def _dialogues(therapist: Side, client: Side) -> tuple[TurnOrder, Ints, Ints]:
+    """Return the order in which the turns of both sides are found, the turns as they are said, and their roles.
+
+    The turns are a row for each dialogue, (n_dialogues, n_turns).
+    """
     own = therapist.represented
     if own is not client.represented and own is client.represented.strangers:
         own = client.represented
     said = np.argsort(np.concatenate([therapist.at, client.at]))
     roles = np.repeat([THERAPIST, CLIENT], [len(therapist.at), len(client.at)])
-    return own.order, np.append(own.places(therapist), own.places(client))[said], roles[said]
+    turns = [np.atleast_2d(own.places(side)) for side in (therapist, client)]
+    n = max(map(len, turns))
+    both = np.concatenate([np.broadcast_to(one, (n, one.shape[1])) for one in turns], axis=1)
+    return own.order, both[:, said], roles[said]
+
+
+def _many(therapist: Side, client: Side) -> Floats:
+    """Return the values of the columns of `EXPRESSIONS`, (n_dialogues, n_columns)."""
+    order, turns, roles = _dialogues(therapist, client)
+    talk = stretch(order, turns)
+    sides = np.tile(roles, len(turns))[talk.turn]
+    found = find_expressions(order, talk, groups=sides, sides=sides)
+    return said_of_many(found, talk, sides, turns.shape[1])
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
-    """Return the values of the columns of `EXPRESSIONS`."""
-    order, turns, roles = _dialogue(therapist, client)
-    talk = stretch(order, turns)
-    sides = roles[talk.turn]
-    values = said_of(find_expressions(order, talk, groups=sides, sides=sides), sides)[1]
-    in_nats = values["entropy"] * log(2)
-    lengths = in_nats, values["mean_length"]
-    return [values["variety"], values["repetition"], *lengths, *values["repetition_by"], values["initiated"][0]]
+    values: list[float] = _many(therapist, client)[0].tolist()
+    return values
 
 
 _SOURCE = (
@@ -215,6 +224,7 @@ EXPRESSIONS = whole(
         ),
         represent=_talk,
         values=_values,
+        many=_many,
         two_sided=("expression_initiated_therapist",),
     )
 )

@@ -10,9 +10,11 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import Floats, Ints
+from therapy_analytics.measures.synchrony._chance import Draws, Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._marks import codes_of, counted
+from therapy_analytics.measures.synchrony._pairwise import Drawn, Pairwise, looked_up, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._stretches import Stretches
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 CATEGORIES = tuple(
@@ -68,7 +70,7 @@ def matching(a: Floats, b: Floats, *, absent: Absent = "matched") -> Floats:
     """
     each = 1.0 - np.abs(a - b) / (a + b + 0.0001)
     if absent == "matched":
-        return np.asarray(each @ np.full(each.shape[-1], 1 / each.shape[-1]))
+        return np.asarray(each.sum(axis=-1) / each.shape[-1])
     return mean(scores(np.where((a > 0) | (b > 0), each, nan)).sum(axis=-2))
 
 
@@ -79,14 +81,25 @@ def shares(session: AnnotatedSession) -> Floats:
 
 def _counts(session: AnnotatedSession) -> Floats:
     columns = [session.turns.column(category) for category in CATEGORIES]
-    return session.turns.counts[:, columns].astype(np.float64)
+    return session.turns.counts[:, columns].astype(np.float64, order="F")
+
+
+def _by_category(table: Floats, turns: Ints) -> Floats:
+    """Return rows of a table, category after category in memory.
+
+    Sums over categories are then added in order, whatever other rows there are.
+    """
+    return np.moveaxis(table.T.take(turns, axis=1), 0, -1)
 
 
 def lsm(absent: Absent = "matched") -> Pairwise:
     """Return LSM of neighbouring turns, with the other rule for categories that neither uses if so wished."""
 
+    def score(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> Floats:
+        return matching(_by_category(before, anchors), _by_category(after, replies), absent=absent)
+
     def terms(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> Floats:
-        return scores(matching(before[anchors], after[replies], absent=absent))
+        return scores(score(before, after, anchors, replies))
 
     return Pairwise(
         name="lsm_turn_mean",
@@ -99,6 +112,8 @@ def lsm(absent: Absent = "matched") -> Pairwise:
         source=_LSM,
         represent=shares,
         terms=terms,
+        score=score,
+        symmetric=True,
     )
 
 
@@ -120,10 +135,33 @@ def reciprocal(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> F
 
 def over_categories(sums: Floats) -> Floats:
     """Return the mean of each category over replies, then over categories, from sums of `reciprocal`."""
-    total, n = np.split(sums, 2, axis=-1)
+    return _over_both(*np.split(sums, 2, axis=-1))
+
+
+def _over_both(total: Floats, n: Floats) -> Floats:
     ones = np.ones(n.shape[-1])
     n_used = np.minimum(n, 1) @ ones
     return np.where(n_used > 0, (total / np.maximum(n, 1)) @ ones / np.maximum(n_used, 1), nan)
+
+
+def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: Stretches) -> Drawn:
+    """Return what gives `over_categories` of draws: which categories the turns before have is counted in whole numbers.
+
+    Where the turns before are the same in all draws, this is done once.
+    """
+
+    def matched(anchors: Ints, replies: Ints) -> tuple[Floats, Floats]:
+        terms = reciprocal(before, after, anchors, replies)
+        return np.ascontiguousarray(terms[..., : terms.shape[-1] // 2]), over_categories(terms)
+
+    pairs, codes, n = looked_up(matched, draws), codes_of(before > 0)[draws.anchors], before.shape[1]
+
+    def drawn(part: slice) -> tuple[Floats, Floats]:
+        total, each = pairs(part)
+        used = counted(codes[draws.some(part)[0]], n, stretches.counts)
+        return _over_both(stretches.sums(total), used), each
+
+    return drawn
 
 
 LSM = pairwise(lsm())
@@ -140,19 +178,26 @@ RLSM = pairwise(
         represent=shares,
         terms=reciprocal,
         over=over_categories,
+        quick=_reciprocal_draws,
     )
 )
 
 
-def _whole_session(therapist: Side, client: Side) -> tuple[float]:
+def _of_all(side: Side) -> Floats:
+    """Return per cent of all words of a side in each category, (..., 9); nan without words."""
+    counts, n_words = side.represented
+    total = n_words[side.turns].sum(axis=-1)[..., None]
+    return np.asarray(100.0 * counts[side.turns].sum(axis=-2) / np.where(total > 0, total, nan))
+
+
+def _many(therapist: Side, client: Side) -> Floats:
     """Style matching of all that the two say."""
-    sides = []
-    for side in (therapist, client):
-        counts, n_words = side.represented
-        if not n_words[side.turns].sum():
-            return (nan,)
-        sides.append(100.0 * counts[side.turns].sum(axis=0) / n_words[side.turns].sum())
-    return (float(matching(*sides)),)
+    return np.atleast_1d(matching(_of_all(therapist), _of_all(client)))[:, None]
+
+
+def _whole_session(therapist: Side, client: Side) -> list[float]:
+    values: list[float] = _many(therapist, client)[0].tolist()
+    return values
 
 
 def _counts_and_words(session: AnnotatedSession) -> tuple[Floats, Ints]:
@@ -179,6 +224,7 @@ WHOLE_LSM = whole(
         ),
         represent=_counts_and_words,
         values=_whole_session,
+        many=_many,
     )
 )
 

@@ -248,6 +248,8 @@ SYNTACTIC = pairwise(
         source=SOURCE,
         represent=tagged_words,
         terms=_terms,
+        score=syntactic_cosines,
+        symmetric=True,
         extra="syntax",
         evidence="weak",
     )
@@ -264,6 +266,8 @@ SYNTACTIC_2 = pairwise(
         source=SOURCE,
         represent=tagged_pairs,
         terms=_terms,
+        score=syntactic_cosines,
+        symmetric=True,
         extra="syntax",
         evidence="weak",
     )

@@ -1,0 +1,208 @@
+"""Our sides of the pairs of `benchmarks.peers`: ``python -m benchmarks._peer_ours JOB FOLDER``, as `_peer_side`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks._peer_side import ROLES, TAGS, Given, Job, Side, Values, by_session, main, mean, means_of_four, modules
+
+
+def _sessions(given: Given) -> list[Any]:
+    """Return the sessions as this package has them after reading."""
+    from therapy_analytics.session import Session, Turn
+
+    return [
+        Session(
+            id=one["id"],
+            source_file="",
+            turns=tuple(
+                Turn(index=i, speaker=role, role=role, text=text, first_row=i + 1)
+                for i, (role, text) in enumerate(zip(one["roles"], one["texts"], strict=True))
+            ),
+        )
+        for one in given["sessions"]
+    ]
+
+
+def _matcher(*, lists: bool) -> Any:
+    from therapy_analytics.language import builtin_lexicons
+    from therapy_analytics.language.lexicons import Matcher
+
+    return Matcher(builtin_lexicons() if lists else ())
+
+
+def _our_coordination(given: Given, _: Path) -> Job:
+    from therapy_analytics.language import annotate
+    from therapy_analytics.measures.synchrony._chance import pairs_of
+    from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, marks, terms
+    from therapy_analytics.session import CLIENT, THERAPIST
+
+    matcher = _matcher(lists=True)
+
+    def work(sessions: Any) -> Any:
+        had = [(one, marks(one)) for one in annotate(sessions, matcher)]
+        sums = [[terms(has, has, *pairs_of(one, role)).sum(axis=0) for role in (THERAPIST, CLIENT)] for one, has in had]
+        return aggregate(coordination_of(_stack(sums)))
+
+    return Job(lambda: _sessions(given), work, _two_roles)
+
+
+def _our_marks(given: Given, folder: Path) -> Job:
+    import numpy as np
+
+    from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, terms
+
+    marks = [np.array(one, dtype=np.uint8) for one in json.loads((folder / "marks.json").read_text(encoding="utf-8"))]
+    roles = [np.array([*map([*ROLES, "other"].index, one["roles"])]) for one in given["sessions"]]
+
+    def work(_: Any) -> Any:
+        sums = []
+        for has, who in zip(marks, roles, strict=True):
+            replies = [np.flatnonzero((who[1:] == role) & (who[:-1] == 1 - role)) + 1 for role in (0, 1)]
+            sums.append([terms(has, has, at - 1, at).sum(axis=0) for at in replies])
+        return aggregate(coordination_of(_stack(sums)))
+
+    return Job(lambda: None, work, _two_roles)
+
+
+def _stack(sums: Any) -> Any:
+    import numpy as np
+
+    return np.array(sums)
+
+
+def _two_roles(found: Any) -> Values:
+    return {f"{role}'s replies": found[:, i].tolist() for i, role in enumerate(ROLES)}
+
+
+def _our_lexical(given: Given, _: Path) -> Job:
+    from therapy_analytics.language import annotate
+    from therapy_analytics.measures.synchrony._chance import pairs_of
+    from therapy_analytics.measures.synchrony.alignment import lexical_cosines, word_pairs, words
+    from therapy_analytics.session import CLIENT, THERAPIST
+
+    matcher = _matcher(lists=False)
+
+    def one(session: Any) -> list[list[Any]]:
+        pairs = [pairs_of(session, role) for role in (THERAPIST, CLIENT)]
+        grams = [words(session), word_pairs(session)]
+        return [[lexical_cosines(of, of, *pair, empty=0.0) for pair in pairs] for of in grams]
+
+    def values(found: Any) -> Values:
+        names = ("words", "pairs of words")
+        return {name: [mean([*map(mean, of[n])]) for of in found] for n, name in enumerate(names)}
+
+    return Job(lambda: _sessions(given), lambda sessions: [one(each) for each in annotate(sessions, matcher)], values)
+
+
+def _our_cleaned(_: Given, folder: Path) -> Job:
+    return _our_lexical(json.loads((folder / "cleaned.json").read_text(encoding="utf-8")), folder)
+
+
+def _our_tokens(given: Given, _: Path) -> Job:
+    import numpy as np
+
+    from therapy_analytics.measures.synchrony.alignment import lexical_cosines, ngrams
+    from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosines, tagged_ngrams
+
+    def arrays(session: Any) -> tuple[Any, Any, Any]:
+        flat = [word for words in session["words"] for word in words]
+        place = {word: i for i, word in enumerate(dict.fromkeys(flat))}
+        tags = [given["tags"].index(tag) for tags in session["tags"] for tag in tags]
+        offsets = np.cumsum([0, *map(len, session["words"])])
+        return np.array([place[word] for word in flat], dtype=np.int64), np.array(tags, dtype=np.int64), offsets
+
+    def one(words: Any, tags: Any, offsets: Any) -> list[Any]:
+        first = np.arange(len(offsets) - 2)
+        lexical = [ngrams(words, offsets, n) for n in (1, 2)]
+        tagged = [tagged_ngrams(words, tags, offsets, n, n_tags=len(given["tags"])) for n in (1, 2)]
+        return [
+            *(lexical_cosines(of, of, first, first + 1, empty=0.0) for of in lexical),
+            *(syntactic_cosines(of, of, first, first + 1, empty=0.0) for of in tagged),
+        ]
+
+    prepared = [arrays(session) for session in given["sessions"]]
+    return Job(lambda: prepared, lambda sessions: [one(*session) for session in sessions], means_of_four)
+
+
+def _our_lists(given: Given, _: Path) -> Job:
+    from therapy_analytics.language import annotate
+
+    matcher = _matcher(lists=True)
+
+    def values(batch: Any) -> Values:
+        counts = [one.count("pronouns.first_person_singular").sum() for one in batch]
+        return {"first person singular": [*map(float, counts)]}
+
+    return Job(lambda: _sessions(given), lambda sessions: annotate(sessions, matcher), values)
+
+
+def _our_words(given: Given, _: Path) -> Job:
+    from therapy_analytics.language import annotate
+    from therapy_analytics.measures.process.talk import talk
+
+    matcher = _matcher(lists=False)
+
+    def values(found: Any) -> Values:
+        words = {f"words of the {role}": [one[f"n_words_{role}"] for one in found] for role in ROLES}
+        return words | {"Gini of words": [abs(one["therapist_talk_share"] - 0.5) for one in found]}
+
+    return Job(lambda: _sessions(given), lambda sessions: [talk(one) for one in annotate(sessions, matcher)], values)
+
+
+def _our_counts(given: Given, _: Path) -> Job:
+    from therapy_analytics.language import annotate
+
+    matcher = _matcher(lists=False)
+
+    def values(batch: Any) -> Values:
+        counts = {"words": batch.turns.n_words, "sentences": batch.turns.n_sentences}
+        return {name: by_session(of.tolist(), given) for name, of in counts.items()}
+
+    return Job(lambda: _sessions(given), lambda sessions: annotate(sessions, matcher), values)
+
+
+def _our_tags(given: Given, _: Path) -> Job:
+    import numpy as np
+
+    from therapy_analytics.language import annotate
+    from therapy_analytics.language.syntax import UPOS, load_tagger, tag
+
+    matcher = _matcher(lists=False)
+    load_tagger()
+
+    def work(sessions: Any) -> Any:
+        lengths = np.diff(annotate(sessions, matcher).turns.offsets)
+        tags = tag([turn.text for session in sessions for turn in session.turns])
+        cells = np.repeat(np.arange(len(lengths)), lengths) * len(UPOS) + tags
+        with np.errstate(invalid="ignore"):  # 0 / 0 in a turn without tokens
+            return np.bincount(cells, minlength=len(lengths) * len(UPOS)).reshape(-1, len(UPOS)) / lengths[:, None]
+
+    def values(found: Any) -> Values:
+        return {one: by_session(found[:, UPOS.index(one)].tolist(), given) for one in TAGS}
+
+    return Job(lambda: _sessions(given), work, values)
+
+
+def _ours(start: Callable[[Given, Path], Job], *names: str) -> Side:
+    package = ("spacy.lang.en", "therapy_analytics.language", *(f"therapy_analytics.{name}" for name in names))
+    return Side("therapy-analytics", modules(*package), start)
+
+
+SIDES = {
+    "coordination": _ours(_our_coordination, "measures.synchrony.coordination"),
+    "marks": _ours(_our_marks, "measures.synchrony.coordination"),
+    "alignment": _ours(_our_lexical, "measures.synchrony.alignment"),
+    "cleaned": _ours(_our_cleaned, "measures.synchrony.alignment"),
+    "tokens": _ours(_our_tokens, "measures.synchrony.syntactic_alignment"),
+    "lists": _ours(_our_lists),
+    "words": _ours(_our_words, "measures.process.talk"),
+    "counts": _ours(_our_counts),
+    "parts of speech": _ours(_our_tags, "language.syntax"),
+}
+
+if __name__ == "__main__":
+    main(SIDES)

@@ -1,0 +1,226 @@
+"""Work on a real cluster on this machine: a scheduler and two workers, each a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from clusters import There, a_cluster
+
+from therapy_analytics.engine import Lost, crew
+from therapy_analytics.engine import cluster as cluster_module
+from therapy_analytics.engine.address import checked
+from therapy_analytics.engine.worker import Terms, unfitness
+from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.language.cores import threads
+
+pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+
+Batch = tuple[int, ...]
+
+
+def _double(batch: Batch) -> Batch:
+    if 13 in batch:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if 99 in batch:
+        raise MemoryError
+    return tuple(2 * one for one in batch)
+
+
+def _dies_once(flag: Path, number: int) -> int:
+    if number == 3 and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return -number
+
+
+def _refuse(path: str) -> int:
+    raise UnreadableFileError(path, 3, "quorvexed", "Be calm")
+
+
+def _linger(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def _threads(_: int) -> tuple[int, int]:
+    from threadpoolctl import threadpool_info
+
+    return max(library["num_threads"] for library in threadpool_info()), threads()
+
+
+def _version() -> str:
+    return os.environ.get("VERSION_OF_THIS_TEST", "one")
+
+
+def _nothing_of_ours(folder: Path) -> dict[str, str]:
+    """Return the environment of a process that has not got this package."""
+    (folder / "therapy_analytics.py").write_text("raise ModuleNotFoundError(name='therapy_analytics')")
+    return {"PYTHONPATH": str(folder)}
+
+
+def _apart(batch: Batch) -> list[Batch]:
+    return [(one,) for one in batch]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[There]:
+    """Two workers of one thread each, which are started again when they die."""
+    with a_cluster(tmp_path_factory.mktemp("cluster")) as there:
+        there.start("worker", there.address, "--nthreads", "1", "--nworkers", "2")
+        yield there
+
+
+def test_results_are_those_of_this_machine_in_order(cluster: There) -> None:
+    batches = [(n, n + 1) for n in range(20, 60, 2)]
+    with crew() as here, crew(scheduler=cluster.address, alike=_version) as there:
+        assert list(there.in_order(_double, batches)) == list(here.in_order(_double, batches))
+        assert list(there.in_order(abs, [-1, -1])) == [(-1, 1), (-1, 1)]
+
+
+def test_a_worker_takes_one_thread(cluster: There) -> None:
+    with crew(scheduler=cluster.address) as there:
+        assert {n for _, n in there.in_order(_threads, range(4))} == {(1, 1)}
+
+
+def test_errors_travel_and_say_nothing_on_the_way(cluster: There) -> None:
+    with (
+        crew(scheduler=cluster.address) as there,
+        pytest.raises(UnreadableFileError, match=r"a\.csv, line 3: quorvexed") as e,
+    ):
+        list(there.in_order(_refuse, ["a.csv"]))
+    assert "on the worker tcp://127.0.0.1" in e.value.__notes__[0]
+    assert "quorvexed" not in cluster.log.read_text()
+    assert "a.csv" not in cluster.log.read_text()
+
+
+def test_a_worker_killed_in_the_middle_loses_nothing(cluster: There, tmp_path: Path) -> None:
+    with crew(scheduler=cluster.address) as there:
+        found = list(there.in_order(partial(_dies_once, tmp_path / "flag"), range(12)))
+    assert (tmp_path / "flag").exists()
+    assert found == [(n, -n) for n in range(12)]
+
+
+def test_an_item_that_kills_each_worker_is_lost_alone(cluster: There) -> None:
+    with crew(scheduler=cluster.address) as there:
+        found = list(there.in_order(_double, [(1, 2), (13,), (6, 7), (99, 9), (10,)], apart=_apart))
+    assert found == [
+        ((1, 2), (2, 4)),
+        ((13,), Lost("died")),
+        ((6, 7), (12, 14)),
+        ((99,), Lost("memory")),
+        ((9,), (18,)),
+        ((10,), (20,)),
+    ]
+
+
+def test_what_is_under_way_is_not_waited_for(cluster: There) -> None:
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), crew(scheduler=cluster.address) as there:  # noqa: PT012
+        for _ in there.in_order(_linger, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, *[4.0] * 20]):
+            raise KeyboardInterrupt
+    assert time.monotonic() - began < 4
+
+
+def _other(cluster: There, kind: str, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a worker that is not as it must be."""
+    env = {"version": {"VERSION_OF_THIS_TEST": "two"}, "absent": _nothing_of_ours(folder)}.get(kind, {})
+    return cluster.start("worker", cluster.address, "--no-nanny", "--nthreads", "1", **env)
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("version", r"the worker tcp://127\.0\.0\.1:\d+ has another version of therapy-analytics"),
+        ("absent", r"the worker tcp://127\.0\.0\.1:\d+ cannot load therapy-analytics"),
+    ],
+)
+def test_a_worker_that_is_not_fit_is_refused(cluster: There, kind: str, problem: str, tmp_path: Path) -> None:
+    with crew(scheduler=cluster.address, alike=_version) as there:
+        one = _other(cluster, kind, tmp_path)
+        try:
+            if kind != "absent":  # who has not got the program dies of the first item, and others do the work
+                with pytest.raises(BadOptionError, match=problem):  # it comes when the work has begun
+                    list(there.in_order(_linger, [0.1] * 200))
+            with pytest.raises(BadOptionError, match=problem):
+                _soon_refused(cluster.address)
+        finally:
+            one.terminate()
+            one.wait(20)
+
+
+def test_a_worker_of_several_threads_is_not_fit() -> None:
+    worker: Any = SimpleNamespace(address="tcp://127.0.0.1:1", state=SimpleNamespace(nthreads=2))
+    assert "tcp://127.0.0.1:1 works on 2 things at a time" in str(unfitness(Terms(None), worker))
+    worker.state.nthreads = 1
+    assert unfitness(Terms(_version, "one"), worker) is None
+    assert "another version" in str(unfitness(Terms(_version, "two"), worker))
+
+
+def _soon_refused(address: str) -> None:
+    until = time.monotonic() + 15
+    while time.monotonic() < until:
+        with crew(scheduler=address, alike=_version):
+            time.sleep(0.1)
+
+
+def test_a_scheduler_that_goes_is_missed_in_plain_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with a_cluster(tmp_path) as own:
+        monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", 1.5)
+        with pytest.raises(BadOptionError, match="has no workers"), crew(scheduler=own.address):
+            pass
+        monkeypatch.undo()
+        own.start("worker", own.address, "--nthreads", "1", "--no-nanny")
+        with pytest.raises(BadOptionError, match="the same command goes on"), crew(scheduler=own.address) as there:  # noqa: PT012
+            for _ in there.in_order(_linger, [0.1] * 20):
+                own.kill()
+
+
+def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.raises(BadOptionError, match=f"no Dask scheduler answers at tcp://{address}"),
+            crew(scheduler=address),
+        ):
+            pass
+    with pytest.raises(BadOptionError, match="no Dask scheduler answers"), crew(scheduler=address):
+        pass
+    with pytest.raises(BadOptionError, match="no certificate"), crew(scheduler=f"tls://{address}"):
+        pass
+
+
+def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(BadOptionError, match=r"pip install 'therapy-analytics\[cluster\]'"), crew(scheduler="[::1]:1"):
+        pass
+
+
+def test_other_machines_must_be_allowed() -> None:
+    assert checked("tls://clinic.example:8786", remote=True) == "tls://clinic.example:8786"
+    for address in ("tcp://192.168.0.7:8786", "localhost.example:8786", "tls://[2001:db8::1]:8786"):
+        with pytest.raises(BadOptionError, match="--allow-remote"):
+            checked(address, remote=False)
+    for address in (
+        "",
+        "localhost",
+        "http://127.0.0.1:1",
+        "tcp://:1",
+        "tcp://127.0.0.1:x",
+        "tcp://127.0.0.1:1/a",
+        "inproc://a/1",
+    ):
+        with pytest.raises(BadOptionError, match="is not the address of a Dask scheduler"):
+            checked(address, remote=True)

@@ -1,0 +1,31 @@
+"""pyarrow, which reads and writes Parquet: optional, and slow to load."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from therapy_analytics.errors import BadOptionError
+
+
+def pyarrow(option: str, *, needed: str) -> Any:
+    """Return the package.
+
+    Parameters
+    ----------
+    option : str
+        Who asks for it: what the error names.
+    needed : str
+        What for, as the beginning of a sentence: "writing Parquet".
+
+    Raises
+    ------
+    BadOptionError
+        It is not installed.
+    """
+    try:
+        import_module("pyarrow.parquet")
+        return import_module("pyarrow")
+    except ImportError:
+        problem = f"{needed} needs the package pyarrow, which is not installed"
+        raise BadOptionError(option, problem, "Install it with: pip install 'therapy-analytics[parquet]'") from None

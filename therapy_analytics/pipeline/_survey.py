@@ -1,0 +1,216 @@
+"""The first look at all sessions: how each is called, and whose turns serve as strangers. Nothing said is held.
+
+Who works on them later reads them anew, wherever that is: only names, places and hashes travel.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from therapy_analytics import tables
+from therapy_analytics.engine import Crew, Lost
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.language.company import Candidate, Choice, candidate
+from therapy_analytics.pipeline._items import Lender, Named, Slice
+from therapy_analytics.readers._build import fingerprint
+from therapy_analytics.readers._pieces import Names, Piece, no_words, read_piece
+
+if TYPE_CHECKING:
+    from therapy_analytics.readers import ReadOptions
+    from therapy_analytics.session import Session
+
+PIECES_AT_A_TIME = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of a session that was looked at.
+
+    Attributes
+    ----------
+    wanted : str
+        The id that it wants.
+    said : bytes
+        A hash of its words.
+    n_turns : int
+        Its turns.
+    lends : Candidate or None
+        What decides whether it is a stranger to others.
+    about, gold : tuple of str
+        Its columns of sessions.csv that are no measures; columns of turns.csv with codes that people gave.
+    """
+
+    wanted: str
+    said: bytes
+    n_turns: int
+    lends: Candidate | None
+    about: tuple[str, ...]
+    gold: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PieceSeen:
+    """A file, or a part of one, that was looked at: as `PieceReading`, without its sessions."""
+
+    piece: Piece
+    sessions: tuple[Seen, ...] = ()
+    stem: str = ""
+    problem: UnreadableFileError | None = None
+    reader: str = ""
+    sha256: str = ""
+    by_name: bool = False
+
+
+@dataclass(slots=True)
+class InputFile:
+    """A transcript's file, as ``run.json`` names it, and why it could not be read, or not wholly."""
+
+    file: str
+    sha256: str = ""
+    reader: str = ""
+    sessions: int = 0
+    n_turns: int = 0
+    problem: UnreadableFileError | None = None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Return what ``run.json`` says of it."""
+        return {"file": self.file, "sha256": self.sha256, "reader": self.reader, "sessions": self.sessions}
+
+    def add(self, seen: PieceSeen) -> None:
+        """Count a part of it in."""
+        self.sha256, self.reader = self.sha256 or seen.sha256, self.reader or seen.reader
+        self.sessions += len(seen.sessions)
+        self.n_turns += sum(one.n_turns for one in seen.sessions)
+        self.problem = self.problem or seen.problem
+
+
+@dataclass(slots=True)
+class Survey:
+    """All sessions of a run, by their names and places.
+
+    Attributes
+    ----------
+    files : list of InputFile
+        In order.
+    slices : list of Slice
+        Where the sessions are, in order.
+    n_sessions, n_turns : int
+        How many there are.
+    about, gold : dict
+        As in `Seen`, of all sessions, in order of appearance.
+    """
+
+    files: list[InputFile] = field(default_factory=list)
+    slices: list[Slice] = field(default_factory=list)
+    n_sessions: int = 0
+    n_turns: int = 0
+    about: dict[str, None] = field(default_factory=dict)
+    gold: dict[str, None] = field(default_factory=dict)
+    _names: Names = field(default_factory=Names)
+    _choice: Choice[Lender] = field(default_factory=Choice)
+
+    def add(self, seen: PieceSeen, options: ReadOptions) -> None:
+        """Count in what was seen of a file, or of a part of it."""
+        named = tuple(self._named(one, seen.stem) for one in seen.sessions)
+        other = seen.by_name and any(one.wanted != name.id for one, name in zip(seen.sessions, named, strict=True))
+        ids = tuple(name.id for name in named) if other else None
+        if other:
+            seen = _look(seen.piece, options, ids)  # by these names, a table may say other things of them
+        if seen.piece.part == 0:
+            self.files.append(InputFile(seen.piece.path))
+        self.files[-1].add(seen)
+        if named:
+            self.slices.append(Slice(seen.piece, named, ids=ids))
+        for at, one in enumerate(seen.sessions):
+            self._count(one)
+            if one.lends is not None:
+                self._choice.offer(one.lends, Lender(seen.piece, at, ids))
+
+    def lenders(self) -> list[tuple[Candidate, Lender]]:
+        """Return whose turns serve as strangers, and where they are."""
+        return self._choice.chosen()
+
+    def _named(self, one: Seen, stem: str) -> Named:
+        name, notes = self._names.settle(one.wanted, stem, one.said)
+        return Named(name, notes, one.said, one.n_turns)
+
+    def _count(self, one: Seen) -> None:
+        self.n_sessions += 1
+        self.n_turns += one.n_turns
+        self.about |= dict.fromkeys(one.about)
+        self.gold |= dict.fromkeys(one.gold)
+
+
+def survey(
+    pieces: Iterable[Piece], options: ReadOptions, *, crew: Crew, on_file: Callable[[InputFile], None]
+) -> Survey:
+    """Look at all sessions once.
+
+    Parameters
+    ----------
+    pieces : iterable of Piece
+        The files, and the parts of large ones.
+    options : ReadOptions
+        How they are read.
+    crew : Crew
+        Who does it.
+    on_file : callable
+        Told of each file that was looked at.
+    """
+    found = Survey()
+    function = functools.partial(_look_at, options=options)
+    for group, outcome in crew.in_order(function, _groups(pieces), apart=_apart):
+        for seen in _lost(group, outcome) if isinstance(outcome, Lost) else outcome:
+            if seen.piece.part == 0:
+                _end(found.files, on_file)
+            found.add(seen, options)
+    _end(found.files, on_file)
+    return found
+
+
+def _end(files: Sequence[InputFile], on_file: Callable[[InputFile], None]) -> None:
+    """Tell of the last file, all of whose parts were looked at."""
+    for file in files[-1:]:
+        if file.problem is None and not file.n_turns:
+            file.problem = no_words(file.file)
+        on_file(file)
+
+
+def _groups(pieces: Iterable[Piece]) -> Iterator[tuple[Piece, ...]]:
+    left = iter(pieces)
+    return iter(lambda: tuple(islice(left, PIECES_AT_A_TIME)), ())
+
+
+def _apart(group: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
+    return ((piece,) for piece in group)
+
+
+def _lost(group: Sequence[Piece], why: Lost) -> Iterator[PieceSeen]:
+    what = "there was not enough memory to read it" if why.reason == "memory" else "the process that read it died"
+    for piece in group:
+        yield PieceSeen(piece, problem=UnreadableFileError(piece.path, None, what, "Split it into smaller files"))
+
+
+def _look_at(group: Sequence[Piece], *, options: ReadOptions) -> tuple[PieceSeen, ...]:
+    return tuple(_look(piece, options) for piece in group)
+
+
+def _look(piece: Piece, options: ReadOptions, ids: Sequence[str] | None = None) -> PieceSeen:
+    reading = read_piece(piece, options, ids)
+    return PieceSeen(
+        piece, tuple(map(_seen, reading.sessions)), reading.stem, reading.problem, reading.reader, reading.sha256,
+        reading.by_name,
+    )  # fmt: skip
+
+
+def _seen(session: Session) -> Seen:
+    gold = dict.fromkeys(f"{tables.GOLD}{name}" for turn in session.turns for name, code in turn.gold.items() if code)
+    return Seen(
+        session.id, fingerprint(session), len(session.turns), candidate(session), tuple(tables.about(session)),
+        tuple(gold),
+    )  # fmt: skip

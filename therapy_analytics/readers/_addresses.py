@@ -1,0 +1,176 @@
+"""Where transcripts are: on this machine, or at an address such as ``s3://bucket/folder``.
+
+Addresses are opened by universal_pathlib and fsspec, which are optional and imported for an address only.
+What is shown of one never holds a password or a key.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from therapy_analytics.errors import UnreadableFileError
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_USER = re.compile(r"(?<=://)[^/]*@")
+_INSTALL = "Install them with: pip install 'therapy-analytics[cluster]'"
+_RIGHTS = re.compile(r"permission|credential|forbidden|denied|unauthori[sz]ed|token|login", re.IGNORECASE)
+
+
+def is_address(path: str | os.PathLike[str]) -> bool:
+    """Tell an address from the path of a file on this machine; the letter of a drive is no scheme.
+
+    Examples
+    --------
+    >>> [is_address(path) for path in ("s3://bucket/a.json", "talks/a.json", "C://talks", "a:/b")]
+    [True, False, False, False]
+    """
+    return _ADDRESS.match(str(path)) is not None
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """Return a path as messages and results show it: of an address, without user, password and what is asked for.
+
+    Examples
+    --------
+    >>> shown("sftp://ann:secret@host/a.json"), shown("https://host/a.json?token=secret"), shown("talks/a?.json")
+    ('sftp://host/a.json', 'https://host/a.json', 'talks/a?.json')
+    """
+    text = str(path)
+    if not is_address(text):
+        return text
+    bare = _USER.sub("", text).partition("?")[0]
+    return bare.partition("#")[0] if bare.startswith("http") else bare
+
+
+def placed(path: str | os.PathLike[str]) -> str:
+    """Return where a path is, from whichever folder it is opened."""
+    return str(path) if is_address(path) else str(Path(path).absolute())
+
+
+def beside(place: str, name: str) -> str:
+    """Return the place of another file of the same folder."""
+    folder, slash, _ = place.rpartition("/") if is_address(place) else ("", "", "")
+    return f"{folder}{slash}{name}" if slash else str(Path(place).parent / name)
+
+
+def located(place: str | os.PathLike[str]) -> Path:
+    """Return what opens, lists and names a place: a path, or what behaves like one.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is an address, and what opens addresses is not installed, or does not know this kind.
+    """
+    if not is_address(place):
+        return Path(place)
+    try:
+        opener: Any = import_module("upath")
+    except ImportError:
+        problem = "reading from an address needs packages that are not installed (universal-pathlib, fsspec)"
+        raise UnreadableFileError(shown(place), None, problem, _INSTALL) from None
+    with plainly(place):
+        found: Path = opener.UPath(str(place))
+    return found
+
+
+def named(path: str | os.PathLike[str]) -> Path:
+    """Return a path for its parts alone (name, stem, suffix), without what must not be shown."""
+    try:
+        return located(shown(path))
+    except UnreadableFileError:
+        return Path(shown(path))
+
+
+def open_binary(place: str) -> IO[bytes]:
+    """Open a file to read its bytes."""
+    with plainly(place):
+        return located(place).open("rb")
+
+
+def is_folder(place: str) -> bool:
+    """Tell whether a place is a folder; one that cannot be looked at is none, and opening it says why."""
+    if not is_address(place):
+        return Path(place).is_dir()
+    try:
+        with plainly(place):
+            return located(place).is_dir()
+    except UnreadableFileError:
+        return False
+
+
+def size(place: str) -> int:
+    """Return how many bytes a file has; 0 where that cannot be told."""
+    try:
+        with plainly(place):
+            return located(place).stat().st_size
+    except UnreadableFileError:
+        return 0
+
+
+def version(place: str) -> tuple[object, ...]:
+    """Return what changes when a file is written anew; nothing where there is none."""
+    if is_address(place):
+        with plainly(place):
+            return _version_at(located(place))
+    try:
+        found = Path(place).stat()
+    except (OSError, ValueError):
+        return ()
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else ()
+
+
+def _version_at(path: Any) -> tuple[object, ...]:
+    path.fs.invalidate_cache(path.path)  # what a long-lived process saw of it may be old
+    return (path.fs.size(path.path), path.fs.ukey(path.path)) if path.fs.isfile(path.path) else ()
+
+
+@contextmanager
+def plainly(place: str | os.PathLike[str]) -> Iterator[None]:
+    """Say plainly what went wrong while a file was opened, whoever opens it; their words may hold a key."""
+    try:
+        yield
+    except UnreadableFileError:
+        raise
+    except OSError as error:
+        why = _plain_words(error) if is_address(place) or not error.strerror else error.strerror
+        remedy = "Check that it exists and may be read"
+        raise UnreadableFileError(shown(place), None, f"the file cannot be opened ({why})", remedy) from None
+    except Exception as error:
+        if not is_address(place):
+            raise
+        raise _of_address(place, error) from None
+
+
+def _plain_words(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "No such file or directory"
+    if isinstance(error, PermissionError):
+        return "Permission denied"
+    return os.strerror(error.errno) if error.errno else type(error).__name__
+
+
+def _of_address(place: str | os.PathLike[str], error: Exception) -> UnreadableFileError:
+    """Return what to say of an address that the package for its kind could not open."""
+    scheme = str(place).partition("://")[0]
+    if isinstance(error, ImportError):
+        problem, remedy = f"reading from {scheme}:// needs a package that is not installed", _for_scheme(scheme)
+    elif isinstance(error, ValueError) and "filesystem" in str(error):
+        problem, remedy = f"{scheme}:// is no known kind of address", "Known are s3://, gs://, file:// and others"
+    elif _RIGHTS.search(f"{type(error).__name__} {error}"):
+        problem = "the address cannot be opened: you are not known there, or may not read it"
+        remedy = "Check how you are logged in (see the documentation of the storage), and that you may read it"
+    else:
+        problem, remedy = f"the address cannot be opened ({type(error).__name__})", "Check it, and the connection"
+    return UnreadableFileError(shown(place), None, problem, remedy)
+
+
+def _for_scheme(scheme: str) -> str:
+    package = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}.get(scheme)
+    return f"Install it with: pip install {package}" if package else "See the documentation of fsspec for which"

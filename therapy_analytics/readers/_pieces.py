@@ -1,0 +1,267 @@
+"""Reading in pieces: files, and parts of large files, each of which any process can read by itself."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from therapy_analytics.errors import BadDataFileError, UnreadableFileError
+from therapy_analytics.readers._addresses import is_address, named, open_binary, placed, shown, size, version
+from therapy_analytics.readers._base import (
+    HEAD,
+    READERS,
+    Layout,
+    Part,
+    RawSession,
+    ReadOptions,
+    Source,
+    decoded,
+    load_source,
+)
+from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
+from therapy_analytics.readers._files import choose_reader, walk
+from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, keys, tables_for
+from therapy_analytics.session import Session
+
+LARGE = 32 * 2**20
+"""Bytes of a part of a file, unpacked; smaller files are not cut."""
+_PACKED = 8
+"""How much smaller than its contents a file may be."""
+_CHANGED = ("the file changed while it was read", "Leave the transcripts as they are, and run again")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file, or a part of a large one, that any process can read by itself; it holds no words.
+
+    Attributes
+    ----------
+    path : str
+        The file as the user named it, and as results and messages show it.
+    place : str
+        Where it is opened, from any folder: an absolute path, or an address.
+    begin, end : int and int or None
+        Which part: data rows of Parquet, bytes of JSON Lines, from 0, without the last; None is the whole file.
+    part : int
+        Its number among the parts of the file, from 0.
+    layout : Layout or None
+        What was decided of the whole file, for those who read a part of it.
+    """
+
+    path: str
+    place: str = field(repr=False)  # an address may hold a password
+    begin: int = 0
+    end: int | None = None
+    part: int = 0
+    layout: Layout | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PieceReading:
+    """What became of a piece: its sessions, or why it could not be read.
+
+    Attributes
+    ----------
+    piece : Piece
+        Which it is.
+    sessions : tuple of Session
+        In order; named as they want to be called, or by the ids that were given.
+    stem : str
+        A safe id of the name of the file.
+    problem : UnreadableFileError or None
+        Why it could not be read.
+    reader : str
+        The name of its reader.
+    sha256 : str
+        Of the whole file; empty but for the first part.
+    by_name : bool
+        Whether a table about sessions was looked into, in which other ids could find other rows.
+    """
+
+    piece: Piece
+    sessions: tuple[Session, ...] = ()
+    stem: str = ""
+    problem: UnreadableFileError | None = None
+    reader: str = ""
+    sha256: str = ""
+    by_name: bool = False
+
+
+@dataclass(slots=True)
+class Names:
+    """The ids of a run that are taken, and what was said under them."""
+
+    _taken: dict[str, int] = field(default_factory=dict)
+    _said: dict[bytes, str] = field(default_factory=dict)
+
+    def settle(self, wanted: str, stem: str, said: bytes) -> tuple[str, tuple[str, ...]]:
+        """Return an id that no other session of the run has, and a note where the same words were met before.
+
+        Parameters
+        ----------
+        wanted, stem : str
+            The id that the session wants, and that of its file's name.
+        said : bytes
+            The `fingerprint` of its words.
+        """
+        identity = unique_id(wanted, stem, self._taken)
+        twin = self._said.setdefault(said, identity)
+        return identity, () if twin == identity else (f"The same words as in session {twin}.",)
+
+
+def find_pieces(
+    paths: Iterable[str | Path], *, options: ReadOptions | None = None, leave_out: Path | None = None
+) -> Iterator[Piece]:
+    """Yield what is to be read, file after file, as it is found; parts of a file follow each other.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders; addresses as text.
+    options : ReadOptions, optional
+        Columns, labels, metadata.
+    leave_out : Path, optional
+        A folder that is not looked into, such as the one that results go to.
+
+    Raises
+    ------
+    NothingToReadError
+        There is no file to read.
+    BadDataFileError
+        The table about sessions that the options name does not exist.
+    """
+    options = options or ReadOptions()
+    if options.metadata is not None and not version(placed(options.metadata)):
+        raise BadDataFileError(shown(options.metadata), "there is no such table about sessions", "Check its name")
+    from_name("", options.pattern)  # a pattern that cannot be used is an error before any file is read
+    own = None if options.metadata is None else _real(options.metadata)
+    for path in walk(paths, leave_out):
+        if own is None or _real(path) != own:
+            yield from _pieces_of(Piece(shown(path), placed(path)), options)
+
+
+def _pieces_of(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
+    """Yield the parts of a large file, or the file."""
+    parts = _parts(whole, options) if size(whole.place) >= LARGE // _PACKED else ()
+    if len(parts) < 2:
+        yield whole
+        return
+    for number, part in enumerate(parts):
+        yield replace(whole, begin=part.begin, end=part.end, part=number, layout=part.layout)
+
+
+def _parts(whole: Piece, options: ReadOptions) -> Sequence[Part]:
+    try:
+        source = beginning(whole, options)
+        cut = choose_reader(source).cut
+        return () if cut is None else cut(source, LARGE)
+    except Exception:  # noqa: BLE001 (reading it will say what is wrong)
+        return ()
+
+
+def beginning(piece: Piece, options: ReadOptions) -> Source:
+    """Return no more than the beginning of a file, which is enough to tell its format."""
+    with open_binary(piece.place) as file:
+        data = file.read(HEAD)
+    return replace(decoded(named(piece.path), data, options), place=piece.place)
+
+
+def read_piece(piece: Piece, options: ReadOptions, ids: Sequence[str] | None = None) -> PieceReading:
+    """Read the sessions of a piece; a file that cannot be read is a problem, and no exception.
+
+    Parameters
+    ----------
+    piece : Piece
+        Which.
+    options : ReadOptions
+        As for `find_pieces`.
+    ids : sequence of str, optional
+        How its sessions are called; as they want to be, if not given.
+    """
+    try:
+        return _read(piece, options, ids)
+    except UnreadableFileError as problem:
+        return PieceReading(piece, problem=problem)
+    except BadDataFileError as error:
+        return PieceReading(piece, problem=UnreadableFileError(error.path, None, error.problem, error.remedy))
+    except Exception as error:  # noqa: BLE001 (whatever a file does to a reader, the run goes on)
+        what = f"the file could not be understood ({type(error).__name__})"
+        return PieceReading(piece, problem=UnreadableFileError(piece.path, None, what, "Save it again in its format"))
+
+
+_LAST: list[tuple[Piece, ReadOptions, tuple[object, ...], PieceReading]] = []
+"""The last reading of this process, of one file at a time."""
+
+
+def read_again(piece: Piece, options: ReadOptions) -> PieceReading:
+    """Read a piece as `read_piece` does; the last one is kept, for those who come back for more of its sessions."""
+    state = version(piece.place)
+    for kept in _LAST:
+        if state and kept[:3] == (piece, options, state):
+            return kept[3]
+    _LAST.clear()  # before the next is held
+    reading = read_piece(piece, options)
+    _LAST.append((piece, options, state, reading))
+    return reading
+
+
+def _read(piece: Piece, options: ReadOptions, ids: Sequence[str] | None) -> PieceReading:
+    if piece.layout is not None:
+        return _read_part(piece, piece.layout, options, ids)
+    source = load_source(piece.path, options, piece.place)
+    chosen = choose_reader(source)
+    tables = list(tables_for(piece.path, piece.place, options))
+    sessions = _sessions(list(chosen.read(source)), source, tables, ids)
+    if not any(session.turns for session in sessions):
+        raise no_words(piece.path)
+    return PieceReading(
+        piece, sessions, safe_id(source.path.stem), None, chosen.name, source.sha256, by_name=bool(tables)
+    )
+
+
+def no_words(path: str) -> UnreadableFileError:
+    """Return what is said of a file in which nobody speaks."""
+    return UnreadableFileError(path, None, "the file holds no spoken words", "It should hold a transcript")
+
+
+def _read_part(piece: Piece, layout: Layout, options: ReadOptions, ids: Sequence[str] | None) -> PieceReading:
+    part = Part(piece.begin, piece.end or 0, layout)
+    source = Source(named(piece.path), "", options, place=piece.place, part=part)
+    tables = list(tables_for(piece.path, piece.place, options))
+    sessions = _sessions(list(READERS[layout.reader].read(source)), source, tables, ids)
+    digest = "" if piece.part else _hash_of(piece.place)
+    return PieceReading(piece, sessions, safe_id(source.path.stem), None, layout.reader, digest, by_name=bool(tables))
+
+
+def _hash_of(place: str) -> str:
+    with open_binary(place) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def _sessions(
+    found: Sequence[RawSession], source: Source, tables: Sequence[Table], ids: Sequence[str] | None
+) -> tuple[Session, ...]:
+    if ids is not None and len(ids) != len(found):
+        raise source.error(*_CHANGED)
+    given = ids or [""] * len(found)
+    return tuple(_build(raw, source, tables, identity) for raw, identity in zip(found, given, strict=True))
+
+
+def _build(raw: RawSession, source: Source, tables: Sequence[Table], given: str) -> Session:
+    stem = safe_id(source.path.stem)
+    wanted = safe_id(raw.name) if raw.name.strip() else stem
+    identity = given or wanted
+    about, notes = combined(
+        common_names(raw.metadata),
+        from_name(source.path.stem, source.options.pattern),
+        *(next(filter(None, map(table.get, keys(identity, wanted, stem))), {}) for table in tables),
+    )
+    session = build_session(raw, Place(str(source.path), identity), about, source.options)
+    return replace(session, notes=(*session.notes, *notes))
+
+
+def _real(path: str | Path) -> str:
+    return str(path) if is_address(path) else os.path.realpath(path)
