@@ -245,12 +245,9 @@ def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
     others, sides = strangers_of(session), spoken_turns(session)
     if len(others) < FEWEST_STRANGERS or not all(map(len, sides)):
         return None
-    generator, whose = session.generator(1), np.arange(DRAWS // 2) % len(others)
-    found = tuple(np.empty((DRAWS // 2, len(turns)), dtype=np.int64) for turns in sides)
-    for drawn, turns in zip(found, sides, strict=True):
-        for k, stranger in enumerate(others):
-            drawn[whose == k] = _like(session, stranger, turns, generator, n_draws=int(np.count_nonzero(whose == k)))
-    return found[0], found[1]
+    generator = session.generator(1)
+    therapist, client = (_like(session, others, turns, generator) for turns in sides)
+    return therapist, client
 
 
 def strangers_of(session: AnnotatedSession) -> list[int]:
@@ -272,33 +269,57 @@ def _strangers(session: AnnotatedSession) -> list[int]:
     return found if len(found) >= FEWEST_STRANGERS else []
 
 
-def _like(
-    session: AnnotatedSession, stranger: int, turns: Ints, generator: np.random.Generator, *, n_draws: int
-) -> Ints:
-    """Return turns of one stranger about as long as the session's own of one role, (n_draws, n_turns).
+def _like(session: AnnotatedSession, others: list[int], turns: Ints, generator: np.random.Generator) -> Ints:
+    """Return turns of strangers about as long as the session's own of one role, (DRAWS / 2, n_turns).
 
-    Within a draw no turn is taken twice, unless the stranger has fewer: a dialogue in which the same turns recur would
-    be less rich than any real one.
+    A draw is of one stranger, the next of the next. Within a draw no turn is taken twice, unless the stranger has
+    fewer: a dialogue in which the same turns recur would be less rich than any real one.
     """
+    wanted, shape = session.n_words[turns], (DRAWS // 2, len(turns))
+    at, noise = np.empty(shape, dtype=np.int64), np.empty(shape)
+    first, last = np.empty((2, len(at), 1), dtype=np.int64)
+    lent: list[Ints] = []
+    for k, theirs in enumerate(_lenders(session, others, turns)):
+        mine = slice(k, None, len(others))
+        at[mine] = generator.integers(*_nearest(session, theirs, wanted), at[mine].shape)
+        noise[mine] = generator.random(at[mine].shape)
+        first[mine], last[mine] = sum(map(len, lent)), len(theirs) - len(turns)
+        lent.append(theirs)
+    at = _untaken(at, last)
+    found = np.empty_like(at)
+    np.put_along_axis(found, np.argsort(wanted + noise, axis=1), np.concatenate(lent)[first + at], axis=1)
+    return found
+
+
+def _lenders(session: AnnotatedSession, others: list[int], turns: Ints) -> list[Ints]:
+    """Return the turns of each stranger in the role of these turns, the shortest first, and at least as many."""
     company = session.company
     assert company is not None  # noqa: S101 (there are no strangers without)
-    theirs = company.by_length[stranger, int(session.turns.roles[turns[0]])]
-    theirs = np.repeat(theirs, -(-len(turns) // len(theirs)))
-    lengths, wanted = company.whole.n_words[theirs], session.n_words[turns]
+    theirs = [company.by_length[stranger, int(session.turns.roles[turns[0]])] for stranger in others]
+    return [one if len(one) >= len(turns) else np.repeat(one, -(-len(turns) // len(one))) for one in theirs]
+
+
+def _nearest(session: AnnotatedSession, theirs: Ints, wanted: Ints) -> tuple[Ints, Ints]:
+    """Return from which to before which of a stranger's turns one of each length may be drawn."""
+    company = session.company
+    assert company is not None  # noqa: S101 (there are no strangers without)
+    lengths = company.whole.n_words[theirs]
     left, right = np.searchsorted(lengths, wanted, "left"), np.searchsorted(lengths, wanted, "right")
     middle = (left + right) // 2
     # Where more turns than the nearest few are of that very length, each of them may be drawn.
-    lowest, highest = np.minimum(left, middle - NEAR), np.maximum(right, middle + NEAR + 1)
-    each = np.arange(len(turns))
-    at = np.sort(generator.integers(lowest, highest, (n_draws, len(turns))), axis=1) - each
-    # Where turns are taken already, the next ones or the ones before: midway, or all would become longer than wanted.
+    return np.minimum(left, middle - NEAR), np.maximum(right, middle + NEAR + 1)
+
+
+def _untaken(at: Ints, last: Ints) -> Ints:
+    """Return places of turns, (n_draws, n), rising from 0 to at most `last` more than the least that there can be.
+
+    Where turns are taken already, the next ones or the ones before: midway, or all would become longer than wanted.
+    """
+    each = np.arange(at.shape[1])
+    at = np.sort(at, axis=1) - each
     following = np.maximum.accumulate(at, axis=1)
     preceding = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]
-    at = np.clip((following + preceding) // 2, 0, len(theirs) - len(turns)) + each
-    by_length = np.argsort(wanted + generator.random((n_draws, len(turns))), axis=1)
-    found = np.empty((n_draws, len(turns)), dtype=np.int64)
-    np.put_along_axis(found, by_length, theirs[at], axis=1)
-    return found
+    return np.asarray(np.clip((following + preceding) // 2, 0, last) + each)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -339,12 +360,18 @@ def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_
     closer : {"higher", "lower"}
         Which end counts where only one does.
     """
-    defined = ~np.isnan(draws)
-    n = np.count_nonzero(defined, axis=0)
-    asked = asked & ~np.isnan(values) & (n >= max(2, len(draws) / 2))
-    n = np.maximum(n, 2)
-    mean = np.where(defined, draws, 0.0).sum(axis=0) / n
-    sd = np.sqrt(np.where(defined, (draws - mean) ** 2, 0.0).sum(axis=0) / (n - 1))
+    undefined = np.isnan(draws)
+    if undefined.any():
+        n = np.count_nonzero(~undefined, axis=0)
+        asked = asked & (n >= max(2, len(draws) / 2))
+        n = np.maximum(n, 2)
+        mean = np.where(undefined, 0.0, draws).sum(axis=0) / n
+        squares = np.where(undefined, 0.0, (draws - mean) ** 2).sum(axis=0)
+    else:
+        asked, n = asked & (len(draws) >= 2), np.asarray(max(len(draws), 2))
+        mean = draws.sum(axis=0) / n
+        squares = ((draws - mean) ** 2).sum(axis=0)
+    asked, sd = asked & ~np.isnan(values), np.sqrt(squares / (n - 1))
     z = np.where(sd > 1e-12, (values - mean) / np.where(sd > 1e-12, sd, 1.0), nan)
     above = (np.count_nonzero(draws >= values - 1e-12, axis=0) + 1) / (n + 1)
     below = (np.count_nonzero(draws <= values + 1e-12, axis=0) + 1) / (n + 1)

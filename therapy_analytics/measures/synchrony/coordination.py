@@ -103,20 +103,30 @@ def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> D
     """Return what gives `_over` and `_each` of draws, from marks as bits: which both have is the one and the other."""
     n_marks = before.shape[1]
     bits, codes = bits_of(n_marks), (codes_of(before)[draws.anchors], codes_of(after)[draws.replies])
+    table = len(codes[0]) * len(codes[1]) < draws.n_draws * draws.n_pairs
     n_pairs = (stretches.bounds[1] - stretches.bounds[0]).astype(np.float64)[:, None, None]
-    n_bits = bits.sum(axis=1)
 
     def drawn(part: slice) -> tuple[Floats, Floats]:
         of_anchor, of_reply = (code[at] for code, at in zip(codes, draws.some(part), strict=True))
         of_both = of_anchor & of_reply
         had, both, has = (counted(one, n_marks, stretches.counts) for one in (of_anchor, of_both, of_reply))
-        # The first stretch is all pairs.
-        above = (bits[of_both] - bits[of_anchor] * (has[0] / len(of_reply))).sum(axis=-1)
-        n = n_bits[of_anchor]
-        each = np.where(n > 0, above / np.maximum(n, 1), nan)
+        rates = has[0] / len(of_reply)  # the first stretch is all pairs
+        if table and (rates == rates[0]).all():
+            every = _above(bits, codes[0][:, None], codes[1][None], rates[:1])
+            at = draws.some(part)
+            each = every.take(at[0] * every.shape[1] + at[1])
+        else:
+            each = _above(bits, of_anchor, of_reply, rates)
         return aggregate(_beyond(had, both, has, n_pairs)), each
 
     return drawn
+
+
+def _above(bits: Floats, of_anchor: Ints, of_reply: Ints, rates: Floats) -> Floats:
+    """Return `_each` of turns given as bits, with the rate of each marker in the replies, (1 or n_draws, n_markers)."""
+    n = bits.sum(axis=1)[of_anchor]
+    above = (bits[of_anchor & of_reply] - bits[of_anchor] * rates).sum(axis=-1)
+    return np.where(n > 0, above / np.maximum(n, 1), nan)
 
 
 def _each(terms: Floats) -> Floats:

@@ -182,8 +182,12 @@ def _called(session: AnnotatedSession, keys_of: Callable[[Ints], Keys]) -> tuple
 
 def _classes(norms: Iterable[str]) -> Keys:
     """Return the function-word class of each normal form, from 1; 0 for none (no word has two)."""
-    matcher = _function_words()
-    return np.array([next(iter(matcher.columns_of(one)), -1) + 1 for one in norms], dtype=np.uint64)
+    return np.array([_class_of(one) for one in norms], dtype=np.uint64)
+
+
+@functools.lru_cache(maxsize=20_000)
+def _class_of(norm: str) -> int:
+    return next(iter(_function_words().columns_of(norm)), -1) + 1
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import Draws, Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._marks import codes_of, counted
+from therapy_analytics.measures.synchrony._marks import bits_of, codes_of, counted
 from therapy_analytics.measures.synchrony._pairwise import Drawn, Pairwise, looked_up, mean, pairwise, scores
 from therapy_analytics.measures.synchrony._stretches import Stretches
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
@@ -128,9 +128,13 @@ def reciprocal(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> F
     >>> reciprocal(said, reply, np.array([0]), np.array([0])).round(3).tolist()
     [[0.667, 0.0, 1.0, 0.0]]
     """
-    a, b = np.broadcast_arrays(before[anchors], after[replies])
-    used = a > 0
-    return np.concatenate([np.where(used, 1.0 - np.abs(a - b) / (a + b + 0.0001), 0.0), used], axis=-1)
+    found = _matched(before, after, anchors, replies)
+    return np.concatenate([found, np.broadcast_to(before[anchors] > 0, found.shape)], axis=-1)
+
+
+def _matched(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> Floats:
+    a, b = before[anchors], after[replies]
+    return np.where(a > 0, 1.0 - np.abs(a - b) / (a + b + 0.0001), 0.0)
 
 
 def over_categories(sums: Floats) -> Floats:
@@ -149,12 +153,14 @@ def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: St
 
     Where the turns before are the same in all draws, this is done once.
     """
+    n, of_turn = before.shape[1], codes_of(before > 0)
+    ones, n_used = np.ones(n), bits_of(n).sum(axis=1)[of_turn]
 
     def matched(anchors: Ints, replies: Ints) -> tuple[Floats, Floats]:
-        terms = reciprocal(before, after, anchors, replies)
-        return np.ascontiguousarray(terms[..., : terms.shape[-1] // 2]), over_categories(terms)
+        found, used = _matched(before, after, anchors, replies), n_used[anchors]
+        return found, np.where(used > 0, found @ ones / np.maximum(used, 1), nan)
 
-    pairs, codes, n = looked_up(matched, draws), codes_of(before > 0)[draws.anchors], before.shape[1]
+    pairs, codes = looked_up(matched, draws), of_turn[draws.anchors]
 
     def drawn(part: slice) -> tuple[Floats, Floats]:
         total, each = pairs(part)
