@@ -94,7 +94,7 @@ def test_the_command_names_the_scheduler(talks: Path, there: There, tmp_path: Pa
     assert (tmp_path / "r" / "sessions.csv").is_file()
     refused = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "o")])
     assert refused.exit_code == 2
-    assert "belong together" in refused.output
+    assert "--scheduler ADDRESS" in refused.output
 
 
 def test_no_words_reach_the_logs_of_the_cluster(talks: Path, there: There, tmp_path: Path) -> None:

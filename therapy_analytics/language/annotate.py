@@ -154,6 +154,7 @@ class AnnotatedSession:
     extras: frozenset[Extra] = frozenset()
     place: Place | None = field(default=None, compare=False, repr=False)
     _known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _passing: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.turns)
@@ -194,10 +195,21 @@ class AnnotatedSession:
         The function is the key, unless another is given. For what several measures or tables
         need: a copy of the session (`dataclasses.replace`) starts anew.
         """
+        return self._kept(self._known, compute, key)
+
+    def meanwhile(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:
+        """Return what `once` would, for what is large, and needed by measures alone: `forget` lets it go."""
+        return self._kept(self._passing, compute, key)
+
+    def forget(self) -> None:
+        """Let go what was needed to measure the session: a batch would hold a megabyte of it for each of its sessions."""
+        self._passing.clear()
+
+    def _kept(self, store: dict[Any, Any], compute: Callable[[AnnotatedSession], T], key: object) -> T:
         key = compute if key is None else key
-        if key not in self._known:
-            self._known[key] = compute(self)
-        found: T = self._known[key]
+        if key not in store:
+            store[key] = compute(self)
+        found: T = store[key]
         return found
 
     def by_turn(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:

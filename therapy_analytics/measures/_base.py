@@ -137,6 +137,7 @@ def values_of(session: AnnotatedSession) -> dict[str, Value]:
     for one in MEASURES:
         if one.extra is None or one.extra in session.extras:
             values.update(one.compute(session))
+    session.forget()
     return values
 
 

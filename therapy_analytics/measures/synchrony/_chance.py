@@ -136,7 +136,7 @@ def directions(session: AnnotatedSession, *, delay: int = 1) -> tuple[Direction,
     delay : int
         1 for the turn before, 2 for the other's turn before that, ...
     """
-    return session.once(lambda one: _directions(one, delay), key=("directions", delay))
+    return session.meanwhile(lambda one: _directions(one, delay), key=("directions", delay))
 
 
 def _directions(session: AnnotatedSession, delay: int) -> tuple[Direction, Direction]:
@@ -181,7 +181,7 @@ class Drawn:
 
 def replies_of(session: AnnotatedSession, *, delay: int = 1) -> Drawn:
     """Return the replies of both as they are, in other orders, and with a stranger's turns; see `directions`."""
-    return session.once(lambda one: _replies(*directions(one, delay=delay)), key=("replies", delay))
+    return session.meanwhile(lambda one: _replies(*directions(one, delay=delay)), key=("replies", delay))
 
 
 def _replies(therapist: Direction, client: Direction) -> Drawn:
@@ -238,7 +238,7 @@ def stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
     the turn in whose place it stands, as positions of `Company.whole`; the next draw takes the next stranger's.
     None where there are too few strangers.
     """
-    return session.once(_stranger_turns)
+    return session.meanwhile(_stranger_turns)
 
 
 def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
@@ -255,7 +255,7 @@ def strangers_of(session: AnnotatedSession) -> list[int]:
 
     Those who speak as many turns as the session, if there are enough of them: others must lend turns twice.
     """
-    return session.once(_strangers)
+    return session.meanwhile(_strangers)
 
 
 def _strangers(session: AnnotatedSession) -> list[int]:

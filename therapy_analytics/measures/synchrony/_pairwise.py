@@ -164,8 +164,8 @@ def outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
 
 
 def _outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
-    own = session.once(kind.represent)
-    spans = session.once(lambda one: spans_of(one, kind.delay), key=("spans", kind.delay))
+    own = session.meanwhile(kind.represent)
+    spans = session.meanwhile(lambda one: spans_of(one, kind.delay), key=("spans", kind.delay))
     found, each = _figures(kind, (own, own), replies_of(session, delay=kind.delay).shuffled, spans)
     counted = _counts(*np.split(_n_defined(each, spans.of_both), 2))
     series = np.full(len(session), nan)
@@ -185,7 +185,7 @@ def _among_strangers(kind: Pairwise, session: AnnotatedSession, spans: Spans) ->
     found = [np.full((len(DIRECTIONS), len(spans.parts), 0), nan)]
     exchanged = replies_of(session, delay=kind.delay).exchanged
     if session.company is not None and exchanged:
-        own, theirs = session.once(kind.represent), session.company.whole.once(kind.represent)
+        own, theirs = session.meanwhile(kind.represent), session.company.whole.once(kind.represent)
         # Of the therapist's replies, which come first: the turns before, and the replies
         sides = {CLIENT: (theirs, own), THERAPIST: (own, theirs)}
         found += [_figures(kind, sides[one], exchanged[one], spans)[0] for one in (CLIENT, THERAPIST)]

@@ -125,7 +125,7 @@ def whole_outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
 
 
 def _outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
-    own = session.once(kind.represent)
+    own = session.meanwhile(kind.represent)
     sides = [Side(own, turns, turns) for turns in spoken_turns(session)]
     if not all(len(side.turns) for side in sides):
         none = np.full(len(kind.columns), nan)

@@ -193,7 +193,7 @@ def _of_length(session: AnnotatedSession, n: int) -> NGrams:
 
 
 def _words_and_pairs(session: AnnotatedSession) -> tuple[NGrams, NGrams]:
-    return session.once(words), session.once(word_pairs)
+    return session.meanwhile(words), session.meanwhile(word_pairs)
 
 
 def _terms(before: NGrams, after: NGrams, anchors: Ints, replies: Ints) -> Floats:

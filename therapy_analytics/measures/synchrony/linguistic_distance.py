@@ -302,7 +302,7 @@ def linguistic_distance(session: AnnotatedSession) -> dict[str, Value]:
     """
     each = np.full(len(session), nan)
     if all(map(len, spoken_turns(session))):
-        distances = session.once(word_distances)
+        distances = session.meanwhile(word_distances)
         roles = np.where(session.n_words > 0, session.turns.roles, OTHER)
         found = nclid(distances, roles, k=K)
         for role in (THERAPIST, CLIENT):

@@ -133,22 +133,22 @@ def _with_those_of(found: Found, plot: Plot, i: Ints, j: Ints) -> Found:
 
 def word_series(session: AnnotatedSession) -> tuple[Series, Series]:
     """Return the therapist's words, and the client's; words and pieces of contractions, without punctuation."""
-    return _series(session, session.once(_words))
+    return _series(session, session.meanwhile(_words))
 
 
 def class_series(session: AnnotatedSession) -> tuple[Series, Series]:
     """Return the function-word class of each word of the therapist, and of the client; -1 for words of no class."""
-    return _series(session, session.once(_word_classes))
+    return _series(session, session.meanwhile(_word_classes))
 
 
 def word_runs(session: AnnotatedSession) -> Runs:
     """Return the runs of words of each turn."""
-    return runs_of(*session.once(_words), len(session.turns))
+    return runs_of(*session.meanwhile(_words), len(session.turns))
 
 
 def class_runs(session: AnnotatedSession) -> Runs:
     """Return the runs of function-word classes of each turn; words of no class are never alike and end a run."""
-    return runs_of(*session.once(_word_classes), len(session.turns))
+    return runs_of(*session.meanwhile(_word_classes), len(session.turns))
 
 
 def _series(session: AnnotatedSession, said: tuple[Keys, Ints]) -> tuple[Series, Series]:

@@ -279,7 +279,7 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     Angus, D., Smith, A., & Wiles, J. (2012). Human communication as coupled time series: Quantifying
     multi-participant recurrence. IEEE Transactions on Audio, Speech, and Language Processing, 20, 1795-1807.
     """
-    own = session.once(meanings)
+    own = session.meanwhile(meanings)
     therapist, client = (Side(own, turns, turns) for turns in spoken_turns(session))
     context, flow = np.full(len(session), nan), np.full(len(session), nan)
     context[therapist.turns], context[client.turns] = _to_contexts(therapist, client)

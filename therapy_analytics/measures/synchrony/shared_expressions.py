@@ -274,7 +274,7 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     strategies in human-agent interactions based on measures of lexical repetitions. Language
     Resources and Evaluation, 55, 353-388.
     """
-    order = session.once(_talk).order
+    order = session.meanwhile(_talk).order
     therapist, client = spoken_turns(session)
     said = np.sort(np.append(therapist, client))
     series = np.full(len(session), nan)

@@ -221,7 +221,7 @@ def _of_length(session: AnnotatedSession, n: int) -> TaggedNGrams:
 
 
 def _words_and_pairs(session: AnnotatedSession) -> tuple[TaggedNGrams, TaggedNGrams]:
-    return session.once(tagged_words), session.once(tagged_pairs)
+    return session.meanwhile(tagged_words), session.meanwhile(tagged_pairs)
 
 
 def _terms(before: TaggedNGrams, after: TaggedNGrams, anchors: Ints, replies: Ints) -> Floats:
