@@ -202,7 +202,7 @@ class AnnotatedSession:
         return self._kept(self._passing, compute, key)
 
     def forget(self) -> None:
-        """Let go what was needed to measure the session: a batch would hold a megabyte of it for each of its sessions."""
+        """Let go what was needed to measure the session: a batch would hold megabytes of it for each session."""
         self._passing.clear()
 
     def _kept(self, store: dict[Any, Any], compute: Callable[[AnnotatedSession], T], key: object) -> T:
