@@ -1,6 +1,6 @@
-"""Kill a run at random moments and start it again: ``python -m benchmarks.kills [HOW_OFTEN] [--seed N]``.
+"""Kill a run at random moments and start it again: ``python -m benchmarks.kills [HOW_OFTEN] [--sessions N]``.
 
-Runs `tanalyze run` on the sample transcripts, kills it (SIGKILL) at a moment drawn from the whole length of a run, and
+Runs `tanalyze run` on the sample transcripts, or on a folder of so many sessions made from them (`benchmarks.scale`), kills it (SIGKILL) at a moment drawn from the whole length of a run, and
 starts the same command again, so often. After each kill every file under its final name must be that of a run which
 nobody disturbed, and in the end the whole folder must be. Then the same on a small disk that fills up (a tmpfs, where
 this user may mount one).
@@ -18,9 +18,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.scale import write
+
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = [sys.executable, "-c", "from therapy_analytics.cli import main; main()", "run", "sample_transcripts"]
-OPTIONS = ["--tagger", "fast", "--no-report", "--figure-format", "svg"]
+COMMAND = [sys.executable, "-c", "from therapy_analytics.cli import main; main()", "run"]
+SAMPLES = ["sample_transcripts", "--tagger", "fast", "--no-report", "--figure-format", "svg"]
+MANY = ["--tagger", "fast", "--no-report", "--no-plots"]
+TURNS = 20
+"""Of each of many sessions."""
+EVERY_S = 30
+"""So often the last line that a long run says is told."""
 
 
 def main() -> None:
@@ -28,27 +35,49 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("how_often", nargs="?", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sessions", type=int, help="of a folder that is made; without it, the samples")
+    parser.add_argument("--processes", type=int, default=1)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        words = [*COMMAND, *_words(Path(folder), asked.sessions), "--processes", str(asked.processes)]
         began = time.monotonic()
-        _run(Path(folder) / "undisturbed")
+        _run(words, Path(folder) / "undisturbed", tell=asked.sessions is not None)
         length, whole = time.monotonic() - began, _files(Path(folder) / "undisturbed")
-        print(f"a run that nobody disturbs: {length:.1f} s, {len(whole)} files")
-        print(_killed(Path(folder) / "killed", whole, length, random.Random(asked.seed), asked.how_often))
-        print(_on_a_small_disk(Path(folder) / "disk", whole))
+        print(f"a run that nobody disturbs: {length:.1f} s, {len(whole)} files", flush=True)
+        print(_killed(words, Path(folder) / "killed", whole, length, asked), flush=True)
+        if asked.sessions is None:
+            print(_on_a_small_disk(words, Path(folder) / "disk", whole))
 
 
-def _run(out: Path) -> int:
-    return subprocess.run(
-        [*COMMAND, *OPTIONS, "--out", str(out)], cwd=ROOT, capture_output=True, check=False
-    ).returncode
+def _words(folder: Path, n: int | None) -> list[str]:
+    if n is None:
+        return SAMPLES
+    write(folder / "talks", n, TURNS, files=True)
+    return [str(folder / "talks"), *MANY]
 
 
-def _killed(out: Path, whole: dict[str, bytes], length: float, moments: random.Random, times: int) -> str:
-    ended = 0
+def _run(words: list[str], out: Path, *, tell: bool = False) -> int:
+    with _started(words, out) as process:
+        told, said = 0.0, ""
+        assert process.stderr is not None
+        for line in process.stderr:
+            if tell and " to go" in line and (time.monotonic() - told > EVERY_S or not said):
+                told, said = time.monotonic(), line
+                print(f"  {line.strip()}", flush=True)
+    return process.returncode
+
+
+def _started(words: list[str], out: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*words, "--out", str(out)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def _killed(words: list[str], out: Path, whole: dict[str, bytes], length: float, asked: argparse.Namespace) -> str:
+    moments, ended, times = random.Random(asked.seed), 0, asked.how_often
     for _ in range(times):
         process = subprocess.Popen(
-            [*COMMAND, *OPTIONS, "--out", str(out)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [*words, "--out", str(out)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         time.sleep(moments.uniform(0, length))
         process.send_signal(signal.SIGKILL)
@@ -57,7 +86,9 @@ def _killed(out: Path, whole: dict[str, bytes], length: float, moments: random.R
             shutil.rmtree(out)
         else:
             _check(out, whole)
-    status = _run(out)
+            if asked.sessions is not None:
+                print(f"  killed; of the sessions are done: {len(list((out / 'sessions').glob('[!.]*')))}", flush=True)
+    status = _run(words, out, tell=asked.sessions is not None)
     same = _files(out) == whole
     return f"{times} kills ({ended} came after the end), then once more: status {status}, the same bytes: {same}"
 
@@ -68,17 +99,17 @@ def _check(out: Path, whole: dict[str, bytes]) -> None:
             raise SystemExit(f"{name} is not as it should be")
 
 
-def _on_a_small_disk(disk: Path, whole: dict[str, bytes]) -> str:
+def _on_a_small_disk(words: list[str], disk: Path, whole: dict[str, bytes]) -> str:
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1500k", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         return "no small disk: this user may not mount one"
     try:
-        statuses = [_run(disk / "r")]
+        statuses = [_run(words, disk / "r")]
         _check(disk / "r", whole)
         there = len(_files(disk / "r"))
         subprocess.run(["mount", "-o", "remount,size=200m", str(disk)], check=True)
-        statuses.append(_run(disk / "r"))
+        statuses.append(_run(words, disk / "r"))
         same = _files(disk / "r") == whole
     finally:
         subprocess.run(["umount", str(disk)], check=True)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
@@ -100,3 +104,43 @@ def test_too_little_memory_in_this_process_costs_one() -> None:
 def test_other_errors_travel(pool: Crew) -> None:
     with pytest.raises(ValueError, match="1"):
         list(pool.in_order(_refuse, [(1,)]))
+
+
+ORPHANS = """
+import os, sys, time
+from therapy_analytics.engine import crew
+
+if __name__ == "__main__":
+    with crew(processes=2) as pool:
+        print(*{who for _, who in pool.in_order(os.path.abspath, [str(n) for n in range(4)])}, flush=True)
+        import multiprocessing
+        print(*(one.pid for one in multiprocessing.active_children()), flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_processes_end_with_one_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(ORPHANS)
+    main = subprocess.Popen([sys.executable, str(tmp_path / "main.py")], stdout=subprocess.PIPE, text=True)
+    assert main.stdout is not None
+    main.stdout.readline()
+    workers = list(map(int, main.stdout.readline().split()))
+    assert workers
+    main.kill()
+    main.wait()
+    main.stdout.close()
+    until = time.monotonic() + 20
+    while any(map(_lives, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not [pid for pid in workers if _lives(pid)]
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
+    except ProcessLookupError:
+        return False
+    except OSError:  # no /proc, or it has just gone
+        return not Path("/proc/self").exists()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from threading import Thread
 from typing import Self
 
 from therapy_analytics.engine.base import Crew, Item, Lost, Result, Row, tried, whole
@@ -112,3 +114,12 @@ def _begin() -> None:
     """Leave Ctrl-C, which a terminal sends to all processes, to the main one; and the other cores to the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _LASTING.__enter__()
+    Thread(target=_end_with_the_main_one, daemon=True).start()
+
+
+def _end_with_the_main_one() -> None:
+    """End when the main process does, even if it was killed: nobody else would ever tell this one."""
+    main = multiprocessing.parent_process()
+    if main is not None:
+        main.join()
+        os._exit(1)
