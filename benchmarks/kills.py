@@ -1,9 +1,9 @@
 """Kill a run at random moments and start it again: ``python -m benchmarks.kills [HOW_OFTEN] [--sessions N]``.
 
-Runs `tanalyze run` on the sample transcripts, or on a folder of so many sessions made from them (`benchmarks.scale`), kills it (SIGKILL) at a moment drawn from the whole length of a run, and
-starts the same command again, so often. After each kill every file under its final name must be that of a run which
-nobody disturbed, and in the end the whole folder must be. Then the same on a small disk that fills up (a tmpfs, where
-this user may mount one).
+Runs `tanalyze run` on the sample transcripts, or on a folder of so many sessions made from them (`benchmarks.scale`),
+kills it (SIGKILL) at a moment drawn from the whole length of a run, and starts the same command again, so often. After
+each kill every file under its final name must be that of a run which nobody disturbed, and in the end the whole folder
+must be. Then, with the samples, the same on a small disk that fills up (a tmpfs, where this user may mount one).
 """
 
 from __future__ import annotations
