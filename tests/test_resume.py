@@ -19,6 +19,7 @@ import pytest
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.pipeline import _batch, _work
+from therapy_analytics.readers import _pieces
 from therapy_analytics.results import _session, opened
 
 NAMES = ("aria_ben.json", "boyle_lucia.txt", "lindqvist_omar.txt", "nair_yuki.txt", "nair_tomas.csv", "sessions.csv")
@@ -227,3 +228,9 @@ def test_what_others_keep_under_our_names_is_not_touched(name: str, talks: Path,
         ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
     assert path.read_text() == "mine"
     assert len(files(tmp_path / "r")) == 1
+
+
+def test_no_words_stay_in_memory_after_a_run(talks: Path, tmp_path: Path) -> None:
+    ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
+    assert not _work._held
+    assert not _pieces._LAST

@@ -67,13 +67,14 @@ class Progress:
         self._bar = Bar(
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total}"),
             TimeElapsedColumn(), TextColumn("to go:"), TimeRemainingColumn(), console=self._console, transient=True,
+            speed_estimate_period=2 * _MINUTE,
         ) if self._console.is_terminal else None  # fmt: skip
         self._tasks: dict[str, TaskID] = {}
         if self._bar is not None:
             self._bar.start()
 
     def files(self, n: int) -> None:
-        """Tell how many files there are, parts of large ones counted apart."""
+        """Tell how many files there are."""
         self._begin("files", n)
 
     def file(self, file: InputFile) -> None:

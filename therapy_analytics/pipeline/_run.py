@@ -19,7 +19,7 @@ from therapy_analytics.pipeline._finish import Measured, finish
 from therapy_analytics.pipeline._items import Item, items_of
 from therapy_analytics.pipeline._measured import refuse_taken_names, session_measures
 from therapy_analytics.pipeline._survey import Survey, survey
-from therapy_analytics.pipeline._work import Outcome, Work, lost, write_item
+from therapy_analytics.pipeline._work import Outcome, Work, forget, lost, write_item
 from therapy_analytics.pipeline._writing import RunResult, Writing
 from therapy_analytics.plots._figures import check_formats
 from therapy_analytics.readers import ReadOptions
@@ -93,7 +93,10 @@ def run(
             writing.on_before(said)
         folder.begin(asked)
         work = _work(settings, anywhere, writing, found, asked, out)
-        measured = _measure_all(work, found, writing, workers)
+        try:
+            measured = _measure_all(work, found, writing, workers)
+        finally:
+            forget()
         return finish(work, found, measured, folder=folder, recipe=asked, writing=writing)
 
 

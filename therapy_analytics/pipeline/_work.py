@@ -14,6 +14,7 @@ from therapy_analytics.language.company import Candidate, Strangers
 from therapy_analytics.pipeline._batch import BatchTables, part_tables, session_files, tables_of
 from therapy_analytics.pipeline._items import Item, Lender, read_item, read_strangers
 from therapy_analytics.readers import ReadOptions
+from therapy_analytics.readers._pieces import forget_last
 from therapy_analytics.results import (
     FOLDERS,
     SESSIONS,
@@ -202,6 +203,12 @@ def lost(session: str, path: str, reason: str) -> UnreadableFileError:
 
 _held: dict[str, Strangers] = {}
 """The strangers of the run that this process works for."""
+
+
+def forget() -> None:
+    """Let go what this process holds of the run that it worked for: words are among it."""
+    _held.clear()
+    forget_last()
 
 
 def _strangers(work: Work) -> Strangers:

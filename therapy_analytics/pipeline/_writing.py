@@ -45,7 +45,7 @@ class Writing:
     remote : bool
         Whether that may be on another machine.
     on_files : callable
-        Told how many files, or parts of large ones, are to be read.
+        Told how many files are to be read.
     on_file : callable
         Told of each file when it was read.
     on_total : callable

@@ -196,6 +196,11 @@ _LAST: list[tuple[Piece, ReadOptions, tuple[object, ...], PieceReading]] = []
 """The last reading of this process, of one file at a time."""
 
 
+def forget_last() -> None:
+    """Let go the last reading of this process, which holds words."""
+    _LAST.clear()
+
+
 def read_again(piece: Piece, options: ReadOptions) -> PieceReading:
     """Read a piece as `read_piece` does; the last one is kept, for those who come back for more of its sessions."""
     state = version(piece.place)
