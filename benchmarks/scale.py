@@ -47,6 +47,7 @@ class Row:
     processor_s: float
     first_s: float
     peak_mb: float
+    largest_mb: float
     floor_us: float
 
     def cells(self) -> list[str]:
@@ -54,13 +55,14 @@ class Row:
         each = 1e6 * self.processor_s / self.n_turns
         return [
             f"{self.n_sessions:,}", f"{self.n_turns:,}", f"{self.wall_s:,.0f}", f"{self.n_turns / self.wall_s:,.0f}",
-            f"{each:,.0f}", f"{each / self.floor_us:.0f}", f"{self.peak_mb:,.0f}", f"{self.first_s:.1f}",
+            f"{each:,.0f}", f"{each / self.floor_us:.0f}", f"{self.peak_mb:,.0f}", f"{self.largest_mb:,.0f}",
+            f"{self.first_s:.1f}",
         ]  # fmt: skip
 
 
 HEADER = (
-    "sessions", "turns", "wall (s)", "turns/s", "processor time a turn (us)", "times the floor", "peak memory (MB)",
-    "first session after (s)",
+    "sessions", "turns", "wall (s)", "turns/s", "processor time a turn (us)", "times the floor", "memory of all (MB)",
+    "of the largest process (MB)", "first session after (s)",
 )  # fmt: skip
 
 
@@ -107,18 +109,19 @@ def _row(folder: Path, n: int, asked: argparse.Namespace) -> Row:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    first = peak = 0.0
+    first = peak = largest = 0.0
     ended = 0
     while not ended:
         first = first or (time.monotonic() - began if _has_begun(out) else 0)
-        peak = max(peak, _memory(process.pid))
+        memory = _memory(process.pid)
+        peak, largest = max(peak, sum(memory)), max(largest, *memory)
         time.sleep(0.05 if not first else 0.5)
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
     wall = time.monotonic() - began
     if status:
         raise SystemExit(f"the run of {n} sessions ended with status {os.waitstatus_to_exitcode(status)}")
     used = usage.ru_utime + usage.ru_stime  # that of the processes that it started is counted in
-    return Row(n, n_turns, wall, used, first or wall, peak, (floor + _floor(n, asked.turns)) / 2)
+    return Row(n, n_turns, wall, used, first or wall, peak, largest, (floor + _floor(n, asked.turns)) / 2)
 
 
 def _has_begun(out: Path) -> bool:
@@ -126,20 +129,20 @@ def _has_begun(out: Path) -> bool:
     return folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir())
 
 
-def _memory(root: int) -> float:
-    """Return the memory of a process and of those that it started, in MB; what they share is counted once."""
+def _memory(root: int) -> list[float]:
+    """Return the memory of a process and of each that it started, in MB; what several share is divided among them."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-    family, found = {root}, 0.0
+    family, found = {root}, [0.0]
     for pid in sorted(parents):
         if parents[pid] in family:
             family.add(pid)
     for pid in family:
         with contextlib.suppress(OSError):
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            found += int(re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)[0]) / _KB
+            found.append(int(re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)[0]) / _KB)
     return found
 
 
