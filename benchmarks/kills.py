@@ -22,8 +22,7 @@ from benchmarks.scale import write
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-c", "from therapy_analytics.cli import main; main()", "run"]
-SAMPLES = ["sample_transcripts", "--tagger", "fast", "--no-report", "--figure-format", "svg"]
-MANY = ["--tagger", "fast", "--no-report", "--no-plots"]
+ALWAYS = ["--tagger", "fast", "--no-report"]
 TURNS = 20
 """Of each of many sessions."""
 EVERY_S = 30
@@ -37,9 +36,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sessions", type=int, help="of a folder that is made; without it, the samples")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--output-format", default="csv")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        words = [*COMMAND, *_words(Path(folder), asked.sessions), "--processes", str(asked.processes)]
+        words = [*COMMAND, *_words(Path(folder), asked)]
         began = time.monotonic()
         _run(words, Path(folder) / "undisturbed", tell=asked.sessions is not None)
         length, whole = time.monotonic() - began, _files(Path(folder) / "undisturbed")
@@ -49,11 +49,12 @@ def main() -> None:
             print(_on_a_small_disk(words, Path(folder) / "disk", whole))
 
 
-def _words(folder: Path, n: int | None) -> list[str]:
-    if n is None:
-        return SAMPLES
-    write(folder / "talks", n, TURNS, files=True)
-    return [str(folder / "talks"), *MANY]
+def _words(folder: Path, asked: argparse.Namespace) -> list[str]:
+    options = [*ALWAYS, "--processes", str(asked.processes), "--output-format", asked.output_format]
+    if asked.sessions is None:
+        return ["sample_transcripts", *options, "--figure-format", "svg"]
+    write(folder / "talks", asked.sessions, TURNS, files=True)
+    return [str(folder / "talks"), *options, "--no-plots"]
 
 
 def _run(words: list[str], out: Path, *, tell: bool = False) -> int:

@@ -37,10 +37,9 @@ def unlike_all(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}{PART}")
 
 
-def as_csv(frame: pd.DataFrame, *, header: bool = True) -> str:
+def as_csv(frame: pd.DataFrame) -> str:
     """Return a table as the text of its file, the same on every system."""
-    written = csv_of_frame(frame, digits=DIGITS)
-    return written if header else written.partition("\n")[2]
+    return csv_of_frame(frame, digits=DIGITS)
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
