@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from threading import Thread
 import pandas as pd
 import pytest
 from clusters import There, a_cluster
+from folders import FAST, copied, files
 from typer.testing import CliRunner
 
 import therapy_analytics as ta
@@ -21,17 +21,12 @@ from therapy_analytics.cli import app
 distributed = pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 
-NAMES = ("aria_ben.json", "boyle_lucia.txt", "lindqvist_omar.txt", "nair_yuki.txt", "nair_tomas.csv", "sessions.csv")
-FAST = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
 TURNS = 60
 
 
 @pytest.fixture(scope="module")
 def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("talks")
-    for name in NAMES:
-        shutil.copy(samples / name, folder)
-    return folder
+    return copied(samples, tmp_path_factory.mktemp("talks"))
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +40,6 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[There]:
 @pytest.fixture(autouse=True)
 def small_items(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", TURNS)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_the_results_are_those_of_this_machine(

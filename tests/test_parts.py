@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from folders import FAST, copied, files
 
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError
@@ -15,11 +16,6 @@ from therapy_analytics.pipeline import _work
 pytest.importorskip("pyarrow", reason="Parquet needs the package pyarrow")
 duckdb = pytest.importorskip("duckdb", reason="what DuckDB reads is shown where it is installed")
 
-NAMES = (
-    "aria_ben.json", "boyle_lucia.txt", "lindqvist_omar.txt", "nair_yuki.txt", "nair_tomas.csv", "sessions.csv",
-    "harbor_logs.jsonl",
-)  # fmt: skip
-FAST = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
 PARTS = ta.Writing(form="parquet")
 TABLES = ("sessions", "turns", "profile", "responses", "feelings")
 N_SESSIONS = 7
@@ -27,9 +23,7 @@ N_SESSIONS = 7
 
 @pytest.fixture(scope="module")
 def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("talks")
-    for name in NAMES:
-        shutil.copy(samples / name, folder)
+    folder = copied(samples, tmp_path_factory.mktemp("talks"), "harbor_logs.jsonl")
     (folder / "coded.csv").write_text(
         "speaker,text,code\nTherapist,What brings you here?,question\nClient,I worry a lot.,\n" * 6
     )
@@ -46,10 +40,6 @@ def undisturbed(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
         return ta.run([talks], tmp_path_factory.mktemp("undisturbed") / "r", settings=FAST, writing=PARTS).out
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_the_numbers_are_those_of_the_tables_in_csv(talks: Path, undisturbed: Path, tmp_path: Path) -> None:

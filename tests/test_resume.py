@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from folders import FAST, copied, files
 
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError
@@ -22,17 +22,12 @@ from therapy_analytics.pipeline import _batch, _work
 from therapy_analytics.readers import _pieces
 from therapy_analytics.results import _session, opened
 
-NAMES = ("aria_ben.json", "boyle_lucia.txt", "lindqvist_omar.txt", "nair_yuki.txt", "nair_tomas.csv", "sessions.csv")
-FAST = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
 QUICK = ta.Writing(figures=(), report=False)
 
 
 @pytest.fixture(scope="module")
 def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("talks")
-    for name in NAMES:
-        shutil.copy(samples / name, folder)
-    return folder
+    return copied(samples, tmp_path_factory.mktemp("talks"))
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +40,6 @@ def undisturbed(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def stopping(after: int, error: BaseException) -> Callable[..., None]:

@@ -27,8 +27,10 @@ from therapy_analytics.cli._app import (
 if TYPE_CHECKING:
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.language import Extra
+    from therapy_analytics.loading import Form
     from therapy_analytics.pipeline import RunResult, Writing
-    from therapy_analytics.pipeline._work import Form
+    from therapy_analytics.redact import Redaction
+    from therapy_analytics.writers import Conversion
 
 _SHOWN = 20
 
@@ -272,10 +274,7 @@ def convert(
         done = write(paths, to, out, options=options)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    for problem in done.problems:
-        typer.echo(f"Not read: {problem}", err=True)
-    for session, lost in done.losses:
-        typer.echo(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
+    _say_what_is_missing(done, to)
     typer.echo(f"{counted(len(done.files), 'file')} written to {out}")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
@@ -316,10 +315,7 @@ def redact(
         done = write_copies(paths, out, options=RedactOptions(to=to, key=key, quotes=quotes), read_options=options)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    for problem in done.problems:
-        typer.echo(f"Not read: {problem}", err=True)
-    for session, lost in done.losses:
-        typer.echo(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
+    _say_what_is_missing(done, to)
     for kind, what in KINDS.items():
         if done.removed.get(kind):
             typer.echo(f"{done.removed[kind]:>7,} {what}")
@@ -327,6 +323,14 @@ def redact(
     typer.echo(f"Not everything is found. A person must read every copy; {out / 'review.csv'} says where to look:")
     typer.echo(f"{counted(done.left, 'place')} in the copies where something was left in that may identify somebody.")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
+
+
+def _say_what_is_missing(done: Conversion | Redaction, to: str) -> None:
+    """Tell of files that could not be read, and of what the form of the copies cannot hold."""
+    for problem in done.problems:
+        typer.echo(f"Not read: {problem}", err=True)
+    for session, lost in done.losses:
+        typer.echo(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
 
 
 def _form(name: str) -> Form:

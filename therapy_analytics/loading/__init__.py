@@ -16,7 +16,7 @@ from therapy_analytics.loading import _csv, _parquet
 from therapy_analytics.loading._csv import read_csv
 from therapy_analytics.loading._types import AGAIN, DYADS, SESSIONS, TURNS
 
-__all__ = ["form_of", "load", "read_csv", "read_sessions", "read_turns"]
+__all__ = ["Form", "form_of", "load", "read_csv", "read_sessions", "read_turns"]
 
 Form = Literal["csv", "parquet"]
 _TABLES = (SESSIONS, TURNS, DYADS, "profile", "responses", "feelings")

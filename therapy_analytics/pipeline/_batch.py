@@ -17,7 +17,7 @@ from therapy_analytics.language.company import Strangers
 from therapy_analytics.measures.process._responses import response_counts
 from therapy_analytics.measures.synchrony._rows import kinds
 from therapy_analytics.pipeline._measured import Frames, frames, gold_names, measured, session_measures
-from therapy_analytics.results import Done, Key
+from therapy_analytics.results import Done, Key, as_csv
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import DIGITS
 
@@ -81,7 +81,7 @@ def session_files(batch: BatchTables, keys: Mapping[str, Key]) -> Iterator[tuple
     """Yield of each session its id, the texts of its tables, and what is kept of it."""
     ids = [session.id for session in batch.sessions]
     texts = {name: _texts(table, ids) for name, table in batch.of_sessions.items() if name != "turns"}
-    texts["turns"] = _texts_turns(batch)
+    texts["turns"] = _texts_of_turns(batch)
     dyads = batch.found.dyads
     pairs = csv_of_parts(dyads, range(len(dyads) + 1), digits=DIGITS)[1]  # one by one: a label may hold a line's end
     owners = dyads["session_id"].tolist()
@@ -110,19 +110,16 @@ def _starts(table: pd.DataFrame, ids: Sequence[str]) -> list[int]:
     return [0, *np.cumsum([rows.get(name, 0) for name in ids]).tolist()]
 
 
-def _texts_turns(batch: BatchTables) -> list[str]:
+def _texts_of_turns(batch: BatchTables) -> list[str]:
     """Return the text of each session's turns: codes that people gave in others are no columns of it."""
-    turns, sessions = batch.found.turns, batch.sessions
+    turns, ids = batch.found.turns, [session.id for session in batch.sessions]
     if not gold_names(turns):
-        return _texts(turns, [session.id for session in sessions])
-    starts = np.cumsum([0, *(len(session.turns) for session in sessions)]).tolist()
-    return [_text_of_turns(turns.iloc[begin:end]) for begin, end in pairwise(starts)]
+        return _texts(turns, ids)
+    return [_text_of_turns(turns.iloc[begin:end]) for begin, end in pairwise(_starts(turns, ids))]
 
 
 def _text_of_turns(turns: pd.DataFrame) -> str:
-    own = turns.drop(columns=[name for name in gold_names(turns) if not turns[name].any()])
-    head, (rows,) = csv_of_parts(own, [0, len(own)], digits=DIGITS)
-    return head + rows
+    return as_csv(turns.drop(columns=[name for name in gold_names(turns) if not turns[name].any()]))
 
 
 def part_tables(batches: Sequence[BatchTables], about: Sequence[str], gold: Sequence[str]) -> dict[str, pd.DataFrame]:

@@ -63,13 +63,11 @@ def frames(values: Sequence[tables.Measured], counts: Mapping[str, int], setting
     all_codes = [code for book in settings.codebooks for code in book.codes]
     sessions = [one.session for one in values]
     pairs = [(dyad, values_of(dyad.session)) for session in sessions for dyad in dyads(session)]
-    profile = tables.profile_table(sessions)
-    profile.attrs["tagger"] = settings.tagger.kind  # whose references stand beside it in a figure
     return Frames(
         tables.sessions_table(values, columns),
         tables.turns_table(values, columns, all_codes, quotes=settings.quotes),
         tables.dyads_table(pairs, columns),
-        profile,
+        tables.profile_table(sessions),
         tables.responses_table(sessions),
         tables.feelings_table(sessions),
         counts,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.company import Candidate, Choice, candidate
 from therapy_analytics.pipeline._items import Lender, Named, Slice
 from therapy_analytics.readers._build import fingerprint
-from therapy_analytics.readers._pieces import Names, Piece, no_words, read_piece
+from therapy_analytics.readers._pieces import Names, Piece, PieceReading, no_words, read_piece
 
 if TYPE_CHECKING:
     from therapy_analytics.readers import ReadOptions
@@ -54,15 +54,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class PieceSeen:
-    """A file, or a part of one, that was looked at: as `PieceReading`, without its sessions."""
+    """A file, or a part of one, that was looked at: its reading without its sessions, and what is known of these."""
 
-    piece: Piece
+    reading: PieceReading
     sessions: tuple[Seen, ...] = ()
-    stem: str = ""
-    problem: UnreadableFileError | None = None
-    reader: str = ""
-    sha256: str = ""
-    by_name: bool = False
 
 
 @dataclass(slots=True)
@@ -83,10 +78,11 @@ class InputFile:
 
     def add(self, seen: PieceSeen) -> None:
         """Count a part of it in."""
-        self.sha256, self.reader = self.sha256 or seen.sha256, self.reader or seen.reader
+        read = seen.reading
+        self.sha256, self.reader = self.sha256 or read.sha256, self.reader or read.reader
         self.sessions += len(seen.sessions)
         self.n_turns += sum(one.n_turns for one in seen.sessions)
-        self.problem = self.problem or seen.problem
+        self.problem = self.problem or read.problem
 
 
 @dataclass(slots=True)
@@ -116,20 +112,22 @@ class Survey:
 
     def add(self, seen: PieceSeen, options: ReadOptions) -> None:
         """Count in what was seen of a file, or of a part of it."""
-        named = tuple(self._named(one, seen.stem) for one in seen.sessions)
-        other = seen.by_name and any(one.wanted != name.id for one, name in zip(seen.sessions, named, strict=True))
-        ids = tuple(name.id for name in named) if other else None
-        if other:
-            seen = _look(seen.piece, options, ids)  # by these names, a table may say other things of them
-        if seen.piece.part == 0:
-            self.files.append(InputFile(seen.piece.path))
+        piece = seen.reading.piece
+        named = tuple(self._named(one, seen.reading.stem) for one in seen.sessions)
+        ids: tuple[str, ...] | None = tuple(one.id for one in named)
+        if seen.reading.by_name and ids != tuple(one.wanted for one in seen.sessions):
+            seen = _look(piece, options, ids)  # by these names, a table may say other things of them
+        else:
+            ids = None
+        if piece.part == 0:
+            self.files.append(InputFile(piece.path))
         self.files[-1].add(seen)
         if named:
-            self.slices.append(Slice(seen.piece, named, ids=ids))
+            self.slices.append(Slice(piece, named, ids=ids))
         for at, one in enumerate(seen.sessions):
             self._count(one)
             if one.lends is not None:
-                self._choice.offer(one.lends, Lender(seen.piece, at, ids))
+                self._choice.offer(one.lends, Lender(piece, at, ids))
 
     def lenders(self) -> list[tuple[Candidate, Lender]]:
         """Return whose turns serve as strangers, and where they are."""
@@ -166,7 +164,7 @@ def survey(
     function = functools.partial(_look_at, options=options)
     for group, outcome in crew.in_order(function, _groups(pieces), apart=_apart):
         for seen in _lost(group, outcome) if isinstance(outcome, Lost) else outcome:
-            if seen.piece.part == 0:
+            if seen.reading.piece.part == 0:
                 _end(found.files, on_file)
             found.add(seen, options)
     _end(found.files, on_file)
@@ -193,7 +191,8 @@ def _apart(group: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
 def _lost(group: Sequence[Piece], why: Lost) -> Iterator[PieceSeen]:
     what = "there was not enough memory to read it" if why.reason == "memory" else "the process that read it died"
     for piece in group:
-        yield PieceSeen(piece, problem=UnreadableFileError(piece.path, None, what, "Split it into smaller files"))
+        problem = UnreadableFileError(piece.path, None, what, "Split it into smaller files")
+        yield PieceSeen(PieceReading(piece, problem=problem))
 
 
 def _look_at(group: Sequence[Piece], *, options: ReadOptions) -> tuple[PieceSeen, ...]:
@@ -202,10 +201,7 @@ def _look_at(group: Sequence[Piece], *, options: ReadOptions) -> tuple[PieceSeen
 
 def _look(piece: Piece, options: ReadOptions, ids: Sequence[str] | None = None) -> PieceSeen:
     reading = read_piece(piece, options, ids)
-    return PieceSeen(
-        piece, tuple(map(_seen, reading.sessions)), reading.stem, reading.problem, reading.reader, reading.sha256,
-        reading.by_name,
-    )  # fmt: skip
+    return PieceSeen(replace(reading, sessions=()), tuple(map(_seen, reading.sessions)))
 
 
 def _seen(session: Session) -> Seen:

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from therapy_analytics.engine import in_batches
 from therapy_analytics.errors import TherapyAnalyticsError, UnreadableFileError, place_of
 from therapy_analytics.language.company import Candidate, Strangers
+from therapy_analytics.loading import Form
 from therapy_analytics.pipeline._batch import BatchTables, part_tables, session_files, tables_of
 from therapy_analytics.pipeline._items import Item, Lender, read_item, read_strangers
 from therapy_analytics.readers import ReadOptions
@@ -34,8 +35,6 @@ from therapy_analytics.settings import Settings
 
 if TYPE_CHECKING:
     from therapy_analytics.session import Session
-
-Form = Literal["csv", "parquet"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,8 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.loading import read_sessions
+from therapy_analytics.loading import Form, read_sessions
 from therapy_analytics.pipeline._survey import InputFile
-from therapy_analytics.pipeline._work import Form
 
 
 def _ignore(_: object) -> None:

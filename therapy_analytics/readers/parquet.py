@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
-from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics import arrow
+from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._addresses import is_address, open_binary
 from therapy_analytics.readers._base import Part, RawSession, Source, reader
 from therapy_analytics.readers._table import Record, Table, cell_text, filled, read_table
@@ -105,11 +105,9 @@ def read_parquet(source: Source) -> Iterator[RawSession]:
 
 def _pyarrow(source: Source) -> Any:
     try:
-        import_module("pyarrow.parquet")
-        return import_module("pyarrow")  # optional, and slow to load
-    except ImportError:
-        remedy = "Install it with: pip install 'therapy-analytics[parquet]'"
-        raise source.error("reading Parquet needs the package pyarrow, which is not installed", remedy) from None
+        return arrow.pyarrow("", needed="reading Parquet")
+    except BadOptionError as error:
+        raise source.error(error.problem, error.remedy) from None
 
 
 @contextmanager
