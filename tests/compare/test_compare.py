@@ -39,7 +39,11 @@ def folder(path: Path, frame: pd.DataFrame, **tagger: str) -> Path:
     path.mkdir()
     frame.to_csv(path / "sessions.csv", index=False)
     read_results(frame).codebook.reset_index().to_csv(path / "codebook.csv", index=False)
-    recipe = {"therapy_analytics": "0.1.0", "tagger": {"kind": "fast", "version": "1", **tagger}}
+    recipe = {
+        "therapy_analytics": "0.1.0",
+        "options": {"seed": 0},
+        "tagger": {"kind": "fast", "version": "1", **tagger},
+    }
     (path / "run.json").write_text(json.dumps(recipe))
     return path
 

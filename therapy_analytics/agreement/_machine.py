@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import pandas as pd
 
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.loading import form_of, read_csv, read_turns
+from therapy_analytics.loading import form_of, read_csv, read_recipe, read_turns
 from therapy_analytics.tables import GOLD
 
 KEYS = ("session_id", "turn", "role")
@@ -53,7 +52,7 @@ def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
     if isinstance(results, pd.DataFrame):
         return _machine(results, {})
     folder = Path(results)
-    return _machine(_turns(folder), _recipe(folder / "run.json"))
+    return _machine(_turns(folder), read_recipe(folder))
 
 
 def _turns(folder: Path) -> pd.DataFrame:
@@ -73,14 +72,6 @@ def _kept(columns: Sequence[str]) -> list[str]:
     names = set(columns)
     codes = {name for code in names if f"p_{code}" in names for name in (code, f"p_{code}")}
     return [name for name in columns if name in _KEPT or name.startswith(GOLD) or name in codes]
-
-
-def _recipe(path: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Machine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import pandas as pd
 
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.loading import form_of, read_csv, read_sessions
+from therapy_analytics.loading import form_of, read_csv, read_recipe, read_sessions
 
 RESULTS = "results"
 """The column that says of which folder a session is, where there are several."""
@@ -116,13 +115,9 @@ def _folder(path: Path) -> Path:
 def _read(folder: Path) -> Results:
     codebook = _codebook(folder)
     sessions = _typed(_sessions(folder, codebook), codebook)
-    if not (folder / "run.json").is_file():
-        return Results(sessions, codebook, ({},), (f"{folder.name} has no run.json: who coded its turns is unknown.",))
-    try:
-        recipe = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadDataFileError(str(folder / "run.json"), "it is not JSON", "Run tanalyze run again") from error
-    return Results(sessions, codebook, (recipe if isinstance(recipe, dict) else {},))
+    recipe = read_recipe(folder)
+    unknown = () if recipe else (f"{folder.name} has no run.json: who coded its turns is unknown.",)
+    return Results(sessions, codebook, (recipe,), unknown)
 
 
 def _sessions(folder: Path, codebook: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from therapy_analytics.loading import _csv, _parquet
 from therapy_analytics.loading._csv import read_csv
 from therapy_analytics.loading._types import AGAIN, DYADS, SESSIONS, TURNS
 
-__all__ = ["Form", "form_of", "load", "read_csv", "read_sessions", "read_turns"]
+__all__ = ["Form", "form_of", "load", "read_csv", "read_recipe", "read_sessions", "read_turns"]
 
 Form = Literal["csv", "parquet"]
 _TABLES = (SESSIONS, TURNS, DYADS, "profile", "responses", "feelings")
@@ -48,10 +48,10 @@ def load(results: str | Path, sessions: Sequence[str] | None = None) -> Analysis
     folder, form = _opened(results)
     codebook = _codebook(folder)
     asked = None if sessions is None else {sessions} if isinstance(sessions, str) else set(sessions)
-    seed, tagger = _recipe(folder / "run.json")
+    recipe = read_recipe(folder) or {"options": {"seed": 0}}
     read = (_parquet if form == "parquet" else _csv).reader(folder, codebook, asked)
     tables = {name: _shown(name, read) for name in _TABLES}
-    return Analysis(**tables, codebook=codebook, seed=seed, tagger=tagger)
+    return Analysis(**tables, codebook=codebook, seed=recipe["options"]["seed"], tagger=recipe.get("tagger", {}))
 
 
 def _shown(name: str, read: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
@@ -142,12 +142,21 @@ def _codebook(folder: Path) -> pd.DataFrame:
     return read_csv(folder / "codebook.csv")
 
 
-def _recipe(path: Path) -> tuple[int, dict[str, Any]]:
-    """Return seed and tagger of a run."""
+def read_recipe(folder: Path) -> dict[str, Any]:
+    """Return how a run was made, as its ``run.json`` says it; empty where there is none.
+
+    Raises
+    ------
+    BadDataFileError
+        It is not as the run wrote it.
+    """
+    path = folder / "run.json"
     if not path.is_file():
-        return 0, {}
+        return {}
     try:
-        recipe: Any = json.loads(path.read_text(encoding="utf-8"))
-        return int(recipe["options"]["seed"]), dict(recipe.get("tagger", {}))
-    except (ValueError, LookupError, TypeError):
+        recipe: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        recipe["options"]["seed"] = int(recipe["options"]["seed"])
+        recipe["tagger"] = dict(recipe.get("tagger", {}))
+    except (ValueError, LookupError, TypeError, AttributeError):
         raise BadDataFileError(str(path), "it does not say how the run was made", AGAIN) from None
+    return recipe
