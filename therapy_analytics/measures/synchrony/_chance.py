@@ -321,26 +321,33 @@ def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_
     values, asked, two_sided : array
         The values; where chance is asked at all; where both ends count.
     draws : float64 array (n_draws, *values.shape)
-        What chance gives. Where more than half of them are undefined, the result is nan.
+        What chance gives, quickest as a view of what has the draws last. Where more than half of them are undefined,
+        the result is nan.
     closer : {"higher", "lower"}
         Which end counts where only one does.
     """
-    undefined = np.isnan(draws)
+    drawn = draws.transpose(*range(1, draws.ndim), 0)  # counts over what is last are the quickest
+    undefined = np.isnan(drawn)
     if undefined.any():
-        n = np.count_nonzero(~undefined, axis=0)
+        n = np.count_nonzero(~undefined, axis=-1)
         asked = asked & (n >= max(2, len(draws) / 2))
         n = np.maximum(n, 2)
-        mean = np.where(undefined, 0.0, draws).sum(axis=0) / n
-        squares = np.where(undefined, 0.0, (draws - mean) ** 2).sum(axis=0)
+        mean = _total(np.where(np.isnan(draws), 0.0, draws)) / n
+        off = np.where(undefined, 0.0, drawn - mean[..., None])
     else:
         asked, n = asked & (len(draws) >= 2), np.asarray(max(len(draws), 2))
-        mean = draws.sum(axis=0) / n
-        squares = ((draws - mean) ** 2).sum(axis=0)
-    asked, sd = asked & ~np.isnan(values), np.sqrt(squares / (n - 1))
+        mean = _total(draws) / n
+        off = drawn - mean[..., None]
+    asked, sd = asked & ~np.isnan(values), np.sqrt((off * off).sum(axis=-1) / (n - 1))
     z = np.where(sd > 1e-12, (values - mean) / np.where(sd > 1e-12, sd, 1.0), nan)
-    above = (np.count_nonzero(draws >= values - 1e-12, axis=0) + 1) / (n + 1)
-    below = (np.count_nonzero(draws <= values + 1e-12, axis=0) + 1) / (n + 1)
+    above = (np.count_nonzero(drawn >= (values - 1e-12)[..., None], axis=-1) + 1) / (n + 1)
+    below = (np.count_nonzero(drawn <= (values + 1e-12)[..., None], axis=-1) + 1) / (n + 1)
     one_sided = above if closer == "higher" else below
     p = np.where(two_sided, np.minimum(1.0, 2 * np.minimum(above, below)), one_sided)
     mean, sd, z, p = (np.where(asked, one, nan) for one in (mean, sd, z, p))
     return Chance(mean, sd, z, p)
+
+
+def _total(draws: Floats) -> Floats:
+    """Return the sum over draws, one added after the other whichever way they lie in memory."""
+    return np.asarray(np.ascontiguousarray(draws).sum(axis=0))

@@ -115,4 +115,4 @@ def _untaken(at: Ints, last: Ints) -> Ints:
     at = np.sort(at, axis=1) - each
     following = np.maximum.accumulate(at, axis=1)
     preceding = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(np.clip((following + preceding) // 2, 0, last) + each)
+    return np.asarray(np.maximum(np.minimum((following + preceding) // 2, last), 0) + each)

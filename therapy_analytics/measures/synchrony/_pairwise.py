@@ -167,12 +167,12 @@ def _outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
     own = session.meanwhile(kind.represent)
     spans = session.meanwhile(lambda one: spans_of(one, kind.delay), key=("spans", kind.delay))
     found, each = _figures(kind, (own, own), replies_of(session, delay=kind.delay).shuffled, spans)
-    counted = _counts(*np.split(_n_defined(each, spans.of_both), 2))
+    counted = _counts(*_n_defined(each, spans.of_both))
     series = np.full(len(session), nan)
     series[spans.replies] = each
     values, *beside = found[..., 0], found[..., 1:], _among_strangers(kind, session, spans)
     asked, ends = counted >= FEWEST_PAIRS, _two_sided(len(spans.parts))
-    draws = (np.ascontiguousarray(np.moveaxis(one, -1, 0)) for one in beside)
+    draws = (one.transpose(2, 0, 1) for one in beside)
     shuffles, others = (against(values, one, asked, closer=kind.closer, two_sided=ends) for one in draws)
     return Outcome(spans.parts, values, counted, shuffles, without_p(others, session), series)
 
@@ -193,9 +193,9 @@ def _among_strangers(kind: Pairwise, session: AnnotatedSession, spans: Spans) ->
 
 
 def _n_defined(each: Floats, stretches: Stretches) -> Floats:
-    """Return the pairs with a value of each part, the slope's as the whole's: the therapist's, then the client's."""
+    """Return the pairs with a value of each part, the slope's as the whole's: of the therapist, and of the client."""
     n = stretches.counts(~np.isnan(each)).reshape(2, -1)
-    return np.concatenate([n, n[:, :1]], axis=1).ravel().astype(np.float64)
+    return np.concatenate([n, n[:, :1]], axis=1).astype(np.float64)
 
 
 def _figures(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> tuple[Floats, Floats]:
@@ -209,9 +209,8 @@ def _figures(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Sp
     for start in range(0, replies.n_draws, most):
         of_parts, each = drawn(slice(start, start + most))
         first = first if found else each[:, 0]
-        two = zip(np.split(of_parts, 2), (each[:n], each[n:]), strict=True)
-        found.append(_with_dyad(*(np.concatenate([values, slopes(one)[None]]) for values, one in two)))
-    return np.concatenate(found, axis=-1), first
+        found.append(_with_dyad(of_parts, slopes(each[:n]), slopes(each[n:])))
+    return found[0] if len(found) == 1 else np.concatenate(found, axis=-1), first
 
 
 def _ways(kind: Pairwise, sides: tuple[Any, Any], replies: Replies) -> list[tuple[tuple[Any, Any], Draws]]:
@@ -305,10 +304,18 @@ def looked_up(
     return found
 
 
-def _with_dyad(therapist: Floats, client: Floats) -> Floats:
-    """Put both and the difference beside the two directions: (4, n_parts, n_draws)."""
-    both = np.where(np.isnan(therapist), client, np.where(np.isnan(client), therapist, (therapist + client) / 2))
-    return np.stack([both, therapist, client, therapist - client])
+def _with_dyad(of_parts: Floats, *slope: Floats) -> Floats:
+    """Put both and the difference beside the two directions, and slopes behind the parts: (4, n_parts, n_draws)."""
+    n_parts = len(of_parts) // 2 + 1
+    found = np.empty((len(DIRECTIONS), n_parts, of_parts.shape[1]))
+    both, therapist, client, difference = found
+    found[1:3, :-1] = of_parts.reshape(2, n_parts - 1, -1)
+    therapist[-1], client[-1] = slope
+    np.subtract(therapist, client, out=difference)
+    np.divide(therapist + client, 2, out=both)
+    if np.isnan(both).any():
+        both[:] = np.where(np.isnan(therapist), client, np.where(np.isnan(client), therapist, both))
+    return found
 
 
 def _counts(therapist: Floats, client: Floats) -> Floats:
