@@ -97,6 +97,8 @@ class Pairwise:
         What must be asked for, because it is costly; see `Extra`.
     symmetric : bool
         Whether a pair comes to the same whichever of the two turns replies.
+    tables : int
+        How much less a value costs in a table of all pairs, as a part of what it costs in one of other measures.
     delay : int
         Which of the other's turns a reply is compared with: 1 the turn before, 2 the other's turn before that, ...
     evidence : str
@@ -121,6 +123,7 @@ class Pairwise:
     closer: Closer = "higher"
     extra: Extra | None = None
     symmetric: bool = False
+    tables: int = 1
     delay: int = 1
     evidence: Evidence = "supported"
 
@@ -228,7 +231,8 @@ def _by_terms(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
         # What a pair comes to by `kind.each` may depend on the others of its dialogue.
         return (terms, kind.over(terms)) if kind.each is None else (terms,)
 
-    asked = [looked_up(partial(computed, *those), draws) for those, draws in _ways(kind, sides, replies)]
+    ways = _ways(kind, sides, replies)
+    asked = [looked_up(partial(computed, *those), draws, kind.tables) for those, draws in ways]
 
     def drawn(part: slice) -> tuple[Floats, Floats]:
         terms, *alone = (np.concatenate(one) for one in zip(*(one(part) for one in asked), strict=True))
@@ -247,7 +251,8 @@ def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
     def computed(one: Any, other: Any, before: Ints, after: Ints) -> tuple[Floats, ...]:
         return (score(one, other, before, after),)
 
-    asked = [looked_up(partial(computed, *those), draws) for those, draws in _ways(kind, sides, replies)]
+    ways = _ways(kind, sides, replies)
+    asked = [looked_up(partial(computed, *those), draws, kind.tables) for those, draws in ways]
     lengths = spans.of_both.bounds[1] - spans.of_both.bounds[0]
 
     def drawn(part: slice) -> tuple[Floats, Floats]:
@@ -280,11 +285,11 @@ def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
 
 
 def looked_up(
-    compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws
+    compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, tables: int = 1
 ) -> Callable[[slice], tuple[Floats, ...]]:
     """Return what gives values of the pairs of some draws, (n_pairs, n_draws, ...).
 
-    Looked up in a table of all pairs, where that is less work.
+    Looked up in a table of all pairs, where that is less work; see `Pairwise.tables`.
     """
     anchors, replies = draws.anchors, draws.replies
 
@@ -292,7 +297,7 @@ def looked_up(
         anchor_at, reply_at = draws.some(part)
         return compute(*np.broadcast_arrays(anchors[anchor_at], replies[reply_at]))
 
-    if len(anchors) * len(replies) > TABLE_ADVANTAGE * draws.n_draws * draws.n_pairs:
+    if len(anchors) * len(replies) > TABLE_ADVANTAGE * tables * draws.n_draws * draws.n_pairs:
         return computed
     table = [one.reshape(-1, *one.shape[2:]) for one in compute(anchors[:, None], replies[None, :])]
 
