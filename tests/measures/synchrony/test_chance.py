@@ -12,7 +12,6 @@ from therapy_analytics.measures.synchrony._chance import (
     DRAWS,
     FEWEST_FOR_P,
     FEWEST_STRANGERS,
-    NEAR,
     NO_DRAWS,
     Draws,
     Replies,
@@ -24,6 +23,7 @@ from therapy_analytics.measures.synchrony._chance import (
     strangers_of,
     without_p,
 )
+from therapy_analytics.measures.synchrony._lenders import NEAR
 from therapy_analytics.session import CLIENT, THERAPIST
 
 CERTAIN = np.array(True)

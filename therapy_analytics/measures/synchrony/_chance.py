@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures.synchrony._lenders import turns_like
 from therapy_analytics.session import CLIENT, THERAPIST
 
 Ints = NDArray[np.int64]
@@ -26,8 +27,6 @@ FEWEST_STRANGERS = 5
 """With fewer strangers there is no baseline of them, and with fewer than `FEWEST_FOR_P` no p: what differs between
 strangers would be taken for what differs between draws."""
 FEWEST_FOR_P = 10
-NEAR = 2
-"""A stranger's turn is one of the ``2 * NEAR + 1`` nearest in length, or one of all that are just as long."""
 
 
 def distinct(turns: NDArray[np.integer], n: int) -> tuple[Ints, Ints]:
@@ -57,8 +56,7 @@ class Draws:
     @classmethod
     def of(cls, anchors: Ints, replies: Ints) -> Draws:
         """Return the draws of turns given as (1 or n_draws, n_pairs) each."""
-        those, anchor_at = distinct(anchors.T, int(anchors.max(initial=-1)) + 1)
-        these, reply_at = distinct(replies.T, int(replies.max(initial=-1)) + 1)
+        (those, anchor_at), (these, reply_at) = (_different(np.ascontiguousarray(one.T)) for one in (anchors, replies))
         return cls(those, these, anchor_at, reply_at)
 
     @property
@@ -84,14 +82,21 @@ class Draws:
 
     def followed_by(self, other: Draws) -> Draws:
         """Return the pairs of these draws, and behind them those of as many others."""
-        found = []
-        for one, two in (
-            (self.anchors[self.anchor_at], other.anchors[other.anchor_at]),
-            (self.replies[self.reply_at], other.replies[other.reply_at]),
-        ):
-            n = max(one.shape[1], two.shape[1])
-            found.append(np.concatenate([np.broadcast_to(each, (len(each), n)) for each in (one, two)]).T)
-        return Draws.of(*found)
+        anchors, anchor_at = _both((self.anchors, self.anchor_at), (other.anchors, other.anchor_at))
+        replies, reply_at = _both((self.replies, self.reply_at), (other.replies, other.reply_at))
+        return Draws(anchors, replies, anchor_at, reply_at)
+
+
+def _different(turns: Ints) -> tuple[Ints, Ints]:
+    return distinct(turns, int(turns.max(initial=-1)) + 1)
+
+
+def _both(one: tuple[Ints, Ints], two: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Return the turns that occur in either, and the positions in the one and then in the other as those in these."""
+    turns, place = _different(np.concatenate([one[0], two[0]]))
+    at, others = place[: len(one[0])].take(one[1]), place[len(one[0]) :].take(two[1])
+    n = max(at.shape[1], others.shape[1])
+    return turns, np.concatenate([np.broadcast_to(each, (len(each), n)) for each in (at, others)])
 
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -196,13 +201,15 @@ def _replies(therapist: Direction, client: Direction) -> Drawn:
 
 def _direction(session: AnnotatedSession, role: int, delay: int, generator: np.random.Generator) -> Direction:
     anchors, replies = pairs_of(session, role, delay)
-    shuffled = np.tile(replies, (DRAWS + 1, 1))
+    at = np.arange(len(replies))
+    shuffled = np.tile(at, (DRAWS + 1, 1))
     shuffled[1:] = generator.permuted(shuffled[1:], axis=1)
     exchanged: dict[int, Draws] = {}
     for other, theirs in enumerate(stranger_turns(session) or () if len(replies) else ()):
         lent = theirs[:, np.searchsorted(spoken_turns(session)[other], replies if other == role else anchors)]
         exchanged[other] = Draws.of(anchors[None], lent) if other == role else Draws.of(lent, replies[None])
-    return Direction(role, anchors, replies, Draws.of(anchors[None], shuffled), exchanged)
+    draws = Draws(anchors, replies, at[:, None], np.ascontiguousarray(shuffled.T))
+    return Direction(role, anchors, replies, draws, exchanged)
 
 
 def pairs_of(session: AnnotatedSession, role: int, delay: int = 1) -> tuple[Ints, Ints]:
@@ -227,8 +234,13 @@ def pairs_of(session: AnnotatedSession, role: int, delay: int = 1) -> tuple[Ints
 
 def spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
     """Return the turns with words of the therapist, and of the client."""
+    return session.meanwhile(_spoken_turns)
+
+
+def _spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
     spoken, roles = session.n_words > 0, session.turns.roles
-    return np.flatnonzero(spoken & (roles == THERAPIST)), np.flatnonzero(spoken & (roles == CLIENT))
+    therapist, client = (np.flatnonzero(spoken & (roles == role)) for role in (THERAPIST, CLIENT))
+    return therapist, client
 
 
 def stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
@@ -246,7 +258,12 @@ def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
     if len(others) < FEWEST_STRANGERS or not all(map(len, sides)):
         return None
     generator = session.generator(1)
-    therapist, client = (_like(session, others, turns, generator) for turns in sides)
+    company, lenders = session.company, np.array(others)
+    assert company is not None  # noqa: S101 (there are no strangers without)
+    therapist, client = (
+        turns_like(session.n_words[turns], company, role, lenders, DRAWS // 2, generator)
+        for role, turns in zip((THERAPIST, CLIENT), sides, strict=True)
+    )
     return therapist, client
 
 
@@ -263,63 +280,11 @@ def _strangers(session: AnnotatedSession) -> list[int]:
     if company is None:
         return []
     others = company.others_than(session.session)
-    needed = [len(turns) for turns in spoken_turns(session)]
-    ample = [i for i in others if all(n >= m for n, m in zip(company.n_turns(i), needed, strict=True))]
+    n_therapist, n_client = map(len, spoken_turns(session))
+    lent = ((i, company.n_turns(i)) for i in others)
+    ample = [i for i, (of_therapist, of_client) in lent if of_therapist >= n_therapist and of_client >= n_client]
     found = ample if len(ample) >= FEWEST_FOR_P else others
     return found if len(found) >= FEWEST_STRANGERS else []
-
-
-def _like(session: AnnotatedSession, others: list[int], turns: Ints, generator: np.random.Generator) -> Ints:
-    """Return turns of strangers about as long as the session's own of one role, (DRAWS / 2, n_turns).
-
-    A draw is of one stranger, the next of the next. Within a draw no turn is taken twice, unless the stranger has
-    fewer: a dialogue in which the same turns recur would be less rich than any real one.
-    """
-    wanted, shape = session.n_words[turns], (DRAWS // 2, len(turns))
-    at, noise = np.empty(shape, dtype=np.int64), np.empty(shape)
-    first, last = np.empty((2, len(at), 1), dtype=np.int64)
-    lent: list[Ints] = []
-    for k, theirs in enumerate(_lenders(session, others, turns)):
-        mine = slice(k, None, len(others))
-        at[mine] = generator.integers(*_nearest(session, theirs, wanted), at[mine].shape)
-        noise[mine] = generator.random(at[mine].shape)
-        first[mine], last[mine] = sum(map(len, lent)), len(theirs) - len(turns)
-        lent.append(theirs)
-    at = _untaken(at, last)
-    found = np.empty_like(at)
-    np.put_along_axis(found, np.argsort(wanted + noise, axis=1), np.concatenate(lent)[first + at], axis=1)
-    return found
-
-
-def _lenders(session: AnnotatedSession, others: list[int], turns: Ints) -> list[Ints]:
-    """Return the turns of each stranger in the role of these turns, the shortest first, and at least as many."""
-    company = session.company
-    assert company is not None  # noqa: S101 (there are no strangers without)
-    theirs = [company.by_length[stranger, int(session.turns.roles[turns[0]])] for stranger in others]
-    return [one if len(one) >= len(turns) else np.repeat(one, -(-len(turns) // len(one))) for one in theirs]
-
-
-def _nearest(session: AnnotatedSession, theirs: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """Return from which to before which of a stranger's turns one of each length may be drawn."""
-    company = session.company
-    assert company is not None  # noqa: S101 (there are no strangers without)
-    lengths = company.whole.n_words[theirs]
-    left, right = np.searchsorted(lengths, wanted, "left"), np.searchsorted(lengths, wanted, "right")
-    middle = (left + right) // 2
-    # Where more turns than the nearest few are of that very length, each of them may be drawn.
-    return np.minimum(left, middle - NEAR), np.maximum(right, middle + NEAR + 1)
-
-
-def _untaken(at: Ints, last: Ints) -> Ints:
-    """Return places of turns, (n_draws, n), rising from 0 to at most `last` more than the least that there can be.
-
-    Where turns are taken already, the next ones or the ones before: midway, or all would become longer than wanted.
-    """
-    each = np.arange(at.shape[1])
-    at = np.sort(at, axis=1) - each
-    following = np.maximum.accumulate(at, axis=1)
-    preceding = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(np.clip((following + preceding) // 2, 0, last) + each)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -356,26 +321,33 @@ def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_
     values, asked, two_sided : array
         The values; where chance is asked at all; where both ends count.
     draws : float64 array (n_draws, *values.shape)
-        What chance gives. Where more than half of them are undefined, the result is nan.
+        What chance gives, quickest as a view of what has the draws last. Where more than half of them are undefined,
+        the result is nan.
     closer : {"higher", "lower"}
         Which end counts where only one does.
     """
-    undefined = np.isnan(draws)
+    drawn = draws.transpose(*range(1, draws.ndim), 0)  # counts over what is last are the quickest
+    undefined = np.isnan(drawn)
     if undefined.any():
-        n = np.count_nonzero(~undefined, axis=0)
+        n = np.count_nonzero(~undefined, axis=-1)
         asked = asked & (n >= max(2, len(draws) / 2))
         n = np.maximum(n, 2)
-        mean = np.where(undefined, 0.0, draws).sum(axis=0) / n
-        squares = np.where(undefined, 0.0, (draws - mean) ** 2).sum(axis=0)
+        mean = _total(np.where(np.isnan(draws), 0.0, draws)) / n
+        off = np.where(undefined, 0.0, drawn - mean[..., None])
     else:
         asked, n = asked & (len(draws) >= 2), np.asarray(max(len(draws), 2))
-        mean = draws.sum(axis=0) / n
-        squares = ((draws - mean) ** 2).sum(axis=0)
-    asked, sd = asked & ~np.isnan(values), np.sqrt(squares / (n - 1))
+        mean = _total(draws) / n
+        off = drawn - mean[..., None]
+    asked, sd = asked & ~np.isnan(values), np.sqrt((off * off).sum(axis=-1) / (n - 1))
     z = np.where(sd > 1e-12, (values - mean) / np.where(sd > 1e-12, sd, 1.0), nan)
-    above = (np.count_nonzero(draws >= values - 1e-12, axis=0) + 1) / (n + 1)
-    below = (np.count_nonzero(draws <= values + 1e-12, axis=0) + 1) / (n + 1)
+    above = (np.count_nonzero(drawn >= (values - 1e-12)[..., None], axis=-1) + 1) / (n + 1)
+    below = (np.count_nonzero(drawn <= (values + 1e-12)[..., None], axis=-1) + 1) / (n + 1)
     one_sided = above if closer == "higher" else below
     p = np.where(two_sided, np.minimum(1.0, 2 * np.minimum(above, below)), one_sided)
     mean, sd, z, p = (np.where(asked, one, nan) for one in (mean, sd, z, p))
     return Chance(mean, sd, z, p)
+
+
+def _total(draws: Floats) -> Floats:
+    """Return the sum over draws, one added after the other whichever way they lie in memory."""
+    return np.asarray(np.ascontiguousarray(draws).sum(axis=0))

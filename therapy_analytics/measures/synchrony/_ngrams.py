@@ -20,10 +20,8 @@ from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures.synchrony._chance import distinct
+from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, Sparse, row_of, squares_of
 
-Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
-Ints: TypeAlias = NDArray[np.integer]
-Floats: TypeAlias = NDArray[np.float64]
 Keys: TypeAlias = NDArray[np.uint64]
 _Links: TypeAlias = "WeakKeyDictionary[object, tuple[Ints, Ints]]"
 
@@ -242,21 +240,6 @@ def in_common(a: NGrams | TaggedNGrams, b: NGrams | TaggedNGrams) -> tuple[Ints,
     return b.links[a]
 
 
-def chosen(counts: Sparse, rows: Ints, columns: Ints) -> Sparse:
-    """Return rows with no columns but some, which are given in rising order."""
-    found = counts[rows]
-    if len(columns) == counts.shape[1]:
-        return found
-    to = np.full(counts.shape[1], -1, dtype=found.indices.dtype)
-    to[columns] = np.arange(len(columns), dtype=to.dtype)
-    at = to[found.indices]
-    kept = at >= 0
-    before = np.zeros(len(kept) + 1, dtype=found.indptr.dtype)
-    np.cumsum(kept, out=before[1:])
-    shape = (len(rows), len(columns))
-    return sparse.csr_array((found.data[kept], at[kept], before[found.indptr]), shape=shape)
-
-
 def over_pairs(
     kernel_of: Callable[[Ints, Ints], Kernel], anchors: ArrayLike, replies: ArrayLike, n: tuple[int, int]
 ) -> Floats:
@@ -289,25 +272,6 @@ def over_pairs(
     return np.concatenate([kernel.pairs(row_at[part], column_at[part]) for part in parts]).reshape(shape)
 
 
-def entries_of(bounds: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Return which entries rows have, row after row, and for each the place of its row among those rows.
-
-    Examples
-    --------
-    >>> [found.tolist() for found in entries_of(np.array([0, 2, 3, 5]), np.array([2, 0]))]
-    [[3, 4, 0, 1], [0, 0, 1, 1]]
-    """
-    lengths = bounds[rows + 1] - bounds[rows]
-    ends = np.cumsum(lengths)
-    of_row = np.repeat(np.arange(len(rows)), lengths)
-    return np.arange(len(of_row)) + (bounds[rows] - ends + lengths)[of_row], of_row
-
-
-def row_of(counts: Sparse) -> NDArray[np.int64]:
-    """Return the row of each entry."""
-    return np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-
-
 def _table(kernel: Kernel) -> Floats:
     """Return the values of each with each, a part at a time: none, nor what it is made of, is large."""
     of_rows, of_columns = kernel.sizes
@@ -315,11 +279,15 @@ def _table(kernel: Kernel) -> Floats:
     for columns in _portions(np.full(len(of_columns), kernel.width + 1), _CELLS):
         width = columns.stop - columns.start
         blocks.append([kernel.table(rows, columns) for rows in _portions((of_rows + 1) * width, _CELLS)])
+    if len(blocks) == len(blocks[0]) == 1:
+        return blocks[0][0]
     return np.concatenate([np.concatenate(block) for block in blocks], axis=1)
 
 
 def _portions(sizes: Ints, most: int) -> list[slice]:
     """Cut a row of things of some size into stretches of about so much."""
+    if sizes.sum() < most:
+        return [slice(0, len(sizes))]
     chunk = np.cumsum(sizes, dtype=np.int64) // most
     cuts = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(sizes)]
     return [slice(start, stop) for start, stop in pairwise(cuts)]
@@ -373,17 +341,6 @@ def _tagged(types: Keys, tag_of: NDArray[np.int64], words: Sparse, n_kinds: int)
     tags = sparse.csr_array((size, cells % n_kinds, bounds), shape=(words.shape[0], n_kinds))
     words = sparse.csr_array((size[at], words.indices, words.indptr), shape=words.shape)
     return TaggedNGrams(types, tag_of, words, tags, squares_of(tags))
-
-
-def squares_of(counts: Sparse) -> Floats:
-    """Return the squared length of each row."""
-    weights = np.square(counts.data)
-    return np.bincount(row_of(counts), weights=weights, minlength=counts.shape[0]).astype(np.float64)
-
-
-def part(counts: Sparse, rows: slice) -> Sparse:
-    """Return some rows; without a copy where these are all."""
-    return counts if (rows.start, rows.stop) == (0, counts.shape[0]) else counts[rows]
 
 
 def _rising(*places: Ints) -> bool:

@@ -97,6 +97,8 @@ class Pairwise:
         What must be asked for, because it is costly; see `Extra`.
     symmetric : bool
         Whether a pair comes to the same whichever of the two turns replies.
+    tables : int
+        How much less a value costs in a table of all pairs, as a part of what it costs in one of other measures.
     delay : int
         Which of the other's turns a reply is compared with: 1 the turn before, 2 the other's turn before that, ...
     evidence : str
@@ -121,6 +123,7 @@ class Pairwise:
     closer: Closer = "higher"
     extra: Extra | None = None
     symmetric: bool = False
+    tables: int = 1
     delay: int = 1
     evidence: Evidence = "supported"
 
@@ -167,12 +170,12 @@ def _outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
     own = session.meanwhile(kind.represent)
     spans = session.meanwhile(lambda one: spans_of(one, kind.delay), key=("spans", kind.delay))
     found, each = _figures(kind, (own, own), replies_of(session, delay=kind.delay).shuffled, spans)
-    counted = _counts(*np.split(_n_defined(each, spans.of_both), 2))
+    counted = _counts(*_n_defined(each, spans.of_both))
     series = np.full(len(session), nan)
     series[spans.replies] = each
     values, *beside = found[..., 0], found[..., 1:], _among_strangers(kind, session, spans)
     asked, ends = counted >= FEWEST_PAIRS, _two_sided(len(spans.parts))
-    draws = (np.ascontiguousarray(np.moveaxis(one, -1, 0)) for one in beside)
+    draws = (one.transpose(2, 0, 1) for one in beside)
     shuffles, others = (against(values, one, asked, closer=kind.closer, two_sided=ends) for one in draws)
     return Outcome(spans.parts, values, counted, shuffles, without_p(others, session), series)
 
@@ -193,9 +196,9 @@ def _among_strangers(kind: Pairwise, session: AnnotatedSession, spans: Spans) ->
 
 
 def _n_defined(each: Floats, stretches: Stretches) -> Floats:
-    """Return the pairs with a value of each part, the slope's as the whole's: the therapist's, then the client's."""
+    """Return the pairs with a value of each part, the slope's as the whole's: of the therapist, and of the client."""
     n = stretches.counts(~np.isnan(each)).reshape(2, -1)
-    return np.concatenate([n, n[:, :1]], axis=1).ravel().astype(np.float64)
+    return np.concatenate([n, n[:, :1]], axis=1).astype(np.float64)
 
 
 def _figures(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> tuple[Floats, Floats]:
@@ -209,9 +212,8 @@ def _figures(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Sp
     for start in range(0, replies.n_draws, most):
         of_parts, each = drawn(slice(start, start + most))
         first = first if found else each[:, 0]
-        two = zip(np.split(of_parts, 2), (each[:n], each[n:]), strict=True)
-        found.append(_with_dyad(*(np.concatenate([values, slopes(one)[None]]) for values, one in two)))
-    return np.concatenate(found, axis=-1), first
+        found.append(_with_dyad(of_parts, slopes(each[:n]), slopes(each[n:])))
+    return found[0] if len(found) == 1 else np.concatenate(found, axis=-1), first
 
 
 def _ways(kind: Pairwise, sides: tuple[Any, Any], replies: Replies) -> list[tuple[tuple[Any, Any], Draws]]:
@@ -229,7 +231,8 @@ def _by_terms(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
         # What a pair comes to by `kind.each` may depend on the others of its dialogue.
         return (terms, kind.over(terms)) if kind.each is None else (terms,)
 
-    asked = [looked_up(partial(computed, *those), draws) for those, draws in _ways(kind, sides, replies)]
+    ways = _ways(kind, sides, replies)
+    asked = [looked_up(partial(computed, *those), draws, kind.tables) for those, draws in ways]
 
     def drawn(part: slice) -> tuple[Floats, Floats]:
         terms, *alone = (np.concatenate(one) for one in zip(*(one(part) for one in asked), strict=True))
@@ -248,7 +251,8 @@ def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
     def computed(one: Any, other: Any, before: Ints, after: Ints) -> tuple[Floats, ...]:
         return (score(one, other, before, after),)
 
-    asked = [looked_up(partial(computed, *those), draws) for those, draws in _ways(kind, sides, replies)]
+    ways = _ways(kind, sides, replies)
+    asked = [looked_up(partial(computed, *those), draws, kind.tables) for those, draws in ways]
     lengths = spans.of_both.bounds[1] - spans.of_both.bounds[0]
 
     def drawn(part: slice) -> tuple[Floats, Floats]:
@@ -281,11 +285,11 @@ def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
 
 
 def looked_up(
-    compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws
+    compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, tables: int = 1
 ) -> Callable[[slice], tuple[Floats, ...]]:
     """Return what gives values of the pairs of some draws, (n_pairs, n_draws, ...).
 
-    Looked up in a table of all pairs, where that is less work.
+    Looked up in a table of all pairs, where that is less work; see `Pairwise.tables`.
     """
     anchors, replies = draws.anchors, draws.replies
 
@@ -293,7 +297,7 @@ def looked_up(
         anchor_at, reply_at = draws.some(part)
         return compute(*np.broadcast_arrays(anchors[anchor_at], replies[reply_at]))
 
-    if len(anchors) * len(replies) > TABLE_ADVANTAGE * draws.n_draws * draws.n_pairs:
+    if len(anchors) * len(replies) > TABLE_ADVANTAGE * tables * draws.n_draws * draws.n_pairs:
         return computed
     table = [one.reshape(-1, *one.shape[2:]) for one in compute(anchors[:, None], replies[None, :])]
 
@@ -305,10 +309,18 @@ def looked_up(
     return found
 
 
-def _with_dyad(therapist: Floats, client: Floats) -> Floats:
-    """Put both and the difference beside the two directions: (4, n_parts, n_draws)."""
-    both = np.where(np.isnan(therapist), client, np.where(np.isnan(client), therapist, (therapist + client) / 2))
-    return np.stack([both, therapist, client, therapist - client])
+def _with_dyad(of_parts: Floats, *slope: Floats) -> Floats:
+    """Put both and the difference beside the two directions, and slopes behind the parts: (4, n_parts, n_draws)."""
+    n_parts = len(of_parts) // 2 + 1
+    found = np.empty((len(DIRECTIONS), n_parts, of_parts.shape[1]))
+    both, therapist, client, difference = found
+    found[1:3, :-1] = of_parts.reshape(2, n_parts - 1, -1)
+    therapist[-1], client[-1] = slope
+    np.subtract(therapist, client, out=difference)
+    np.divide(therapist + client, 2, out=both)
+    if np.isnan(both).any():
+        both[:] = np.where(np.isnan(therapist), client, np.where(np.isnan(client), therapist, both))
+    return found
 
 
 def _counts(therapist: Floats, client: Floats) -> Floats:

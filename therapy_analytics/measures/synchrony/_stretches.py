@@ -125,13 +125,20 @@ def slopes(each: Floats) -> Floats:
     >>> slopes(np.array([[0.0], [nan], [0.2], [0.3], [0.4]])).round(6).tolist()
     [0.4]
     """
-    at = np.linspace(0, 1, len(each))
+    at = np.arange(len(each)) / max(len(each) - 1, 1)
     undefined = np.isnan(each)
-    if undefined.any():
-        y, sums = np.where(undefined, 0.0, each), np.stack([np.ones_like(at), at, at**2]) @ ~undefined
-    else:
-        y, sums = each, np.array([[len(at)], [at.sum()], [at @ at]])
-    n, x, xx = sums
+    if not undefined.any():
+        return _slopes_of_all(at, each)
+    y = np.where(undefined, 0.0, each)
+    n, x, xx = np.stack([np.ones_like(at), at, at**2]) @ ~undefined
     spread = n * xx - x**2
     few = (n < FEWEST_PAIRS) | (spread < 1e-9)
     return np.where(few, nan, (n * (at @ y) - x * y.sum(axis=0)) / np.where(few, 1.0, spread))
+
+
+def _slopes_of_all(at: Floats, each: Floats) -> Floats:
+    """Return `slopes` where all values are defined."""
+    n, x = len(at), float(at.sum())
+    if n < FEWEST_PAIRS:
+        return np.full(each.shape[1], nan)
+    return np.asarray((n * (at @ each) - x * each.sum(axis=0)) / (n * float(at @ at) - x * x))

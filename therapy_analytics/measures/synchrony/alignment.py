@@ -7,29 +7,23 @@ from math import nan
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
+from therapy_analytics.measures.synchrony._chance import distinct
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
 from therapy_analytics.measures.synchrony._ngrams import (
-    Floats,
-    Ints,
     Kernel,
     NGrams,
-    Sparse,
-    chosen,
-    entries_of,
     in_common,
     joined,
     ngrams,
     over_pairs,
-    part,
-    squares_of,
     words_of,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
+from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, chosen, entries_of
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 __all__ = ["NGrams", "joined", "lexical_cosines", "lexical_whole", "ngrams"]
@@ -93,16 +87,16 @@ def _lexical(a: NGrams, b: NGrams, empty: float, rows: Ints, columns: Ints) -> K
     squares = a.squares[rows], b.squares[columns]
 
     def table(some: slice, others: slice) -> Floats:
-        one, other = part(left, some), part(right, others)
+        one, other = left.part(some), right.part(others)
         # The fewer turns are laid out in full: strangers' are many.
-        shared = one @ dense(other) if one.shape[0] > other.shape[0] else (other @ dense(one)).T
+        shared = one.sparse() @ other.laid_out() if len(one) > len(other) else (other.sparse() @ one.laid_out()).T
         return cosine(np.asarray(shared), squares[0][some, None], squares[1][others], empty)
 
     def pairs(some: Ints, others: Ints) -> Floats:
-        shared: Floats = np.asarray(left[some].multiply(right[others]).sum(axis=1))
+        shared: Floats = np.asarray(left.sparse()[some].multiply(right.sparse()[others]).sum(axis=1))
         return cosine(shared, squares[0][some], squares[1][others], empty)
 
-    return Kernel(table, pairs, (np.diff(left.indptr), np.diff(right.indptr)), len(of_a))
+    return Kernel(table, pairs, (np.diff(left.bounds), np.diff(right.bounds)), len(of_a))
 
 
 def lexical_whole(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan) -> float:
@@ -142,11 +136,11 @@ def _of_many(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan
     """Return `lexical_whole` of many dialogues; the turns of one of the two sides are a row for each."""
     if of_a.ndim > 1:
         return _of_many(b, a, of_b, of_a, empty=empty)
-    one, others = _total(a, of_a), _totals(b, np.atleast_2d(of_b))
-    at_a, at_b = in_common(a, b)
+    one, (at_a, at_b) = _total(a, of_a), in_common(a, b)
     beside = np.zeros(len(b.types))
     beside[at_b] = one[at_a]
-    return cosine(np.asarray(others @ beside), np.asarray(one @ one), squares_of(others), empty)
+    types, others = _totals(b, np.atleast_2d(of_b))
+    return cosine(others @ beside[types], np.asarray(one @ one), (others * others).sum(axis=1), empty)
 
 
 def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Floats:
@@ -154,11 +148,6 @@ def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Flo
     with np.errstate(invalid="ignore"):  # where one of the two is nothing, it is 0 / 0
         values = dot / np.sqrt(square_a * square_b)
     return values if np.isnan(empty) else np.where(np.isnan(values), empty, values)
-
-
-def dense(counts: Sparse) -> Floats:
-    """Return counts with a column a turn: sparse rows times these are the products of each with each."""
-    return np.ascontiguousarray(counts.toarray().T)
 
 
 def _total(grams: NGrams, turns: Ints) -> Floats:
@@ -169,11 +158,13 @@ def _total(grams: NGrams, turns: Ints) -> Floats:
     return total.astype(np.float64, copy=False)
 
 
-def _totals(grams: NGrams, turns: Ints) -> Sparse:
-    """Return how often each type occurs in each row of turns, (n_rows, n_types)."""
-    bounds = np.arange(len(turns) + 1) * turns.shape[1]
-    shape = (len(turns), grams.counts.shape[0])
-    return sparse.csr_array((np.ones(turns.size), turns.ravel(), bounds), shape=shape) @ grams.counts
+def _totals(grams: NGrams, turns: Ints) -> tuple[Ints, Floats]:
+    """Return the types that occur in some rows of turns, and how often each does in each row, (n_rows, n_types)."""
+    at, of_turn = entries_of(grams.counts.indptr, turns.ravel())
+    types, type_at = distinct(grams.counts.indices[at], len(grams.types))
+    cells = of_turn // turns.shape[1] * len(types) + type_at
+    total = np.bincount(cells, weights=grams.counts.data[at], minlength=len(turns) * len(types))
+    return types, total.astype(np.float64, copy=False).reshape(len(turns), -1)
 
 
 def words(session: AnnotatedSession) -> NGrams:
@@ -224,6 +215,7 @@ LEXICAL = pairwise(
         terms=_terms,
         score=lexical_cosines,
         symmetric=True,
+        tables=4,
     )
 )
 LEXICAL_2 = pairwise(
@@ -239,6 +231,7 @@ LEXICAL_2 = pairwise(
         terms=_terms,
         score=lexical_cosines,
         symmetric=True,
+        tables=4,
     )
 )
 

@@ -15,23 +15,17 @@ from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
 from therapy_analytics.measures.synchrony._ngrams import (
-    Floats,
-    Ints,
     Kernel,
-    Sparse,
     TaggedNGrams,
-    chosen,
-    entries_of,
     in_common,
     over_pairs,
-    part,
-    row_of,
     tagged_ngrams,
     words_of,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
+from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, Sparse, chosen, entries_of, part, row_of
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
-from therapy_analytics.measures.synchrony.alignment import SOURCE, cosine, dense
+from therapy_analytics.measures.synchrony.alignment import SOURCE, cosine
 
 __all__ = ["TaggedNGrams", "syntactic_cosines", "syntactic_whole", "tagged_ngrams"]
 
@@ -95,12 +89,12 @@ def _syntactic(a: TaggedNGrams, b: TaggedNGrams, empty: float, rows: Ints, colum
     S.S - 2 B.S, and half of their sum leaves A.B; all are whole numbers.
     """
     of_a, of_b = in_common(a, b)
-    left, right = chosen(a.words, rows, of_a), chosen(b.words, columns, of_b)
+    left, right = chosen(a.words, rows, of_a).sparse(), chosen(b.words, columns, of_b).sparse()
     tags, others_tags = a.tags[rows], b.tags[columns]
     squares, tag_of = (a.squares[rows], b.squares[columns]), a.tag_of[of_a]
 
     def table(some: slice, others: slice) -> Floats:
-        a_b = np.asarray(part(tags, some) @ dense(part(others_tags, others)))
+        a_b = np.asarray(part(tags, some) @ _dense(part(others_tags, others)))
         of_one, of_other = _leaves_table(part(left, some), part(right, others), tag_of)
         square_a, square_b = squares[0][some, None] + of_one, squares[1][others] + of_other
         return cosine(a_b + (of_one + of_other) / 2, square_a, square_b, empty)
@@ -120,7 +114,7 @@ def _leaves_table(left: Sparse, right: Sparse, tag_of: Ints) -> tuple[Floats, Fl
     products of a cell with the words of the others are how many n-grams with these tags are shared.
     """
     n_cells, begins, of_row = _cells(left, tag_of)
-    alike, ones = dense(right), np.ones(left.nnz)
+    alike, ones = _dense(right), np.ones(left.nnz)
     cells = sparse.csr_array((ones, left.indices, begins), shape=(n_cells, left.shape[1]))
     shared = np.asarray(cells @ (alike > 0).astype(np.float64))
     sizes: Floats = left.data[begins[:-1]]
@@ -140,6 +134,11 @@ def _leaves_pairs(left: Sparse, right: Sparse, tag_of: Ints) -> tuple[Floats, Fl
     so_far = np.concatenate([[0.0], np.cumsum(np.square(np.diff(begins), dtype=np.float64))])
     both = so_far[of_row[1:]] - so_far[of_row[:-1]]
     return both - 2.0 * _sum(left.multiply(ones[1])), both - 2.0 * _sum(ones[0].multiply(right))
+
+
+def _dense(counts: Sparse) -> Floats:
+    """Return counts with a column a turn: sparse rows times these are the products of each with each."""
+    return np.ascontiguousarray(counts.toarray().T)
 
 
 def _cells(words: Sparse, tag_of: Ints) -> tuple[int, Ints, Ints]:
@@ -250,6 +249,7 @@ SYNTACTIC = pairwise(
         terms=_terms,
         score=syntactic_cosines,
         symmetric=True,
+        tables=4,
         extra="syntax",
         evidence="weak",
     )
@@ -268,6 +268,7 @@ SYNTACTIC_2 = pairwise(
         terms=_terms,
         score=syntactic_cosines,
         symmetric=True,
+        tables=4,
         extra="syntax",
         evidence="weak",
     )

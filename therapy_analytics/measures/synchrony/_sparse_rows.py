@@ -1,0 +1,101 @@
+"""Rows of sparse counts: some of them, with some of the columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
+Ints: TypeAlias = NDArray[np.integer]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """Some rows of counts, with no columns but some.
+
+    Attributes
+    ----------
+    numbers : float64 array (n_entries,)
+        The counts, row after row.
+    columns, rows : int array (n_entries,)
+        Where each stands.
+    bounds : int array (n_rows + 1,)
+        Row ``i`` owns the entries ``bounds[i]:bounds[i + 1]``.
+    width : int
+        How many columns there are.
+    """
+
+    numbers: Floats
+    columns: Ints
+    rows: Ints
+    bounds: Ints
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def part(self, rows: slice) -> Chosen:
+        """Return some of the rows."""
+        at = slice(self.bounds[rows.start], self.bounds[rows.stop])
+        bounds = self.bounds[rows.start : rows.stop + 1] - at.start
+        return Chosen(self.numbers[at], self.columns[at], self.rows[at] - rows.start, bounds, self.width)
+
+    def sparse(self) -> Sparse:
+        """Return them as a sparse array."""
+        return sparse.csr_array((self.numbers, self.columns, self.bounds), shape=(len(self), self.width))
+
+    def laid_out(self) -> Floats:
+        """Return them with a column a row: sparse rows times these are the products of each with each."""
+        found = np.zeros((self.width, len(self)))
+        found[self.columns, self.rows] = self.numbers
+        return found
+
+
+def chosen(counts: Sparse, rows: Ints, columns: Ints) -> Chosen:
+    """Return rows with no columns but some, which are given in rising order."""
+    at, of_row = entries_of(counts.indptr, rows)
+    numbers, places, width = counts.data[at], counts.indices[at], len(columns)
+    if width < counts.shape[1]:
+        to = np.full(counts.shape[1], -1)
+        to[columns] = np.arange(width)
+        places = to[places]
+        kept = places >= 0
+        numbers, places, of_row = numbers[kept], places[kept], of_row[kept]
+    bounds = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(of_row, minlength=len(rows)), out=bounds[1:])
+    return Chosen(numbers, places, of_row, bounds, width)
+
+
+def entries_of(bounds: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Return which entries rows have, row after row, and for each the place of its row among those rows.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in entries_of(np.array([0, 2, 3, 5]), np.array([2, 0]))]
+    [[3, 4, 0, 1], [0, 0, 1, 1]]
+    """
+    lengths = bounds[rows + 1] - bounds[rows]
+    ends = np.cumsum(lengths)
+    of_row = np.repeat(np.arange(len(rows)), lengths)
+    return np.arange(len(of_row)) + (bounds[rows] - ends + lengths)[of_row], of_row
+
+
+def row_of(counts: Sparse) -> NDArray[np.int64]:
+    """Return the row of each entry."""
+    return np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+
+
+def squares_of(counts: Sparse) -> Floats:
+    """Return the squared length of each row."""
+    weights = np.square(counts.data)
+    return np.bincount(row_of(counts), weights=weights, minlength=counts.shape[0]).astype(np.float64)
+
+
+def part(counts: Sparse, rows: slice) -> Sparse:
+    """Return some rows; without a copy where these are all."""
+    return counts if (rows.start, rows.stop) == (0, counts.shape[0]) else counts[rows]
