@@ -139,7 +139,7 @@ def _longer(found: _Shared, n: int) -> _Shared:
     """Return the shared runs of one token more, numbered from n."""
     own, own_pair = _overlapping(found.own, found.own_run, n)
     lent, lent_pair = _overlapping(found.lent, found.lent_run, n)
-    kinds = np.unique(own_pair)
+    kinds = _kinds(own_pair)
     theirs = _numbered(kinds, lent_pair)
     heard = np.zeros(len(kinds) + 1, dtype=np.bool_)
     heard[theirs] = True
@@ -148,6 +148,12 @@ def _longer(found: _Shared, n: int) -> _Shared:
     mine = np.searchsorted(kinds, own_pair) + 1
     here, there = heard[mine], theirs > 0
     return _Shared(found.size + 1, own[here], number[mine[here]], lent[there], number[theirs[there]])
+
+
+def _kinds(keys: Ints) -> Ints:
+    """Return the different ones of some keys, ascending."""
+    keys = np.sort(keys)
+    return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
 
 
 def _overlapping(tokens: Ints, runs: Ints, n: int) -> tuple[Ints, Ints]:
@@ -189,7 +195,8 @@ class _Free:
         # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
         free[:, 1:] &= (length[:, :-1] <= length[:, 1:]) | (said.turn[1:] != said.turn[:-1])
         start = np.flatnonzero(free)
-        row, token = np.divmod(start, longest.shape[1])
+        row = start // longest.shape[1]
+        token = start - row * longest.shape[1]
         begin = said.tokens[token]
         worded = said.words_before[begin + length.ravel()[start]] > said.words_before[begin]
         start, turn = start[worded], (row * len(said.at) + said.turn[token])[worded]
@@ -199,9 +206,9 @@ class _Free:
 
     def instances(self, sizes: Ints) -> tuple[Ints, Ints]:
         """Return the dialogue and the tokens of each run that stands free in a turn, once for each turn."""
-        keys = np.sort(self.turn * len(sizes) + self.run)
-        turn, run = np.divmod(keys[np.append(True, keys[1:] > keys[:-1])[: len(keys)]], len(sizes))
-        return turn // self.n_turns, sizes[run]
+        each = _kinds(self.turn * len(sizes) + self.run)
+        turn = each // len(sizes)
+        return turn // self.n_turns, sizes[each - turn * len(sizes)]
 
     def covered(self, of: Bools, n: int) -> Ints:
         """Return how many tokens of each of n dialogues lie in some of these runs."""
@@ -234,9 +241,10 @@ def expressions_with_each(own: Said, lent: Said, n: int, *, role: int) -> NDArra
     first = _first_own(found, own, shape[1]), _first_lent(found, lent, shape)
     own_longest, lent_longest = _longest(found, first[1], own, lent)
     sides = _Free.of(own, own_longest, sizes, n), _Free.of(lent, lent_longest, sizes, n)
-    first_free = np.minimum(*(_first(one.dialogue * shape[1] + one.run, one.at, shape) for one in sides))
-    since = np.maximum(np.maximum(*first), first_free)
-    hits = np.array([one.covered(one.at >= since[one.dialogue, one.run], n) for one in sides])
+    places = [one.dialogue * shape[1] + one.run for one in sides]
+    first_free = np.minimum(*(_first(place, one.at, shape) for place, one in zip(places, sides, strict=True)))
+    since = np.maximum(np.maximum(*first), first_free).ravel()
+    hits = np.array([one.covered(one.at >= since[place], n) for place, one in zip(places, sides, strict=True)])
     tokens = np.array([np.full(n, len(own.turn)), np.bincount(lent.turn // len(lent.at), minlength=n)])
     free = first_free < _NEVER
     n_expressions = np.count_nonzero(free, axis=1)
@@ -270,8 +278,9 @@ def _first_own(found: list[_Shared], own: Said, n_runs: int) -> Ints:
 def _first_lent(found: list[_Shared], lent: Said, shape: tuple[int, int]) -> Ints:
     """Return the first turn of each lent side that has each run, (n_dialogues, n_runs)."""
     tokens, runs = (np.concatenate(one) for one in zip(*((one.lent, one.lent_run) for one in found), strict=True))
-    dialogue, turn = np.divmod(lent.turn[tokens], len(lent.at))
-    return _first(dialogue * shape[1] + runs, lent.at[turn], shape)
+    turn = lent.turn[tokens]
+    dialogue = turn // len(lent.at)
+    return _first(dialogue * shape[1] + runs, lent.at[turn - dialogue * len(lent.at)], shape)
 
 
 def _longest(found: list[_Shared], lent_first: Ints, own: Said, lent: Said) -> tuple[Ints, Ints]:
