@@ -31,6 +31,7 @@ from therapy_analytics.measures.synchrony._expressions_of_dialogue import (
     expressions_of_dialogue,
     expressions_of_one,
     paired_expressions,
+    repetition_of_each,
     self_expressions,
 )
 from therapy_analytics.measures.synchrony._whole import (
@@ -270,7 +271,7 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     Resources and Evaluation, 55, 353-388.
     """
     talk = session.meanwhile(_talk)
-    therapist, client = (expressions_of_one(talk.order, turns).repetition for turns in talk.spoken)
+    therapist, client = repetition_of_each(talk.order, *talk.spoken)
     series = np.full(len(session), nan)
     series[np.sort(np.concatenate(talk.spoken))] = talk.shared.per_turn
     return whole_values(EXPRESSIONS, session) | {
