@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.annotate import Place
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import Floats, spoken_turns
@@ -27,6 +28,7 @@ from therapy_analytics.measures.synchrony._expressions_lent import Runs, Said, V
 from therapy_analytics.measures.synchrony._expressions_of_dialogue import (
     SelfExpressions,
     SharedExpressions,
+    Sides,
     expressions_between,
     expressions_of_dialogue,
     expressions_of_one,
@@ -73,6 +75,8 @@ class _Talk:
         Turns with words of the therapist, and of the client.
     strangers : _Talk or None
         All turns of the strangers.
+    place : Place or None
+        Of the session in its batch.
     """
 
     keys: NDArray[np.uint64]
@@ -80,28 +84,40 @@ class _Talk:
     offsets: Ints
     spoken: tuple[Ints, Ints]
     strangers: _Talk | None
+    place: Place | None
 
     @cached_property
     def order(self) -> TurnOrder:
-        """The order of the session's turns."""
+        """The order of its turns, which stand there from `first` on: turns of a batch are put in order at once."""
+        if self.place is not None:
+            return self.place.whole.once(_talk).order
         return order_turns(self.keys.view(np.int64), self.offsets, self.words)
+
+    @property
+    def first(self) -> int:
+        """The session's first turn in the order."""
+        return 0 if self.place is None else self.place.start
 
     @cached_property
     def shared(self) -> SharedExpressions:
-        """What the two share."""
+        """What the two share, turn by turn as they speak."""
         turns = np.concatenate(self.spoken)
         roles = np.repeat([THERAPIST, CLIENT], [len(one) for one in self.spoken])
         said = np.argsort(turns)
-        return expressions_between(self.order, turns[said], roles[said])
+        return expressions_between(self.order, self.first + turns[said], roles[said])
+
+    def repeated(self) -> Sides:
+        """Return how much each repeats of their own."""
+        return repetition_of_each(self.order, *(self.first + turns for turns in self.spoken))
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """What is said, as strangers."""
+        """What is said, as that of strangers."""
         return Vocabulary.of(self.keys, self.offsets)
 
     @cached_property
     def runs(self) -> Runs:
-        """What is said in the vocabulary of the strangers; theirs in their own."""
+        """What is said, in the vocabulary of the strangers; what they say, in their own."""
         return (self.strangers or self).vocabulary.runs(self.keys, self.offsets)
 
     @cached_property
@@ -112,10 +128,10 @@ class _Talk:
     def said(self, side: Side) -> Said:
         """Return what is said in the turns of a side, one behind the other."""
         turns = side.turns.ravel()
-        sizes = np.diff(self.offsets)[turns]
-        ends = np.cumsum(sizes)
+        first = self.offsets[turns]
+        sizes = self.offsets[turns + 1] - first
         turn = np.repeat(np.arange(len(turns)), sizes)
-        tokens = np.arange(len(turn)) + (self.offsets[turns] - ends + sizes)[turn]
+        tokens = np.arange(len(turn)) + (first - np.cumsum(sizes) + sizes)[turn]
         return Said(self.runs.at(tokens), tokens, self.words_before, turn, side.at)
 
 
@@ -123,7 +139,8 @@ def _talk(session: AnnotatedSession) -> _Talk:
     tokens, offsets = session.turns.tokens, session.turns.offsets
     ids = tokens.ids[offsets[0] : offsets[-1]]
     strangers = None if session.company is None else session.company.whole.once(_talk)
-    return _Talk(tokens.keys[ids], tokens.verbal[ids], offsets - offsets[0], spoken_turns(session), strangers)
+    spoken = spoken_turns(session)
+    return _Talk(tokens.keys[ids], tokens.verbal[ids], offsets - offsets[0], spoken, strangers, session.in_batch)
 
 
 def _many(therapist: Side, client: Side) -> Floats:
@@ -133,7 +150,7 @@ def _many(therapist: Side, client: Side) -> Floats:
     return expressions_with_each(sides[role], sides[1 - role], len((therapist, client)[1 - role].turns), role=role)
 
 
-def _values(therapist: Side, client: Side) -> list[float]:
+def _values(therapist: Side, _: Side) -> list[float]:
     """Return the values of the columns of `EXPRESSIONS`, of a session's own sides."""
     found: SharedExpressions = therapist.represented.shared
     lengths = found.entropy * log(2), found.mean_length
@@ -271,7 +288,7 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     Resources and Evaluation, 55, 353-388.
     """
     talk = session.meanwhile(_talk)
-    therapist, client = repetition_of_each(talk.order, *talk.spoken)
+    therapist, client = talk.repeated()
     series = np.full(len(session), nan)
     series[np.sort(np.concatenate(talk.spoken))] = talk.shared.per_turn
     return whole_values(EXPRESSIONS, session) | {
