@@ -315,6 +315,13 @@ def free_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> tuple[Ints, I
     return start, longest[start]
 
 
+def bare(start: Ints, length: Ints) -> Ints:
+    """Return how many tokens of each of some free runs, in order, lie in none before it."""
+    end = start + length
+    # Of two that stand free, the one that begins later also ends later.
+    return end - np.maximum(start, np.append(0, end)[:-1])
+
+
 def _kinds(keys: Ints) -> tuple[Ints, Ints]:
     """Return where each different key comes first, in the order of the keys, and for every key which of them it is."""
     follows = np.argsort(keys)

@@ -14,7 +14,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.measures.synchrony._expressions import Ints
+from therapy_analytics.measures.synchrony._expressions import Ints, bare
 from therapy_analytics.session import THERAPIST
 
 Bools = NDArray[np.bool_]
@@ -87,10 +87,8 @@ class Said:
     ----------
     runs : Runs
         (n_tokens,) each, in the same vocabulary as those of the other side.
-    tokens : int64 array (n_tokens,)
-        Where each stands in the transcripts.
-    words_before : int64 array
-        Of the transcripts: how many tokens with a letter or digit come before each.
+    words : bool array (n_tokens,)
+        Which tokens have a letter or digit.
     turn : int64 array (n_tokens,)
         The turn of each token, counted over all who speak.
     at : int64 array (n_turns,)
@@ -98,8 +96,7 @@ class Said:
     """
 
     runs: Runs
-    tokens: Ints
-    words_before: Ints
+    words: Bools
     turn: Ints
     at: Ints
 
@@ -126,8 +123,9 @@ def _shared(own: Runs, lent: Runs) -> Iterator[_Shared]:
         kinds = np.flatnonzero(run == 0)
         run[kinds] = np.arange(n, n + len(kinds))
         n += len(kinds)
-        here, there = (np.flatnonzero(run[one] >= 0) for one in (mine, theirs))
-        found = _Shared(size, here, run[mine[here]], there, run[theirs[there]])
+        own_run, lent_run = run[mine], run[theirs]
+        here, there = np.flatnonzero(own_run >= 0), np.flatnonzero(lent_run >= 0)
+        found = _Shared(size, here, own_run[here], there, lent_run[there])
         yield found
     while len(found.lent):
         found = _longer(found, n)
@@ -163,6 +161,73 @@ def _overlapping(tokens: Ints, runs: Ints, n: int) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Lexicon:
+    """The runs that both sides have in some dialogue, (n_runs,) each.
+
+    Attributes
+    ----------
+    sizes : int64 array (n_runs + 1,)
+        Tokens of each; 0 at the end, for no run.
+    worded : bool array (n_runs + 1,)
+        Whether some of them has a letter or digit.
+    own_first : int64 array (1, n_runs)
+        The first turn of the own side that has each.
+    lent_first : int64 array (n_dialogues, n_runs)
+        The first turn of each lent side that has it; `_NEVER` where there is none.
+    """
+
+    sizes: Ints
+    worded: Bools
+    own_first: Ints
+    lent_first: Ints
+
+    @classmethod
+    def of(cls, found: list[_Shared], own: Said, lent: Said, n: int) -> _Lexicon:
+        """Return the lexicon of n dialogues."""
+        own_at, own_run = (np.concatenate(one) for one in zip(*((one.own, one.own_run) for one in found), strict=True))
+        at, run = (np.concatenate(one) for one in zip(*((one.lent, one.lent_run) for one in found), strict=True))
+        n_runs = int(own_run.max(initial=-1)) + 1
+        sizes = np.zeros(n_runs + 1, dtype=np.int64)
+        sizes[own_run] = np.repeat([one.size for one in found], [len(one.own) for one in found])
+        words_before = np.append(0, np.cumsum(own.words))
+        worded = np.zeros(n_runs + 1, dtype=np.bool_)
+        worded[own_run] = words_before[own_at + sizes[own_run]] > words_before[own_at]
+        turn, n_turns = lent.turn[at], len(lent.at)
+        places, when = (np.arange(n) * n_runs).repeat(n_turns), np.tile(lent.at, n)
+        return cls(
+            sizes,
+            worded,
+            _first(own_run, own.at[own.turn[own_at]], (1, n_runs)),
+            _first(places[turn] + run, when[turn], (n, n_runs)),
+        )
+
+    def longest(self, found: list[_Shared], own: Said, lent: Said) -> tuple[Ints, Ints]:
+        """Return the longest shared run at each token: of the own side, (n, n_tokens), and of the lent, (1, n_tokens).
+
+        -1 where there is none.
+        """
+        mine = np.full((len(self.lent_first), len(own.turn)), -1)
+        theirs = np.full((1, len(lent.turn)), -1)
+        for one in found:
+            theirs[0, one.lent] = one.lent_run
+            heard = self.lent_first[:, one.own_run] < _NEVER
+            mine[:, one.own] = np.where(heard, one.own_run, mine[:, one.own])
+        return mine, theirs
+
+    def free(self, said: Said, longest: Ints, n: int) -> _Free:
+        """Return which of the longest runs stand free on a side, as `longest` gives them, in n dialogues."""
+        length = self.sizes[longest]
+        free = self.worded[longest]
+        # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
+        free[:, 1:] &= (length[:, :-1] <= length[:, 1:]) | (said.turn[1:] != said.turn[:-1])
+        start = np.flatnonzero(free)
+        row, run = start // longest.shape[1], longest.ravel()[start]
+        turn = row * len(said.at) + said.turn[start - row * longest.shape[1]]
+        dialogue, at = np.arange(n).repeat(len(said.at)), np.tile(said.at, n)
+        return _Free(start, self.sizes[run], run, turn, dialogue[turn], at[turn], len(said.at))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Free:
     """Where shared runs stand free (in no longer one) on one side, dialogue by dialogue, in the order of tokens.
 
@@ -184,38 +249,26 @@ class _Free:
     at: Ints
     n_turns: int
 
-    @classmethod
-    def of(cls, said: Said, longest: Ints, sizes: Ints, n: int) -> _Free:
-        """Return the free ones among the longest runs that begin at each token.
-
-        Those are given as (1, n_tokens) or, for a side that each of n dialogues has, (n, n_tokens); -1 for none.
-        """
-        length = sizes[longest]
-        free = length > 0
-        # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
-        free[:, 1:] &= (length[:, :-1] <= length[:, 1:]) | (said.turn[1:] != said.turn[:-1])
-        start = np.flatnonzero(free)
-        row = start // longest.shape[1]
-        token = start - row * longest.shape[1]
-        begin = said.tokens[token]
-        worded = said.words_before[begin + length.ravel()[start]] > said.words_before[begin]
-        start, turn = start[worded], (row * len(said.at) + said.turn[token])[worded]
-        run = longest.ravel()[start]
-        dialogue, at = np.repeat(np.arange(n), len(said.at)), np.tile(said.at, n)
-        return cls(start, sizes[run], run, turn, dialogue[turn], at[turn], len(said.at))
-
-    def instances(self, sizes: Ints) -> tuple[Ints, Ints]:
-        """Return the dialogue and the tokens of each run that stands free in a turn, once for each turn."""
-        each = _kinds(self.turn * len(sizes) + self.run)
-        turn = each // len(sizes)
-        return turn // self.n_turns, sizes[each - turn * len(sizes)]
-
     def covered(self, of: Bools, n: int) -> Ints:
         """Return how many tokens of each of n dialogues lie in some of these runs."""
-        start, end = self.start[of], (self.start + self.length)[of]
-        # Of two that stand free, the one that begins later also ends later.
-        bare = end - np.maximum(start, np.append(0, end)[:-1])
-        return np.bincount(self.dialogue[of], bare, minlength=n).astype(np.int64)
+        those = np.flatnonzero(of)
+        start = self.start[those]
+        return np.bincount(self.dialogue[those], bare(start, self.length[those]), minlength=n).astype(np.int64)
+
+    def lengths(self, sizes: Ints, n: int) -> Ints:
+        """Return how many instances of each length there are in each of n dialogues, (n, longest + 1).
+
+        `sizes` are those of the runs.
+
+        An instance is a run that stands free in a turn, however often.
+        """
+        width = int(sizes.max()) + 1
+        found = np.bincount(self.dialogue * width + self.length, minlength=n * width)
+        each = np.sort(self.turn * len(sizes) + self.run)
+        again = each[1:][each[1:] == each[:-1]]
+        turn = again // len(sizes)
+        found -= np.bincount(turn // self.n_turns * width + sizes[again - turn * len(sizes)], minlength=n * width)
+        return found.reshape(n, width)
 
 
 def expressions_with_each(own: Said, lent: Said, n: int, *, role: int) -> NDArray[np.float64]:
@@ -236,30 +289,25 @@ def expressions_with_each(own: Said, lent: Said, n: int, *, role: int) -> NDArra
         Whose the own side is, `THERAPIST` or `CLIENT`.
     """
     found = list(_shared(own.runs, lent.runs))
-    sizes = _sizes(found)
-    shape = n, len(sizes) - 1
-    first = _first_own(found, own, shape[1]), _first_lent(found, lent, shape)
-    own_longest, lent_longest = _longest(found, first[1], own, lent)
-    sides = _Free.of(own, own_longest, sizes, n), _Free.of(lent, lent_longest, sizes, n)
+    lexicon = _Lexicon.of(found, own, lent, n)
+    sides = [
+        lexicon.free(side, longest, n)
+        for side, longest in zip((own, lent), lexicon.longest(found, own, lent), strict=True)
+    ]
+    shape = lexicon.lent_first.shape
     places = [one.dialogue * shape[1] + one.run for one in sides]
     first_free = np.minimum(*(_first(place, one.at, shape) for place, one in zip(places, sides, strict=True)))
+    first = lexicon.own_first, lexicon.lent_first
     since = np.maximum(np.maximum(*first), first_free).ravel()
     hits = np.array([one.covered(one.at >= since[place], n) for place, one in zip(places, sides, strict=True)])
     tokens = np.array([np.full(n, len(own.turn)), np.bincount(lent.turn // len(lent.at), minlength=n)])
     free = first_free < _NEVER
-    n_expressions = np.count_nonzero(free, axis=1)
-    begun = np.count_nonzero(free & (first[role] < first[1 - role]), axis=1)
+    n_expressions = free.sum(axis=1)
+    begun = (free & (first[role] < first[1 - role])).sum(axis=1)
     variety, repetition = n_expressions / tokens.sum(axis=0), hits.sum(axis=0) / tokens.sum(axis=0)
     initiated = np.where(n_expressions > 0, begun / np.maximum(n_expressions, 1), nan)
     by_role = (hits / tokens)[:: 1 if role == THERAPIST else -1]
-    return np.stack([variety, repetition, *_lengths(sides, sizes, n), *by_role, initiated], axis=-1)
-
-
-def _sizes(found: list[_Shared]) -> Ints:
-    """Return how many tokens each run has; 0 at the end, for no run."""
-    counts = [len(one.own) and int(one.own_run.max()) + 1 for one in found]
-    upto = np.maximum.accumulate(counts)
-    return np.append(np.repeat([one.size for one in found], np.diff(upto, prepend=0)), 0)
+    return np.stack([variety, repetition, *_lengths(sides, lexicon.sizes, n), *by_role, initiated], axis=-1)
 
 
 def _first(places: Ints, at: Ints, shape: tuple[int, int]) -> Ints:
@@ -269,43 +317,12 @@ def _first(places: Ints, at: Ints, shape: tuple[int, int]) -> Ints:
     return first
 
 
-def _first_own(found: list[_Shared], own: Said, n_runs: int) -> Ints:
-    """Return the first turn of the own side that has each run, (1, n_runs)."""
-    tokens, runs = (np.concatenate(one) for one in zip(*((one.own, one.own_run) for one in found), strict=True))
-    return _first(runs, own.at[own.turn[tokens]], (1, n_runs))
-
-
-def _first_lent(found: list[_Shared], lent: Said, shape: tuple[int, int]) -> Ints:
-    """Return the first turn of each lent side that has each run, (n_dialogues, n_runs)."""
-    tokens, runs = (np.concatenate(one) for one in zip(*((one.lent, one.lent_run) for one in found), strict=True))
-    turn = lent.turn[tokens]
-    dialogue = turn // len(lent.at)
-    return _first(dialogue * shape[1] + runs, lent.at[turn - dialogue * len(lent.at)], shape)
-
-
-def _longest(found: list[_Shared], lent_first: Ints, own: Said, lent: Said) -> tuple[Ints, Ints]:
-    """Return the longest shared run at each token of the own side, (n, n_tokens), and of the lent one, (1, n_tokens).
-
-    -1 where there is none.
-    """
-    mine, theirs = np.full((len(lent_first), len(own.turn)), -1), np.full((1, len(lent.turn)), -1)
-    for one in found:
-        theirs[0, one.lent] = one.lent_run
-        heard = lent_first[:, one.own_run] < _NEVER
-        mine[:, one.own] = np.where(heard, one.own_run, mine[:, one.own])
-    return mine, theirs
-
-
 def _lengths(sides: Iterable[_Free], sizes: Ints, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return entropy in nats and mean of the lengths of each dialogue's instances, (n,) each; nan without any.
-
-    An instance is a run that stands free in a turn, however often.
-    """
-    dialogue, length = (np.concatenate(one) for one in zip(*(one.instances(sizes) for one in sides), strict=True))
-    total = np.bincount(dialogue, minlength=n)
-    width = int(length.max(initial=0)) + 1
-    counts = np.bincount(dialogue * width + length, minlength=n * width).reshape(n, width)
+    """Return entropy in nats and mean of the lengths of each dialogue's instances, (n,) each; nan without any."""
+    mine, theirs = (one.lengths(sizes, n) for one in sides)
+    counts = mine + theirs
+    total = counts.sum(axis=1)
     shares = counts / np.maximum(total, 1)[:, None]
     entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1) + 0.0  # no negative zero
-    mean = counts @ np.arange(width) / np.maximum(total, 1)
+    mean = counts @ np.arange(counts.shape[1]) / np.maximum(total, 1)
     return np.where(total > 0, entropy, nan), np.where(total > 0, mean, nan)

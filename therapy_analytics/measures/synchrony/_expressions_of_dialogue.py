@@ -13,6 +13,7 @@ from therapy_analytics.measures.synchrony._expressions import (
     Expressions,
     Ints,
     TurnOrder,
+    bare,
     find_expressions,
     free_repeats,
     order_turns,
@@ -281,9 +282,8 @@ def repetition_of_each(order: TurnOrder, therapist: Ints, client: Ints) -> Sides
     turns, sizes = np.append(therapist, client), [len(therapist), len(client)]
     talk = stretch(order, turns, np.repeat([THERAPIST, CLIENT], sizes))
     start, length = free_repeats(order, talk, groups=talk.turn)
-    # Of two that stand free, the one that begins later also ends later.
-    bare = start + length - np.maximum(start, np.append(0, start + length)[:-1])
-    hits, total = np.bincount(talk.dialogue[start], bare, minlength=2), np.bincount(talk.dialogue, minlength=2)
+    hits = np.bincount(talk.dialogue[start], bare(start, length), minlength=2)
+    total = np.bincount(talk.dialogue, minlength=2)
     found = np.divide(hits, total, out=np.full(2, nan), where=total > 0)
     return float(found[THERAPIST]), float(found[CLIENT])
 

@@ -120,11 +120,6 @@ class _Talk:
         """What is said, in the vocabulary of the strangers; what they say, in their own."""
         return (self.strangers or self).vocabulary.runs(self.keys, self.offsets)
 
-    @cached_property
-    def words_before(self) -> Ints:
-        """How many tokens with a letter or digit come before each, (n_tokens + 1,)."""
-        return np.append(0, np.cumsum(self.words))
-
     def said(self, side: Side) -> Said:
         """Return what is said in the turns of a side, one behind the other."""
         turns = side.turns.ravel()
@@ -132,7 +127,7 @@ class _Talk:
         sizes = self.offsets[turns + 1] - first
         turn = np.repeat(np.arange(len(turns)), sizes)
         tokens = np.arange(len(turn)) + (first - np.cumsum(sizes) + sizes)[turn]
-        return Said(self.runs.at(tokens), tokens, self.words_before, turn, side.at)
+        return Said(self.runs.at(tokens), self.words[tokens], turn, side.at)
 
 
 def _talk(session: AnnotatedSession) -> _Talk:
