@@ -319,7 +319,7 @@ def bare(start: Ints, length: Ints) -> Ints:
     """Return how many tokens of each of some free runs, in order, lie in none before it."""
     end = start + length
     # Of two that stand free, the one that begins later also ends later.
-    return end - np.maximum(start, np.append(0, end)[:-1])
+    return np.asarray(end - np.maximum(start, np.append(0, end)[:-1]))
 
 
 def _kinds(keys: Ints) -> tuple[Ints, Ints]:

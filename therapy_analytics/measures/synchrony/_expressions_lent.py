@@ -151,7 +151,7 @@ def _longer(found: _Shared, n: int) -> _Shared:
 def _kinds(keys: Ints) -> Ints:
     """Return the different ones of some keys, ascending."""
     keys = np.sort(keys)
-    return keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    return np.asarray(keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]])
 
 
 def _overlapping(tokens: Ints, runs: Ints, n: int) -> tuple[Ints, Ints]:
