@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers, companies, length_class
 from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures.synchrony import _expressions_lent as lent
 from therapy_analytics.measures.synchrony import shared_expressions as measured
 from therapy_analytics.measures.synchrony._chance import spoken_turns
 from therapy_analytics.measures.synchrony._expressions import order_turns
@@ -227,6 +228,44 @@ class TestPairs:
         order = order_turns(ids, offsets)
         _same(expressions_between(order, np.arange(4), roles[:4]), shared(WEEK))
         _same(expressions_between(order, np.arange(4, 6), roles[4:]), shared("T hard so hard | C so hard a week"))
+
+
+four_turns = st.lists(st.lists(st.sampled_from("abc."), min_size=1, max_size=7), min_size=4, max_size=4)
+
+
+class TestLent:
+    """One side with each of several."""
+
+    @staticmethod
+    def side(turns: Sequence[Sequence[str]], vocabulary: lent.Vocabulary, at: Sequence[int]) -> lent.Said:
+        keys, offsets = TestLent.tokens(turns)
+        turn = np.repeat(np.arange(len(turns)), np.diff(offsets))
+        return lent.Said(vocabulary.runs(keys, offsets), keys != ord("."), turn, np.array(at))
+
+    @staticmethod
+    def tokens(turns: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
+        keys = np.array([ord(word) for turn in turns for word in turn], dtype=np.uint64)
+        return keys, np.cumsum([0, *map(len, turns)])
+
+    @given(four_turns, st.lists(four_turns, min_size=1, max_size=3), st.integers(0, 1))
+    def test_as_each_dialogue_by_itself(self, own: list[Any], others: list[list[Any]], role: int) -> None:
+        """Turns 0, 2, 4, 6 are of one side; 1, 3, 5, 7 of the other."""
+        theirs = [turn for other in others for turn in other]
+        vocabulary = lent.Vocabulary.of(*self.tokens(theirs))
+        sides = self.side(own, vocabulary, range(0, 8, 2)), self.side(theirs, vocabulary, range(1, 8, 2))
+        found = lent.expressions_with_each(*sides, len(others), role=role)
+        for other, row in zip(others, found, strict=True):
+            talk = [
+                (who, words)
+                for pair in zip(own, other, strict=True)
+                for who, words in zip((role, 1 - role), pair, strict=True)
+            ]
+            ids, offsets, roles, spelt = arrays(talk)
+            words = np.array([word != "." for word in spelt])[ids]
+            one = expressions_of_dialogue(ids, offsets, roles, words=words)
+            lengths = one.entropy * log(2), one.mean_length
+            expected = [one.variety, one.repetition, *lengths, *one.repetition_by, one.initiated[T]]
+            np.testing.assert_allclose(row, expected, rtol=1e-12, atol=1e-12)
 
 
 class TestCost:

@@ -240,7 +240,7 @@ def entropy_of(sizes: Ints) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Chosen turns, one behind the other, as tokens; of one dialogue, or of many of as many turns each.
+    """Chosen turns, one behind the other, as tokens; of one dialogue or of many.
 
     Attributes
     ----------
@@ -263,13 +263,12 @@ class Stretch:
     ranks: Ints
 
 
-def stretch(order: TurnOrder, turns: Ints) -> Stretch:
-    """Put turns one behind the other, (n_turns,) or (n_dialogues, n_turns)."""
-    said = turns.ravel()
-    sizes = order.offsets[said + 1] - order.offsets[said]
-    turn = np.repeat(np.arange(len(said)), sizes)
-    tokens = np.arange(len(turn)) + (order.offsets[said] - np.cumsum(sizes) + sizes)[turn]
-    dialogue = turn // max(turns.shape[-1], 1)
+def stretch(order: TurnOrder, turns: Ints, dialogues: Ints | None = None) -> Stretch:
+    """Put turns one behind the other, (n_turns,), those of one dialogue or of the one that is given for each."""
+    sizes = order.offsets[turns + 1] - order.offsets[turns]
+    turn = np.repeat(np.arange(len(turns)), sizes)
+    tokens = np.arange(len(turn)) + (order.offsets[turns] - np.cumsum(sizes) + sizes)[turn]
+    dialogue = np.zeros(len(turn), dtype=np.int64) if dialogues is None else dialogues[turn]
     ranks = order.rank[tokens].astype(np.int64)
     follows = np.argsort(ranks + dialogue * len(order.rank))
     return Stretch(tokens, turn, dialogue, follows, ranks[follows])
@@ -289,13 +288,7 @@ def find_expressions(order: TurnOrder, talk: Stretch, groups: Ints, sides: Ints)
     sides : int64 array (n,)
         Side of each token, 0 or 1, for `Expressions.first_use`.
     """
-    longest = longest_repeats(order, talk, groups)
-    # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
-    inside = ~_differs(talk.turn)
-    inside[1:] &= longest[:-1] > longest[1:]
-    upto = talk.tokens + longest
-    start = np.flatnonzero(~inside & (order.words_before[upto] > order.words_before[talk.tokens]))
-    length = longest[start]
+    start, length = free_repeats(order, talk, groups)
     low, high = order.same(order.rank[talk.tokens[start]].astype(np.int64), length)
     dialogue, n = talk.dialogue[start], len(order.rank)
     first, entry = _kinds((dialogue * (int(length.max(initial=0)) + 1) + length) * (n + 1) + low)
@@ -309,6 +302,24 @@ def find_expressions(order: TurnOrder, talk: Stretch, groups: Ints, sides: Ints)
         first_free=talk.turn[start[first]],
         first_use=_first_use(talk, sides, low, high, n),
     )
+
+
+def free_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> tuple[Ints, Ints]:
+    """Return where the longest runs that come again in another group stand free, and their lengths."""
+    longest = longest_repeats(order, talk, groups)
+    # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
+    inside = ~_differs(talk.turn)
+    inside[1:] &= longest[:-1] > longest[1:]
+    upto = talk.tokens + longest
+    start = np.flatnonzero(~inside & (order.words_before[upto] > order.words_before[talk.tokens]))
+    return start, longest[start]
+
+
+def bare(start: Ints, length: Ints) -> Ints:
+    """Return how many tokens of each of some free runs, in order, lie in none before it."""
+    end = start + length
+    # Of two that stand free, the one that begins later also ends later.
+    return np.asarray(end - np.maximum(start, np.append(0, end)[:-1]))
 
 
 def _kinds(keys: Ints) -> tuple[Ints, Ints]:

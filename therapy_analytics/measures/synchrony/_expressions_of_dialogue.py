@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from therapy_analytics.measures.synchrony._expressions import (
     Expressions,
     Ints,
-    Stretch,
     TurnOrder,
+    bare,
     find_expressions,
+    free_repeats,
     order_turns,
     stretch,
 )
@@ -194,38 +195,6 @@ def said_of(found: Expressions, sides: Ints) -> tuple[NDArray[np.bool_], dict[st
     }
 
 
-def said_of_many(found: Expressions, talk: Stretch, sides: Ints, n_turns: int) -> NDArray[np.float64]:
-    """Return what is said of each of many dialogues of so many turns, in which both sides speak, (n_dialogues, 7).
-
-    Variety, repetition, entropy (in nats) and mean length, repetition of the therapist and of the client, and the
-    share of expressions that the therapist initiated; see `SharedExpressions`.
-    """
-    n = int(talk.dialogue[-1]) + 1
-    covered = found.covered(found.turn >= found.established[found.entry], len(sides))
-    side = 2 * talk.dialogue + sides
-    tokens, hits = (np.bincount(one, minlength=2 * n).reshape(n, 2).T for one in (side, side[covered]))
-    of = found.first_free // n_turns
-    n_expressions = np.bincount(of, minlength=n)
-    begun = np.bincount(of, found.first_use[THERAPIST] < found.first_use[CLIENT], minlength=n)
-    turn, sizes = found.instances()
-    entropy, mean = _lengths(turn // n_turns, sizes, n)
-    variety, repetition = n_expressions / tokens.sum(axis=0), hits.sum(axis=0) / tokens.sum(axis=0)
-    initiated = np.where(n_expressions > 0, begun / np.maximum(n_expressions, 1), nan)
-    return np.stack([variety, repetition, entropy, mean, *(hits / tokens), initiated], axis=-1)
-
-
-def _lengths(dialogue: Ints, sizes: Ints, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return entropy in nats and mean of the lengths of each dialogue's instances, (n,) each; nan without any."""
-    total = np.bincount(dialogue, minlength=n)
-    width = int(sizes.max(initial=0)) + 1
-    shares = (
-        np.bincount(dialogue * width + sizes, minlength=n * width).reshape(n, width) / np.maximum(total, 1)[:, None]
-    )
-    entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1) + 0.0  # no negative zero
-    mean = np.bincount(dialogue, sizes, minlength=n) / np.maximum(total, 1)
-    return np.where(total > 0, entropy, nan), np.where(total > 0, mean, nan)
-
-
 def paired_expressions(
     order: TurnOrder, roles: NDArray[np.integer], *, therapist_of: Ints, client_of: Ints
 ) -> SharedExpressions:
@@ -306,6 +275,17 @@ def expressions_of_one(order: TurnOrder, turns: Ints) -> SelfExpressions:
         mean_length=mean,
         max_length=longest,
     )
+
+
+def repetition_of_each(order: TurnOrder, therapist: Ints, client: Ints) -> Sides:
+    """Return the repetition of `expressions_of_one`, of the turns of each; nan for one who says nothing."""
+    turns, sizes = np.append(therapist, client), [len(therapist), len(client)]
+    talk = stretch(order, turns, np.repeat([THERAPIST, CLIENT], sizes))
+    start, length = free_repeats(order, talk, groups=talk.turn)
+    hits = np.bincount(talk.dialogue[start], bare(start, length), minlength=2)
+    total = np.bincount(talk.dialogue, minlength=2)
+    found = np.divide(hits, total, out=np.full(2, nan), where=total > 0)
+    return float(found[THERAPIST]), float(found[CLIENT])
 
 
 def _shares(covered: NDArray[np.bool_], group: Ints, n_groups: int) -> NDArray[np.float64]:

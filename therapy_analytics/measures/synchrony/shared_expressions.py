@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, nan
+from math import inf, log, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.annotate import Place
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import Floats, spoken_turns
 from therapy_analytics.measures.synchrony._expressions import (
     Ints,
     TurnOrder,
-    find_expressions,
     order_turns,
-    stretch,
 )
 from therapy_analytics.measures.synchrony._expressions_by_turn_pairs import (
     TurnPairExpressions,
     expressions_by_turn_pairs,
 )
+from therapy_analytics.measures.synchrony._expressions_lent import Runs, Said, Vocabulary, expressions_with_each
 from therapy_analytics.measures.synchrony._expressions_of_dialogue import (
     SelfExpressions,
     SharedExpressions,
+    Sides,
     expressions_between,
     expressions_of_dialogue,
     expressions_of_one,
     paired_expressions,
-    said_of_many,
+    repetition_of_each,
     self_expressions,
 )
 from therapy_analytics.measures.synchrony._whole import (
     Side,
     Whole,
-    lent_turns,
     whole,
     whole_columns,
     whole_values,
@@ -63,7 +63,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class _Talk:
-    """The tokens of a session, and of the strangers whose turns stand in its dialogues.
+    """The tokens of a session, and the strangers whose turns stand in its dialogues.
 
     Attributes
     ----------
@@ -71,77 +71,85 @@ class _Talk:
         What each token is, the same in every batch, and whether it has a letter or digit.
     offsets : int64 array (n_turns + 1,)
         Where each turn's tokens begin, from 0.
+    spoken : two int64 arrays
+        Turns with words of the therapist, and of the client.
     strangers : _Talk or None
         All turns of the strangers.
-    lent : int64 array
-        Those of them that stand in some dialogue, ascending.
+    place : Place or None
+        Of the session in its batch.
     """
 
     keys: NDArray[np.uint64]
     words: NDArray[np.bool_]
     offsets: Ints
+    spoken: tuple[Ints, Ints]
     strangers: _Talk | None
-    lent: Ints
+    place: Place | None
 
     @cached_property
     def order(self) -> TurnOrder:
-        """The order of the session's own turns, and of those lent to it behind them."""
-        keys, words, offsets = self.keys, self.words, self.offsets
-        if self.strangers is not None:
-            at, sizes = self.strangers.tokens_of(self.lent)
-            keys, words = np.append(keys, self.strangers.keys[at]), np.append(words, self.strangers.words[at])
-            offsets = np.append(offsets, offsets[-1] + np.cumsum(sizes))
-        return order_turns(keys.view(np.int64), offsets, words)
+        """The order of its turns, which stand there from `first` on: turns of a batch are put in order at once."""
+        if self.place is not None:
+            return self.place.whole.once(_talk).order
+        return order_turns(self.keys.view(np.int64), self.offsets, self.words)
 
-    def tokens_of(self, turns: Ints) -> tuple[Ints, Ints]:
-        """Return the tokens of turns, and how many each has."""
-        sizes = np.diff(self.offsets)[turns]
-        before = np.cumsum(sizes) - sizes
-        return np.repeat(self.offsets[turns] - before, sizes) + np.arange(int(sizes.sum())), sizes
+    @property
+    def first(self) -> int:
+        """The session's first turn in the order."""
+        return 0 if self.place is None else self.place.start
 
-    def places(self, side: Side) -> Ints:
-        """Return where the turns of a side stand in `order`."""
-        if side.represented is self:
-            return side.turns
-        return len(self.offsets) - 1 + np.searchsorted(self.lent, side.turns)
+    @cached_property
+    def shared(self) -> SharedExpressions:
+        """What the two share, turn by turn as they speak."""
+        turns = np.concatenate(self.spoken)
+        roles = np.repeat([THERAPIST, CLIENT], [len(one) for one in self.spoken])
+        said = np.argsort(turns)
+        return expressions_between(self.order, self.first + turns[said], roles[said])
+
+    def repeated(self) -> Sides:
+        """Return how much each repeats of their own."""
+        return repetition_of_each(self.order, *(self.first + turns for turns in self.spoken))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What is said, as that of strangers."""
+        return Vocabulary.of(self.keys, self.offsets)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """What is said, in the vocabulary of the strangers; what they say, in their own."""
+        return (self.strangers or self).vocabulary.runs(self.keys, self.offsets)
+
+    def said(self, side: Side) -> Said:
+        """Return what is said in the turns of a side, one behind the other."""
+        turns = side.turns.ravel()
+        first = self.offsets[turns]
+        sizes = self.offsets[turns + 1] - first
+        turn = np.repeat(np.arange(len(turns)), sizes)
+        tokens = np.arange(len(turn)) + (first - np.cumsum(sizes) + sizes)[turn]
+        return Said(self.runs.at(tokens), self.words[tokens], turn, side.at)
 
 
 def _talk(session: AnnotatedSession) -> _Talk:
     tokens, offsets = session.turns.tokens, session.turns.offsets
     ids = tokens.ids[offsets[0] : offsets[-1]]
     strangers = None if session.company is None else session.company.whole.once(_talk)
-    turns = np.concatenate([np.zeros(0, dtype=np.int64), *(one.ravel() for one in lent_turns(session))])
-    return _Talk(tokens.keys[ids], tokens.verbal[ids], offsets - offsets[0], strangers, np.unique(turns))
-
-
-def _dialogues(therapist: Side, client: Side) -> tuple[TurnOrder, Ints, Ints]:
-    """Return the order in which the turns of both sides are found, the turns as they are said, and their roles.
-
-    The turns are a row for each dialogue, (n_dialogues, n_turns).
-    """
-    own = therapist.represented
-    if own is not client.represented and own is client.represented.strangers:
-        own = client.represented
-    said = np.argsort(np.concatenate([therapist.at, client.at]))
-    roles = np.repeat([THERAPIST, CLIENT], [len(therapist.at), len(client.at)])
-    turns = [np.atleast_2d(own.places(side)) for side in (therapist, client)]
-    n = max(map(len, turns))
-    both = np.concatenate([np.broadcast_to(one, (n, one.shape[1])) for one in turns], axis=1)
-    return own.order, both[:, said], roles[said]
+    spoken = spoken_turns(session)
+    return _Talk(tokens.keys[ids], tokens.verbal[ids], offsets - offsets[0], spoken, strangers, session.in_batch)
 
 
 def _many(therapist: Side, client: Side) -> Floats:
-    """Return the values of the columns of `EXPRESSIONS`, (n_dialogues, n_columns)."""
-    order, turns, roles = _dialogues(therapist, client)
-    talk = stretch(order, turns)
-    sides = np.tile(roles, len(turns))[talk.turn]
-    found = find_expressions(order, talk, groups=sides, sides=sides)
-    return said_of_many(found, talk, sides, turns.shape[1])
+    """Return the values of the columns of `EXPRESSIONS`, (n_dialogues, n_columns), where one side is a stranger's."""
+    sides = [one.represented.said(one) for one in (therapist, client)]
+    role = THERAPIST if client.turns.ndim > 1 else CLIENT
+    return expressions_with_each(sides[role], sides[1 - role], len((therapist, client)[1 - role].turns), role=role)
 
 
-def _values(therapist: Side, client: Side) -> list[float]:
-    values: list[float] = _many(therapist, client)[0].tolist()
-    return values
+def _values(therapist: Side, _: Side) -> list[float]:
+    """Return the values of the columns of `EXPRESSIONS`, of a session's own sides."""
+    found: SharedExpressions = therapist.represented.shared
+    lengths = found.entropy * log(2), found.mean_length
+    return [found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated[THERAPIST]]
 
 
 _SOURCE = (
@@ -274,13 +282,12 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     strategies in human-agent interactions based on measures of lexical repetitions. Language
     Resources and Evaluation, 55, 353-388.
     """
-    order = session.meanwhile(_talk).order
-    therapist, client = spoken_turns(session)
-    said = np.sort(np.append(therapist, client))
+    talk = session.meanwhile(_talk)
+    therapist, client = talk.repeated()
     series = np.full(len(session), nan)
-    series[said] = expressions_between(order, said, session.turns.roles[said]).per_turn
+    series[np.sort(np.concatenate(talk.spoken))] = talk.shared.per_turn
     return whole_values(EXPRESSIONS, session) | {
-        "therapist_self_repetition": expressions_of_one(order, therapist).repetition,
-        "client_self_repetition": expressions_of_one(order, client).repetition,
+        "therapist_self_repetition": therapist,
+        "client_self_repetition": client,
         "expression_repetition_turn": series,
     }
