@@ -47,11 +47,14 @@ class Meanings:
     @classmethod
     def units(cls, vectors: Floats) -> Meanings:
         """Return any vectors, brought to length one; rows of nan or 0 have no meaning."""
-        wide = np.nan_to_num(np.asarray(vectors, dtype=np.float64))
-        largest = np.abs(wide).max(axis=1, initial=0.0, keepdims=True)
-        whole = np.rint(wide * (STEPS / np.where(largest > 0, largest, 1.0)))
+        wide = np.asarray(vectors, dtype=np.float64)
+        whole = np.where(np.isnan(wide), 0.0, wide)
+        largest = np.abs(whole).max(axis=1, initial=0.0, keepdims=True)
+        whole *= STEPS / np.where(largest > 0, largest, 1.0)
+        np.rint(whole, out=whole)
         length = np.sqrt(dots(whole, whole))[:, None]
-        return cls.of(np.rint(whole * (STEPS / np.where(length > 0, length, 1.0))))
+        whole *= STEPS / np.where(length > 0, length, 1.0)
+        return cls.of(np.rint(whole, out=whole))
 
     def __len__(self) -> int:
         return len(self.squares)
@@ -195,11 +198,11 @@ def flow_by_chance(turns: Meanings) -> tuple[float, float]:
     ----------
     Mantel, N. (1967). The detection of disease clustering and a generalized regression approach. Cancer Research, 27.
     """
-    vectors = turns.vectors[turns.squares > 0] / STEPS
+    has = turns.squares > 0
+    vectors, own = turns.vectors[has] / STEPS, turns.squares[has] / STEPS**2
     n = len(vectors)
     if n < FEWEST_PAIRS:
         return nan, nan
-    own = dots(vectors, vectors)
     rows = (n - 1.0) - (vectors @ vectors.sum(axis=0) - own)
     average = rows.sum() / (n * (n - 1))
     small = vectors.T @ vectors if n > vectors.shape[1] else vectors @ vectors.T

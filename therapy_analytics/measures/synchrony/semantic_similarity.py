@@ -284,8 +284,9 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     values |= {CONTEXT_TURN.name: context, FLOW_TURN.name: flow}
     both = np.flatnonzero((session.n_words > 0) & (session.turns.roles != OTHER))
     for name, turns in zip(FLOWS, (therapist.turns, client.turns, both), strict=True):
-        found = forward_flow(own[turns])
-        values |= _flow_values(name, own[turns], found)
+        said = own[turns]
+        found = forward_flow(said)
+        values |= _flow_values(name, said, found)
         if turns is not both:
             flow[turns] = found
     return values | _return_values(session, therapist, client)
