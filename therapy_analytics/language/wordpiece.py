@@ -48,6 +48,9 @@ class WordPiece:
         """Return the ids of one word's pieces; the word is as `words` gives it."""
         if len(word) > LONGEST:
             return [self._unknown]
+        whole = self._ids.get(word)
+        if whole is not None:  # as most are
+            return [whole]
         pieces, start = [], 0
         while start < len(word):
             mark = "##" if start else ""

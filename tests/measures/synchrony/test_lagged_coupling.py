@@ -16,6 +16,7 @@ from therapy_analytics.measures.synchrony import _coupling
 from therapy_analytics.measures.synchrony._coupling import (
     FEWEST_UNUSUAL,
     correlations,
+    left_of_pairs,
     prepared,
     shuffled,
     strengths,
@@ -351,6 +352,17 @@ def test_a_client_who_follows_is_found(make) -> None:  # type: ignore[no-untyped
 @pytest.mark.parametrize("said", [[], [("T", "Hi")], [("T", "so"), ("C", "so so")] * 11, [("T", "...")], [("C", "no")]])
 def test_a_small_session_is_undefined(make, said) -> None:  # type: ignore[no-untyped-def]
     assert np.isnan(list(lagged_coupling(make(said)).values())).all()
+
+
+def test_only_pairs_that_are_long_enough_and_vary_are_left() -> None:
+    """The first has nothing known, the third does not vary in one of the two."""
+    x, y = np.random.default_rng(19).standard_normal((2, 4, 30))
+    x[0], y[2] = np.nan, 1
+    rows, *left = left_of_pairs(x, y, 3, detrend=True, whiten=True)
+    assert rows.tolist() == [1, 3]
+    for one, whole in zip(left, prepared(x, y, 3, detrend=True, whiten=True), strict=True):
+        np.testing.assert_array_equal(one, whole[rows])
+        assert np.isnan(whole[[0, 2]]).all()
 
 
 def test_several_series_at_once_are_as_each_alone() -> None:

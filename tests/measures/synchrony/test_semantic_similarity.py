@@ -29,6 +29,7 @@ from therapy_analytics.measures.synchrony._meanings import (
     forward_flow,
     meanings,
     returns,
+    returns_in_orders,
 )
 from therapy_analytics.measures.synchrony.semantic_similarity import semantic_similarity
 from therapy_analytics.session import Session
@@ -123,6 +124,33 @@ def test_return_of_undefined_stretches() -> None:
 
 
 # ---- arithmetic
+
+
+def test_returns_in_orders_are_those_of_tables_in_these_orders() -> None:
+    generator = np.random.default_rng(8)
+    alike = generator.uniform(-1, 1, (7, 7, 2))
+    alike[3, :, 1] = NAN
+    orders = generator.permuted(np.tile(np.arange(7)[:, None], (1, 20)), axis=0)
+    expected = []
+    for order in orders.T:
+        table = alike[np.ix_(order, order)]
+        expected.append([slow_return(table[..., 0]), slow_return(table[..., 1])])
+    np.testing.assert_allclose(returns_in_orders(alike, orders), expected, rtol=1e-12)
+
+
+def slow_return(table: NDArray[np.float64]) -> float:
+    """Return `returns` of one table, stretch by stretch."""
+    found = [np.nanmax([*table[i, : i - 1], -9]) - table[i, i - 1] for i in range(2, len(table))]
+    return float(np.nanmean([one for one in found if not one < -3]))
+
+
+def test_contexts_of_many_dialogues_are_those_of_each() -> None:
+    said = Meanings.units(np.random.default_rng(9).normal(size=(30, 5)))
+    turns, before = np.random.default_rng(10).integers(0, 30, (8, 3)), np.array([0, 0, 2, 5, 8])
+    together = contexts(said[turns], before)
+    for dialogue in range(3):
+        alone = said.vectors[turns[:, dialogue]]
+        np.testing.assert_array_equal(together.vectors[:, dialogue], [alone[:n].sum(axis=0) for n in before])
 
 
 VECTORS = st.integers(1, 9).flatmap(

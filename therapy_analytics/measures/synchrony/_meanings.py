@@ -14,7 +14,7 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
 from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Bools, Floats, Ints, distinct
-from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS, mean, scores
+from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS
 
 STEPS = 2.0**16
 """Steps in which a coordinate of a unit vector is counted; a cosine moves by about 1e-5."""
@@ -47,11 +47,14 @@ class Meanings:
     @classmethod
     def units(cls, vectors: Floats) -> Meanings:
         """Return any vectors, brought to length one; rows of nan or 0 have no meaning."""
-        wide = np.nan_to_num(np.asarray(vectors, dtype=np.float64))
-        largest = np.abs(wide).max(axis=1, initial=0.0, keepdims=True)
-        whole = np.rint(wide * (STEPS / np.where(largest > 0, largest, 1.0)))
+        wide = np.asarray(vectors, dtype=np.float64)
+        whole = np.where(np.isnan(wide), 0.0, wide)
+        largest = np.abs(whole).max(axis=1, initial=0.0, keepdims=True)
+        whole *= STEPS / np.where(largest > 0, largest, 1.0)
+        np.rint(whole, out=whole)
         length = np.sqrt(dots(whole, whole))[:, None]
-        return cls.of(np.rint(whole * (STEPS / np.where(length > 0, length, 1.0))))
+        whole *= STEPS / np.where(length > 0, length, 1.0)
+        return cls.of(np.rint(whole, out=whole))
 
     def __len__(self) -> int:
         return len(self.squares)
@@ -62,7 +65,7 @@ class Meanings:
 
 def dots(a: Floats, b: Floats) -> Floats:
     """Return the products of vectors, row by row: (..., n_dimensions) each to (...)."""
-    return np.asarray(np.einsum("...j,...j->...", a, b))
+    return np.asarray(np.vecdot(a, b))
 
 
 def meanings(session: AnnotatedSession) -> Meanings:
@@ -132,7 +135,7 @@ def contexts(turns: Meanings, before: Ints) -> Meanings:
     Parameters
     ----------
     turns : Meanings
-        In order; of many dialogues, one a row.
+        In order; of many dialogues at once, (n_turns, n_dialogues).
     before : int64 array (n,)
         How many of them, 0 to as many as there are; none have no meaning.
 
@@ -142,10 +145,16 @@ def contexts(turns: Meanings, before: Ints) -> Meanings:
     >>> (contexts(one, np.array([0, 1, 2])).vectors / STEPS).tolist()
     [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
     """
-    *dialogues, n, n_dimensions = turns.vectors.shape
-    so_far = np.zeros((*dialogues, n + 1, n_dimensions))
-    np.cumsum(turns.vectors, axis=-2, out=so_far[..., 1:, :])
-    return Meanings.of(so_far[..., before, :])
+    return Meanings.of(_sums_so_far(turns.vectors)[before])
+
+
+def _sums_so_far(vectors: Floats) -> Floats:
+    """Return the sums of the first 0, 1, ... of some vectors, (n, ...) to (n + 1, ...)."""
+    sums = np.empty((len(vectors) + 1, *vectors.shape[1:]))
+    sums[0] = 0.0
+    for i, vector in enumerate(vectors):  # numpy's cumsum goes down one dimension after the other, and takes far longer
+        np.add(sums[i], vector, out=sums[i + 1])
+    return sums
 
 
 def forward_flow(turns: Meanings) -> Floats:
@@ -170,7 +179,7 @@ def forward_flow(turns: Meanings) -> Floats:
     >>> forward_flow(said).round(3).tolist()
     [nan, 0.0, 1.0, 0.667]
     """
-    so_far = np.cumsum(turns.vectors, axis=0) - turns.vectors
+    so_far = _sums_so_far(turns.vectors)[:-1]
     has = turns.squares > 0
     n_before: Ints = np.cumsum(has) - has
     near = dots(turns.vectors, so_far) / (STEPS**2 * np.maximum(n_before, 1))
@@ -189,11 +198,11 @@ def flow_by_chance(turns: Meanings) -> tuple[float, float]:
     ----------
     Mantel, N. (1967). The detection of disease clustering and a generalized regression approach. Cancer Research, 27.
     """
-    vectors = turns.vectors[turns.squares > 0] / STEPS
+    has = turns.squares > 0
+    vectors, own = turns.vectors[has] / STEPS, turns.squares[has] / STEPS**2
     n = len(vectors)
     if n < FEWEST_PAIRS:
         return nan, nan
-    own = dots(vectors, vectors)
     rows = (n - 1.0) - (vectors @ vectors.sum(axis=0) - own)
     average = rows.sum() / (n * (n - 1))
     small = vectors.T @ vectors if n > vectors.shape[1] else vectors @ vectors.T
@@ -242,10 +251,26 @@ def returns(alike: Floats) -> Floats:
     >>> float(returns(np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 1]]))), float(returns(np.eye(3)))
     (1.0, 0.0)
     """
-    n, more = len(alike), alike.shape[2:]
-    if n < 3:
-        return np.full(more, nan)
-    barred = np.where(np.tri(n - 2), 0.0, nan).reshape(n - 2, n - 2, *(1 for _ in more))
-    nearest = np.fmax.reduce(alike[2:, :-2] + barred, axis=1)
-    last = np.arange(1, n - 1)
-    return mean(scores(nearest - alike[last + 1, last]).sum(axis=0))
+    return np.asarray(returns_in_orders(alike, np.arange(len(alike))[:, None])[0])
+
+
+def returns_in_orders(alike: Floats, orders: Ints) -> Floats:
+    """Return `returns` as if stretches had come in other orders, (n, n, ...) and (n, n_orders) to (n_orders, ...)."""
+    n, *more = len(alike), *alike.shape[2:]
+    shape = (max(n - 2, 0), orders.shape[1], *more)
+    nearest, last = np.empty(shape), np.empty(shape)
+    cells = np.where(np.isnan(alike), -np.inf, alike).reshape(n * n, *more)
+    for place in range(2, n):
+        near = cells.take(orders[place] * n + orders[:place], axis=0)
+        near[:-1].max(axis=0, out=nearest[place - 2])
+        last[place - 2] = near[-1]
+    undefined = np.isinf(nearest) | np.isinf(last)
+    nearest[undefined], last[undefined] = nan, 0.0
+    return means(nearest - last)
+
+
+def means(values: Floats) -> Floats:
+    """Return the means of those that are defined, (n, ...) to (...); nan of none."""
+    defined = ~np.isnan(values)
+    n = defined.sum(axis=0)
+    return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=0) / np.maximum(n, 1), nan)

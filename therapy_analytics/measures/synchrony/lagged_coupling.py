@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf, nan
 
 import numpy as np
@@ -19,7 +19,7 @@ from therapy_analytics.measures.synchrony._coupling import (
     correlations,
     couple,
     coupling_against_chance,
-    prepared,
+    left_of_pairs,
     shuffled,
     strengths,
 )
@@ -73,6 +73,10 @@ _MISLEADS = (
 
 def turn_series(session: AnnotatedSession) -> Floats:
     """Return the series of `SERIES` for each turn, (4, n_turns); nan where there are no words or no times."""
+    return session.by_turn(_series).T
+
+
+def _series(session: AnnotatedSession) -> Floats:
     words = session.n_words.astype(np.float64)
     categories = session.turns.categories
     lists = ([one for one in categories if one.startswith("emotions.")], CATEGORIES)
@@ -80,7 +84,7 @@ def turn_series(session: AnnotatedSession) -> Floats:
     # A turn of no length has no pace.
     seconds = np.array([_seconds(turn.start_s, turn.end_s) for turn in session.session.turns], dtype=np.float64)
     said = np.where(words > 0, words, nan)
-    return np.stack([said, 100 * emotions / said, 100 * function / said, said / seconds])
+    return np.stack([said, 100 * emotions / said, 100 * function / said, said / seconds], axis=-1)
 
 
 def _seconds(start: float | None, end: float | None) -> float:
@@ -116,7 +120,7 @@ def exchanges(therapist: Ints, client: Ints) -> tuple[Ints, Ints, int]:
 
 
 def _paired(therapist: Side, client: Side) -> tuple[Floats, Floats]:
-    """Return all series of the two by exchange, without trend and autocorrelation, (n_dialogues * n_series, n) each."""
+    """Return all series of the two by exchange, (n_dialogues * n_series, n) each."""
     *places, n = exchanges(therapist.at, client.at)
     n_dialogues = max(side.turns.size // len(side.at) for side in (therapist, client))
     both = np.full((2, n_dialogues, len(SERIES), n), nan)
@@ -125,19 +129,22 @@ def _paired(therapist: Side, client: Side) -> tuple[Floats, Floats]:
     if therapist.represented is not client.represented:
         both[:, :, _WORDS] = nan  # a stranger's turn is as long as the one that it stands for
     x, y = both.reshape(2, -1, n)
-    return prepared(x, y, N_LAGS, detrend=True, whiten=True)
+    return x, y
 
 
-def _listed(correlations: Floats) -> Floats:
-    """Return strength and leading of each series: (n_dialogues * n_series, P, lags) to (n_dialogues * P, values)."""
-    found = np.stack(strengths(correlations), axis=-1)
-    by_dialogue = found.reshape(-1, len(SERIES), *found.shape[1:])
-    return np.asarray(np.moveaxis(by_dialogue, 1, 2).reshape(-1, 2 * len(SERIES)))
+def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Floats], n_orders: int) -> Floats:
+    """Return strength and leading of each series, the client's in some orders: (n_dialogues * n_orders, values)."""
+    x, y = _paired(therapist, client)
+    found = np.full((2, len(x), n_orders), nan)
+    rows, x, y = left_of_pairs(x, y, N_LAGS, detrend=True, whiten=True)
+    if len(rows):
+        found[:, rows] = strengths(correlations(x, orders(y), N_LAGS))
+    by_dialogue = found.reshape(2, -1, len(SERIES), n_orders)
+    return by_dialogue.transpose(1, 3, 2, 0).reshape(-1, 2 * len(SERIES))
 
 
 def _many(therapist: Side, client: Side) -> Floats:
-    x, y = _paired(therapist, client)
-    return _listed(correlations(x, y[:, None], N_LAGS))
+    return _coupled(therapist, client, lambda y: y[:, None], 1)
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
@@ -146,8 +153,7 @@ def _values(therapist: Side, client: Side) -> list[float]:
 
 
 def _shuffles(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
-    x, y = _paired(therapist, client)
-    return _listed(correlations(x, shuffled(y, generator, DRAWS), N_LAGS))
+    return _coupled(therapist, client, lambda y: shuffled(y, generator, DRAWS), DRAWS)
 
 
 def _columns(name: str) -> tuple[Column, Column]:

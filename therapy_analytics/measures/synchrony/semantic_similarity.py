@@ -5,7 +5,6 @@ All of it rests on the static vectors of `therapy_analytics.language.embeddings`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from math import nan
 
@@ -25,9 +24,10 @@ from therapy_analytics.measures.synchrony._meanings import (
     flow_by_chance,
     forward_flow,
     meanings,
-    returns,
+    means,
+    returns_in_orders,
 )
-from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS, Pairwise, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
 from therapy_analytics.measures.synchrony._whole import (
     Side,
     Whole,
@@ -78,8 +78,8 @@ SIMILARITY = pairwise(
 
 
 def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
-    """Return the cosine of each turn with the mean of the other's earlier turns, for the turns of both sides."""
-    said = [side.represented[side.turns] for side in (therapist, client)]
+    """Return the cosine of each turn with the mean of the other's earlier turns, of both: (n_turns, n_dialogues)."""
+    said = [side.represented[np.atleast_2d(side.turns).T] for side in (therapist, client)]
     heard = (
         contexts(said[1], np.searchsorted(client.at, therapist.at)),
         contexts(said[0], np.searchsorted(therapist.at, client.at)),
@@ -91,14 +91,14 @@ def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
     return one, other
 
 
-def _context_values(therapist: Side, client: Side) -> tuple[float, float, float]:
-    one, other = map(mean_column, _to_contexts(therapist, client))
-    return mean_column(np.array([one, other])), one, other
-
-
 def _of_many_contexts(therapist: Side, client: Side) -> Floats:
-    one, other = (mean(scores(values).sum(axis=-2)) for values in _to_contexts(therapist, client))
-    return np.stack([mean(scores(np.stack([one, other])).sum(axis=0)), one, other], axis=-1)
+    one, other = map(means, _to_contexts(therapist, client))
+    return np.stack([means(np.stack([one, other])), one, other], axis=-1)
+
+
+def _context_values(therapist: Side, client: Side) -> list[float]:
+    values: list[float] = _of_many_contexts(therapist, client)[0].tolist()
+    return values
 
 
 def _context_column(end: str, whose: str) -> Column:
@@ -178,28 +178,26 @@ def _flow_values(name: str, turns: Meanings, flow: Floats) -> dict[str, Value]:
     return {name: value, f"{name}_null": null, f"{name}_z": z}
 
 
-def _topics(side: Side, n_turns: int) -> Meanings:
-    """Return the meaning of what one says in each stretch of `STRETCH` turns of the session."""
+def _topics(side: Side, n_turns: int) -> Floats:
+    """Return the sum of the meanings of what one says in each stretch of `STRETCH` turns of the session."""
     n = min(max(n_turns // STRETCH, 1), MOST_STRETCHES)
-    edges = np.searchsorted(side.at * n // max(n_turns, 1), np.arange(n + 1))
-    so_far = contexts(side.represented[side.turns], edges).vectors
-    return Meanings.of(so_far[1:] - so_far[:-1])
+    members = np.equal.outer(np.arange(n), side.at * n // max(n_turns, 1)).astype(np.float64)
+    return np.asarray(members @ side.represented.vectors[side.turns])
 
 
-def _in_other_orders(tables: Floats, generator: np.random.Generator) -> Floats:
-    """Return `returns` of tables (n_tables, n, n) under shuffles of the stretches, (DRAWS, n_tables)."""
-    n = tables.shape[-1]
-    if n < FEWEST_STRETCHES:
-        return np.full((DRAWS, len(tables)), nan)
-    orders = generator.permuted(np.tile(np.arange(n)[:, None], (1, DRAWS)), axis=0)
-    rows = [[returns(table[one[:, None], one[None]]) for table in tables] for one in _portions(orders)]
-    return np.concatenate(rows, axis=1).T
+def _alike(one: Floats, other: Floats) -> Floats:
+    """Return the cosines of topics in the pairs of `RETURNS`, (n, n, n_pairs)."""
+    n, both = len(one), Meanings.of(np.concatenate([one, other]))
+    found = divided(both.vectors @ both.vectors.T, np.multiply.outer(both.squares, both.squares))
+    return np.stack([found[:n, n:], found[n:, :n], found[:n, :n], found[n:, n:]], axis=-1)
 
 
-def _portions(orders: Ints) -> Iterator[Ints]:
-    most = max(1, MOST_CELLS // len(orders) ** 2)
-    for start in range(0, DRAWS, most):
-        yield orders[:, start : start + most]
+def _orders(n: int, generator: np.random.Generator) -> Ints:
+    """Return the order of stretches as it is, and behind it shuffles where chance is asked, (n, n_orders)."""
+    shuffles = DRAWS if n >= FEWEST_STRETCHES else 0
+    orders = np.tile(np.arange(n)[:, None], (1, 1 + shuffles))
+    orders[:, 1:] = generator.permuted(orders[:, 1:], axis=0)
+    return orders
 
 
 def _return_column(name: str, who: str, whose: str) -> Column:
@@ -235,16 +233,14 @@ def _return_columns() -> list[Column]:
 
 
 def _return_values(session: AnnotatedSession, therapist: Side, client: Side) -> dict[str, Value]:
-    one, other = (_topics(side, len(session)) for side in (therapist, client))
-    every = np.arange(len(one))
-    pairs = ((one, other), (other, one), (one, one), (other, other))
-    tables = np.stack([cosines(a, b, every[:, None], every[None, :]) for a, b in pairs])
-    value, draws = returns(np.moveaxis(tables, 0, -1)), _in_other_orders(tables, session.generator(4))
-    asked = np.ones(len(pairs), dtype=np.bool_)
+    alike = _alike(*(_topics(side, len(session)) for side in (therapist, client)))
+    found = returns_in_orders(alike, _orders(len(alike), session.generator(4)))
+    value, draws = found[0], found[1:]
+    asked = np.ones(len(RETURNS), dtype=np.bool_)
     chance = against(value, draws, asked, closer="higher", two_sided=~asked)
     ends = ("", "_null", "_z", "_p")
-    found = zip(RETURNS, *(each.tolist() for each in (value, chance.mean, chance.z, chance.p)), strict=True)
-    return {name + end: figure for name, *figures in found for end, figure in zip(ends, figures, strict=True)}
+    listed = zip(RETURNS, *(each.tolist() for each in (value, chance.mean, chance.z, chance.p)), strict=True)
+    return {name + end: figure for name, *figures in listed for end, figure in zip(ends, figures, strict=True)}
 
 
 @measure(
@@ -282,13 +278,15 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     own = session.meanwhile(meanings)
     therapist, client = (Side(own, turns, turns) for turns in spoken_turns(session))
     context, flow = np.full(len(session), nan), np.full(len(session), nan)
-    context[therapist.turns], context[client.turns] = _to_contexts(therapist, client)
+    for side, found in zip((therapist, client), _to_contexts(therapist, client), strict=True):
+        context[side.turns] = found[:, 0]
     values = pairwise_values(SIMILARITY, session) | whole_values(CONTEXT, session)
     values |= {CONTEXT_TURN.name: context, FLOW_TURN.name: flow}
     both = np.flatnonzero((session.n_words > 0) & (session.turns.roles != OTHER))
     for name, turns in zip(FLOWS, (therapist.turns, client.turns, both), strict=True):
-        found = forward_flow(own[turns])
-        values |= _flow_values(name, own[turns], found)
+        said = own[turns]
+        found = forward_flow(said)
+        values |= _flow_values(name, said, found)
         if turns is not both:
             flow[turns] = found
     return values | _return_values(session, therapist, client)
