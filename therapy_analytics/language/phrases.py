@@ -107,12 +107,14 @@ class Book:
 class _Written:
     """Words in a line, with a sign before each sentence and turn, to be written in the characters of each meaning.
 
-    `line` holds the numbers of words in `Said.index`, then those of the signs.
+    `line` holds the numbers of words in `Said.index`, then those of the signs; `place` says where in it each word is,
+    `signs` where each sign.
     """
 
     line: Ints
     words: Said
     place: Ints
+    signs: Ints
     _guards: dict[str, Marks] = field(default_factory=dict, repr=False)
 
     def guarded(self, guard: str) -> Marks:
@@ -124,15 +126,34 @@ class _Written:
     def where(self, phrases: Phrases, *, whole: bool = False) -> Ints:
         """Return the words at which a phrase begins, or a turn of nothing but phrases."""
         index = self.words.index
-        signs = np.full(len(index) + 2, ord(_OTHER), dtype="<u4")
+        signs = np.full(len(index) + 2, ord(_OTHER))
         signs[-2:] = ord(_STOP), ord(_TURN)
         known = [(index[word], ord(sign)) for word, sign in phrases.characters.items() if word in index]
         if known:
             at, letters = np.array(known).T
             signs[at] = letters
-        text = signs[self.line].tobytes().decode("utf-32-le")
-        found = (phrases.turns if whole else phrases.begins).finditer(text)
-        return np.searchsorted(self.place, np.array([one.start() for one in found], dtype=np.int64))
+        text = signs[self.line]
+        searched = np.arange(len(text)) if whole else self._likely(text, phrases)
+        written = text[searched].astype("<u4").tobytes().decode("utf-32-le")
+        found = (phrases.turns if whole else phrases.begins).finditer(written)
+        at = searched[np.array([one.start() for one in found], dtype=np.int64)]
+        return np.searchsorted(self.place, at)
+
+    def _likely(self, text: Ints, phrases: Phrases) -> Ints:
+        """Return the places in the line of sentences that may hold a phrase, and of the sign that ends the line.
+
+        Of each phrase they hold that part, among those that must stand there, which is rarest in the text.
+        """
+        parts, first = _parts(phrases)
+        often = parts @ np.bincount(text, minlength=parts.shape[1])
+        rarest = np.minimum.reduceat(often, first)
+        chosen = often == np.repeat(rarest, np.diff(first, append=len(parts)))
+        hits = np.flatnonzero(parts[chosen].any(axis=0)[text])
+        sentence = np.searchsorted(self.signs, hits, side="right") - 1
+        sentence = sentence[np.diff(sentence, prepend=-1) > 0]
+        begin, length = self.signs[sentence], np.diff(self.signs)[sentence]
+        places = np.arange(length.sum()) + np.repeat(begin - np.cumsum(length) + length, length)
+        return np.append(places, len(text) - 1)
 
 
 @functools.cache
@@ -207,6 +228,24 @@ def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
     openers = [_openers(pattern) for pattern in phrases.patterns]
     first = _any_of(frozenset().union(*openers), characters) if all(openers) else f"[^{_STOP}{_TURN}]"
     return re.compile(f"{first}(?<=(?={one}).)", re.DOTALL)
+
+
+@functools.cache
+def _parts(phrases: Phrases) -> tuple[Ints, Ints]:
+    """Return the characters of each part that must stand in a phrase, and the first of each phrase's parts.
+
+    The parts are 0 and 1, (n_parts, n_characters). A phrase of which no part must be there has one of all characters.
+    """
+    n = _FIRST + len(set(phrases.characters.values()))
+    rows, first = [], []
+    for pattern in phrases.patterns:
+        first.append(len(rows))
+        sure = [part[0] for part in pattern if not isinstance(part, str) and not part[1]]
+        rows += [[ord(phrases.characters[word]) for word in words] for words in sure] or [[*range(n)]]
+    parts = np.zeros((len(rows), n), dtype=np.int64)
+    for row, letters in zip(parts, rows, strict=True):
+        row[letters] = 1
+    return parts, np.array(first)
 
 
 def _openers(pattern: Pattern) -> frozenset[str]:
@@ -315,7 +354,7 @@ def _in_line(words: Said) -> _Written:
     turn = np.append(True, np.diff(words.turn_of) > 0)[: len(words.ids)]
     line = np.append(np.insert(words.ids, opens, stop + turn[opens]), stop + 1)
     place = np.arange(len(words.ids)) + np.cumsum(~words.goes_on)
-    return _Written(line, words, place)
+    return _Written(line, words, place, np.flatnonzero(line >= stop))
 
 
 def _guarded(words: Said, guard: str) -> Marks:
