@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.lexicons import lexicon_folder
@@ -231,7 +232,7 @@ def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
 
 
 @functools.cache
-def _parts(phrases: Phrases) -> tuple[Ints, Ints]:
+def _parts(phrases: Phrases) -> tuple[NDArray[np.float64], Ints]:
     """Return the characters of each part that must stand in a phrase, and the first of each phrase's parts.
 
     The parts are 0 and 1, (n_parts, n_characters). A phrase of which no part must be there has one of all characters.
@@ -242,7 +243,7 @@ def _parts(phrases: Phrases) -> tuple[Ints, Ints]:
         first.append(len(rows))
         sure = [part[0] for part in pattern if not isinstance(part, str) and not part[1]]
         rows += [[ord(phrases.characters[word]) for word in words] for words in sure] or [[*range(n)]]
-    parts = np.zeros((len(rows), n), dtype=np.int64)
+    parts = np.zeros((len(rows), n))
     for row, letters in zip(parts, rows, strict=True):
         row[letters] = 1
     return parts, np.array(first)
