@@ -99,17 +99,21 @@ class Cues:
 
 def cues(session: AnnotatedSession) -> Cues:
     """Return the cues, denials and other people's dangers in the client's turns."""
-    strength, said_of = session.by_turn(_strengths).T, session.by_turn(_said_by_client).T
-    denied, denied_here, others = said_of[:3]
-    answered, refused, questioned = _answers(session, said_of[3:])
-    strength = np.maximum(strength, answered)
+    answered, refused, questioned = _answers(session)
+    strength = np.maximum(session.by_turn(_strengths).T, answered)
+    denied, denied_here, others = session.by_turn(_denying).T
     near = _around((strength.max(axis=0) > 0) | questioned)
     return Cues(strength, denied | (denied_here & near) | refused, others)
 
 
-def _said_by_client(session: AnnotatedSession) -> Bools:
-    """Return which client turns deny danger, in general too, tell of another's, or answer; (n_turns, 7)."""
-    names = ("denial", "denial_here", "others", "admission", "half_admission", "in_mind", "no_answer")
+def _denying(session: AnnotatedSession) -> Bools:
+    """Return which client turns deny danger, deny in general, and tell of another's; (n_turns, 3)."""
+    return np.stack([_said(session, name, "client") for name in ("denial", "denial_here", "others")], axis=1)
+
+
+def _replying(session: AnnotatedSession) -> Bools:
+    """Return which client turns say yes, half a yes, that it is in their mind, and no; (n_turns, 4)."""
+    names = ("admission", "half_admission", "in_mind", "no_answer")
     return np.stack([_said(session, name, "client") for name in names], axis=1)
 
 
@@ -204,16 +208,8 @@ def _direct(session: AnnotatedSession) -> Bools:
     return np.stack([np.stack(_asked_by_sentence(session, name), axis=1) for name in _DIRECT], axis=1)
 
 
-def _answers(session: AnnotatedSession, said_of: Bools) -> tuple[Ints, Bools, Bools]:
-    """Return what answers to direct questions show: strength by kind, denials, and which turns answer at all.
-
-    Parameters
-    ----------
-    session : AnnotatedSession
-        Its turns.
-    said_of : bool array (4, n_turns)
-        Which client turns say yes, half a yes, that it is in their mind, and no.
-    """
+def _answers(session: AnnotatedSession) -> tuple[Ints, Bools, Bools]:
+    """Return what answers to direct questions show: strength by kind, denials, and which turns answer at all."""
     n = len(session)
     strength, refused, questioned = np.zeros((len(KINDS), n), np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     direct = session.by_turn(_direct)
@@ -221,7 +217,7 @@ def _answers(session: AnnotatedSession, said_of: Bools) -> tuple[Ints, Bools, Bo
         return strength, refused, questioned
     before = last_of(session, "therapist")
     of = session.of("client") & (before >= 0) & (np.arange(n) - before <= _REACH)
-    yes, half, mind, no = said_of
+    yes, half, mind, no = session.by_turn(_replying).T
     every, final = of & direct[before].transpose(2, 1, 0)
     for asked, last, kind in zip(every, final, _QUESTIONS.values(), strict=False):
         clear = asked & ((yes & last) | (mind & ~no & ~half))
