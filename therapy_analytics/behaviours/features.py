@@ -119,12 +119,12 @@ def _neighbours(starts: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], N
 
 def _count(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]) -> _Matrix:
     """Count pairs, dampen the counts, and weaken long rows."""
-    cells, n = np.unique(rows * shape[1] + columns, return_counts=True)
-    values = 1.0 + np.log(n)
-    row = cells // max(shape[1], 1)
+    table = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    values = 1.0 + np.log(table.data)
+    row = np.repeat(np.arange(shape[0]), np.diff(table.indptr))
     length = np.sqrt(np.bincount(row, values**2, minlength=shape[0]))
-    values /= length[row] ** DAMPING
-    return sparse.csr_array((values, (row, cells % max(shape[1], 1))), shape=shape)
+    table.data = values / length[row] ** DAMPING
+    return table
 
 
 def grams_of(norm: list[str], ids: NDArray[np.int64], turn_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Grams]:
