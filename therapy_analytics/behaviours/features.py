@@ -86,7 +86,7 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     """
     begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
     starts = np.asarray(starts, dtype=np.int64)
-    used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
+    used, ids = _numbered(turns.tokens.ids[begin:end], len(turns.tokens.norm))
     lower, norm = ([words[i] for i in used.tolist()] for words in (turns.tokens.lower, turns.tokens.norm))
     turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
     stream = Stream(norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns)))
@@ -99,6 +99,13 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
         before=stream.before,
         after=stream.after,
     )
+
+
+def _numbered(ids: NDArray[np.int32], n_types: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the types that occur, and their numbers among these: np.unique with its inverse, without sorting."""
+    occurs = np.zeros(n_types, dtype=np.bool_)
+    occurs[ids] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
 
 
 def _sparse(table: NDArray[np.float64]) -> _Matrix:

@@ -187,7 +187,8 @@ def _table(session: AnnotatedSession) -> _Table:
         for answer in _ANSWERS
     ]
     likely = [given(session, (code,))[0] for code in _BALANCED]
-    return _Table(np.stack(after, axis=1) * 1.0, np.stack(answers, axis=1) * 1.0, np.stack(likely, axis=1))
+    tables = (np.stack(one, axis=1).astype(np.float64) for one in (after, answers, likely))
+    return _Table(*tables)
 
 
 def _known(likely: Floats, hits: Bools) -> Bools:

@@ -229,8 +229,8 @@ def _n(hits: Bools, of: Bools) -> float:
 
 
 def _counts(found: Cues, of: Bools) -> dict[str, Value]:
-    shown = np.count_nonzero((found.strength > 0) & of, axis=1).tolist() if of.any() else [np.nan] * len(KINDS)
-    kinds: dict[str, Value] = {f"n_{kind}_cue_turns": float(n) for kind, n in zip(KINDS, shown, strict=True)}
+    shown = ((found.strength > 0) & of).sum(axis=1, dtype=np.float64) if of.any() else np.full(len(KINDS), np.nan)
+    kinds = {f"n_{kind}_cue_turns": n for kind, n in zip(KINDS, shown.tolist(), strict=True)}
     return {"n_safety_cue_turns": _n(found.any, of), **kinds}
 
 
