@@ -248,7 +248,7 @@ def _response_rates(which: np.ndarray, shown: np.ndarray) -> dict[str, Value]:
     def cues_with(*moves: int) -> int:
         return int(np.count_nonzero(seen[:, moves].any(axis=1)))
 
-    n = np.count_nonzero(seen.any(axis=1))
+    n = int(np.count_nonzero(seen.any(axis=1)))
     counts = (cues_with(*FOLLOWED), n - cues_with(*FOLLOWED, ACKNOWLEDGED), cues_with(ASKED, PLAN))
     values: dict[str, Value] = {}
     for column, k in zip(_RATES, counts, strict=True):
