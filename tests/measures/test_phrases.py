@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from therapy_analytics.language import annotate, builtin_lexicons
@@ -155,3 +156,13 @@ def test_batches_change_nothing() -> None:
         for name in MEANINGS:
             for role in ("therapist", "client"):
                 assert turns_with(batch, name, role).tolist() == turns_with(alone, name, role).tolist()
+
+
+def test_only_sentences_with_the_rarest_part_of_a_phrase_are_searched(make, write) -> None:  # type: ignore[no-untyped-def]
+    """Of "a ... b" b is rarer here, so that the second sentence is passed over; what is found stays."""
+    write("a ... b")
+    line = engine._text(make([("T", "a x b! a a a a! x a b!")]), "any", "therapist")
+    phrases = engine.load_book("any").phrases["one"]
+    letters = np.array([ord(phrases.characters.get(word, "\0")) for word in line.words.index] + [1, 2])
+    assert line._likely(letters, phrases).tolist() == [0, 1, 2, 3, 9, 10, 11, 12, 13]
+    assert line.where(phrases).tolist() == [0, 8]

@@ -92,7 +92,8 @@ def hand_features(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) 
     """Return the features `HAND` of turns, about 0 to 1 each: float64 (n_turns, len(HAND))."""
     cues = np.zeros((len(stream.norm), len(CUES)), dtype=np.bool_)
     for row, word in enumerate(stream.norm):
-        cues[row, _COLUMNS.get(word, [])] = True
+        if word in _COLUMNS:
+            cues[row, _COLUMNS[word]] = True
     counts = stream.each_per_turn(cues)
     plain = _plain(turns, stream, starts)[:, None]
     forms = _lengths(turns) | _forms_of_speech(stream, cues) | _places(turns, starts)
@@ -209,16 +210,20 @@ def _of(values: _Column, index: NDArray[np.int64]) -> _Column:
 
 def _echo(stream: Stream) -> tuple[_Column, _Column]:
     """How many content stems of a turn stand in the turn before it, and which share of its own."""
+    n_turns = len(stream.before)
+    if not (stream.before >= 0).any():
+        return np.zeros(n_turns), np.zeros(n_turns)
     content = np.array([word.isalpha() and len(word) > 2 and word not in _STOP for word in stream.norm], np.bool_)
-    stems, stem = np.unique(np.array([word[:5] for word in stream.norm], dtype=np.str_), return_inverse=True)
+    index: dict[str, int] = {}
+    stem = np.array([index.setdefault(word[:5], len(index)) for word in stream.norm], dtype=np.int64)
     keep = content[stream.ids]
-    n_stems = max(len(stems), 1)
+    n_stems = max(len(index), 1)
     cells = np.unique(stream.turn_of[keep] * n_stems + stem[stream.ids[keep]])
     turn = cells // n_stems
     origin = stream.before[turn]
     echoed = (origin >= 0) & np.isin(origin * n_stems + cells % n_stems, cells)
-    n = np.bincount(turn, minlength=len(stream.before))
-    n_echoed = np.bincount(turn, echoed, minlength=len(stream.before)).astype(np.float64)
+    n = np.bincount(turn, minlength=n_turns)
+    n_echoed = np.bincount(turn, echoed, minlength=n_turns).astype(np.float64)
     return n_echoed, n_echoed / np.maximum(n, 1)
 
 

@@ -86,7 +86,7 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     """
     begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
     starts = np.asarray(starts, dtype=np.int64)
-    used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
+    used, ids = _numbered(turns.tokens.ids[begin:end], len(turns.tokens.norm))
     lower, norm = ([words[i] for i in used.tolist()] for words in (turns.tokens.lower, turns.tokens.norm))
     turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
     stream = Stream(norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns)))
@@ -95,10 +95,24 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
         words=_count(turn_of, ids, (len(turns), len(used))),
         types=_type_buckets(lower, _string_hashes(norm)),
         grams=_gram_counts(turn_of[spoken], grams, len(turns)),
-        hand=sparse.csr_array(hand_features(turns, stream, starts)),
+        hand=_sparse(hand_features(turns, stream, starts)),
         before=stream.before,
         after=stream.after,
     )
+
+
+def _numbered(ids: NDArray[np.int32], n_types: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the types that occur, and their numbers among these: np.unique with its inverse, without sorting."""
+    occurs = np.zeros(n_types, dtype=np.bool_)
+    occurs[ids] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
+
+
+def _sparse(table: NDArray[np.float64]) -> _Matrix:
+    """Return a table as CSR: what scipy makes of it, in a third of the time."""
+    filled = np.flatnonzero(table)
+    ends = np.cumsum(np.count_nonzero(table, axis=1))
+    return sparse.csr_array((table.ravel()[filled], filled % table.shape[1], np.append(0, ends)), shape=table.shape)
 
 
 def _neighbours(starts: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -112,12 +126,12 @@ def _neighbours(starts: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], N
 
 def _count(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]) -> _Matrix:
     """Count pairs, dampen the counts, and weaken long rows."""
-    cells, n = np.unique(rows * shape[1] + columns, return_counts=True)
-    values = 1.0 + np.log(n)
-    row = cells // max(shape[1], 1)
+    table = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    values = 1.0 + np.log(table.data)
+    row = np.repeat(np.arange(shape[0]), np.diff(table.indptr))
     length = np.sqrt(np.bincount(row, values**2, minlength=shape[0]))
-    values /= length[row] ** DAMPING
-    return sparse.csr_array((values, (row, cells % max(shape[1], 1))), shape=shape)
+    table.data = values / length[row] ** DAMPING
+    return table
 
 
 def grams_of(norm: list[str], ids: NDArray[np.int64], turn_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Grams]:

@@ -86,10 +86,9 @@ class TextModel:
         features = texts.features
         scores = features.words @ (features.types @ self.buckets) + features.grams @ (GRAM_WEIGHT * self.buckets)
         scores += features.hand @ self.hand + self.bias
-        # matrix products may differ with the number of rows
         for dense, weights in ((texts.meaning, self.meaning), *([] if extra is None else [(extra, self.extra)])):
-            for k, own in enumerate(np.ascontiguousarray(weights.T)):
-                scores[:, k] += (dense * own).sum(axis=1)
+            # One product a row: those of whole matrices may differ with the number of rows
+            scores += np.matmul(dense[:, None], weights)[:, 0]
         return np.asarray(scores)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.lexicons import lexicon_folder
@@ -107,12 +108,15 @@ class Book:
 class _Written:
     """Words in a line, with a sign before each sentence and turn, to be written in the characters of each meaning.
 
-    `line` holds the numbers of words in `Said.index`, then those of the signs.
+    `line` holds the numbers of words in `Said.index`, then those of the signs; `place` says where in it each word is,
+    `sentence_of` to which sign each place belongs, `often` how often each word and sign occurs.
     """
 
     line: Ints
     words: Said
     place: Ints
+    sentence_of: Ints
+    often: Ints
     _guards: dict[str, Marks] = field(default_factory=dict, repr=False)
 
     def guarded(self, guard: str) -> Marks:
@@ -124,15 +128,30 @@ class _Written:
     def where(self, phrases: Phrases, *, whole: bool = False) -> Ints:
         """Return the words at which a phrase begins, or a turn of nothing but phrases."""
         index = self.words.index
-        signs = np.full(len(index) + 2, ord(_OTHER), dtype="<u4")
-        signs[-2:] = ord(_STOP), ord(_TURN)
+        letters = np.full(len(index) + 2, ord(_OTHER))
+        letters[-2:] = ord(_STOP), ord(_TURN)
         known = [(index[word], ord(sign)) for word, sign in phrases.characters.items() if word in index]
         if known:
-            at, letters = np.array(known).T
-            signs[at] = letters
-        text = signs[self.line].tobytes().decode("utf-32-le")
+            at, own = np.array(known).T
+            letters[at] = own
+        places = np.arange(len(self.line)) if whole else self._likely(letters, phrases)
+        text = letters[self.line[places]].astype("<u4").tobytes().decode("utf-32-le")
         found = (phrases.turns if whole else phrases.begins).finditer(text)
-        return np.searchsorted(self.place, np.array([one.start() for one in found], dtype=np.int64))
+        begins = np.array([one.start() for one in found], dtype=np.int64)
+        return np.searchsorted(self.place, places[begins])
+
+    def _likely(self, letters: Ints, phrases: Phrases) -> Ints:
+        """Return the places in the line of sentences that may hold a phrase, and of the sign that ends the line.
+
+        Of some phrase they hold that part, among those that must stand there, which is rarest in the line.
+        """
+        parts, first, phrase_of = _parts(phrases)
+        often = parts @ np.bincount(letters, self.often, parts.shape[1])
+        chosen = often == np.minimum.reduceat(often, first)[phrase_of]
+        likely = np.zeros(self.sentence_of[-1] + 1, dtype=np.bool_)
+        likely[self.sentence_of[parts[chosen].any(axis=0)[letters][self.line]]] = True
+        likely[-1] = True
+        return np.flatnonzero(likely[self.sentence_of])
 
 
 @functools.cache
@@ -207,6 +226,25 @@ def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
     openers = [_openers(pattern) for pattern in phrases.patterns]
     first = _any_of(frozenset().union(*openers), characters) if all(openers) else f"[^{_STOP}{_TURN}]"
     return re.compile(f"{first}(?<=(?={one}).)", re.DOTALL)
+
+
+@functools.cache
+def _parts(phrases: Phrases) -> tuple[NDArray[np.float64], Ints, Ints]:
+    """Return the characters of each part that must stand in a phrase, the first of each phrase, and whose each is.
+
+    The parts are 0 and 1, (n_parts, n_characters). A phrase of which no part must be there has one of all characters.
+    """
+    n = _FIRST + len(set(phrases.characters.values()))
+    rows: list[list[int]] = []
+    phrase_of: list[int] = []
+    for number, pattern in enumerate(phrases.patterns):
+        sure = [part[0] for part in pattern if not isinstance(part, str) and not part[1]]
+        rows += [[ord(phrases.characters[word]) for word in words] for words in sure] or [[*range(n)]]
+        phrase_of += [number] * (len(rows) - len(phrase_of))
+    parts = np.zeros((len(rows), n))
+    for row, letters in zip(parts, rows, strict=True):
+        row[letters] = 1.0
+    return parts, np.flatnonzero(np.diff(phrase_of, prepend=-1)), np.array(phrase_of)
 
 
 def _openers(pattern: Pattern) -> frozenset[str]:
@@ -315,7 +353,8 @@ def _in_line(words: Said) -> _Written:
     turn = np.append(True, np.diff(words.turn_of) > 0)[: len(words.ids)]
     line = np.append(np.insert(words.ids, opens, stop + turn[opens]), stop + 1)
     place = np.arange(len(words.ids)) + np.cumsum(~words.goes_on)
-    return _Written(line, words, place)
+    sentence_of = np.cumsum(line >= stop) - 1
+    return _Written(line, words, place, sentence_of, np.bincount(line, minlength=stop + 2))
 
 
 def _guarded(words: Said, guard: str) -> Marks:

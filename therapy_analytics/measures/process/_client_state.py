@@ -148,8 +148,8 @@ def _backward(phases: Floats, talk: Talk) -> Floats:
     for l0, l1, l2 in phases[::-1].tolist():
         found.append((a0, a1, a2))
         a0, a1, a2 = a0 * l0, a1 * l1, a2 * l2
-        any_phase = b0 * a0 + b1 * a1 + b2 * a2
-        a0, a1, a2 = (stay * a / any_phase + anew for a in (a0, a1, a2))
+        s = b0 * a0 + b1 * a1 + b2 * a2
+        a0, a1, a2 = stay * a0 / s + anew, stay * a1 / s + anew, stay * a2 / s + anew
     return np.array(found[::-1], dtype=np.float64).reshape(-1, 3)
 
 

@@ -12,7 +12,7 @@ from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.embeddings import DIMENSIONS
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.measures._turns import last_of
-from therapy_analytics.measures.process._questions import Bools, Floats, Ints, questions
+from therapy_analytics.measures.process._questions import Bools, Floats, Ints, owners, questions
 
 _STEM = 5
 """Letters by which words are compared."""
@@ -38,12 +38,16 @@ class Links:
         Share of the questions' words, weighted by how rare they are in the session, that the client's turn has.
     meaning : float64 array (n_asked, n_client_turns)
         Cosine of the questions with the client's turn; nan where one has no meaning.
+    words_excess, meaning_excess : float64 arrays (2, n_asked)
+        How much closer each is to the turn that it answers than to all, see `excess`.
     """
 
     asked: Ints
     answered: Ints
     words: Floats
     meaning: Floats
+    words_excess: Floats
+    meaning_excess: Floats
 
 
 def links(session: AnnotatedSession) -> Links:
@@ -51,23 +55,26 @@ def links(session: AnnotatedSession) -> Links:
     return session.once(_links)
 
 
-def excess(table: Floats, own: Ints) -> tuple[Floats, Floats]:
+def excess(table: Floats, own: Ints) -> Floats:
     """Return how much closer each question is to its own column than to all, plainly and in standard deviations."""
     if not table.size or table.shape[1] < _FEWEST:
-        return np.full(len(own), np.nan), np.full(len(own), np.nan)
+        return np.full((2, len(own)), np.nan)
     known = ~np.isnan(table)
     n = known.sum(axis=1)
     filled = np.where(known, table, 0.0)
     mean = filled.sum(axis=1) / np.maximum(n, 1)
     spread = np.sqrt(np.where(known, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / np.maximum(n, 1))
     above = np.where(n >= _FEWEST, table[np.arange(len(own)), own] - mean, np.nan)
-    return above, np.where(spread > 0, above / np.where(spread > 0, spread, 1.0), 0.0 * above)
+    return np.stack([above, np.where(spread > 0, above / np.where(spread > 0, spread, 1.0), 0.0 * above)])
 
 
 def takes_up(found: Links, own: Ints) -> Bools:
     """Return which questions take up the client's turn in a column of the tables."""
-    by_words = (excess(found.words, own)[0] >= _WORDS_ABOVE) & (found.words[np.arange(len(own)), own] > 0)
-    return np.asarray(by_words | (excess(found.meaning, own)[1] >= _MEANING_ABOVE))
+    words, meaning = found.words_excess, found.meaning_excess
+    if own is not found.answered:
+        words, meaning = excess(found.words, own), excess(found.meaning, own)
+    by_words = (words[0] >= _WORDS_ABOVE) & (found.words[np.arange(len(own)), own] > 0)
+    return np.asarray(by_words | (meaning[1] >= _MEANING_ABOVE))
 
 
 def runs(session: AnnotatedSession, turns: Ints) -> Ints:
@@ -89,12 +96,13 @@ def runs(session: AnnotatedSession, turns: Ints) -> Ints:
 
 def _links(session: AnnotatedSession) -> Links:
     client = np.flatnonzero(session.of("client") & (session.n_words > 0))
-    asked = np.unique(questions(session).turn_of)
+    asked = np.flatnonzero(np.bincount(owners(session)))
     before = last_of(session, "client")[asked]
     asked, before = asked[before >= 0], before[before >= 0]
     column = np.searchsorted(client, before)
     meaning = _cosines(session.by_turn(_asked_directions)[asked], session.by_turn(_directions)[client])
-    return Links(asked, column, _shared(session, asked, client), meaning)
+    words = _shared(session, asked, client)
+    return Links(asked, column, words, meaning, excess(words, column), excess(meaning, column))
 
 
 def _directions(session: AnnotatedSession) -> Floats:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ _SLOTS = frozenset({
     "wh", "whom",
 })  # fmt: skip
 Marks = Mapping[str, Bools]
+T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,14 +95,24 @@ def _own_questions(session: AnnotatedSession) -> Questions:
     return place.whole.once(_questions).between(place.start, place.start + len(session))
 
 
-def by_question(session: AnnotatedSession, compute: Callable[[Questions], Floats]) -> Floats:
+def by_question(session: AnnotatedSession, compute: Callable[[Questions], NDArray[T]]) -> NDArray[T]:
     """Return what a function says of each question by itself, (n_questions, ...), computed for the whole batch."""
     place = session.in_batch
     if place is None:
-        return compute(questions(session))
-    own = place.whole.once(_questions)
-    found = place.whole.once(lambda _: compute(own), key=(by_question, compute))
-    return found[slice(*np.searchsorted(own.turn_of, [place.start, place.start + len(session)]).tolist())]
+        return session.once(lambda one: compute(questions(one)), key=(by_question, compute))
+    found = by_question(place.whole, compute)
+    owner = questions(place.whole).turn_of
+    return found[slice(*owner.searchsorted([place.start, place.start + len(session)]).tolist())]
+
+
+def owners(session: AnnotatedSession) -> Ints:
+    """Return the turn of each question, (n_questions,)."""
+    place = session.in_batch
+    return by_question(session, _owners) - (place.start if place is not None else 0)
+
+
+def _owners(own: Questions) -> Ints:
+    return own.turn_of
 
 
 def asking(session: AnnotatedSession) -> Bools:
@@ -113,7 +125,7 @@ def asking(session: AnnotatedSession) -> Bools:
 
 def mean_by_turn(session: AnnotatedSession, values: Floats) -> Floats:
     """Return the mean of values of questions (n_questions,) for each turn; nan for turns without questions."""
-    owner = questions(session).turn_of
+    owner = owners(session)
     known = ~np.isnan(values)
     n = np.bincount(owner[known], minlength=len(session))
     total = np.bincount(owner[known], values[known], len(session))

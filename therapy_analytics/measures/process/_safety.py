@@ -65,6 +65,7 @@ _QUESTIONS = {
     "ask_abuse": "abuse",
     "ask_psychosis": "psychosis",
 }
+_DIRECT = (*_QUESTIONS, "ask_safe", "ask_safe_home")
 _ONLY_OF = {"ask_psychosis": ("psychosis", "mania"), "ask_mania": ("psychosis", "mania")}
 _REACH = 2
 """Turns back to the question that is answered."""
@@ -93,24 +94,40 @@ class Cues:
     @property
     def any(self) -> Bools:
         """Which turns have a cue of any kind."""
-        return np.asarray(self.strength.max(axis=0, initial=0) > 0)
+        return np.asarray(self.strength.max(axis=0) > 0)
 
 
 def cues(session: AnnotatedSession) -> Cues:
     """Return the cues, denials and other people's dangers in the client's turns."""
-    found = _phrases_found(session)
-    strength = np.array([_strength(found, kind, len(session)) for kind in KINDS])
-    asleep = _said(session, "no_sleep", "client") & _said(session, "high_spirits", "client")
-    strength[KINDS.index("mania"), asleep] = CLEAR
     answered, refused, questioned = _answers(session)
-    strength = np.maximum(strength, answered)
+    strength = np.maximum(session.by_turn(_strengths).T, answered)
+    denied, denied_here, others = session.by_turn(_denying).T
     near = _around((strength.max(axis=0) > 0) | questioned)
-    denial = _said(session, "denial", "client") | (_said(session, "denial_here", "client") & near) | refused
-    return Cues(strength, denial, _said(session, "others", "client"))
+    return Cues(strength, denied | (denied_here & near) | refused, others)
+
+
+def _denying(session: AnnotatedSession) -> Bools:
+    """Return which client turns deny danger, deny in general, and tell of another's; (n_turns, 3)."""
+    return np.stack([_said(session, name, "client") for name in ("denial", "denial_here", "others")], axis=1)
+
+
+def _replying(session: AnnotatedSession) -> Bools:
+    """Return which client turns say yes, half a yes, that it is in their mind, and no; (n_turns, 4)."""
+    names = ("admission", "half_admission", "in_mind", "no_answer")
+    return np.stack([_said(session, name, "client") for name in names], axis=1)
 
 
 def _said(session: AnnotatedSession, meaning: str, role: Role) -> Bools:
     return turns_with(session, f"safety.{meaning}", role)
+
+
+def _strengths(session: AnnotatedSession) -> Ints:
+    """Return the strength of each kind that client turns show by phrases alone, (n_turns, n_kinds)."""
+    found = _found_by_sentence(session)
+    strengths = {kind: _strength(found, kind, len(session)) for kind in KINDS}
+    asleep = _said(session, "no_sleep", "client") & _said(session, "high_spirits", "client")
+    strengths["mania"][asleep] = CLEAR
+    return np.stack([*strengths.values()], axis=1)
 
 
 def _strength(found: Mapping[str, Bools], kind: str, n: int) -> Ints:
@@ -121,18 +138,8 @@ def _strength(found: Mapping[str, Bools], kind: str, n: int) -> Ints:
     return strength
 
 
-def _phrases_found(session: AnnotatedSession) -> dict[str, Bools]:
-    """Return which client turns have which phrases; where some speak against it, by sentence."""
-    table = session.by_turn(_phrase_table)
-    return dict(zip(_FOUND, table.T, strict=True))
-
-
-def _phrase_table(session: AnnotatedSession) -> Bools:
-    found = _found_by_sentence(session)
-    return np.stack([found[name] for name in _FOUND], axis=1)
-
-
 def _found_by_sentence(session: AnnotatedSession) -> dict[str, Bools]:
+    """Return which client turns have which phrases; where some speak against it, by sentence."""
     names = _FOUND[:-1]
     found = {name: _said(session, name, "client") for name in _FOUND}
     against = {name: _said(session, name, "client") for name in ("idiom", "disowned", "others")}
@@ -160,17 +167,17 @@ def _sentences(session: AnnotatedSession) -> tuple[AnnotatedSession, Ints]:
     return session.once(cut, key=_sentences)
 
 
-def _asked(session: AnnotatedSession, meaning: str) -> tuple[Bools, Bools]:
-    """Return which therapist turns ask about something, and which of them with their last question."""
+def _asked(session: AnnotatedSession, meaning: str) -> Bools:
+    """Return which therapist turns ask about something."""
 
     def find(one: AnnotatedSession) -> Bools:
-        return np.stack(_asked_by_sentence(one, meaning), axis=1)
+        return _asked_by_sentence(one, meaning)[0]
 
-    every, final = session.by_turn(find, key=(_asked, meaning)).T
-    return every, final
+    return session.by_turn(find, key=(_asked, meaning))
 
 
 def _asked_by_sentence(session: AnnotatedSession, meaning: str) -> tuple[Bools, Bools]:
+    """Return which therapist turns ask about something, and which of them with their last question."""
     turns = _said(session, meaning, "therapist")
     if not turns.any():
         return turns, turns
@@ -196,23 +203,29 @@ def _asking(session: AnnotatedSession) -> tuple[Bools, Bools]:
     return asks, (at == latest[of]) | bare[of]
 
 
+def _direct(session: AnnotatedSession) -> Bools:
+    """Return which therapist turns ask directly, and which so at last: (n_turns, n_questions, 2), see `_DIRECT`."""
+    return np.stack([np.stack(_asked_by_sentence(session, name), axis=1) for name in _DIRECT], axis=1)
+
+
 def _answers(session: AnnotatedSession) -> tuple[Ints, Bools, Bools]:
     """Return what answers to direct questions show: strength by kind, denials, and which turns answer at all."""
     n = len(session)
     strength, refused, questioned = np.zeros((len(KINDS), n), np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    direct = session.by_turn(_direct)
+    if not direct.any():
+        return strength, refused, questioned
     before = last_of(session, "therapist")
     of = session.of("client") & (before >= 0) & (np.arange(n) - before <= _REACH)
-    yes, half, mind, no = (
-        _said(session, one, "client") for one in ("admission", "half_admission", "in_mind", "no_answer")
-    )
-    for meaning, kind in _QUESTIONS.items():
-        asked, last = (of & row[before] for row in _asked(session, meaning))
+    yes, half, mind, no = session.by_turn(_replying).T
+    every, final = of & direct[before].transpose(2, 1, 0)
+    for asked, last, kind in zip(every, final, _QUESTIONS.values(), strict=False):
         clear = asked & ((yes & last) | (mind & ~no & ~half))
         shown = np.where(clear, CLEAR, np.where(asked & (yes | half | mind), POSSIBLE, 0))
         strength[KINDS.index(kind)] = np.maximum(strength[KINDS.index(kind)], shown)
         refused |= asked & no
         questioned |= asked
-    safe, home = (of & _asked(session, one)[0][before] & ~questioned for one in ("ask_safe", "ask_safe_home"))
+    safe, home = every[len(_QUESTIONS) :] & ~questioned
     # "No" to "do you feel safe?" is a cue, "yes" a denial
     for kind, asked in (("abuse", safe & home), ("suicide_active", safe & ~home)):
         row = strength[KINDS.index(kind)]
@@ -241,10 +254,11 @@ def responses(session: AnnotatedSession, found: Cues) -> tuple[Ints, Ints, Ints]
         Up to three therapist turns for each cue (those that only say "mm-hmm" are passed over); `shown` is a number
         for one of `RESPONSES`.
     """
-    which, turns = repair_windows(session, found.any)
+    hits = found.any
+    which, turns = repair_windows(session, hits)
     if not len(turns):
         return which, turns, turns
-    at = np.flatnonzero(found.any)[which]
+    at = np.flatnonzero(hits)[which]
     moves = _moves(session)
     asked = moves[ASKED][turns]
     strange = found.strength[[KINDS.index(one) for one in _ONLY_OF["ask_mania"]]].max(axis=0) > 0
@@ -259,7 +273,7 @@ def _moves(session: AnnotatedSession) -> dict[int, Bools]:
     """Return which therapist turns make each move; 0 for questions that only fit psychosis or mania."""
 
     def asks(*names: str) -> Bools:
-        return np.asarray(np.any([_asked(session, name)[0] for name in names], axis=0))
+        return np.asarray(np.any([_asked(session, name) for name in names], axis=0))
 
     direct = [name for name in (*_QUESTIONS, "ask_safe") if name not in _ONLY_OF]
     reflected = session.decided("mi_reflection") if session.has("mi_reflection") else np.zeros(len(session), np.bool_)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import nan
 
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Evidence
-from therapy_analytics.measures.process._counts import given
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import Evidence, counted_rate
+from therapy_analytics.measures.process._counts import Floats, given
 from therapy_analytics.session import Role
 
 _MISLEADS = (
@@ -129,9 +130,21 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, float]:
     for behavioral assessment of LLM therapists. arXiv:2401.00820.
     """
     values: dict[str, float] = {}
-    for behaviour in _BEHAVIOURS:
+    sums = np.add.reduce(session.by_turn(_table), axis=0)
+    for behaviour, (n, k, likely) in zip(_BEHAVIOURS, sums.tolist(), strict=True):
+        values |= counted_rate(behaviour.column, k, n)
+        values[f"{behaviour.column}_expected"] = likely / n if n else nan
+    return values
+
+
+def _table(session: AnnotatedSession) -> Floats:
+    """Return of each turn and behaviour whether it is known, whether it is there, and its probability or 0.
+
+    That is an array (n_turns, n_behaviours, 3), all 0 for turns of the other role.
+    """
+    table = np.zeros((len(session), len(_BEHAVIOURS), 3))
+    for column, behaviour in enumerate(_BEHAVIOURS):
         likely, hits = given(session, behaviour.codes)
         of = session.of(behaviour.role) & ~np.isnan(likely)
-        values.update(rate(behaviour.column, hits, of))
-        values[f"{behaviour.column}_expected"] = mean_column(likely[of])
-    return values
+        table[:, column] = np.stack([of, hits & of, np.where(of, likely, 0.0)], axis=1)
+    return table

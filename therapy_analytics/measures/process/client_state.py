@@ -261,10 +261,12 @@ def _talk(session: AnnotatedSession) -> dict[str, Value]:
 
 def coded_turns(session: AnnotatedSession) -> Ints:
     """Return the client's turns with words that the coder coded for change and sustain talk, (n,)."""
-    if not session.has(*_CODES):
-        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(session.by_turn(_is_coded)) if session.has(*_CODES) else np.zeros(0, dtype=np.int64)
+
+
+def _is_coded(session: AnnotatedSession) -> Bools:
     known = np.all([~np.isnan(session.probabilities[code]) for code in _CODES], axis=0)
-    return np.flatnonzero(session.of("client") & (session.n_words > 0) & known)
+    return np.asarray(session.of("client") & (session.n_words > 0) & known)
 
 
 def _just_before(session: AnnotatedSession, code: str, kind: str, points: Ints) -> dict[str, float]:

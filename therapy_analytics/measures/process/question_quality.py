@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.process._question_links import excess, links
+from therapy_analytics.measures.process._question_links import links
 from therapy_analytics.measures.process._questions import (
     Bools,
     Floats,
@@ -19,6 +19,7 @@ from therapy_analytics.measures.process._questions import (
     asking,
     by_question,
     mean_by_turn,
+    owners,
     questions,
 )
 
@@ -147,25 +148,41 @@ def question_quality(session: AnnotatedSession) -> dict[str, Value]:
     ----------
     Hill, C. E. (2020). Helping skills: Facilitating exploration, insight, and action (5th ed.). APA.
     """
-    own = questions(session)
-    clear = _clarity(own)
-    things = np.bincount(own.turn_of, _things(own), len(session))
-    has = np.bincount(own.turn_of, minlength=len(session)) > 0
-    focus = np.where(has, 1.0 / np.maximum(things, 1.0), np.nan)
-    near = _relevance(session)
-    is_open = _open(session, own)
+    by_form, near = session.by_turn(_by_form), _relevance(session)
+    clear = by_question(session, _clarity)
+    answerable = by_question(session, _simple) & ~session.by_turn(_hard)[owners(session)]
     values: dict[str, Value] = {
         "question_clarity": mean_column(clear),
         "question_specificity": mean_column(by_question(session, _specificity)),
         "question_relevance": mean_column(near),
-        "question_answerability": mean_column(_answerable(session, own)),
-        "question_focus": mean_column(focus),
-        "question_clarity_turn": mean_by_turn(session, clear),
+        "question_answerability": mean_column(answerable.astype(np.float64)),
+        "question_focus": mean_column(by_form.focus),
+        "question_clarity_turn": by_form.clarity,
         "question_relevance_turn": near,
-        "question_focus_turn": focus,
-        "question_open_turn": np.where(has, is_open, np.nan),
+        "question_focus_turn": by_form.focus,
+        "question_open_turn": by_form.is_open,
     }
-    return values | rate("open_question_rate", is_open, has)
+    return values | rate("open_question_rate", by_form.is_open > 0, ~np.isnan(by_form.is_open))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Form:
+    """The form of the questions of turns: float64 arrays (n_turns,), nan for turns without a question."""
+
+    clarity: Floats
+    focus: Floats
+    is_open: Floats
+
+
+def _by_form(session: AnnotatedSession) -> _Form:
+    own = questions(session)
+    things = np.bincount(own.turn_of, _things(own), len(session))
+    has = np.bincount(own.turn_of, minlength=len(session)) > 0
+    return _Form(
+        clarity=mean_by_turn(session, by_question(session, _clarity)),
+        focus=np.where(has, 1.0 / np.maximum(things, 1.0), np.nan),
+        is_open=np.where(has, _open(session, own), np.nan),
+    )
 
 
 def _clarity(own: Questions) -> Floats:
@@ -197,7 +214,7 @@ def _specificity(own: Questions) -> Floats:
 def _relevance(session: AnnotatedSession) -> Floats:
     """Return the excess of closeness over the session's client turns, for turns with questions; else nan."""
     found, near = links(session), np.full(len(session), np.nan)
-    near[found.asked] = excess(found.meaning, found.answered)[0]
+    near[found.asked] = found.meaning_excess[0]
     return near
 
 
@@ -206,12 +223,15 @@ def _things(own: Questions) -> Floats:
     return np.asarray(own.asks * (own.turns.n_words >= 4), dtype=np.float64)
 
 
-def _answerable(session: AnnotatedSession, own: Questions) -> Floats:
-    hard = turns_with(session, "questions.leading", "therapist") | turns_with(
+def _hard(session: AnnotatedSession) -> Bools:
+    """Return which turns lead or reproach."""
+    return turns_with(session, "questions.leading", "therapist") | turns_with(
         session, "questions.confronting", "therapist"
     )
-    simple = (own.asks == 1) & (own.turns.n_words <= 30) & (own.count("negation") < _NEGATIONS)
-    return np.asarray(simple & ~hard[own.turn_of], dtype=np.float64)
+
+
+def _simple(own: Questions) -> Bools:
+    return np.asarray((own.asks == 1) & (own.turns.n_words <= 30) & (own.count("negation") < _NEGATIONS))
 
 
 def _open(session: AnnotatedSession, own: Questions) -> Bools:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, nan
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value, counted_rate
 from therapy_analytics.measures._intervals import odds_ratios
-from therapy_analytics.measures.process._counts import Bools, Ints, advised, given, replies
+from therapy_analytics.measures.process._counts import Bools, Floats, Ints, advised, given, replies
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
 _MISLEADS = (
@@ -52,6 +52,8 @@ _ANSWERS = (
 )
 _WITH_ODDS = ("advice_after_sustain", "advice_after_feeling")
 _IN_TURNS = ("input_after_sustain", "advice_after_feeling")
+_ODDS_ENDS = ("odds_ratio", "odds_ratio_lo", "odds_ratio_hi")
+_BALANCED = ("mi_sustain", "mi_reflection", "mi_input")
 
 
 def _columns(answer: _Answer) -> list[Column]:
@@ -143,45 +145,67 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
     Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.). Guilford. Haldane, J. B. S. (1956). The
     estimation and significance of the logarithm of a ratio of frequencies. Annals of Human Genetics, 20, 309-311.
     """
+    client, reply = replies(session)
+    table = session.by_turn(_table)
+    after, answers = table.client[client], table.answers[reply]
+    both = after[:, :, 0] * answers[:, :, 0]
+    told, gives = both * after[:, :, 1], both * answers[:, :, 1]
+    k, n, all_given, of = ((told * gives).sum(axis=0), told.sum(axis=0), gives.sum(axis=0), both.sum(axis=0))
+    odds = np.stack(odds_ratios(k, n, all_given - k, of - n), axis=1).tolist()
     values: dict[str, Value] = {}
-    pairs = replies(session)
-    for answer in _ANSWERS:
-        values |= _answered(session, answer, *pairs)
-    values[_BALANCE] = _balance(session, *pairs)
+    for i, answer in enumerate(_ANSWERS):
+        values |= counted_rate(answer.column, float(k[i]), float(n[i]))
+        if answer.name in _WITH_ODDS:
+            values |= {f"{answer.name}_{end}": value for end, value in zip(_ODDS_ENDS, odds[i], strict=True)}
+        if answer.name in _IN_TURNS:
+            values[f"{answer.name}_turn"] = _in_turns(len(session), reply, told[:, i], gives[:, i])
+    values[_BALANCE] = _balance(table.likely, client, reply)
     return values
 
 
-def _answered(session: AnnotatedSession, answer: _Answer, client: Ints, reply: Ints) -> dict[str, Value]:
-    likely, told = given(session, answer.client)
-    gives, known = _given_answer(session, answer)
-    both = ~np.isnan(likely[client]) & known[reply]
-    client, reply = client[both], reply[both]
-    after, hits = told[client], gives[reply]
-    n, k = float(np.count_nonzero(after)), float(np.count_nonzero(after & hits))
-    values: dict[str, Value] = dict(counted_rate(answer.column, k, n))
-    if answer.name in _WITH_ODDS:
-        counts = (k, n, np.count_nonzero(hits) - k, len(hits) - n)
-        odds = odds_ratios(*(np.array([float(count)]) for count in counts))
-        ends = ("odds_ratio", "odds_ratio_lo", "odds_ratio_hi")
-        values |= {f"{answer.name}_{end}": float(value[0]) for end, value in zip(ends, odds, strict=True)}
-    if answer.name in _IN_TURNS:
-        marks = np.full(len(session), np.nan)
-        marks[reply[after]] = hits[after]
-        values[f"{answer.name}_turn"] = marks
-    return values
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """What is coded of turns by themselves, with nothing said yet of who answers whom.
+
+    Attributes
+    ----------
+    client, answers : float64 array (n_turns, n_answers, 2)
+        Whether it is known, and so, that the turn is what an answer of `_ANSWERS` comes after, or is such an answer.
+    likely : float64 array (n_turns, 3)
+        Probabilities of the codes of the balance; nan where they are not given.
+    """
+
+    client: Floats
+    answers: Floats
+    likely: Floats
 
 
-def _given_answer(session: AnnotatedSession, answer: _Answer) -> tuple[Bools, Bools]:
-    """Return which turns are such an answer, and of which it is known."""
-    if not answer.therapist:
-        return advised(session)
-    likely, hits = given(session, answer.therapist)
-    return hits, ~np.isnan(likely)
+def _table(session: AnnotatedSession) -> _Table:
+    after = [_known(*given(session, answer.client)) for answer in _ANSWERS]
+    answers = [
+        _known(*given(session, answer.therapist)) if answer.therapist else np.stack(advised(session)[::-1], axis=1)
+        for answer in _ANSWERS
+    ]
+    likely = [given(session, (code,))[0] for code in _BALANCED]
+    tables = (np.stack(one, axis=1).astype(np.float64) for one in (after, answers, likely))
+    return _Table(*tables)
 
 
-def _balance(session: AnnotatedSession, client: Ints, reply: Ints) -> float:
-    likely, reflects, informs = (given(session, (code,))[0] for code in ("mi_sustain", "mi_reflection", "mi_input"))
-    weights, differences = likely[client], (reflects - informs)[reply]
+def _known(likely: Floats, hits: Bools) -> Bools:
+    return np.stack([~np.isnan(likely), hits], axis=1)
+
+
+def _in_turns(n: int, reply: Ints, told: Floats, gives: Floats) -> Floats:
+    """Return 1 or 0 for the turns that answer what was told, nan for all others; (n,)."""
+    marks = np.full(n, nan)
+    after = told > 0
+    marks[reply[after]] = gives[after]
+    return marks
+
+
+def _balance(likely: Floats, client: Ints, reply: Ints) -> float:
+    weights = likely[client, 0]
+    differences = likely[reply, 1] - likely[reply, 2]
     known = ~np.isnan(weights * differences)
     total = float(weights[known].sum())
-    return float(weights[known] @ differences[known] / total) if total >= _FEWEST else np.nan
+    return float(weights[known] @ differences[known] / total) if total >= _FEWEST else nan

@@ -207,11 +207,11 @@ def safety_cues(session: AnnotatedSession) -> dict[str, Value]:
     found = cues(session)
     client, therapist = (session.of(role) & (session.n_words > 0) for role in ("client", "therapist"))
     which, turns, shown = responses(session, found)
-    stigma = stigmatising(session)
+    stigma, hits = stigmatising(session), found.any
     collusion = np.zeros(len(session), dtype=np.bool_)
     collusion[turns[shown == COLLUDED]] = True
-    review = found.any | found.denial | found.others | collusion | stigma
-    kind = np.where(found.any, (found.strength > 0).argmax(axis=0) + 1, 0)
+    review = hits | found.denial | found.others | collusion | stigma
+    kind = np.where(hits, (found.strength > 0).argmax(axis=0) + 1, 0)
     values: dict[str, Value] = {
         "n_stigmatising_word_turns": _n(stigma, therapist),
         "n_turns_to_review": _n(review, client | therapist),
@@ -229,7 +229,8 @@ def _n(hits: Bools, of: Bools) -> float:
 
 
 def _counts(found: Cues, of: Bools) -> dict[str, Value]:
-    kinds = {f"n_{kind}_cue_turns": _n(found.strength[i] > 0, of) for i, kind in enumerate(KINDS)}
+    shown = ((found.strength > 0) & of).sum(axis=1, dtype=np.float64) if of.any() else np.full(len(KINDS), np.nan)
+    kinds = {f"n_{kind}_cue_turns": n for kind, n in zip(KINDS, shown.tolist(), strict=True)}
     return {"n_safety_cue_turns": _n(found.any, of), **kinds}
 
 
@@ -241,14 +242,15 @@ def _response_of(n: int, turns: np.ndarray, shown: np.ndarray) -> np.ndarray:
 
 
 def _response_rates(which: np.ndarray, shown: np.ndarray) -> dict[str, Value]:
-    n = len(np.unique(which))
+    seen = np.zeros((which.max(initial=-1) + 1, len(RESPONSES) + 1), dtype=np.bool_)
+    seen[which, shown] = True
 
-    def cues_with(*moves: int) -> float:
-        return float(len(np.unique(which[np.isin(shown, moves)])))
+    def cues_with(*moves: int) -> int:
+        return int(np.count_nonzero(seen[:, moves].any(axis=1)))
 
-    kept = cues_with(*FOLLOWED, ACKNOWLEDGED)
-    counts = (cues_with(*FOLLOWED), n - kept, cues_with(ASKED, PLAN))
+    n = int(np.count_nonzero(seen.any(axis=1)))
+    counts = (cues_with(*FOLLOWED), n - cues_with(*FOLLOWED, ACKNOWLEDGED), cues_with(ASKED, PLAN))
     values: dict[str, Value] = {}
     for column, k in zip(_RATES, counts, strict=True):
-        values |= counted_rate(column.name, k, float(n))
+        values |= counted_rate(column.name, float(k), float(n))
     return values

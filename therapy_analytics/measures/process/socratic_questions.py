@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.process._question_links import excess, links, runs, takes_up
+from therapy_analytics.measures.process._question_links import links, runs, takes_up
 from therapy_analytics.measures.process._questions import Bools, Floats, Questions, asking, by_question, questions
 
 _SOURCE = (
@@ -234,22 +234,39 @@ def socratic_questions(session: AnnotatedSession) -> dict[str, Value]:
     Braun, J. D., Strunk, D. R., Sasso, K. E., & Cooper, A. A. (2015). Therapist use of Socratic questioning predicts
     session-to-session symptom change in cognitive therapy for depression. Behaviour Research and Therapy, 70, 32-37.
     """
+    found, p = session.by_turn(_asked), by_question(session, _kinds)
+    ask = ~np.isnan(found.count)
+    values: dict[str, Value] = {
+        "n_therapist_questions": float(len(p)) if session.of("therapist").any() else np.nan,
+        **{f"question_{kind}_share": mean_column(p[:, k]) for k, kind in enumerate(KINDS[:-1])},
+        "question_socratic_turn": found.socratic,
+        "question_kind_turn": found.kind,
+        "question_leading_turn": found.leading,
+        "question_count_turn": found.count,
+    }
+    values |= rate("socratic_question_rate", found.socratic >= 0.5, ask)
+    values |= rate("leading_question_rate", found.leading > 0, ask) | rate(
+        "stacked_question_rate", found.count >= 2, ask
+    )
+    return values | _chained(session)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What turns ask: the columns of turns, float64 arrays (n_turns,), nan for turns without a question."""
+
+    socratic: Floats
+    kind: Floats
+    leading: Floats
+    count: Floats
+
+
+def _asked(session: AnnotatedSession) -> _Asked:
     own, ask = questions(session), _asks(session)
-    p = by_question(session, _kinds)
-    deepest, kind = _deepest(session, p)
+    socratic, kind = _deepest(session, by_question(session, _kinds))
     count = np.bincount(own.turn_of[own.turns.n_words >= _SHORTEST], minlength=len(session)).astype(np.float64)
     leading = turns_with(session, "questions.leading", "therapist")
-    values: dict[str, Value] = {
-        "n_therapist_questions": float(len(own)) if session.of("therapist").any() else np.nan,
-        **{f"question_{kind}_share": mean_column(p[:, k]) for k, kind in enumerate(KINDS[:-1])},
-        "question_socratic_turn": deepest,
-        "question_kind_turn": kind,
-        "question_leading_turn": np.where(ask, leading, np.nan),
-        "question_count_turn": np.where(ask, count, np.nan),
-    }
-    values |= rate("socratic_question_rate", np.nan_to_num(deepest) >= 0.5, ask)
-    values |= rate("leading_question_rate", leading, ask) | rate("stacked_question_rate", count >= 2, ask)
-    return values | _chained(session)
+    return _Asked(socratic, kind, np.where(ask, leading, np.nan), np.where(ask, count, np.nan))
 
 
 def _kinds(own: Questions) -> Floats:
@@ -278,7 +295,7 @@ def _deepest(session: AnnotatedSession, p: Floats) -> tuple[Floats, Floats]:
 def _chained(session: AnnotatedSession) -> dict[str, Value]:
     """Return uptake and chains."""
     found = links(session)
-    above, _ = excess(found.words, found.answered)
+    above = found.words_excess[0]
     uptake, chain, asked = np.full(len(session), np.nan), np.zeros(len(session)), np.zeros(len(session), dtype=np.bool_)
     uptake[found.asked] = above
     asked[found.asked[~np.isnan(above)]] = True
