@@ -66,6 +66,41 @@ def means(session: AnnotatedSession, values: Floats, of: Bools) -> Floats:
     return np.where(n > 0, sums(session, np.where(of, values, 0.0)) / np.maximum(n, 1), np.nan)
 
 
+def slopes(places: Floats, values: Floats, row: Ints, n: int) -> Floats:
+    """Return the slopes of least squares of values on places, for each session.
+
+    Parameters
+    ----------
+    places, values : float64 arrays (n_turns,) and (n_turns, n_columns)
+        What changes along what.
+    row : int64 array (n_turns,)
+        Which of the sessions each turn is of.
+    n : int
+        How many sessions there are.
+
+    Returns
+    -------
+    float64 array (n, n_columns)
+        Nan where all places are one.
+
+    Examples
+    --------
+    Half a point more at the end than at the begin, and no change; then a session of one turn:
+
+    >>> places, values = np.array([0.0, 0.2, 0.8, 1.0, 0.0]), np.array([[0.0, 1], [0.1, 1], [0.4, 1], [0.5, 1], [2, 2]])
+    >>> slopes(places, values, np.array([0, 0, 0, 0, 1]), 2).round(3).tolist()
+    [[0.5, 0.0], [nan, nan]]
+    """
+
+    def totals(values: Floats) -> Floats:
+        return np.stack([np.bincount(row, one, n) for one in values.T], axis=1)
+
+    size = np.maximum(np.bincount(row, minlength=n), 1)[:, None]
+    off = places[:, None] - (totals(places[:, None]) / size)[row]
+    spread = totals(off**2)
+    return np.asarray(totals(off * (values - (totals(values) / size)[row])) / np.where(spread > 0, spread, np.nan))
+
+
 def rates(session: AnnotatedSession, named: Mapping[str, tuple[Bools, Bools]]) -> dict[str, Floats]:
     """Return rates of turns with their intervals and counts, as `rate` does, for each session.
 
