@@ -98,14 +98,15 @@ class Place:
     ----------
     whole : AnnotatedSession
         All turns of the batch, as if one session had them.
-    start : int
-        The session's first turn among them.
+    start, number : int
+        The session's first turn among them, and the session's own place among the sessions.
     turns, probabilities, decisions : TurnArrays, mappings
         The session's, as they were cut out: whoever changes them takes the session out of its batch.
     """
 
     whole: AnnotatedSession
     start: int
+    number: int
     turns: TurnArrays
     probabilities: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
@@ -141,6 +142,8 @@ class AnnotatedSession:
         Costly measures that the user asks for, see `Extra`.
     place : Place or None
         In its batch, see `by_turn`.
+    starts : int64 array (n_sessions + 1,) or None
+        Where sessions begin, if these are all turns of a batch; see `bounds`.
     """
 
     session: Session
@@ -153,6 +156,7 @@ class AnnotatedSession:
     company: Company | None = None
     extras: frozenset[Extra] = frozenset()
     place: Place | None = field(default=None, compare=False, repr=False)
+    starts: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
     _known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     _passing: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -233,6 +237,27 @@ class AnnotatedSession:
             return self.once(compute, key=key)
         return _rows(place.whole.once(compute, key=key), slice(place.start, place.start + len(self)))
 
+    def by_session(self, compute: Callable[[AnnotatedSession], Sequence[T]], *, key: object = None) -> T:
+        """Return what a function says of the session, computed for all sessions of its batch at once.
+
+        Parameters
+        ----------
+        compute : callable
+            Of all turns of a batch, or of one session, makes something for each session of `bounds`. What it makes for
+            one must not depend on the others.
+        key : object, optional
+            As for `once`.
+        """
+        place = self.in_batch
+        if place is None:
+            return self.once(compute, key=key)[0]
+        return place.whole.once(compute, key=key)[place.number]
+
+    @property
+    def bounds(self) -> NDArray[np.int64]:
+        """Where sessions begin and end among the turns, (n_sessions + 1,): of a session by itself 0 and its length."""
+        return np.array([0, len(self)], dtype=np.int64) if self.starts is None else self.starts
+
     @property
     def in_batch(self) -> Place | None:
         """The session's place in its batch; None where turns or codes have been changed since, or it has none."""
@@ -269,10 +294,11 @@ class Batch:
 
     def __iter__(self) -> Iterator[AnnotatedSession]:
         said = tuple(turn for session in self.sessions for turn in session.turns)
-        whole = AnnotatedSession(Session(id="", source_file="", turns=said), self.turns)
-        for session, (start, stop) in zip(self.sessions, pairwise(self.starts.tolist()), strict=True):
+        whole = AnnotatedSession(Session(id="", source_file="", turns=said), self.turns, starts=self.starts)
+        parts = zip(self.sessions, pairwise(self.starts.tolist()), strict=True)
+        for number, (session, (start, stop)) in enumerate(parts):
             turns = self.turns.between(start, stop)
-            yield AnnotatedSession(session, turns, place=Place(whole, start, turns))
+            yield AnnotatedSession(session, turns, place=Place(whole, start, number, turns))
 
 
 def _rows(found: T, part: slice) -> T:

@@ -76,12 +76,19 @@ class Said:
             self._types[test] = np.array([test(word) for word in self.index], dtype=np.bool_)
         return self._types[test]
 
-    def near(self, marks: Marks, back: int, ahead: int = -1, *, of: Ints | None = None) -> Marks:
-        """Return for each word whether one is marked from so many words back to so many ahead.
+    def near(
+        self, marks: Marks, back: int, ahead: int = -1, *, of: Ints | None = None, at: Ints | None = None
+    ) -> Marks:
+        """Return for each word, or each of those at some places, whether one is marked so many words back to ahead.
 
         Words count that are of the same sentence, or of the same unit that `of` numbers (in rising order).
         """
         unit = self.sentence_of if of is None else of
+        if at is not None:
+            low = np.maximum(at - back, np.searchsorted(unit, unit[at]))
+            high = np.minimum(at + ahead + 1, np.searchsorted(unit, unit[at], side="right"))
+            marked = np.flatnonzero(marks)
+            return np.asarray(np.searchsorted(marked, np.maximum(high, low)) > np.searchsorted(marked, low))
         at = np.arange(len(marks))
         low = np.maximum(at - back, np.searchsorted(unit, unit))
         high = np.minimum(at + ahead + 1, np.searchsorted(unit, unit, side="right"))

@@ -159,13 +159,14 @@ def rate(name: str, hits: NDArray[np.bool_], of: NDArray[np.bool_], *, per: floa
 def counted_rate(name: str, k: float, n: float, *, per: float = 1.0) -> dict[str, float]:
     """Return ``k`` of ``n`` as `rate` does, from the counts themselves."""
     low, high = wilson(k, n)
-    own, below, above, counted = _names_of(name)
+    own, below, above, counted = names_of(name)
     value, count = (k / n, k) if n else (float("nan"), float("nan"))
     return {own: per * value, below: per * low, above: per * high, counted: count}
 
 
 @functools.cache
-def _names_of(rate_name: str) -> tuple[str, str, str, str]:
+def names_of(rate_name: str) -> tuple[str, str, str, str]:
+    """Return the columns of a rate: itself, the ends of its interval, its count."""
     return rate_name, f"{rate_name}_lo", f"{rate_name}_hi", count_name(rate_name)
 
 

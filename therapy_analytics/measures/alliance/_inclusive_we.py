@@ -6,7 +6,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import slot
-from therapy_analytics.language.said import Marks, Said, said
+from therapy_analytics.language.said import Ints, Marks, Said, said
 from therapy_analytics.session import THERAPIST
 
 _LET, _US, _SAY = frozenset({"let"}), frozenset({"us"}), frozenset({"say", "not", "put"})
@@ -24,26 +24,28 @@ def inclusive_we(session: AnnotatedSession) -> Marks:
     a client's only where it goes with what the two of a session do or have together, and no such people are near.
     """
     words = said(session)
-    therapist = session.turns.roles[words.turn_of] == THERAPIST
-    others, working = _others(words), words.near(words.are(slot("alliance.working_verbs")), -1, 5)
-    ours = words.are(_OURS) & words.near(words.are(slot("alliance.shared_things")), -1, 3)
-    us = words.are(_US) & words.near(words.are(_LET), 1)
-    lets = us & ~words.near(words.are(_SAY), -1, 1)
-    plural = words.are(slot("alliance.plural_self")) & (~us | lets)
-    by_therapist = lets | ours | (~_at_large(words) & (working | ~others))
-    by_client = (ours | (working & ~words.are(_OURS))) & ~others
-    return np.asarray(plural & np.where(therapist, by_therapist, by_client))
+    at = np.flatnonzero(words.are(slot("alliance.plural_self")))
+
+    def near(some: frozenset[str], back: int, ahead: int = -1) -> Marks:
+        return words.near(words.are(some), back, ahead, at=at)
+
+    therapist = session.turns.roles[words.turn_of[at]] == THERAPIST
+    others, working = _others(words, at), near(slot("alliance.working_verbs"), -1, 5)
+    our = words.are(_OURS)[at]
+    ours = our & near(slot("alliance.shared_things"), -1, 3)
+    us = words.are(_US)[at] & near(_LET, 1)
+    lets = us & ~near(_SAY, -1, 1)
+    at_large = near(slot("alliance.services"), 3, 5) | near(slot("alliance.mankind"), 2, 4)
+    by_therapist = lets | ours | (~at_large & (working | ~others))
+    by_client = (ours | (working & ~our)) & ~others
+    found = np.zeros(len(words.ids), dtype=np.bool_)
+    found[at] = (~us | lets) & np.where(therapist, by_therapist, by_client)
+    return found
 
 
-def _others(words: Said) -> Marks:
+def _others(words: Said, at: Ints) -> Marks:
     """Return where people of one's own life, or what is done with them, are near."""
-    people = words.near(words.are(slot("alliance.own_people")), _ELSEWHERE, 8, of=words.turn_of)
-    third = words.near(words.are(slot("alliance.third_persons")), 8, 4)
-    life = words.near(words.are(slot("alliance.own_life")), 4, 6)
+    people = words.near(words.are(slot("alliance.own_people")), _ELSEWHERE, 8, of=words.turn_of, at=at)
+    third = words.near(words.are(slot("alliance.third_persons")), 8, 4, at=at)
+    life = words.near(words.are(slot("alliance.own_life")), 4, 6, at=at)
     return people | third | life
-
-
-def _at_large(words: Said) -> Marks:
-    """Return where a service or everybody is near."""
-    services, mankind = words.are(slot("alliance.services")), words.are(slot("alliance.mankind"))
-    return words.near(services, 3, 5) | words.near(mankind, 2, 4)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_of, turns_with
+from therapy_analytics.measures._turns import begins_of, ends_of, last_of
 from therapy_analytics.measures.synchrony._meanings import cosines, meanings
 
 Bools = NDArray[np.bool_]
@@ -56,9 +57,7 @@ def signs(session: AnnotatedSession) -> dict[str, Bools]:
 
 def candidates_among(session: AnnotatedSession) -> Bools:
     """Return the client's turns with words that come after a word of the therapist."""
-    spoken = session.n_words > 0
-    begun = np.logical_or.accumulate(session.of("therapist") & spoken)
-    return np.asarray(session.of("client") & spoken & begun)
+    return np.asarray(session.of("client") & (session.n_words > 0) & (last_of(session, "therapist") >= 0))
 
 
 def prompts(session: AnnotatedSession) -> Ints:
@@ -76,9 +75,8 @@ def prompts(session: AnnotatedSession) -> Ints:
     """
     at = np.arange(len(session))
     heard = np.where(session.of("therapist") & (session.n_words >= _FEWEST_WORDS), at, -1)
-    last = np.full(len(session), -1)
-    last[1:] = np.maximum.accumulate(heard)[:-1]
-    return np.where(at - last <= _REACH, last, -1)
+    last = np.append(-1, np.maximum.accumulate(heard))[: len(session)]
+    return np.where((at - last <= _REACH) & (last >= begins_of(session)), last, -1)
 
 
 def running_words(session: AnnotatedSession) -> Floats:
@@ -92,9 +90,10 @@ def running_words(session: AnnotatedSession) -> Floats:
     turns = np.flatnonzero(session.of("client") & (session.n_words > 0))
     before = np.concatenate([[0], np.cumsum(session.n_words[turns])])
     k = np.arange(len(turns))
-    first = np.maximum(k - _BASELINE_TURNS, 0)
+    begin = np.searchsorted(turns, begins_of(session)[turns])
+    first = np.maximum(k - _BASELINE_TURNS, begin)
     means = np.full(len(session), nan)
-    enough = k >= _FEWEST_BEFORE
+    enough = k - begin >= _FEWEST_BEFORE
     means[turns[enough]] = ((before[k] - before[first])[enough]) / (k - first)[enough]
     return means
 
@@ -115,9 +114,11 @@ def repair_windows(session: AnnotatedSession, hits: Bools) -> tuple[Ints, Ints]:
         Up to three therapist turns for each candidate; those that only say "mm-hmm" are passed over.
     """
     replies = np.flatnonzero(session.of("therapist") & (session.n_words > 0) & ~session.consists_of(_MINIMAL))
-    places = np.searchsorted(replies, np.flatnonzero(hits))[:, None] + np.arange(REPAIRS_WITHIN)
-    which, _ = np.nonzero(places < len(replies))
-    return which, replies[places[places < len(replies)]]
+    at = np.flatnonzero(hits)
+    places = np.searchsorted(replies, at)[:, None] + np.arange(REPAIRS_WITHIN)
+    after = np.append(replies, len(session))[np.minimum(places, len(replies))]
+    inside = after < ends_of(session)[at][:, None]
+    return np.nonzero(inside)[0], after[inside]
 
 
 def repairs(session: AnnotatedSession) -> Bools:

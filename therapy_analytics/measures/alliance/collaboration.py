@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
-from therapy_analytics.measures import Column, measure, rate, rate_columns
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._together import of_each, rates
 
 _PROXY = "A proxy of working together, not a rating of alliance. "
 _RITUAL = (
@@ -65,7 +67,7 @@ def _columns(kind: str) -> list[Column]:
 
 
 @measure(columns=[column for kind in _KINDS for column in _columns(kind)])
-def collaboration(session: AnnotatedSession) -> dict[str, float]:
+def collaboration(session: AnnotatedSession) -> dict[str, Value]:
     """Count therapist turns that ask leave, offer a choice, leave the decision, check, or ask for the client's view.
 
     High rates mean that the therapist shares the lead in words. In "Is it okay if I share an idea?", "It is up to
@@ -79,8 +81,10 @@ def collaboration(session: AnnotatedSession) -> dict[str, float]:
     ----------
     This package's own. Construct: Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.).
     """
+    return dict(session.by_session(_rates))
+
+
+def _rates(session: AnnotatedSession) -> list[dict[str, Value]]:
     own = session.of("therapist") & (session.n_words > 0)
-    values: dict[str, float] = {}
-    for kind in _KINDS:
-        values.update(rate(_name(kind), turns_with(session, f"alliance.{kind}", "therapist"), own))
-    return values
+    found = {_name(kind): (turns_with(session, f"alliance.{kind}", "therapist"), own) for kind in _KINDS}
+    return of_each(session, rates(session, found))

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure, rate, rate_columns
+from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Evidence, Value
+from therapy_analytics.measures._together import counts, number_of, of_each, rates, slopes
+from therapy_analytics.measures._turns import begins_of, ends_of
 from therapy_analytics.measures.alliance._goal_task_bond import CONSTRUCTS, barred, counted, load_contrast
 from therapy_analytics.measures.synchrony._chance import DRAWS, Bools, Floats
 from therapy_analytics.measures.synchrony._meanings import STEPS, meanings
@@ -54,22 +56,6 @@ def turn_scores(session: AnnotatedSession) -> Floats:
     return found
 
 
-def slopes(places: Floats, scores: Floats) -> Floats:
-    """Return the slope of least squares of scores on places, of each column; nan under `FEWEST_TURNS` rows.
-
-    Examples
-    --------
-    Half a point more at the end than at the begin, and no change:
-
-    >>> slopes(np.array([0.0, 0.2, 0.8, 1.0]), np.array([[0.0, 1], [0.1, 1], [0.4, 1], [0.5, 1]])).round(3).tolist()
-    [0.5, 0.0]
-    """
-    if len(places) < FEWEST_TURNS or np.ptp(places) == 0:
-        return np.full(scores.shape[1], nan)
-    off = places - places.mean()
-    return np.asarray(off @ (scores - scores.mean(axis=0)) / (off @ off))
-
-
 def convergence(
     places: Sequence[Floats], scores: Sequence[Floats], generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
@@ -97,11 +83,11 @@ def convergence(
     1.5
     """
     width = scores[0].shape[1]
-    thirds = [np.minimum((3 * one).astype(np.int64), 2) for one in places]
+    thirds = [np.minimum((3 * one).astype(np.int8), np.int8(2)) for one in places]
     enough = all(np.count_nonzero(one == part) >= FEWEST_TURNS // 2 for one in thirds for part in (0, 2))
     if not enough:
         return np.full(width, nan), np.full(width, nan)
-    orders = [np.vstack([one, generator.permuted(np.tile(one, (DRAWS, 1)), axis=1)]) for one in thirds]
+    orders = [np.vstack([one, generator.permuted(np.broadcast_to(one, (DRAWS, len(one))), axis=1)]) for one in thirds]
     first, last = (
         np.abs(_means(orders[0] == part, scores[0]) - _means(orders[1] == part, scores[1])) for part in (0, 2)
     )
@@ -229,7 +215,7 @@ def goal_task_bond(session: AnnotatedSession) -> dict[str, Value]:
     """Find talk of goals, of tasks and of the bond, by nearness in meaning to short statements of each.
 
     High rates mean that more turns are about what the two want to reach, how they work, or how they stand to one
-    another; whether they agree on it is not known. See `turn_scores`, `slopes` and `convergence`.
+    another; whether they agree on it is not known. See `turn_scores` and `convergence`.
 
     Notes
     -----
@@ -247,13 +233,23 @@ def goal_task_bond(session: AnnotatedSession) -> dict[str, Value]:
     places = np.linspace(0.0, 1.0, len(session)) if len(session) else np.zeros(0)
     sides = [np.flatnonzero(has & session.of(role)) for role in _ROLES]
     nearer, p = convergence([places[one] for one in sides], [scores[one] for one in sides], session.generator(6))
-    values: dict[str, Value] = {}
-    for i, name in enumerate(CONSTRUCTS):
-        values[f"{name}_talk_turn"] = scores[:, i]
-        values |= {f"{name}_talk_convergence": float(nearer[i]), f"{name}_talk_convergence_p": float(p[i])}
-        for role in _ROLES:
-            values |= rate(f"{role}_{name}_talk_rate", scores[:, i] > 0, has & session.of(role))
-    for role, turns in zip(_ROLES, sides, strict=True):
-        found = slopes(places[turns], scores[turns])
-        values |= {f"{role}_{name}_talk_slope": float(found[i]) for i, name in enumerate(CONSTRUCTS)}
+    values = dict(session.by_session(_rates_and_slopes))
+    for name, one, other in zip(CONSTRUCTS, nearer.tolist(), p.tolist(), strict=True):
+        values |= {f"{name}_talk_convergence": one, f"{name}_talk_convergence_p": other}
     return values
+
+
+def _rates_and_slopes(session: AnnotatedSession) -> list[dict[str, Value]]:
+    scores = session.by_turn(turn_scores)
+    has = ~np.isnan(scores[:, 0])
+    begin, end = begins_of(session), ends_of(session)
+    places = (np.arange(len(session)) - begin) / np.maximum(end - begin - 1, 1)
+    shares, found = {}, {}
+    for role in _ROLES:
+        own = has & session.of(role)
+        steep = slopes(places[own], scores[own], number_of(session)[own], len(session.bounds) - 1)
+        for i, name in enumerate(CONSTRUCTS):
+            shares[f"{role}_{name}_talk_rate"] = scores[:, i] > 0, own
+            found[f"{role}_{name}_talk_slope"] = np.where(counts(session, own) >= FEWEST_TURNS, steep[:, i], nan)
+    turns = {f"{name}_talk_turn": scores[:, i] for i, name in enumerate(CONSTRUCTS)}
+    return of_each(session, rates(session, shares) | found, turns)

@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate, mark_column, marks
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import Value, mark_column, marks
+from therapy_analytics.measures._together import counts, of_each, rates
 from therapy_analytics.measures.alliance._rupture_signs import (
     CONFRONTATION,
     REPAIRS_WITHIN,
     WITHDRAWAL,
     Bools,
+    Floats,
     candidates_among,
     repair_windows,
     repairs,
@@ -158,28 +160,37 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
     Eubanks, C. F., Muran, J. C., & Safran, J. D. (2015). Rupture resolution rating system (3RS): Manual. Only the
     constructs are taken from it, in other words.
     """
+    return dict(session.by_session(_values))
+
+
+def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     of, found = candidates_among(session), signs(session)
     withdrawal, confrontation = (
         np.any([found[name] for name in names], axis=0) for names in (WITHDRAWAL, CONFRONTATION)
     )
     either = withdrawal | confrontation
     evidence = np.select([found[name] for name in EVIDENCE], [float(i) for i in range(1, len(EVIDENCE) + 1)], 0.0)
-    values: dict[str, Value] = {
-        "n_rupture_candidates": float(np.count_nonzero(either)) if of.any() else np.nan,
+    followed, mended, moves = _repaired(session, either)
+    shares = {
+        "client_withdrawal_rate": (withdrawal, of),
+        "client_confrontation_rate": (confrontation, of),
+        _REPAIR_COLUMN.name: (mended, followed),
+    }
+    n = np.where(counts(session, of) > 0, counts(session, either), np.nan)
+    turns = {
         "rupture_withdrawal_turn": marks(of, withdrawal),
         "rupture_confrontation_turn": marks(of, confrontation),
         _EVIDENCE_COLUMN.name: np.where(of, evidence, np.nan),
+        _REPAIR_TURN.name: moves,
     }
-    values |= rate("client_withdrawal_rate", withdrawal, of)
-    values |= rate("client_confrontation_rate", confrontation, of)
-    return values | _repaired(session, either)
+    return of_each(session, rates(session, shares) | {"n_rupture_candidates": n}, turns)
 
 
-def _repaired(session: AnnotatedSession, candidates: Bools) -> dict[str, Value]:
-    """Return the share of candidates that are followed by a repair move, and the moves turn by turn."""
+def _repaired(session: AnnotatedSession, candidates: Bools) -> tuple[Bools, Bools, Floats]:
+    """Return which candidates have a therapist's turn after them, and which a repair move; and the moves."""
     which, turns = repair_windows(session, candidates)
+    followed, mended, asked = np.zeros((3, len(session)), dtype=np.bool_)
     mends = repairs(session) if len(turns) else np.zeros(len(session), dtype=np.bool_)
-    asked = np.zeros(len(session), dtype=np.bool_)
-    asked[turns] = True
-    k, n = len(np.unique(which[mends[turns]])), len(np.unique(which))
-    return {**counted_rate(_REPAIR_COLUMN.name, float(k), float(n)), _REPAIR_TURN.name: marks(asked, mends)}
+    at = np.flatnonzero(candidates)[which]
+    followed[at], mended[at[mends[turns]]], asked[turns] = True, True, True
+    return followed, mended, marks(asked, mends)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from itertools import pairwise
 from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.disclosure import KINDS, Disclosed, disclosed
+from therapy_analytics.behaviours.disclosure import KINDS, disclosed
 from therapy_analytics.behaviours.text_model import mean_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.stretches import Stretches, stretches, turns_of
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate, mean_column
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._together import counted_rates, counts, means, number_of, of_each, slopes, sums
 from therapy_analytics.session import Role
 
 Floats = NDArray[np.float64]
@@ -221,43 +221,42 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
 
     Altman, I., & Taylor, D. A. (1973). Social penetration: The development of interpersonal relationships.
     """
-    found = disclosed(session)
-    depth, affect = session.by_turn(_depths), session.by_turn(_affect)
-    values: dict[str, Value] = dict(zip(_SERIES, np.ascontiguousarray(found.turns.T), strict=True)) | {_DEPTH: depth}
+    return dict(session.by_session(_values))
+
+
+def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
+    found, depth = disclosed(session), depths(session.turns)
+    affect = first_person_affect(session.turns)
+    values: dict[str, Floats] = {}
     for role in _ROLES:
-        values |= _of_role(session, role, found)
-        of = session.of(role)
-        values[f"{role}_disclosure_depth"] = _weighted(depth[of], session.n_words[of].astype(np.float64))
-        name, n = f"{role}_first_person_affect_per_100_words", float(session.n_words[of].sum())
-        values |= counted_rate(name, float(affect[of].sum()), n, per=100)
+        of = session.of(role) & (session.n_words > 0)
+        for kind, series in zip(KINDS, found.turns.T, strict=True):
+            values[f"{role}_{kind}_disclosure"] = means(session, series, of)
+        values[f"{role}_words_disclosed_per_turn"] = means(session, found.words, of)
+        values[f"{role}_disclosure_depth"] = _weighted(session, depth, session.n_words * of)
+        names, n = (f"{role}_first_person_affect_per_100_words",), counts(session, session.n_words * of)
+        values |= counted_rates(names, counts(session, affect * of)[None], n[None], per=100)
+    values |= _courses(session, found.turns)
+    turns = dict(zip(_SERIES, np.ascontiguousarray(found.turns.T), strict=True))
+    return of_each(session, values, turns | {_DEPTH: depth})
+
+
+def _weighted(session: AnnotatedSession, values: Floats, weights: NDArray[np.int64]) -> Floats:
+    """Return the weighted mean of the values that are defined, for each session."""
+    weights = np.where(np.isnan(values), 0, weights)
+    total = counts(session, weights)
+    return sums(session, np.where(weights > 0, values, 0.0) * weights) / np.where(total > 0, total, nan)
+
+
+def _courses(session: AnnotatedSession, disclosed: Floats) -> dict[str, Floats]:
+    """Return `course` of the client's turns with words, for each kind and session."""
     client = session.of("client") & (session.n_words > 0)
-    for kind, series in zip(KINDS, found.turns.T, strict=True):
-        named = zip((*_THIRDS, "slope"), course(series[client]), strict=True)
-        values |= {f"client_{kind}_disclosure_{part}": value for part, value in named}
-    return values
-
-
-def _depths(session: AnnotatedSession) -> Floats:
-    return depths(session.turns)
-
-
-def _affect(session: AnnotatedSession) -> NDArray[np.int64]:
-    return first_person_affect(session.turns)
-
-
-def _of_role(session: AnnotatedSession, role: Role, disclosed: Disclosed) -> dict[str, Value]:
-    of = session.of(role) & (session.n_words > 0)
-    values: dict[str, Value] = {
-        f"{role}_{kind}_disclosure": mean_column(series[of])
-        for kind, series in zip(KINDS, disclosed.turns.T, strict=True)
+    found = courses(disclosed[client], number_of(session)[client], len(session.bounds) - 1)
+    return {
+        f"client_{kind}_disclosure_{part}": values
+        for kind, one in zip(KINDS, found, strict=True)
+        for part, values in zip((*_THIRDS, "slope"), one, strict=True)
     }
-    return values | {f"{role}_words_disclosed_per_turn": mean_column(disclosed.words[of])}
-
-
-def _weighted(values: Floats, weights: Floats) -> float:
-    defined = ~np.isnan(values)
-    total = weights[defined].sum()
-    return float((values[defined] * weights[defined]).sum() / total) if total > 0 else nan
 
 
 def course(series: Floats) -> tuple[float, float, float, float]:
@@ -273,13 +272,22 @@ def course(series: Floats) -> tuple[float, float, float, float]:
     >>> course(np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
     (0.1, 0.5, 0.9, 1.0)
     """
-    n = len(series)
-    if n < _FEWEST_TURNS:
-        return nan, nan, nan, nan
-    bounds = [round(n * k / 3) for k in range(4)]
-    early, middle, late = (float(series[a:b].mean()) for a, b in pairwise(bounds))
-    place = np.linspace(-0.5, 0.5, n)
-    return early, middle, late, float((place * (series - series.mean())).sum() / (place * place).sum())
+    early, middle, late, slope = courses(series[:, None], np.zeros(len(series), dtype=np.int64), 1)[0, :, 0].tolist()
+    return early, middle, late, slope
+
+
+def courses(series: Floats, row: NDArray[np.int64], n: int) -> Floats:
+    """Return `course` of columns of values (n_values, n_columns) in each of n sessions, (n_columns, 4, n).
+
+    `row` says which of the sessions each value is of, in rising order.
+    """
+    size = np.bincount(row, minlength=n)
+    place, of = np.arange(len(row)) - (np.cumsum(size) - size)[row], size[row]
+    part = 3 * row + (place >= np.rint(of / 3)) + (place >= np.rint(of * 2 / 3))
+    in_part = np.maximum(np.bincount(part, minlength=3 * n), 1)
+    thirds = np.stack([(np.bincount(part, one, 3 * n) / in_part).reshape(n, 3).T for one in series.T])
+    found = np.concatenate([thirds, slopes(place / np.maximum(of - 1, 1), series, row, n).T[:, None]], axis=1)
+    return np.where(size < _FEWEST_TURNS, nan, found)
 
 
 def depths(turns: TurnArrays) -> Floats:

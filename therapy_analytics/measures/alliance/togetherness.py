@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import said
-from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.language.said import Marks, said
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._together import Floats, counted_rates, counts, of_each, rates
 from therapy_analytics.measures.alliance._inclusive_we import inclusive_we
 from therapy_analytics.session import Role
 
@@ -130,7 +130,7 @@ _ELABORATED_COLUMN = Column(
         *rate_columns(_MINIMAL_COLUMN, counted="Client turns that are a minimal response"),
     ]
 )
-def togetherness(session: AnnotatedSession) -> dict[str, float]:
+def togetherness(session: AnnotatedSession) -> dict[str, Value]:
     """Count talk of we and I, turns that open with agreement, and clients' minimal responses.
 
     High talk of we and agreement may go with a better working relationship, a high rate of
@@ -147,33 +147,43 @@ def togetherness(session: AnnotatedSession) -> dict[str, float]:
     Machine learning and natural language processing in psychotherapy research: Alliance as
     example use case. Journal of Counseling Psychology, 67, 438-448.
     """
-    roles: tuple[Role, Role] = ("therapist", "client")
-    inclusive = np.bincount(said(session).turn_of, inclusive_we(session), minlength=len(session))
-    values = _per_100_words("therapist_i", session.count(_I), session, "therapist")
-    for role in roles:
-        values.update(_per_100_words(f"{role}_we", session.count(_WE), session, role))
-        values.update(_per_100_words(f"{role}_inclusive_we", inclusive, session, role))
-        with_words = session.of(role) & (session.n_words > 0)
-        values.update(rate(f"{role}_agreement_opener_rate", session.opens_with(_AGREES), with_words))
-    of = session.of("client") & (session.n_words > 0)
-    values.update(rate("client_elaborated_agreement_rate", _agrees_and_adds(session), of))
-    values.update(rate("client_minimal_response_rate", session.consists_of(_MINIMAL), of))
-    return values
+    return dict(session.by_session(_values))
 
 
-def _per_100_words(
-    name: str, counts: NDArray[np.integer] | NDArray[np.float64], session: AnnotatedSession, role: Role
-) -> dict[str, float]:
-    of = session.of(role)
-    k, n = float(np.sum(counts[of])), float(np.sum(session.n_words[of]))
-    return counted_rate(f"{name}_per_100_words", k, n, per=100)
+def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
+    therapist, client = (session.of(role) & (session.n_words > 0) for role in ("therapist", "client"))
+    agrees = session.opens_with(_AGREES)
+    turns = {
+        "therapist_agreement_opener_rate": (agrees, therapist),
+        "client_agreement_opener_rate": (agrees, client),
+        "client_elaborated_agreement_rate": (_agrees_and_adds(session), client),
+        "client_minimal_response_rate": (session.consists_of(_MINIMAL), client),
+    }
+    return of_each(session, rates(session, turns) | _of_words(session, therapist, client))
 
 
-def _agrees_and_adds(session: AnnotatedSession) -> NDArray[np.bool_]:
+def _of_words(session: AnnotatedSession, therapist: Marks, client: Marks) -> dict[str, Floats]:
+    """Return how often each says we and I, for each session."""
+    inclusive = np.bincount(said(session).turn_of[inclusive_we(session)], minlength=len(session))
+    we = session.count(_WE)
+    counted = {
+        "therapist_i": (session.count(_I), therapist),
+        "therapist_we": (we, therapist),
+        "client_we": (we, client),
+        "therapist_inclusive_we": (inclusive, therapist),
+        "client_inclusive_we": (inclusive, client),
+    }
+    k = counts(session, np.array([own * of for own, of in counted.values()]))
+    n = counts(session, np.array([session.n_words * of for _, of in counted.values()]))
+    return counted_rates(tuple(f"{name}_per_100_words" for name in counted), k, n, per=100)
+
+
+def _agrees_and_adds(session: AnnotatedSession) -> Marks:
     """Return which turns open with agreement, are not taken back at once, and hold words of their own."""
-    words, turns = said(session), session.turns
-    place = np.arange(len(words.ids)) - np.searchsorted(words.turn_of, words.turn_of)
-    taken_back = words.are(_TAKES_BACK) & (place < _OPENING)
-    back = np.bincount(words.turn_of, taken_back, minlength=len(session)) > 0
-    stock = np.maximum(turns.covered[:, turns.column(_AGREES)], turns.covered[:, turns.column(_MINIMAL)])
+    words = said(session)
+    but = np.flatnonzero(words.are(_TAKES_BACK))
+    turns = words.turn_of[but]
+    back = np.zeros(len(session), dtype=np.bool_)
+    back[turns[but - np.searchsorted(words.turn_of, turns) < _OPENING]] = True
+    stock = np.maximum(*(session.turns.covered[:, session.turns.column(one)] for one in (_AGREES, _MINIMAL)))
     return np.asarray(session.opens_with(_AGREES) & ~back & (session.n_words - stock >= _OWN_WORDS))

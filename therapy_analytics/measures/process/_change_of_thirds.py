@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from math import nan, sqrt
-
 import numpy as np
 from scipy.special import stdtrit
 
-from therapy_analytics.language.said import Marks
-from therapy_analytics.measures._intervals import wilson
+from therapy_analytics.language.said import Ints, Marks
+from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.measures.process._word_meanings import Floats
 
 FEWEST = 3
 """Turns in each of the two thirds under which nothing is said."""
 Change = tuple[float, float, float]
-UNKNOWN: Change = (nan, nan, nan)
+Changes = tuple[Floats, Floats, Floats]
 
 
 def change_of_share(first: Marks, last: Marks) -> Change:
@@ -33,16 +31,16 @@ def change_of_share(first: Marks, last: Marks) -> Change:
     Newcombe, R. G. (1998). Interval estimation for the difference between independent proportions: Comparison of eleven
     methods. Statistics in Medicine, 17, 873-890 (method 10).
     """
-    if min(len(first), len(last)) < FEWEST:
-        return UNKNOWN
-    a, b = float(np.mean(first)), float(np.mean(last))
-    (a_low, a_high), (b_low, b_high) = (wilson(float(one.sum()), len(one)) for one in (first, last))
+    k, n = (np.array([[count(first)], [count(last)]], dtype=np.float64) for count in (np.count_nonzero, len))
+    return _one(changes_of_shares(k, n))
+
+
+def changes_of_shares(k: Floats, n: Floats) -> Changes:
+    """Return the same of many, from counts (2, ...): of the first third, and of the last."""
+    (a, b), (a_low, b_low), (a_high, b_high) = wilsons(k, n)
     change = b - a
-    return (
-        change,
-        change - sqrt((b - b_low) ** 2 + (a_high - a) ** 2),
-        change + sqrt((b_high - b) ** 2 + (a - a_low) ** 2),
-    )
+    low, high = np.sqrt((b - b_low) ** 2 + (a_high - a) ** 2), np.sqrt((b_high - b) ** 2 + (a - a_low) ** 2)
+    return _of_enough(n, (change, change - low, change + high))
 
 
 def change_of_mean(first: Floats, last: Floats) -> Change:
@@ -53,10 +51,27 @@ def change_of_mean(first: Floats, last: Floats) -> Change:
     >>> change_of_mean(np.arange(5.0), np.arange(5.0) + 2)[0]
     2.0
     """
-    if min(len(first), len(last)) < FEWEST:
-        return UNKNOWN
-    errors = [float(one.var(ddof=1)) / len(one) for one in (first, last)]
-    return _welch(float(last.mean() - first.mean()), errors, [len(first), len(last)])
+    row = np.repeat([0, 1], [len(first), len(last)])
+    return _one(changes_of_means(np.append(first, last), row, 1))
+
+
+def changes_of_means(values: Floats, row: Ints, n: int) -> Changes:
+    """Return the same of many.
+
+    Parameters
+    ----------
+    values : float64 array (n_values,)
+        Of all of them.
+    row : int64 array (n_values,)
+        Whose each value is: 0 to n - 1 of the first third, n to 2n - 1 of the last.
+    n : int
+        How many they are.
+    """
+    size = np.bincount(row, minlength=2 * n).astype(np.float64)
+    mean = np.bincount(row, values, 2 * n) / np.maximum(size, 1)
+    error = _variances(values - mean[row], row, size) / np.maximum(size, 1)
+    size, mean, error = (one.reshape(2, n) for one in (size, mean, error))
+    return _of_enough(size, _welch(mean[1] - mean[0], error, size))
 
 
 def change_of_ratio(first: Floats, last: Floats) -> Change:
@@ -74,23 +89,42 @@ def change_of_ratio(first: Floats, last: Floats) -> Change:
     ----------
     Cochran, W. G. (1977). Sampling techniques (3rd ed.), chapter 6: the ratio of sums over clusters.
     """
-    if min(len(first), len(last)) < FEWEST or not (first[:, 1].sum() and last[:, 1].sum()):
-        return UNKNOWN
-    shares = [float(one[:, 0].sum() / one[:, 1].sum()) for one in (first, last)]
-    off = [one[:, 0] - share * one[:, 1] for one, share in zip((first, last), shares, strict=True)]
-    errors = [
-        float(one.var(ddof=1)) * len(one) / float(rows[:, 1].sum()) ** 2
-        for one, rows in zip(off, (first, last), strict=True)
-    ]
-    change, low, high = _welch(shares[1] - shares[0], errors, [len(first), len(last)])
-    return change, max(low, -1.0), min(high, 1.0)
+    row = np.repeat([0, 1], [len(first), len(last)])
+    return _one(changes_of_ratios(np.vstack([first, last]), row, 1))
 
 
-def _welch(change: float, errors: list[float], n: list[int]) -> Change:
+def changes_of_ratios(values: Floats, row: Ints, n: int) -> Changes:
+    """Return the same of many, from rows (n_values, 2); see `changes_of_means`."""
+    size = np.bincount(row, minlength=2 * n).astype(np.float64)
+    part, whole = (np.bincount(row, one, 2 * n) for one in values.T)
+    share = part / np.where(whole > 0, whole, np.nan)
+    off = values[:, 0] - share[row] * values[:, 1]
+    # Their mean is 0 but for rounding
+    off -= (np.bincount(row, off, 2 * n) / np.maximum(size, 1))[row]
+    error = _variances(off, row, size) * size / np.where(whole > 0, whole, np.nan) ** 2
+    size, share, error = (one.reshape(2, n) for one in (size, share, error))
+    change, low, high = _welch(share[1] - share[0], error, size)
+    return _of_enough(size, (change, np.maximum(low, -1.0), np.minimum(high, 1.0)))
+
+
+def _variances(off: Floats, row: Ints, size: Floats) -> Floats:
+    return np.bincount(row, off**2, len(size)) / np.maximum(size - 1, 1)
+
+
+def _welch(change: Floats, errors: Floats, n: Floats) -> Changes:
     """Return an interval by Student's t with the degrees of freedom of Welch and Satterthwaite."""
-    both = sum(errors)
-    if not both:
-        return change, change, change
-    freedom = both**2 / sum(one**2 / (k - 1) for one, k in zip(errors, n, strict=True))
-    reach = float(stdtrit(freedom, 0.975)) * sqrt(both)
+    both = errors.sum(axis=0)
+    freedom = both**2 / np.where(both > 0, (errors**2 / np.maximum(n - 1, 1)).sum(axis=0), np.nan)
+    reach = np.where(both == 0, 0.0, stdtrit(freedom, 0.975) * np.sqrt(both))
     return change, change - reach, change + reach
+
+
+def _of_enough(n: Floats, found: Changes) -> Changes:
+    enough = n.min(axis=0) >= FEWEST
+    change, low, high = (np.where(enough, one, np.nan) for one in found)
+    return change, low, high
+
+
+def _one(found: Changes) -> Change:
+    change, low, high = (float(one[0]) for one in found)
+    return change, low, high

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Marks
+from therapy_analytics.language.said import Ints, Marks
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Evidence, Value
+from therapy_analytics.measures._together import counts, number_of, of_each
 from therapy_analytics.measures._turns import third_of
 from therapy_analytics.measures.process._change_of_thirds import (
     FEWEST,
-    UNKNOWN,
-    Change,
-    change_of_mean,
-    change_of_ratio,
-    change_of_share,
+    changes_of_means,
+    changes_of_ratios,
+    changes_of_shares,
 )
 from therapy_analytics.measures.process._word_meanings import Floats
 from therapy_analytics.session import Role
@@ -135,35 +134,59 @@ def drift(session: AnnotatedSession) -> dict[str, Value]:
     Welch, B. L. (1947). The generalization of Student's problem when several different population variances are
     involved. Biometrika, 34, 28-35.
     """
-    thirds = third_of(session)
-    ends = (thirds == 0, thirds == 2)
-    changes = {f"{one.name}_drift": _of_behaviour(session, one, ends) for one in _BEHAVIOURS}
-    for role in ("therapist", "client"):
-        spoken = session.of(role) & (session.n_words > 0)
-        first, last = (session.n_words[spoken & end].astype(np.float64) for end in ends)
-        changes[f"{role}_words_drift"] = change_of_mean(first, last)
-    changes[_SHARE_COLUMN.name] = change_of_ratio(*(_pairs(session, end) for end in ends))
-    named = ((f"{name}{end}", value) for name, all_ in changes.items() for end, value in zip(_ENDS, all_, strict=True))
-    return dict(named)
+    return dict(session.by_session(_drifts))
 
 
 _ENDS = ("", "_lo", "_hi")
 
 
-def _of_behaviour(session: AnnotatedSession, one: _Behaviour, ends: tuple[Marks, Marks]) -> Change:
-    if not session.has(*one.codes):
-        return UNKNOWN
-    given = np.any([session.decided(code) for code in one.codes], axis=0)
-    of = session.of(one.role) & (session.n_words > 0)
-    return change_of_share(given[of & ends[0]], given[of & ends[1]])
+def _drifts(session: AnnotatedSession) -> list[dict[str, Value]]:
+    third = third_of(session)
+    ends = (third == 0, third == 2)
+    given, of = _given(session)
+    k, n = (np.stack([counts(session, one & end) for end in ends]) for one in (given & of, of))
+    found = np.stack(changes_of_shares(k, n))
+    changes = {f"{one.name}_drift": found[:, i] for i, one in enumerate(_BEHAVIOURS)}
+    # Thirds of sessions have a number each: first those that begin them
+    n_sessions = len(session.bounds) - 1
+    row = np.where(ends[1], n_sessions, 0) + number_of(session)
+    at_an_end = (third != 1) & (session.n_words > 0)
+    for role in ("therapist", "client"):
+        turns = np.flatnonzero(session.of(role) & at_an_end)
+        means = changes_of_means(session.n_words[turns].astype(np.float64), row[turns], n_sessions)
+        changes[f"{role}_words_drift"] = np.stack(means)
+    pairs = _pairs(session, row, at_an_end)
+    changes[_SHARE_COLUMN.name] = np.stack(changes_of_ratios(*pairs, n_sessions))
+    columns = {f"{name}{end}": all_[i] for name, all_ in changes.items() for i, end in enumerate(_ENDS)}
+    return of_each(session, columns)
 
 
-def _pairs(session: AnnotatedSession, end: Marks) -> Floats:
-    """Return words of the therapist and of both, for pairs of neighbouring turns, which hang together."""
-    therapist, both = session.of("therapist"), session.of("therapist") | session.of("client")
-    turns = np.flatnonzero(both & end & (session.n_words > 0))
-    if not (therapist[turns].any() and (~therapist[turns]).any()):
-        return np.zeros((0, 2))
-    starts = np.arange(0, len(turns), 2)
+def _given(session: AnnotatedSession) -> tuple[Marks, Marks]:
+    """Return which turns have each behaviour, and which could: none without the codes; bool (n_behaviours, n_turns)."""
+    given, of = np.zeros((2, len(_BEHAVIOURS), len(session)), dtype=np.bool_)
+    spoken = {role: session.of(role) & (session.n_words > 0) for role in ("therapist", "client")}
+    for i, one in enumerate(_BEHAVIOURS):
+        if session.has(*one.codes):
+            of[i] = spoken[one.role]
+            for code in one.codes:
+                given[i] |= session.decided(code)
+    return given, of
+
+
+def _pairs(session: AnnotatedSession, row: Ints, at_an_end: Marks) -> tuple[Floats, Ints]:
+    """Return words of the therapist and of both, for pairs of neighbouring turns, which hang together, and their rows.
+
+    Thirds in which but one of the two speaks have none.
+    """
+    therapist, client = (session.of(role) for role in ("therapist", "client"))
+    turns = np.flatnonzero((therapist | client) & at_an_end)
+    row = row[turns]
+    both = [np.bincount(row[one[turns]], minlength=2 * len(session.bounds)) for one in (therapist, client)]
+    kept = np.minimum(*both)[row] > 0
+    turns, row = turns[kept], row[kept]
+    # The third of the session before is another's, so that each begins where its row does
+    begins = np.flatnonzero(np.diff(row, prepend=-1) != 0)
+    place = np.arange(len(turns)) - np.repeat(begins, np.diff(np.append(begins, len(turns))))
+    starts = np.flatnonzero(place % 2 == 0)
     words = np.column_stack([np.where(therapist, session.n_words, 0)[turns], session.n_words[turns]])
-    return np.add.reduceat(words, starts, axis=0).astype(np.float64)
+    return np.add.reduceat(words, starts, axis=0).astype(np.float64) if len(starts) else np.zeros((0, 2)), row[starts]

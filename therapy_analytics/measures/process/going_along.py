@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import Value, marks
+from therapy_analytics.measures._together import counted_rates, counts, of_each, rates, sums
 from therapy_analytics.measures.process._agreement import (
     Bools,
     Floats,
@@ -184,36 +185,35 @@ def going_along(session: AnnotatedSession) -> dict[str, Value]:
 
     Paech, S. (2025). Spiral-Bench: A benchmark for sycophancy and delusion reinforcement in language models.
     """
+    return dict(session.by_session(_values))
+
+
+def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     of, speaks = answers(session), therapist_turns(session)
     along, against, claims = goes_along(session), session.once(challenges), untested_claims(session)
     praise = likely(session, "praise")
-    n_praises = session.by_turn(model_says).praises[speaks].sum()
-    return {
-        **rate(_AGREES.name, session.once(agreement_openers), of),
-        **counted_rate(_PRAISES.name, float(n_praises), float(session.n_words[speaks].sum()), per=100),
-        **rate(_CHALLENGES.name, against, of),
-        **_after_claims(session, claims, along, against),
-        _EXPECTED.name: _balance(praise[of], against[of]),
-        "going_along_turn": np.where(of, along, np.nan),
-        "challenge_turn": np.where(of, against, np.nan),
-        "untested_claim_turn": np.where(session.of("client") & (session.n_words > 0), claims, np.nan),
+    replies = np.full(len(session), -1)
+    replies[claims] = replies_to(session, claims)
+    answered = replies >= 0
+    found = {
+        _AGREES.name: (session.once(agreement_openers), of),
+        _CHALLENGES.name: (against, of),
+        _WENT.name: (along[replies], answered),
+        _CHALLENGED.name: (against[replies], answered),
+    }
+    n_praises, n_words = counts(session, np.array([session.by_turn(model_says).praises, session.n_words]) * speaks)
+    praised = counted_rates((_PRAISES.name,), n_praises[None], n_words[None], per=100)
+    balance = {_EXPECTED.name: _balance(session, praise, against, of)}
+    turns = {
+        "going_along_turn": marks(of, along),
+        "challenge_turn": marks(of, against),
+        "untested_claim_turn": marks(session.of("client") & (session.n_words > 0), claims),
         "praise_turn": np.where(speaks, praise, np.nan),
     }
+    return of_each(session, rates(session, found) | praised | balance, turns)
 
 
-def _after_claims(session: AnnotatedSession, claims: Bools, along: Bools, against: Bools) -> dict[str, float]:
-    """Return how many of the claims that have an answer were gone along with, and challenged."""
-    replies = replies_to(session, claims)
-    replies = replies[replies >= 0]
-    n = float(len(replies))
-    return {
-        **counted_rate(_WENT.name, float(along[replies].sum()), n),
-        **counted_rate(_CHALLENGED.name, float(against[replies].sum()), n),
-    }
-
-
-def _balance(praise: Floats, against: Bools) -> float:
-    """Return praise as a share of praise and challenges, with one more of each; nan without a turn."""
-    if not len(praise):
-        return float("nan")
-    return float((praise.sum() + 1.0) / (praise.sum() + against.sum() + 2.0))
+def _balance(session: AnnotatedSession, praise: Floats, against: Bools, of: Bools) -> Floats:
+    """Return praise as a share of praise and challenges, with one more of each; nan without an answer."""
+    praises, challenged = sums(session, np.where(of, praise, 0.0)), counts(session, against & of)
+    return np.where(counts(session, of) > 0, (praises + 1.0) / (praises + challenged + 2.0), np.nan)

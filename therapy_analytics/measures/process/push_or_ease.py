@@ -8,8 +8,9 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_of, turns_with
-from therapy_analytics.measures import Column, measure, rate, rate_columns
+from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._together import of_each, rates
 from therapy_analytics.measures._turns import last_of, next_of
 from therapy_analytics.measures.process._questions import Bools, asking
 
@@ -118,6 +119,10 @@ def push_or_ease(session: AnnotatedSession) -> dict[str, Value]:
     Miller, W. R., Benefield, R. G., & Tonigan, J. S. (1993). Enhancing motivation for change in problem drinking: A
     controlled comparison of two therapist styles. Journal of Consulting and Clinical Psychology, 61(3), 455-461.
     """
+    return dict(session.by_session(_values))
+
+
+def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     if not session.has("mi_sustain", "mi_change"):
         return _undefined(session)
     resists, opens = _client_states(session)
@@ -129,20 +134,21 @@ def push_or_ease(session: AnnotatedSession) -> dict[str, Value]:
     first = last_of(session, "client")[np.maximum(answered, 0)] == np.arange(len(session))
     heard = theirs & (answered >= 0) & first
     last = ours & (follows >= 0) & (last_of(session, "therapist")[np.maximum(follows, 0)] == np.arange(len(session)))
-    values: dict[str, Value] = {"push_turn": np.where(ours, pushes.astype(float) - eases.astype(float), np.nan)}
-    values |= rate("push_after_sustain_rate", pushes[answered], heard & resists)
-    values |= rate("ease_after_sustain_rate", eases[answered], heard & resists)
-    values |= rate("push_after_change_rate", pushes[answered], heard & opens)
-    values |= rate("sustain_after_push_rate", resists[follows], last & pushes)
-    return values | rate("sustain_after_ease_rate", resists[follows], last & eases)
+    found = {
+        "push_after_sustain_rate": (pushes[answered], heard & resists),
+        "ease_after_sustain_rate": (eases[answered], heard & resists),
+        "push_after_change_rate": (pushes[answered], heard & opens),
+        "sustain_after_push_rate": (resists[follows], last & pushes),
+        "sustain_after_ease_rate": (resists[follows], last & eases),
+    }
+    moves = np.where(ours, pushes.astype(float) - eases.astype(float), np.nan)
+    return of_each(session, rates(session, found), {"push_turn": moves})
 
 
-def _undefined(session: AnnotatedSession) -> dict[str, Value]:
+def _undefined(session: AnnotatedSession) -> list[dict[str, Value]]:
     nothing = np.zeros(len(session), dtype=np.bool_)
-    values: dict[str, Value] = {"push_turn": np.full(len(session), np.nan)}
-    for one in _COLUMNS:
-        values |= rate(one.name, nothing, nothing)
-    return values
+    found = rates(session, {one.name: (nothing, nothing) for one in _COLUMNS})
+    return of_each(session, found, {"push_turn": np.full(len(session), np.nan)})
 
 
 def _client_states(session: AnnotatedSession) -> tuple[Bools, Bools]:
