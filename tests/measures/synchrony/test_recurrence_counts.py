@@ -14,24 +14,23 @@ from therapy_analytics.measures.synchrony import _recurrence_counts
 from therapy_analytics.measures.synchrony._recurrence_counts import (
     NAMES,
     counts_in_order,
+    counts_in_orders,
     counts_of,
-    runs_of,
-    shuffled_counts,
-    size_of,
     values_of_counts,
 )
 from therapy_analytics.measures.synchrony._recurrence_points import Ints
+from therapy_analytics.measures.synchrony._recurrence_runs import LONGEST, kind_of, runs_of
+from therapy_analytics.measures.synchrony._recurrence_said import session_runs
 from therapy_analytics.measures.synchrony._recurrence_values import Floats
 from therapy_analytics.measures.synchrony._whole import Side, whole_outcome
 from therapy_analytics.measures.synchrony.recurrence import (
+    CLASSES,
     REACH,
     WORDS,
     Series,
-    class_runs,
     class_series,
     cross_recurrence,
     recurrence,
-    word_runs,
     word_series,
 )
 from therapy_analytics.session import Session, Turn
@@ -187,10 +186,11 @@ def _dense(x: Series, y: Series, reach: int) -> Floats:
 
 @pytest.mark.parametrize("reach", [1, 3, 50])
 def test_shuffled_counts_are_those_of_the_matrix(reach: int) -> None:
+    """The first is the session as it is."""
     x, y = _talk(np.random.default_rng(5), 24, 3)
-    found = shuffled_counts(*_sides(x, y), np.random.default_rng(0), reach=reach, draws=9)
+    found = counts_in_orders(*_sides(x, y), np.random.default_rng(0), reach=reach, draws=9)
     orders = np.random.default_rng(0).permuted(np.tile(np.arange(12), (9, 1)), axis=1)
-    for draw, order in enumerate(orders):
+    for draw, order in enumerate([np.arange(12), *orders]):
         np.testing.assert_array_equal(found[:, :, draw], _dense(x, _moved(y, order), reach))
 
 
@@ -198,17 +198,17 @@ def test_long_sessions_are_shuffled_in_sections(monkeypatch: pytest.MonkeyPatch)
     """30 turns of the client in five sections of six: each keeps its own turns."""
     x, y = _talk(np.random.default_rng(2), 60, 5)
     monkeypatch.setattr(_recurrence_counts, "SECTION", 7)
-    found = shuffled_counts(*_sides(x, y), np.random.default_rng(0), reach=3, draws=9)
+    found = counts_in_orders(*_sides(x, y), np.random.default_rng(0), reach=3, draws=9)
     generator = np.random.default_rng(0)
     parts = [generator.permuted(np.tile(np.arange(6), (9, 1)), axis=1) + 6 * part for part in range(5)]
-    for draw, order in enumerate(np.concatenate(parts, axis=1)):
+    for draw, order in enumerate([np.arange(30), *np.concatenate(parts, axis=1)]):
         np.testing.assert_array_equal(found[:, :, draw], _dense(x, _moved(y, order), 3))
 
 
 def test_the_rate_of_the_whole_plot_knows_no_order() -> None:
     x, y = _talk(np.random.default_rng(8), 30, 12)
     whole, near = (
-        values_of_counts(shuffled_counts(*_sides(x, y), np.random.default_rng(0), reach=reach, draws=20))[0]
+        values_of_counts(counts_in_orders(*_sides(x, y), np.random.default_rng(0), reach=reach, draws=20))[0]
         for reach in (30, 5)
     )
     assert len(set(whole)) == 1
@@ -219,7 +219,7 @@ def test_all_runs_of_classes_have_different_codes() -> None:
     """9 + 81 + 729 runs of one to three of nine classes."""
     keys = np.array([(a, b, c) for a in range(1, 10) for b in range(1, 10) for c in range(1, 10)], dtype=np.uint64)
     runs = runs_of(keys.ravel(), np.repeat(np.arange(len(keys)), 3), len(keys))
-    assert np.bincount(size_of(runs.types)).tolist() == [9, 81, 729]
+    assert np.bincount(kind_of(runs.types)).tolist() == [9, 81, 729]
 
 
 @pytest.mark.parametrize("most", [0, 10**9])
@@ -282,12 +282,46 @@ def test_who_takes_words_up_is_found_beside_both_baselines(sessions: list[Annota
 
 
 def test_alone_and_in_a_batch(sessions: list[AnnotatedSession]) -> None:
+    """What is made for the batch as a whole has nothing of the sessions before and behind, but for numbers of types."""
     matcher = Matcher(builtin_lexicons())
     for one in sessions[::3]:
         (alone,) = annotate([one.session], matcher)
-        for represent in (word_runs, class_runs):
-            for part in ("types", "ids", "starts"):
-                np.testing.assert_array_equal(getattr(represent(alone), part), getattr(represent(one), part))
-        np.testing.assert_array_equal(
-            whole_outcome(WORDS, alone).shuffled.mean, whole_outcome(WORDS, one).shuffled.mean
-        )
+        alone = replace(alone, company=one.company, place=None)
+        mine, its = session_runs(alone), session_runs(one)
+        of_batch = its.ids[:, its.starts[0] : its.starts[-1]]
+        assert of_batch.shape == mine.ids.shape
+        np.testing.assert_array_equal(mine.types[mine.ids][mine.ids >= 0], its.types[of_batch][mine.ids >= 0])
+        np.testing.assert_array_equal(mine.ids < 0, of_batch < 0)
+        assert recurrence(alone) == pytest.approx(recurrence(one), rel=0, abs=0, nan_ok=True)
+
+
+def test_values_of_lines_are_those_of_the_session_alone(sessions: list[AnnotatedSession]) -> None:
+    """Lines of a whole batch are followed at once; none runs from session to session."""
+    for one in sessions:
+        values, plot = recurrence(one), cross_recurrence(*word_series(one), cut_at_turns=True)
+        for name in ("longest_line", "entropy", "laminarity", *NAMES):
+            assert values[f"recurrence_{name}"] == pytest.approx(getattr(plot, name), nan_ok=True), name
+
+
+def test_words_and_classes_together_are_each_alone() -> None:
+    x, y = _talk(np.random.default_rng(6), 20, 5)
+    ids, turn = np.concatenate([x.ids, y.ids]), np.concatenate([x.turn, y.turn])
+    order = np.argsort(turn, kind="stable")
+    series = np.stack([ids + 1, ids // 2 + 1])[:, order].astype(np.uint64)
+    turns = np.unique(x.turn), np.unique(y.turn)
+    both, *each = (
+        counts_of(*(Side(runs_of(some, turn[order], 20), of, of) for of in turns), reach=3)
+        for some in (series, *series)
+    )
+    np.testing.assert_array_equal(both, np.concatenate([each[0], each[1][:, 1:]], axis=1))
+    values = [values_of_counts(one) for one in (both, *each)]
+    np.testing.assert_array_equal(values[0], np.concatenate(values[1:]))
+    assert both.shape == (2, 1 + 2 * LONGEST)
+
+
+def test_a_part_of_a_measure_has_its_columns_of_the_whole(sessions: list[AnnotatedSession]) -> None:
+    found = [whole_outcome(kind, sessions[0]) for kind in (WORDS, CLASSES)]
+    values = recurrence(sessions[0])
+    for kind, one in zip((WORDS, CLASSES), found, strict=True):
+        np.testing.assert_array_equal(one.values, [values[column.name] for column in kind.columns])
+        np.testing.assert_array_equal(one.strangers.z, [values[f"{of.name}_strangers_z"] for of in kind.columns])

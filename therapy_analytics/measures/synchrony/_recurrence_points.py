@@ -146,7 +146,7 @@ def points(plot: Plot) -> Iterator[tuple[Ints, Ints]]:
 
 def _like_words(plot: Plot) -> tuple[Ints, Ints, Ints]:
     """Places of `y` sorted by id and turn; for each place of `x`, where its like words begin there, and how many."""
-    _, rank = np.unique(np.concatenate([plot.x, plot.y]), return_inverse=True)
+    rank = _ranks(np.concatenate([plot.x, plot.y]))
     span = int(max(plot.x_turn.max(), plot.y_turn.max())) + 2 * plot.reach + 1
     x_key = rank[: len(plot.x)] * span + plot.x_turn
     y_key = rank[len(plot.x) :] * span + plot.y_turn + plot.reach
@@ -154,6 +154,15 @@ def _like_words(plot: Plot) -> tuple[Ints, Ints, Ints]:
     edges = np.searchsorted(y_key[order], np.concatenate([x_key, x_key + 2 * plot.reach + 1]))
     begin, end = edges[: len(x_key)], edges[len(x_key) :]
     return order, begin, np.where(plot.x >= 0, end - begin, 0)
+
+
+def _ranks(ids: Ints) -> Ints:
+    """Return numbers from 0 that are alike where ids are, and not much greater than there are ids."""
+    low, high = int(ids.min()), int(ids.max())
+    if high - low > _BLOCK:
+        ranks: Ints = np.unique(ids, return_inverse=True)[1]
+        return ranks
+    return ids.astype(np.int64, copy=False) - low
 
 
 def lines(plot: Plot, i: Ints, j: Ints, *, step: tuple[int, int]) -> tuple[Ints, Ints]:

@@ -6,8 +6,8 @@ order of turns enters a measure, it also says what shuffles of it give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -79,6 +79,9 @@ class Whole:
     shuffled : callable or None
         ``shuffled(therapist, client, generator)``: the values under `DRAWS` shuffles of the
         turns within the session, (n_draws, n_columns); None where their order does not enter.
+    itself_first : bool
+        Whether `shuffled` returns the values of the session as it is in a row before those, so that nobody asks
+        `values` for them.
     strangers : bool
         Whether it is set beside dialogues with strangers.
     two_sided : tuple of str
@@ -87,6 +90,8 @@ class Whole:
         Which values mean more synchrony.
     extra : str or None
         What must be asked for, because it is costly; see `Extra`.
+    part_of : Whole or None
+        Another one, not registered, that has these columns among its own and finds them all at once.
     """
 
     name: str
@@ -95,10 +100,12 @@ class Whole:
     values: Callable[[Side, Side], Sequence[float]]
     many: Callable[[Side, Side], Floats] | None = None
     shuffled: Callable[[Side, Side, np.random.Generator], Floats] | None = None
+    itself_first: bool = False
     strangers: bool = True
     two_sided: tuple[str, ...] = ()
     closer: Closer = "higher"
     extra: Extra | None = None
+    part_of: Whole | None = None
 
 
 WHOLE: Registry[Whole] = Registry("measure of whole dialogues", package="therapy_analytics.measures.synchrony")
@@ -110,6 +117,24 @@ def whole(kind: Whole) -> Whole:
     return kind
 
 
+def parts_of(both: Whole, columns: Mapping[str, slice]) -> list[Whole]:
+    """Register some columns of a measure under one name, others under another; all are found when one is asked for."""
+    return [whole(_part(both, name, own)) for name, own in columns.items()]
+
+
+def _part(both: Whole, name: str, own: slice) -> Whole:
+    many, shuffled = both.many, both.shuffled
+    return replace(
+        both,
+        name=name,
+        columns=both.columns[own],
+        values=lambda *of: both.values(*of)[own],
+        many=many and (lambda *of: many(*of)[:, own]),
+        shuffled=shuffled and (lambda *of: shuffled(*of)[:, own]),
+        part_of=both,
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeOutcome:
     """What a measure finds in a session, (n_columns,) each."""
@@ -118,9 +143,18 @@ class WholeOutcome:
     shuffled: Chance
     strangers: Chance
 
+    def some(self, own: list[int]) -> WholeOutcome:
+        """Return what is found for some of the columns."""
+        shuffled, strangers = (
+            Chance(one.mean[own], one.sd[own], one.z[own], one.p[own]) for one in (self.shuffled, self.strangers)
+        )
+        return WholeOutcome(self.values[own], shuffled, strangers)
+
 
 def whole_outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
     """Return what a measure finds in a session; computed once."""
+    if kind.part_of is not None:
+        return whole_outcome(kind.part_of, session).some([kind.part_of.columns.index(one) for one in kind.columns])
     return session.once(lambda one: _outcome(kind, one), key=kind)
 
 
@@ -130,16 +164,16 @@ def _outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
     if not all(len(side.turns) for side in sides):
         none = np.full(len(kind.columns), nan)
         return WholeOutcome(none, *[Chance(none, none, none, none)] * 2)
-    values = np.array(kind.values(*sides), dtype=np.float64)
+    none = np.zeros((0, len(kind.columns)))
+    shuffled = kind.shuffled(sides[0], sides[1], session.generator(3)) if kind.shuffled else none
+    itself, shuffled = (shuffled[0], shuffled[1:]) if kind.itself_first else (kind.values(*sides), shuffled)
+    values = np.array(itself, dtype=np.float64)
     enough = np.full(len(values), min(len(side.turns) for side in sides) >= FEWEST_PAIRS)
     ends = np.array([column.name in kind.two_sided for column in kind.columns])
-    none = np.zeros((0, len(values)))
-    draws = (
-        kind.shuffled(sides[0], sides[1], session.generator(3)) if kind.shuffled else none,
-        np.concatenate([none, *(_among_strangers(kind, session, sides) if kind.strangers else ())]),
-    )
-    shuffled, strangers = (against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws)
-    return WholeOutcome(values, shuffled, without_p(strangers, session))
+    exchanged = np.concatenate([none, *(_among_strangers(kind, session, sides) if kind.strangers else ())])
+    draws = (shuffled, exchanged)
+    of_order, of_strangers = (against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws)
+    return WholeOutcome(values, of_order, without_p(of_strangers, session))
 
 
 def lent_turns(session: AnnotatedSession) -> tuple[Ints, ...]:

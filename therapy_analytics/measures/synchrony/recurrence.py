@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import inf
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from therapy_analytics.language import AnnotatedSession, builtin_lexicons
-from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import DRAWS, spoken_turns
-from therapy_analytics.measures.synchrony._recurrence_counts import (
-    NAMES,
-    Runs,
-    counts_of,
-    runs_of,
-    shuffled_counts,
-    values_of_counts,
-)
+from therapy_analytics.measures.synchrony._chance import DRAWS
+from therapy_analytics.measures.synchrony._recurrence_counts import NAMES, counts_in_orders, counts_of, values_of_counts
 from therapy_analytics.measures.synchrony._recurrence_lags import LagProfile, lag_profile
 from therapy_analytics.measures.synchrony._recurrence_points import (
     DIAGONAL,
@@ -37,8 +25,14 @@ from therapy_analytics.measures.synchrony._recurrence_points import (
     n_cells,
     points,
 )
+from therapy_analytics.measures.synchrony._recurrence_said import (
+    class_series,
+    plot_values,
+    session_runs,
+    word_series,
+)
 from therapy_analytics.measures.synchrony._recurrence_values import VALUES, Floats, Found, Recurrence, values_of
-from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
+from therapy_analytics.measures.synchrony._whole import Side, Whole, parts_of, whole_columns, whole_values
 
 __all__ = [
     "CLASSES",
@@ -54,9 +48,6 @@ __all__ = [
     "recurrence",
     "word_series",
 ]
-
-
-Keys: TypeAlias = NDArray[np.uint64]
 
 
 def cross_recurrence(x: Series, y: Series, *, reach: int | None = REACH, cut_at_turns: bool = False) -> Recurrence:
@@ -129,70 +120,6 @@ def _with_those_of(found: Found, plot: Plot, i: Ints, j: Ints) -> Found:
     counts = np.bincount(lines(plot, i, j, step=DIAGONAL)[1], minlength=len(found.lines)).astype(np.float64)
     counts[: len(found.lines)] += found.lines
     return Found(found.cells, found.points + n_points, found.vertical + vertical, counts)
-
-
-def word_series(session: AnnotatedSession) -> tuple[Series, Series]:
-    """Return the therapist's words, and the client's; words and pieces of contractions, without punctuation."""
-    return _series(session, session.meanwhile(_words))
-
-
-def class_series(session: AnnotatedSession) -> tuple[Series, Series]:
-    """Return the function-word class of each word of the therapist, and of the client; -1 for words of no class."""
-    return _series(session, session.meanwhile(_word_classes))
-
-
-def word_runs(session: AnnotatedSession) -> Runs:
-    """Return the runs of words of each turn."""
-    return runs_of(*session.meanwhile(_words), len(session.turns))
-
-
-def class_runs(session: AnnotatedSession) -> Runs:
-    """Return the runs of function-word classes of each turn; words of no class are never alike and end a run."""
-    return runs_of(*session.meanwhile(_word_classes), len(session.turns))
-
-
-def _series(session: AnnotatedSession, said: tuple[Keys, Ints]) -> tuple[Series, Series]:
-    keys, turn = said
-    ids = np.where(keys == 0, -1, np.unique(keys, return_inverse=True)[1])
-    sides = (np.isin(turn, turns) for turns in spoken_turns(session))
-    therapist, client = (Series(ids[side], turn[side]) for side in sides)
-    return therapist, client
-
-
-def _words(session: AnnotatedSession) -> tuple[Keys, Ints]:
-    """Return what each word is, and the position of its turn."""
-    return _called(session, lambda types: session.turns.tokens.keys[types])
-
-
-def _word_classes(session: AnnotatedSession) -> tuple[Keys, Ints]:
-    """Return the function-word class of each word, from 1 (0 for none), and the position of its turn."""
-    norm = session.turns.tokens.norm
-    return _called(session, lambda types: _classes(norm[one] for one in types.tolist()))
-
-
-def _called(session: AnnotatedSession, keys_of: Callable[[Ints], Keys]) -> tuple[Keys, Ints]:
-    """Return what each word is to be called; each type that the session has is asked for once."""
-    turns, tokens = session.turns, session.turns.tokens
-    turn = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-    ids = tokens.ids[turns.offsets[0] : turns.offsets[-1]].astype(np.int64)
-    types, which = np.unique(ids, return_inverse=True)
-    verbal = tokens.verbal[types][which]
-    return keys_of(types)[which][verbal], turn[verbal]
-
-
-def _classes(norms: Iterable[str]) -> Keys:
-    """Return the function-word class of each normal form, from 1; 0 for none (no word has two)."""
-    return np.array([_class_of(one) for one in norms], dtype=np.uint64)
-
-
-@functools.lru_cache(maxsize=20_000)
-def _class_of(norm: str) -> int:
-    return next(iter(_function_words().columns_of(norm)), -1) + 1
-
-
-@functools.cache
-def _function_words() -> Matcher:
-    return Matcher([one for one in builtin_lexicons() if one.name == "function_words"])
 
 
 _SOURCE = (
@@ -296,39 +223,39 @@ _PLAIN = [
 ]
 
 
-def _kind(name: str, columns: tuple[Column, ...], represent: Callable[[AnnotatedSession], Runs]) -> Whole:
-    """Return a measure whose columns end in `NAMES`."""
-    rows = [next(i for i, value in enumerate(NAMES) if column.name.endswith(value)) for column in columns]
-
-    def many(therapist: Side, client: Side) -> Floats:
-        return np.atleast_2d(values_of_counts(counts_of(therapist, client, reach=REACH))[rows].T)
-
-    def values(therapist: Side, client: Side) -> list[float]:
-        found: list[float] = many(therapist, client)[0].tolist()
-        return found
-
-    def shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
-        counts = shuffled_counts(therapist, client, generator, reach=REACH, draws=DRAWS)
-        return np.ascontiguousarray(values_of_counts(counts)[rows].T)
-
-    return whole(
-        Whole(
-            name=name,
-            columns=columns,
-            represent=represent,
-            values=values,
-            many=many,
-            shuffled=shuffled,
-            two_sided=tuple(column.name for column in columns if column.name.endswith("balance")),
-        )
-    )
+_COLUMNS = (_RATE, _DETERMINISM, _MEAN_LINE, _BALANCE, _CLASS_RATE, _CLASS_DETERMINISM)
+_ROWS = [0, 1, 2, 3, len(NAMES), len(NAMES) + 1]
+"""Which of the values of words, and of classes, have columns."""
 
 
-WORDS = _kind("recurrence_words", (_RATE, _DETERMINISM, _MEAN_LINE, _BALANCE), word_runs)
-CLASSES = _kind("recurrence_classes", (_CLASS_RATE, _CLASS_DETERMINISM), class_runs)
+def _values(therapist: Side, client: Side) -> list[float]:
+    found: list[float] = _many(therapist, client)[0].tolist()
+    return found
 
 
-@measure(columns=[*whole_columns(WORDS), *whole_columns(CLASSES), *_PLAIN])
+def _many(therapist: Side, client: Side) -> Floats:
+    return np.atleast_2d(values_of_counts(counts_of(therapist, client, reach=REACH))[_ROWS].T)
+
+
+def _shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
+    counts = counts_in_orders(therapist, client, generator, reach=REACH, draws=DRAWS)
+    return np.ascontiguousarray(values_of_counts(counts)[_ROWS].T)
+
+
+_BOTH = Whole(
+    name="recurrence",
+    columns=_COLUMNS,
+    represent=session_runs,
+    values=_values,
+    many=_many,
+    shuffled=_shuffled,
+    itself_first=True,
+    two_sided=(_BALANCE.name,),
+)
+WORDS, CLASSES = parts_of(_BOTH, {"recurrence_words": slice(4), "recurrence_classes": slice(4, 6)})
+
+
+@measure(columns=[*whole_columns(_BOTH), *_PLAIN])
 def recurrence(session: AnnotatedSession) -> dict[str, Value]:
     """Find which words, and classes of function words, of the one return within five turns of the other.
 
@@ -358,6 +285,6 @@ def recurrence(session: AnnotatedSession) -> dict[str, Value]:
     Fusaroli, R., & Tylen, K. (2016). Investigating conversational dynamics: interactive
     alignment, interpersonal synergy, and collective task performance. Cognitive Science, 40, 145-171.
     """
-    found = cross_recurrence(*word_series(session), cut_at_turns=True)
+    found = plot_values(session)
     plain = {column.name: getattr(found, column.name.removeprefix("recurrence_")) for column in _PLAIN}
-    return whole_values(WORDS, session) | whole_values(CLASSES, session) | plain
+    return whole_values(_BOTH, session) | plain
