@@ -17,7 +17,7 @@ from therapy_analytics.language.company import Strangers
 from therapy_analytics.measures.process._responses import response_counts
 from therapy_analytics.measures.synchrony._rows import kinds
 from therapy_analytics.pipeline._measured import Frames, frames, gold_names, measured, session_measures
-from therapy_analytics.results import Done, Key, as_csv
+from therapy_analytics.results import Done, Key
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import DIGITS
 
@@ -112,14 +112,19 @@ def _starts(table: pd.DataFrame, ids: Sequence[str]) -> list[int]:
 
 def _texts_of_turns(batch: BatchTables) -> list[str]:
     """Return the text of each session's turns: codes that people gave in others are no columns of it."""
-    turns, ids = batch.found.turns, [session.id for session in batch.sessions]
-    if not gold_names(turns):
-        return _texts(turns, ids)
-    return [_text_of_turns(turns.iloc[begin:end]) for begin, end in pairwise(_starts(turns, ids))]
-
-
-def _text_of_turns(turns: pd.DataFrame) -> str:
-    return as_csv(turns.drop(columns=[name for name in gold_names(turns) if not turns[name].any()]))
+    turns, gold = batch.found.turns, gold_names(batch.found.turns)
+    bounds = list(pairwise(_starts(turns, [session.id for session in batch.sessions])))
+    given = turns[gold].to_numpy() != ""
+    lacking = [tuple(np.array(gold)[~given[begin:end].any(axis=0)]) for begin, end in bounds]
+    texts = [""] * len(bounds)
+    for names in dict.fromkeys(lacking):  # sessions of one corpus mostly have the same codes
+        alike = [at for at, one in enumerate(lacking) if one == names]
+        rows = np.concatenate([np.arange(*bounds[at]) for at in alike])
+        starts = np.cumsum([0, *(bounds[at][1] - bounds[at][0] for at in alike)]).tolist()
+        head, parts = csv_of_parts(turns.iloc[rows].drop(columns=list(names)), starts, digits=DIGITS)
+        for at, part in zip(alike, parts, strict=True):
+            texts[at] = head + part
+    return texts
 
 
 def part_tables(batches: Sequence[BatchTables], about: Sequence[str], gold: Sequence[str]) -> dict[str, pd.DataFrame]:
