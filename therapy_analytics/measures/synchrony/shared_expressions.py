@@ -140,13 +140,17 @@ def _talk(session: AnnotatedSession) -> _Talk:
 
 def _many(therapist: Side, client: Side) -> Floats:
     """Return the values of the columns of `EXPRESSIONS`, (n_dialogues, n_columns), where one side is a stranger's."""
-    sides = [one.represented.said(one) for one in (therapist, client)]
-    role = THERAPIST if client.turns.ndim > 1 else CLIENT
-    return expressions_with_each(sides[role], sides[1 - role], len((therapist, client)[1 - role].turns), role=role)
+    role = CLIENT if client.represented.strangers is therapist.represented else THERAPIST
+    own, lent = (therapist, client) if role == THERAPIST else (client, therapist)
+    n = len(np.atleast_2d(lent.turns))
+    return expressions_with_each(own.represented.said(own), lent.represented.said(lent), n, role=role)
 
 
-def _values(therapist: Side, _: Side) -> list[float]:
-    """Return the values of the columns of `EXPRESSIONS`, of a session's own sides."""
+def _values(therapist: Side, client: Side) -> list[float]:
+    """Return the values of the columns of `EXPRESSIONS`, of all that the two say or with a stranger in place of one."""
+    if therapist.represented is not client.represented:
+        values: list[float] = _many(therapist, client)[0].tolist()
+        return values
     found: SharedExpressions = therapist.represented.shared
     lengths = found.entropy * log(2), found.mean_length
     return [found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated[THERAPIST]]
