@@ -122,8 +122,10 @@ def _of_counts(had: Ints, both: Ints, has: Ints, n_pairs: Ints) -> Floats:
     """Return the mean over the markers that a turn before has, from counts (n_stretches, n_markers, 1 or n_draws)."""
     some = had > 0
     n_used = np.count_nonzero(some, axis=1)
-    rates, chance = (both / np.maximum(had, 1)).sum(axis=1), (has * some).sum(axis=1) / np.maximum(n_pairs, 1)
-    return np.where(n_used > 0, (rates - chance) / np.maximum(n_used, 1), nan)
+    beyond = both / np.maximum(had, 1)
+    beyond -= has / np.maximum(n_pairs, 1)[..., None]
+    beyond *= some
+    return np.where(n_used > 0, beyond.sum(axis=1) / np.maximum(n_used, 1), nan)
 
 
 def _above(of_anchor: Ints, of_both: Ints, rates: Floats) -> Floats:
