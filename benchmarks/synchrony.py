@@ -168,8 +168,7 @@ def _each_measure(sessions: Sequence[Session], floor: Cost) -> None:
 
 
 def _rows(sessions: Sequence[AnnotatedSession], kind: Kind) -> None:
-    for session in sessions:
-        rows_of(session, [kind])
+    rows_of(sessions, [kind])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isinf, isnan
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ from therapy_analytics.measures.process._responses import (
     pooled_rows,
     response_rows,
 )
-from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, Kind, rows_of
+from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, Kind, Labels, rows_of
 from therapy_analytics.session import ROLES, Session
 
 DIGITS = "%.6g"
@@ -194,7 +195,14 @@ def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: S
 
 def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
     """Return a row for each session, measure, direction and part (see `ROW_COLUMNS`)."""
-    return _stacked_rows([rows_of(session, asked) for session in sessions], ROW_COLUMNS)
+    if not sessions:
+        return _stacked_rows([], ROW_COLUMNS)
+    return pd.DataFrame({name: _column(values) for name, values in rows_of(sessions, asked).items()})
+
+
+def _column(values: Labels | np.ndarray) -> Any:
+    """Return a column; names are made once, and put where they belong."""
+    return pd.Series(values.names).array.take(values.which) if isinstance(values, Labels) else values
 
 
 def profile_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:

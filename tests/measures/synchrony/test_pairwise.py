@@ -243,7 +243,7 @@ def test_marks_are_counted_whatever_their_number(n: int) -> None:
     has = np.random.default_rng(n).random((n, 2, 9)) < 0.8
     codes = np.stack([codes_of(has[:, draw]) for draw in range(2)], axis=1)
     found = counted(codes, 9, lambda numbers: np.stack([numbers.sum(axis=0), numbers[:1].sum(axis=0)]))
-    np.testing.assert_array_equal(found, np.stack([has.sum(axis=0), has[0]]))
+    np.testing.assert_array_equal(found, np.stack([has.sum(axis=0).T, has[0].T]))
 
 
 def test_chance_by_a_loop_over_draws(of_counts: Any) -> None:

@@ -284,3 +284,12 @@ def test_delays_longer_than_the_session() -> None:
     for n in range(8):
         found = ta.synchrony(dialogue(1, n), measures=[replace(LSM, delay=d) for d in range(1, 6)])
         assert len(found) == 5 * 4 * 5
+
+
+def test_rows_of_many_are_those_of_each() -> None:
+    """One has no turns and one has few: places and words per turn are those of the session, not of the batch."""
+    said = [DIALOGUES[0], Session(id="none", source_file="s.txt", turns=()), dialogue(50, n=3), DIALOGUES[1]]
+    alone = [ta.synchrony(one, measures=NAMES, strangers=DIALOGUES) for one in said]
+    same(ta.synchrony(said, measures=NAMES, strangers=DIALOGUES), pd.concat(alone))
+    assert alone[1]["words_per_turn"].isna().all()
+    assert ta.synchrony(said, measures=[]).empty

@@ -272,7 +272,7 @@ def strangers_of(session: AnnotatedSession) -> list[int]:
 
     Those who speak as many turns as the session, if there are enough of them: others must lend turns twice.
     """
-    return session.meanwhile(_strangers)
+    return session.once(_strangers)
 
 
 def _strangers(session: AnnotatedSession) -> list[int]:

@@ -22,7 +22,8 @@ def codes_of(marks: NDArray[np.generic]) -> Ints:
     >>> codes_of(np.array([[1, 0, 1], [0, 0, 0]])).tolist()
     [5, 0]
     """
-    return np.asarray((marks != 0) @ (1 << np.arange(marks.shape[1])))
+    powers = (1 << np.arange(marks.shape[1])).astype(np.float64)
+    return np.asarray(((marks != 0) @ powers).astype(np.int64))
 
 
 @functools.lru_cache(maxsize=8)
@@ -31,7 +32,7 @@ def bits_of(n_marks: int) -> Floats:
     return ((np.arange(1 << n_marks)[:, None] >> np.arange(n_marks)) & 1).astype(np.float64)
 
 
-def counted(codes: Ints, n_marks: int, counts: Callable[[Ints], Ints]) -> Floats:
+def counted(codes: Ints, n_marks: int, counts: Callable[[Ints], Ints]) -> Ints:
     """Count marks over stretches of pairs.
 
     Several counts are held in one number, each in as many bits as none can exceed, and added at once.
@@ -48,18 +49,19 @@ def counted(codes: Ints, n_marks: int, counts: Callable[[Ints], Ints]) -> Floats
 
     Returns
     -------
-    float64 array (n_stretches, n_draws, n_marks)
+    int64 array (n_stretches, n_marks, n_draws)
 
     Examples
     --------
     >>> counted(np.array([[5], [1]]), 3, lambda numbers: numbers.sum(axis=0, keepdims=True)).tolist()
-    [[[2.0, 0.0, 1.0]]]
+    [[[2], [0], [1]]]
     """
     width = max(len(codes), 1).bit_length()
-    sums = [counts(packed.take(codes)) for packed in _packed(n_marks, width)]
-    at = width * np.arange(_BITS // width)
-    found = np.concatenate([one[..., None] >> at for one in sums], axis=-1)[..., :n_marks]
-    return (found & ((1 << width) - 1)).astype(np.float64)
+    at = width * np.arange(min(_BITS // width, n_marks))[:, None]
+    found = [counts(packed.take(codes))[:, None] >> at for packed in _packed(n_marks, width)]
+    every = found[0] if len(found) == 1 else np.concatenate(found, axis=1)[:, :n_marks]
+    every &= (1 << width) - 1
+    return every
 
 
 @functools.lru_cache(maxsize=32)

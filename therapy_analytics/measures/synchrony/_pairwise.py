@@ -7,7 +7,7 @@ whom, thirds, windows, slope, shuffles, strangers, columns and rows of the table
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import nan
@@ -36,7 +36,7 @@ from therapy_analytics.session import CLIENT, THERAPIST
 
 MOST_CELLS = 4_000_000
 """So many numbers are held at a time."""
-MOST_PAIRS = 100_000
+MOST_PAIRS = 20_000
 """So many pairs of turns are held at a time, each of which has a few numbers."""
 DIRECTIONS = ("both", "therapist", "client", "difference")
 """Who replies; both is the mean of the two, difference the therapist's replies less the client's."""
@@ -167,53 +167,60 @@ def outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
 
 
 def _outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
-    own = session.meanwhile(kind.represent)
     spans = session.meanwhile(lambda one: spans_of(one, kind.delay), key=("spans", kind.delay))
-    found, each = _figures(kind, (own, own), replies_of(session, delay=kind.delay).shuffled, spans)
+    asked = list(_asked(kind, session))
+    found, each = _figures(kind, asked, spans)
     counted = _counts(*_n_defined(each, spans.of_both))
     series = np.full(len(session), nan)
     series[spans.replies] = each
-    values, *beside = found[..., 0], found[..., 1:], _among_strangers(kind, session, spans)
-    asked, ends = counted >= FEWEST_PAIRS, _two_sided(len(spans.parts))
-    draws = (one.transpose(2, 0, 1) for one in beside)
-    shuffles, others = (against(values, one, asked, closer=kind.closer, two_sided=ends) for one in draws)
+    values, n_shuffled = found[..., 0], asked[0][1].n_draws
+    enough, ends = counted >= FEWEST_PAIRS, _two_sided(len(spans.parts))
+    draws = (one.transpose(2, 0, 1) for one in (found[..., 1:n_shuffled], found[..., n_shuffled:]))
+    shuffles, others = (against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws)
     return Outcome(spans.parts, values, counted, shuffles, without_p(others, session), series)
 
 
-def _among_strangers(kind: Pairwise, session: AnnotatedSession, spans: Spans) -> Floats:
-    """Return the figures of dialogues with strangers, (4, n_parts, n_draws): first with clients, then with therapists.
+def _asked(kind: Pairwise, session: AnnotatedSession) -> Iterator[tuple[tuple[Any, Any], Replies]]:
+    """Yield the draws of a session, with what stands for its turns: of the therapist's replies the turns before first.
 
-    The stranger of a dialogue is one in both directions: two strangers would be half as different as one.
+    First the session as it is and its shuffles, then dialogues with strangers as clients, then as therapists. The
+    stranger of a dialogue is one in both directions: two strangers would be half as different as one.
     """
-    found = [np.full((len(DIRECTIONS), len(spans.parts), 0), nan)]
-    exchanged = replies_of(session, delay=kind.delay).exchanged
-    if session.company is not None and exchanged:
-        own, theirs = session.meanwhile(kind.represent), session.company.whole.once(kind.represent)
-        # Of the therapist's replies, which come first: the turns before, and the replies
-        sides = {CLIENT: (theirs, own), THERAPIST: (own, theirs)}
-        found += [_figures(kind, sides[one], exchanged[one], spans)[0] for one in (CLIENT, THERAPIST)]
-    return np.concatenate(found, axis=-1)
+    own, drawn = session.meanwhile(kind.represent), replies_of(session, delay=kind.delay)
+    yield (own, own), drawn.shuffled
+    if session.company is not None and drawn.exchanged:
+        theirs = session.company.whole.once(kind.represent)
+        yield (theirs, own), drawn.exchanged[CLIENT]
+        yield (own, theirs), drawn.exchanged[THERAPIST]
 
 
 def _n_defined(each: Floats, stretches: Stretches) -> Floats:
-    """Return the pairs with a value of each part, the slope's as the whole's: of the therapist, and of the client."""
+    """Return the pairs with a value of each part, the slope's as the whole's: the therapist's, and the client's."""
     n = stretches.counts(~np.isnan(each)).reshape(2, -1)
     return np.concatenate([n, n[:, :1]], axis=1).astype(np.float64)
 
 
-def _figures(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> tuple[Floats, Floats]:
+def _figures(kind: Pairwise, asked: Sequence[tuple[tuple[Any, Any], Replies]], spans: Spans) -> tuple[Floats, Floats]:
     """Return the figures of all draws, (4, n_parts, n_draws); and what each pair of the first draw comes to."""
-    if not len(spans.replies):
-        return np.full((len(DIRECTIONS), len(spans.parts), replies.n_draws), nan), np.zeros(0)
-    n, first = spans.n_therapist, np.zeros(0)
-    found: list[Floats] = []
-    drawn = (_by_quick if kind.quick else _by_score if kind.score else _by_terms)(kind, sides, replies, spans)
-    most = max(1, MOST_PAIRS // replies.together.n_pairs)
-    for start in range(0, replies.n_draws, most):
-        of_parts, each = drawn(slice(start, start + most))
-        first = first if found else each[:, 0]
-        found.append(_with_dyad(of_parts, slopes(each[:n]), slopes(each[n:])))
-    return found[0] if len(found) == 1 else np.concatenate(found, axis=-1), first
+    n_pairs, n_draws = len(spans.replies), sum(replies.n_draws for _, replies in asked)
+    if not n_pairs:
+        return np.full((len(DIRECTIONS), len(spans.parts), n_draws), nan), np.zeros(0)
+    found, each = np.empty((len(DIRECTIONS), len(spans.parts), n_draws)), np.empty((n_pairs, n_draws))
+    both, therapist, client, difference = found
+    drawn = _by_quick if kind.quick else _by_score if kind.score else _by_terms
+    most, start = max(1, MOST_PAIRS // n_pairs), 0
+    for sides, replies in asked:
+        some = drawn(kind, sides, replies, spans)
+        for first in range(0, replies.n_draws, most):
+            part = slice(first, min(first + most, replies.n_draws))
+            at = slice(start + part.start, start + part.stop)
+            of_parts, each[:, at] = some(part)
+            found[1:3, :-1, at] = of_parts.reshape(2, -1, of_parts.shape[1])
+        start += replies.n_draws
+    therapist[-1], client[-1] = slopes(each[: spans.n_therapist]), slopes(each[spans.n_therapist :])
+    np.subtract(therapist, client, out=difference)
+    both[:] = _of_both(therapist, client)
+    return found, each[:, 0]
 
 
 def _ways(kind: Pairwise, sides: tuple[Any, Any], replies: Replies) -> list[tuple[tuple[Any, Any], Draws]]:
@@ -309,18 +316,12 @@ def looked_up(
     return found
 
 
-def _with_dyad(of_parts: Floats, *slope: Floats) -> Floats:
-    """Put both and the difference beside the two directions, and slopes behind the parts: (4, n_parts, n_draws)."""
-    n_parts = len(of_parts) // 2 + 1
-    found = np.empty((len(DIRECTIONS), n_parts, of_parts.shape[1]))
-    both, therapist, client, difference = found
-    found[1:3, :-1] = of_parts.reshape(2, n_parts - 1, -1)
-    therapist[-1], client[-1] = slope
-    np.subtract(therapist, client, out=difference)
-    np.divide(therapist + client, 2, out=both)
+def _of_both(therapist: Floats, client: Floats) -> Floats:
+    """Return the mean of the two, or the one that there is."""
+    both = (therapist + client) / 2
     if np.isnan(both).any():
-        both[:] = np.where(np.isnan(therapist), client, np.where(np.isnan(client), therapist, both))
-    return found
+        return np.where(np.isnan(therapist), client, np.where(np.isnan(client), therapist, both))
+    return both
 
 
 def _counts(therapist: Floats, client: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +13,27 @@ from numpy.typing import NDArray
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.measures import Column
-from therapy_analytics.measures.synchrony._chance import DRAWS, Chance, Floats, strangers_of
+from therapy_analytics.measures.synchrony._chance import DRAWS, Chance, Floats, Ints, strangers_of
 from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, PAIRWISE, Pairwise, outcome
-from therapy_analytics.measures.synchrony._stretches import STEP, WINDOW
+from therapy_analytics.measures.synchrony._stretches import SLOPE, STEP, THIRDS, WINDOW, WINDOWS, parts_of
+from therapy_analytics.measures.synchrony._stretches import WHOLE as WHOLE_SESSION
 from therapy_analytics.measures.synchrony._whole import MOST_DIALOGUES, WHOLE, Whole, whole_outcome
 from therapy_analytics.session import OTHER
 
 Kind = Pairwise | Whole
-Rows = Mapping[str, NDArray[np.generic]]
+PARTS = (WHOLE_SESSION, *THIRDS, WINDOWS, SLOPE)
+_FIGURES = ("n_pairs", "value", "null", "null_sd", "z", "p", "strangers", "strangers_sd", "strangers_z", "strangers_p")
+_NO_ROWS = np.zeros((5, 0), dtype=np.int64)
+
+
+class Labels(NamedTuple):
+    """A column of few names: the names, and for each row which of them it has."""
+
+    names: Sequence[str]
+    which: Ints
+
+
+Rows = Mapping[str, Labels | NDArray[np.generic]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,72 +115,74 @@ def kinds(names: Sequence[str | Kind] | None = None, *, extras: Collection[Extra
     return [known[name] if isinstance(name, str) else name for name in names]
 
 
-def rows_of(session: AnnotatedSession, asked: Sequence[Kind]) -> Rows:
-    """Return the rows of a session as columns of one length, by the names of `ROW_COLUMNS`."""
-    blocks = [_pairwise_rows(one, session) if isinstance(one, Pairwise) else _whole_rows(one, session) for one in asked]
-    names = [name for name in _ABOUT if name not in ("session_id", "n_strangers")]
-    rows = {name: np.concatenate([block[name] for block in blocks]) if blocks else np.zeros(0) for name in names}
-    n = len(rows["value"])
-    rows["words_per_turn"] = _words_per_turn(session, rows["first_turn"], rows["last_turn"])
-    ends = {
-        "session_id": np.full(n, session.session.id, dtype=object),
-        "n_strangers": np.full(n, len(strangers_of(session)), dtype=np.int64),
+def rows_of(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> Rows:
+    """Return the rows of sessions, at least one, as columns of one length, by the names of `ROW_COLUMNS`."""
+    names = [[column.name for column in kind.columns] if isinstance(kind, Whole) else [kind.name] for kind in asked]
+    starts = np.cumsum([0, *map(len, names)]).tolist()
+    of_session, blocks = [], []
+    for at, session in enumerate(sessions):
+        everywhere = _everywhere(session)
+        for kind, start in zip(asked, starts, strict=False):
+            places, figures = (
+                _pairwise(kind, session, everywhere) if isinstance(kind, Pairwise) else _whole(kind, session)
+            )
+            places = places.copy()
+            places[0] += start
+            of_session.append(np.full(places.shape[1], at))
+            blocks.append((places, figures))
+    at_session = np.concatenate([_NO_ROWS[0], *of_session])
+    measure, direction, part, first, last = np.concatenate([_NO_ROWS, *(places for places, _ in blocks)], axis=1)
+    figures = np.concatenate([np.zeros((len(_FIGURES), 0)), *(one for _, one in blocks)], axis=1)
+    numbers = {
+        "first_turn": first,
+        "last_turn": last,
+        "words_per_turn": _words_per_turn(sessions, at_session, first, last),
+        "n_strangers": np.array([len(strangers_of(one)) for one in sessions], dtype=np.int64)[at_session],
+        **dict(zip(_FIGURES, figures, strict=True)),
     }
-    return {name: (rows | ends)[name] for name in _ABOUT}
+    labels = {
+        "session_id": Labels([one.session.id for one in sessions], at_session),
+        "measure": Labels([name for those in names for name in those], measure),
+        "direction": Labels(DIRECTIONS, direction),
+        "part": Labels(PARTS, part),
+    }
+    return {name: (labels | numbers)[name] for name in _ABOUT}
 
 
-def _pairwise_rows(kind: Pairwise, session: AnnotatedSession) -> dict[str, NDArray[np.generic]]:
+def _everywhere(session: AnnotatedSession) -> Ints:
+    """Return the rows of a measure of neighbouring turns in a session: of each direction all parts; see `_whole`."""
+    parts = parts_of(len(session))
+    one = np.array([(0, 0, PARTS.index(part.name), part.first, part.last) for part in parts]).T
+    every = np.tile(one, len(DIRECTIONS))
+    every[1] = np.repeat(np.arange(len(DIRECTIONS)), len(parts))
+    return every
+
+
+def _pairwise(kind: Pairwise, session: AnnotatedSession, everywhere: Ints) -> tuple[Ints, Floats]:
     found = outcome(kind, session)
-    n_parts = len(found.parts)
-    return {
-        **_named(kind.name, np.repeat(np.array(DIRECTIONS, dtype=object), n_parts)),
-        "part": np.tile(np.array([part.name for part in found.parts], dtype=object), len(DIRECTIONS)),
-        "first_turn": np.tile([part.first for part in found.parts], len(DIRECTIONS)),
-        "last_turn": np.tile([part.last for part in found.parts], len(DIRECTIONS)),
-        "n_pairs": found.n_pairs.ravel(),
-        "value": found.values.ravel(),
-        **_chance(found.shuffled, found.strangers),
-    }
+    return everywhere, _figures(found.values, found.n_pairs, found.shuffled, found.strangers)
 
 
-def _whole_rows(kind: Whole, session: AnnotatedSession) -> dict[str, NDArray[np.generic]]:
+def _whole(kind: Whole, session: AnnotatedSession) -> tuple[Ints, Floats]:
+    """Return the rows of a measure: which of its names, direction, part, first turn, last turn; and its figures."""
     found = whole_outcome(kind, session)
     n = len(kind.columns)
-    none = np.full(n, nan)
-    return {
-        **_named("", np.full(n, "both", dtype=object)),
-        "measure": np.array([column.name for column in kind.columns], dtype=object),
-        "part": np.full(n, "whole", dtype=object),
-        "first_turn": np.zeros(n, dtype=np.int64),
-        "last_turn": np.full(n, len(session) - 1),
-        "n_pairs": none,
-        "value": found.values,
-        **_chance(found.shuffled, found.strangers),
-    }
+    places = np.zeros((len(_NO_ROWS), n), dtype=np.int64)
+    places[0], places[-1] = np.arange(n), len(session) - 1
+    return places, _figures(found.values, np.full(n, nan), found.shuffled, found.strangers)
 
 
-def _named(name: str, direction: NDArray[np.object_]) -> dict[str, NDArray[np.generic]]:
-    nothing = np.zeros(len(direction))  # words per turn are filled in for all rows at once
-    return {"measure": np.full(len(direction), name, dtype=object), "direction": direction, "words_per_turn": nothing}
+def _figures(values: Floats, n_pairs: Floats, shuffled: Chance, strangers: Chance) -> Floats:
+    """Return what `_FIGURES` names, (n_figures, n_rows)."""
+    chance = [each for one in (shuffled, strangers) for each in (one.mean, one.sd, one.z, one.p)]
+    return np.array([n_pairs, values, *chance]).reshape(len(_FIGURES), -1)
 
 
-def _chance(shuffled: Chance, strangers: Chance) -> dict[str, Floats]:
-    return {
-        "null": shuffled.mean.ravel(),
-        "null_sd": shuffled.sd.ravel(),
-        "z": shuffled.z.ravel(),
-        "p": shuffled.p.ravel(),
-        "strangers": strangers.mean.ravel(),
-        "strangers_sd": strangers.sd.ravel(),
-        "strangers_z": strangers.z.ravel(),
-        "strangers_p": strangers.p.ravel(),
-    }
-
-
-def _words_per_turn(session: AnnotatedSession, first: NDArray[np.generic], last: NDArray[np.generic]) -> Floats:
-    spoken = (session.n_words > 0) & (session.turns.roles != OTHER)
-    words = np.concatenate([[0], np.cumsum(np.where(spoken, session.n_words, 0))])
-    turns = np.concatenate([[0], np.cumsum(spoken)])
-    start, stop = first.astype(np.int64), last.astype(np.int64) + 1
+def _words_per_turn(sessions: Sequence[AnnotatedSession], of_session: Ints, first: Ints, last: Ints) -> Floats:
+    """Return the mean words of the turns from first to last, each of its session."""
+    starts = np.cumsum([0, *map(len, sessions)])[of_session]
+    said = np.concatenate([np.where(one.turns.roles == OTHER, 0, one.n_words) for one in sessions])
+    words, turns = np.append(0, np.cumsum(said)), np.append(0, np.cumsum(said > 0))
+    start, stop = starts + first, starts + last + 1
     n = turns[stop] - turns[start]
     return np.where(n > 0, (words[stop] - words[start]) / np.maximum(n, 1), nan)

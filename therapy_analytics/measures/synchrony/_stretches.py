@@ -14,7 +14,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Floats, Ints, directions
 
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
-WHOLE, SLOPE = "whole", "slope"
+WHOLE, WINDOWS, SLOPE = "whole", "window", "slope"
 THIRDS = ("third_1", "third_2", "third_3")
 WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
@@ -41,7 +41,7 @@ def parts_of(n_turns: int) -> tuple[Part, ...]:
     last = n_turns - 1
     bounds = [-(-n_turns * k // 3) for k in range(4)]
     thirds = [Part(name, bounds[k], bounds[k + 1] - 1) for k, name in enumerate(THIRDS)]
-    windows = [Part("window", first, first + WINDOW - 1) for first in range(0, n_turns - WINDOW + 1, STEP)]
+    windows = [Part(WINDOWS, first, first + WINDOW - 1) for first in range(0, n_turns - WINDOW + 1, STEP)]
     return (Part(WHOLE, 0, last), *thirds, *windows, Part(SLOPE, 0, last))
 
 

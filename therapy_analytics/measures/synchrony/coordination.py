@@ -100,33 +100,40 @@ def _over(sums: Floats) -> Floats:
 
 
 def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Drawn:
-    """Return what gives `_over` and `_each` of draws, from marks as bits: which both have is the one and the other."""
-    n_marks = before.shape[1]
-    bits, codes = bits_of(n_marks), (codes_of(before)[draws.anchors], codes_of(after)[draws.replies])
-    table = len(codes[0]) * len(codes[1]) < draws.n_draws * draws.n_pairs
-    n_pairs = (stretches.bounds[1] - stretches.bounds[0]).astype(np.float64)[:, None, None]
+    """Return what gives `_over` and `_each` of draws, from marks as bits: which both have is the one and the other.
+
+    The turns before, or the replies, are the same in all draws.
+    """
+    n_marks, counts = before.shape[1], stretches.counts
+    codes = codes_of(before[draws.anchors]), codes_of(after[draws.replies])
+    n_pairs = (stretches.bounds[1] - stretches.bounds[0])[:, None]
 
     def drawn(part: slice) -> tuple[Floats, Floats]:
-        of_anchor, of_reply = (code[at] for code, at in zip(codes, draws.some(part), strict=True))
+        of_anchor, of_reply = (code.take(at) for code, at in zip(codes, draws.some(part), strict=True))
         of_both = of_anchor & of_reply
-        had, both, has = (counted(one, n_marks, stretches.counts) for one in (of_anchor, of_both, of_reply))
+        had, both, has = (counted(one, n_marks, counts) for one in (of_anchor, of_both, of_reply))
         rates = has[0] / len(of_reply)  # the first stretch is all pairs
-        if table and (rates == rates[0]).all():
-            every = _above(bits, codes[0][:, None], codes[1][None], rates[:1])
-            at = draws.some(part)
-            each = every.take(at[0] * every.shape[1] + at[1])
-        else:
-            each = _above(bits, of_anchor, of_reply, rates)
-        return aggregate(_beyond(had, both, has, n_pairs)), each
+        return _of_counts(had, both, has, n_pairs), _above(of_anchor, of_both, rates)
 
     return drawn
 
 
-def _above(bits: Floats, of_anchor: Ints, of_reply: Ints, rates: Floats) -> Floats:
-    """Return `_each` of turns given as bits, with the rate of each marker in the replies, (1 or n_draws, n_markers)."""
-    n = bits.sum(axis=1)[of_anchor]
-    above = (bits[of_anchor & of_reply] - bits[of_anchor] * rates).sum(axis=-1)
-    return np.where(n > 0, above / np.maximum(n, 1), nan)
+def _of_counts(had: Ints, both: Ints, has: Ints, n_pairs: Ints) -> Floats:
+    """Return the mean over the markers that a turn before has, from counts (n_stretches, n_markers, 1 or n_draws)."""
+    some = had > 0
+    n_used = np.count_nonzero(some, axis=1)
+    beyond = both / np.maximum(had, 1)
+    beyond -= has / np.maximum(n_pairs, 1)[..., None]
+    beyond *= some
+    return np.where(n_used > 0, beyond.sum(axis=1) / np.maximum(n_used, 1), nan)
+
+
+def _above(of_anchor: Ints, of_both: Ints, rates: Floats) -> Floats:
+    """Return `_each` of turns given as bits, with the rate of each marker in the replies, (n_markers, 1 or n_draws)."""
+    bits, same = bits_of(len(rates)), of_anchor.shape[1] == 1
+    expected = bits[of_anchor[:, 0]] @ rates if same else (bits @ rates[:, 0]).take(of_anchor)
+    n = np.bitwise_count(of_anchor)
+    return np.where(n > 0, (np.bitwise_count(of_both) - expected) / np.maximum(n, 1), nan)
 
 
 def _each(terms: Floats) -> Floats:

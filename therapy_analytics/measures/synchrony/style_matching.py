@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import nan
 from typing import Literal
 
@@ -12,8 +13,8 @@ from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import Draws, Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._marks import bits_of, codes_of, counted
-from therapy_analytics.measures.synchrony._pairwise import Drawn, Pairwise, looked_up, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._marks import codes_of, counted
+from therapy_analytics.measures.synchrony._pairwise import Drawn, Pairwise, mean, pairwise, scores
 from therapy_analytics.measures.synchrony._stretches import Stretches
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
@@ -128,24 +129,29 @@ def reciprocal(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> F
     >>> reciprocal(said, reply, np.array([0]), np.array([0])).round(3).tolist()
     [[0.667, 0.0, 1.0, 0.0]]
     """
-    found = _matched(before, after, anchors, replies)
+    anchors, replies = np.broadcast_arrays(anchors, replies)
+    found = np.moveaxis(_matched(before.T, after.T, anchors, replies), 0, -1)
     return np.concatenate([found, np.broadcast_to(before[anchors] > 0, found.shape)], axis=-1)
 
 
 def _matched(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> Floats:
-    a, b = before[anchors], after[replies]
-    return np.where(a > 0, 1.0 - np.abs(a - b) / (a + b + 0.0001), 0.0)
+    """Return the matching of the categories that the turn before has, else 0, (n_categories, ...)."""
+    a, b = before.take(anchors, axis=1), after.take(replies, axis=1)
+    found = 1.0 - np.abs(a - b) / (a + b + 0.0001)
+    found *= a > 0
+    return found
 
 
 def over_categories(sums: Floats) -> Floats:
     """Return the mean of each category over replies, then over categories, from sums of `reciprocal`."""
-    return _over_both(*np.split(sums, 2, axis=-1))
+    total, n = np.split(sums, 2, axis=-1)
+    return _over_both(np.moveaxis(total, -1, 0), np.moveaxis(n, -1, 0))
 
 
-def _over_both(total: Floats, n: Floats) -> Floats:
-    ones = np.ones(n.shape[-1])
-    n_used = np.minimum(n, 1) @ ones
-    return np.where(n_used > 0, (total / np.maximum(n, 1)) @ ones / np.maximum(n_used, 1), nan)
+def _over_both(total: Floats, n: Floats | Ints) -> Floats:
+    """Return the same from the sums of each category, (n_categories, ...), and from how many replies have it."""
+    n_used = np.count_nonzero(n, axis=0)
+    return np.where(n_used > 0, (total / np.maximum(n, 1)).sum(axis=0) / np.maximum(n_used, 1), nan)
 
 
 def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: Stretches) -> Drawn:
@@ -153,21 +159,36 @@ def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: St
 
     Where the turns before are the same in all draws, this is done once.
     """
-    n, of_turn = before.shape[1], codes_of(before > 0)
-    ones, n_used = np.ones(n), bits_of(n).sum(axis=1)[of_turn]
-
-    def matched(anchors: Ints, replies: Ints) -> tuple[Floats, Floats]:
-        found, used = _matched(before, after, anchors, replies), n_used[anchors]
-        return found, np.where(used > 0, found @ ones / np.maximum(used, 1), nan)
-
-    pairs, codes = looked_up(matched, draws), of_turn[draws.anchors]
+    asked, replies = before[draws.anchors], np.ascontiguousarray(after[draws.replies].T)
+    n, of_anchor, anchors = before.shape[1], codes_of(asked), np.ascontiguousarray(asked.T)
+    matched = _pairs_matched(anchors, replies, draws)
 
     def drawn(part: slice) -> tuple[Floats, Floats]:
-        total, each = pairs(part)
-        used = counted(codes[draws.some(part)[0]], n, stretches.counts)
-        return _over_both(stretches.sums(total), used), each
+        found, codes = matched(part), of_anchor.take(draws.some(part)[0])
+        total = stretches.sums(found.transpose(1, 0, 2))
+        n_used = np.bitwise_count(codes)
+        each = np.where(n_used > 0, found.sum(axis=0) / np.maximum(n_used, 1), nan)
+        used = counted(codes, n, stretches.counts)
+        return _over_both(total.transpose(1, 0, 2), used.transpose(1, 0, 2)), each
 
     return drawn
+
+
+def _pairs_matched(anchors: Floats, replies: Floats, draws: Draws) -> Callable[[slice], Floats]:
+    """Return what gives the matching of the pairs of some draws, (n_categories, n_pairs, n_draws).
+
+    Looked up in a table of all pairs, where that is less work.
+    """
+    n_anchors, n_replies = len(draws.anchors), len(draws.replies)
+    if n_anchors * n_replies > draws.n_draws * draws.n_pairs:
+        return lambda part: _matched(anchors, replies, *draws.some(part))
+    table = _matched(anchors, replies, *np.ogrid[:n_anchors, :n_replies]).reshape(len(anchors), -1)
+
+    def found(part: slice) -> Floats:
+        anchor_at, reply_at = draws.some(part)
+        return table.take(anchor_at * n_replies + reply_at, axis=1)
+
+    return found
 
 
 LSM = pairwise(lsm())
