@@ -2,8 +2,8 @@
 
 A word, all that stands between spaces, is looked up among special ones (*don't*, *:-)*); else signs are taken off its
 begin and end as long as there are any, and what is left is cut at hyphens and the like. At last, special ones that came
-apart on the way are put together. The rules are data (tokenizer/rules.json, by tools/build_tokenizer_rules.py), because
-to load spaCy takes as long as all else until a first session is measured.
+apart on the way are put together. The rules are data (tokenizer/rules.json, by tools/build_tokenizer_rules.py):
+loading spaCy took a quarter of the processor time until the first session of a run was written.
 """
 
 from __future__ import annotations
