@@ -94,7 +94,9 @@ class Weights:
         below = [head - n for head in others]
         columns = [*range(3 * n), *(3 * n + column for column in below)]
         names = tuple(self.heads[head] for head in kept)
-        return Weights(names, n, self.buckets[:, columns], self.hand[:, kept], self.lift[:, below], self.bias[kept])
+        # Columns taken out stand one after the other in memory: a sparse product would bring them into rows each time
+        buckets = np.ascontiguousarray(self.buckets[:, columns])
+        return Weights(names, n, buckets, self.hand[:, kept], self.lift[:, below], self.bias[kept])
 
 
 def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weights]:

@@ -1,23 +1,25 @@
-"""Tokens of many turns as arrays, by spaCy's English tokeniser, once."""
+"""Tokens of many turns as arrays, by the rules of spaCy's English tokeniser, once."""
 
 from __future__ import annotations
 
-import functools
+import hashlib
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.language._divide import Pieces, divide, word_of
+
 _STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u2014": " ", "\u2013": " "})
 _DASH = re.compile(r"-{2,}|(?<!\w)-|-(?!\w)|(?<=\w)-(?=\w+')")
 _DOTS = re.compile(r"\.{3,}")
+_WORD = re.compile(r"\S+")
 _NORMS = {"'ve": "have"}
 _ENDS_SENTENCE = re.compile(r"[.!?]*[!?]|\.|\u3002")
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc"})
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +71,19 @@ def tokenize(texts: Sequence[str]) -> Tokens:
         Types are numbered in the order of their text, so the result does not depend on
         what was tokenised before.
     """
-    from spacy.attrs import LOWER, NORM, SPACY  # noqa: PLC0415 (spaCy is slow to import)
-
-    make_doc = _tokenizer()
-    tables = [make_doc(plain(text)).to_array([LOWER, NORM, SPACY]) for text in texts]
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum([len(table) for table in tables], out=offsets[1:])
-    if not offsets[-1]:
-        return _no_tokens(offsets)
-    table = np.concatenate(tables).astype(np.uint64, copy=False)
-    lower, norm, keys, ids = _types(table[:, 0], table[:, 1])
-    verbal = _flags(_is_word, lower)
-    starts = _word_starts(verbal[ids], table[:, 2] != 0, offsets)
-    ends = _flags(_ENDS_SENTENCE.fullmatch, lower)[ids]
-    ends[1:] &= ~_flags(_TITLES.__contains__, lower)[ids[:-1]]
-    return _without_space(Tokens(lower, norm, keys, verbal, ids, offsets, starts, ends))
+    words_of = _words_of([plain(text) for text in texts])
+    words = list(chain.from_iterable(words_of))
+    which = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    types = _Types.of(which)
+    word = np.fromiter(map(which.__getitem__, words), np.int64, len(words))
+    n_tokens = types.bounds[word + 1] - types.bounds[word]
+    before = np.append(0, np.cumsum(n_tokens))
+    at = np.arange(before[-1]) + np.repeat(types.bounds[word] - before[:-1], n_tokens)
+    ids = types.ids[at]
+    ends = _flags(_ENDS_SENTENCE.fullmatch, types.lower)[ids]
+    ends[1:] &= ~_flags(_TITLES.__contains__, types.lower)[ids[:-1]]
+    offsets = before[np.append(0, np.cumsum([len(some) for some in words_of], dtype=np.int64))]
+    return Tokens(types.lower, types.norm, types.keys, types.verbal, ids, offsets, types.starts[at], ends)
 
 
 def _is_word(word: str) -> bool:
@@ -94,31 +94,18 @@ def _flags(test: Callable[[str], object], types: tuple[str, ...]) -> NDArray[np.
     return np.array([bool(test(word)) for word in types], dtype=np.bool_)
 
 
-def _without_space(tokens: Tokens) -> Tokens:
-    """Drop the tokens that spaCy makes of line ends and double spaces."""
-    keep = ~_flags(str.isspace, tokens.lower)[tokens.ids]
-    kept_before = np.concatenate([[0], np.cumsum(keep)])
-    return replace(
-        tokens,
-        ids=tokens.ids[keep],
-        offsets=kept_before[tokens.offsets],
-        word_start=tokens.word_start[keep],
-        sentence_end=tokens.sentence_end[keep],
-    )
-
-
 def plain(text: str) -> str:
     """Return a text in the form that is tokenised, character for character as long.
 
     Lower case, straight apostrophes, and space for the dashes and dots that transcribers
-    put between words: behind them spaCy would leave "i'm" whole.
+    put between words: behind them the rules would leave "i'm" whole.
 
     Examples
     --------
     >>> plain("I know...I\u2019m so--so tired")
     "i know … i'm so  so tired"
     """
-    text = text.translate(_STRAIGHT)
+    text = text if text.isascii() else text.translate(_STRAIGHT)
     if "-" in text:
         text = _DASH.sub(lambda dash: " " * len(dash[0]), text)
     if "..." in text:
@@ -136,44 +123,66 @@ def spans(text: str) -> list[tuple[int, int]]:
     [(0, 1), (2, 4), (4, 7), (7, 10)]
     """
     dots = {place: run.span() for run in _DOTS.finditer(text) for place in range(*run.span())}
-    tokens = [one for one in _tokenizer()(plain(text)) if not one.lower_.isspace()]
-    return [dots.get(one.idx, (one.idx, one.idx + len(one))) for one in tokens]
+    form = plain(text)
+    found: list[tuple[int, int]] = []
+    for word, pieces in zip(_WORD.finditer(form), divide(form), strict=True):
+        found += pairwise(accumulate((len(piece) for piece, _ in pieces), initial=word.start()))
+    return [dots.get(begin, (begin, end)) for begin, end in found]
 
 
-@functools.cache
-def _tokenizer() -> Any:
-    from spacy.lang.en import English  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """What the different words of a list of texts consist of, as written between spaces.
 
-    return English().tokenizer
+    Attributes
+    ----------
+    lower, norm, keys, verbal : tuple or array (n_types,)
+        As in `Tokens`.
+    ids : int32 array (n,)
+        Types of the tokens of all words, word after word.
+    starts : bool array (n,)
+        As ``word_start`` in `Tokens`.
+    bounds : int64 array (n_words + 1,)
+        Word ``i`` owns tokens ``ids[bounds[i]:bounds[i + 1]]``.
+    """
+
+    lower: tuple[str, ...]
+    norm: tuple[str, ...]
+    keys: NDArray[np.uint64]
+    verbal: NDArray[np.bool_]
+    ids: NDArray[np.int32]
+    starts: NDArray[np.bool_]
+    bounds: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, words: Iterable[str | Pieces]) -> _Types:
+        """Divide words, and number their tokens' types in the order of their text."""
+        pieces = [word_of(word).pieces if isinstance(word, str) else word for word in words]
+        pairs = [(form.lower(), norm) for word in pieces for form, norm in word]
+        types = sorted(set(pairs))
+        rank = {pair: i for i, pair in enumerate(types)}
+        ids = np.array([rank[pair] for pair in pairs], dtype=np.int32)
+        lower = tuple(form for form, _ in types)
+        norm = tuple(_NORMS.get(form, form).lower() for _, form in types)
+        bounds = np.append(0, np.cumsum([len(word) for word in pieces], dtype=np.int64))
+        verbal = _flags(_is_word, lower)
+        return cls(lower, norm, _keys(lower), verbal, ids, _word_starts(verbal[ids], bounds), bounds)
 
 
-def _types(
-    lower: NDArray[np.uint64], norm: NDArray[np.uint64]
-) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.uint64], NDArray[np.int32]]:
-    strings = _tokenizer().vocab.strings
-    key = lower ^ (norm * _MIX)
-    _, first, ids = np.unique(key, return_index=True, return_inverse=True)
-    pairs = [(strings[low], strings[nor]) for low, nor in zip(lower[first].tolist(), norm[first].tolist(), strict=True)]
-    order = sorted(range(len(pairs)), key=pairs.__getitem__)
-    rank = np.empty(len(pairs), dtype=np.int32)
-    rank[order] = np.arange(len(pairs), dtype=np.int32)
-    return (
-        tuple(pairs[i][0] for i in order),
-        tuple(_NORMS.get(pairs[i][1], pairs[i][1]).lower() for i in order),
-        lower[first][order],
-        rank[ids],
-    )
+def _words_of(texts: Sequence[str]) -> list[Sequence[str | Pieces]]:
+    """Return the words of each text; where what stands beside a word matters, pieces in their place."""
+    found: list[Sequence[str | Pieces]] = [text.split() for text in texts]
+    bound = {word for word in dict.fromkeys(chain.from_iterable(found)) if word_of(word).goes_on}
+    return [words if bound.isdisjoint(words) else divide(text) for words, text in zip(found, texts, strict=True)]
 
 
-def _word_starts(
-    is_word: NDArray[np.bool_], space_after: NDArray[np.bool_], offsets: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _keys(types: Sequence[str]) -> NDArray[np.uint64]:
+    found = (hashlib.blake2b(one.encode("utf-8", "surrogatepass"), digest_size=8).digest() for one in types)
+    return np.frombuffer(b"".join(found), dtype="<u8")
+
+
+def _word_starts(is_word: NDArray[np.bool_], bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
     glued = np.zeros_like(is_word)
-    glued[1:] = is_word[:-1] & ~space_after[:-1]
-    glued[offsets[:-1][offsets[:-1] < len(is_word)]] = False
+    glued[1:] = is_word[:-1]
+    glued[bounds[:-1]] = False
     return is_word & ~glued
-
-
-def _no_tokens(offsets: NDArray[np.int64]) -> Tokens:
-    none = np.zeros(0, dtype=np.bool_)
-    return Tokens((), (), np.zeros(0, np.uint64), none, np.zeros(0, dtype=np.int32), offsets, none, none)
