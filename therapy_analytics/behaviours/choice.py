@@ -19,7 +19,7 @@ from therapy_analytics.behaviours.own import OwnTagger, codebook_of, is_own, loa
 from therapy_analytics.behaviours.tagger import NEAR, Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession, Batch
-from therapy_analytics.session import ROLES, Role
+from therapy_analytics.session import Role
 
 KINDS = ("accurate", "fast", "llm")
 
@@ -228,7 +228,7 @@ def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Itera
         whole = place.whole.once(lambda one: _coded(one, codes, start - place.start), key=(_coded, id(codes)))
         own = replace(place, whole=whole, probabilities=coded.probabilities, decisions=coded.decisions)
         coded = replace(coded, place=own)
-    of_role = np.isin(session.turns.roles, [ROLES.index(role) for role in roles])
+    of_role = np.logical_or.reduce([session.of(role) for role in roles])
     missing = int(np.count_nonzero(of_role & np.isnan(codes.probability[start:stop]).all(axis=1)))
     if not missing:
         return coded

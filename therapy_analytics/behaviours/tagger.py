@@ -59,15 +59,15 @@ class Codes:
 
     def probabilities(self, start: int, stop: int) -> Mapping[str, NDArray[np.float64]]:
         """Return the probabilities of turns ``start:stop`` by code (views)."""
-        return {name: self.probability[start:stop, i] for i, name in enumerate(self.names)}
+        return dict(zip(self.names, self.probability[start:stop].T, strict=True))
 
     def decisions(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
         """Return the decisions on turns ``start:stop`` by code (views)."""
-        return {name: self.decision[start:stop, i] for i, name in enumerate(self.names)}
+        return dict(zip(self.names, self.decision[start:stop].T, strict=True))
 
     def doubts(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
         """Return which decisions on turns ``start:stop`` are unsure, by code (views)."""
-        return {name: self.unsure[start:stop, i] for i, name in enumerate(self.names)}
+        return dict(zip(self.names, self.unsure[start:stop].T, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,8 @@
 """All sessions of a batch measured at once: what is counted in each, and the values cut out again.
 
-A measure's function asks `AnnotatedSession.by_session` for its values. What computes them gets the turns of a batch, or of
-one session, as arrays, and returns `of_each`. No session's values depend, in any bit, on the others: counts are whole
-numbers, and other sums are added up turn by turn.
+A measure's function asks `AnnotatedSession.by_session` for its values. What computes them gets the turns of a batch, or
+of one session, as arrays, and returns `of_each`. No session's values depend, in any bit, on the others: counts are
+whole numbers, and other sums are added up turn by turn.
 """
 
 from __future__ import annotations

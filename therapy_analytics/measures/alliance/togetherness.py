@@ -8,7 +8,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.said import Marks, said
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures._together import Floats, counted_rates, counts, of_each, rates
+from therapy_analytics.measures._together import Floats, Ints, counted_rates, counts, of_each, rates
 from therapy_analytics.measures.alliance._inclusive_we import inclusive_we
 from therapy_analytics.session import Role
 
@@ -165,15 +165,15 @@ def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
 def _of_words(session: AnnotatedSession, therapist: Marks, client: Marks) -> dict[str, Floats]:
     """Return how often each says we and I, for each session."""
     inclusive = np.bincount(said(session).turn_of[inclusive_we(session)], minlength=len(session))
-    we = session.count(_WE)
-    counted = {
-        "therapist_i": (session.count(_I), therapist),
+    we, i = (session.count(one).astype(np.int64) for one in (_WE, _I))
+    counted: dict[str, tuple[Ints, Marks]] = {
+        "therapist_i": (i, therapist),
         "therapist_we": (we, therapist),
         "client_we": (we, client),
         "therapist_inclusive_we": (inclusive, therapist),
         "client_inclusive_we": (inclusive, client),
     }
-    k = counts(session, np.array([own * of for own, of in counted.values()]))
+    k = counts(session, np.array([np.where(of, own, 0) for own, of in counted.values()]))
     n = counts(session, np.array([session.n_words * of for _, of in counted.values()]))
     return counted_rates(tuple(f"{name}_per_100_words" for name in counted), k, n, per=100)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, said
-from therapy_analytics.measures.process._word_meanings import Floats, WordMeanings, word_meanings
+from therapy_analytics.language.said import Ints, Marks, Said, said
+from therapy_analytics.measures.process._word_meanings import Floats, rarity_of_words, units_of_words
 
 ADVISES = ("bolt_problem_solving", "bolt_planning", "mi_input")
 ALIKE, SHARED = 0.3, 0.2
@@ -42,66 +42,73 @@ class Advice:
 
 
 def advice_of(session: AnnotatedSession) -> Advice:
-    """Return the sentences of advice of a session, and which come again (for `AnnotatedSession.once`)."""
+    """Return the sentences of advice of a session, and which come again."""
+    return session.by_session(advice_of_each)
+
+
+def advice_of_each(session: AnnotatedSession) -> list[Advice]:
+    """Return the same of each session of a batch."""
     given = np.any([session.decided(code) for code in ADVISES if session.has(code)] or [session.of("other")], axis=0)
-    turns = given & session.of("therapist")
-    if not turns.any():
-        return Advice(np.array([], dtype=np.int64), np.array([], dtype=np.bool_))
-    meanings = session.once(word_meanings)
-    place, sentence = _content_of(meanings, turns)
-    numbers, counts = np.unique(sentence, return_counts=True)
-    kept = numbers[counts >= FEWEST]
-    use = np.isin(sentence, kept)
-    rows = np.searchsorted(kept, sentence[use])
-    turn_of = np.zeros(len(kept), dtype=np.int64)
-    turn_of[rows] = meanings.said.turn_of[place[use]]
-    return Advice(turn_of, repeats(meanings, meanings.types[place[use]], rows, turn_of))
+    words, rarity = said(session), rarity_of_words(session)
+    place, sentence = _content_of(words, rarity, given & session.of("therapist"))
+    # Sentences of enough words, numbered anew
+    begins = np.flatnonzero(np.diff(sentence, prepend=-1))
+    size = np.diff(np.append(begins, len(sentence)))
+    kept = size >= FEWEST
+    ids, turn_of = words.ids[place[np.repeat(kept, size)]], words.turn_of[place[begins[kept]]]
+    first_word = np.append(0, np.cumsum(size[kept]))
+    rows = np.repeat(np.arange(len(turn_of)), size[kept])
+    found = []
+    ends = np.searchsorted(turn_of, session.bounds).tolist()
+    for start, (low, high) in zip(session.bounds.tolist(), pairwise(ends), strict=False):
+        part, turns = slice(first_word[low], first_word[high]), turn_of[low:high] - start
+        found.append(Advice(turns, repeats(session, ids[part], rows[part] - low, turns)))
+    return found
 
 
-def _content_of(meanings: WordMeanings, turns: Marks) -> tuple[Ints, Ints]:
+def _content_of(words: Said, rarity: Floats, turns: Marks) -> tuple[Ints, Ints]:
     """Return content words of statements of these turns, and their sentences; questions are no advice given."""
-    words = meanings.said
-    place = np.flatnonzero(turns[words.turn_of] & meanings.content & ~words.asks)
+    place = np.flatnonzero(turns[words.turn_of] & (rarity[words.ids] > 0) & ~words.asks)
     # Speech recognisers write no full stops: a long sentence is cut into stretches of 30 words
     begins = np.searchsorted(words.sentence_of, words.sentence_of[place])
     part = (place - begins) // 30
     return place, words.sentence_of[place] * 10_000 + np.minimum(part, 9_999)
 
 
-def repeats(meanings: WordMeanings, types: Ints, rows: Ints, turn_of: Ints) -> Marks:
+def repeats(session: AnnotatedSession, ids: Ints, rows: Ints, turn_of: Ints) -> Marks:
     """Return which sentences have an earlier one, of another turn, that is as they are.
 
     Parameters
     ----------
-    meanings : WordMeanings
-        Of the session.
-    types, rows : int64 arrays
-        Content words, and the sentence of each.
+    session : AnnotatedSession
+        Whose words these are, or all turns of its batch.
+    ids, rows : int64 arrays
+        Content words, as `Said` numbers them, and the sentence of each.
     turn_of : int64 array (n_sentences,)
         In rising order.
     """
     n = len(turn_of)
-    if n < 2:
-        return np.zeros(n, dtype=np.bool_)
-    used, column = np.unique(types, return_inverse=True)
-    bags = sparse.csr_array((meanings.rarity[types], (rows, column)), shape=(n, len(used)))
-    vectors: Floats = np.asarray(bags @ meanings.units[meanings.words[used]])
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1), 1e-12)[:, None]
-    alike = vectors @ vectors.T
     earlier = turn_of[None, :] < turn_of[:, None]
     if not earlier.any():
         return np.zeros(n, dtype=np.bool_)
-    return np.asarray((earlier & (alike - alike[earlier].mean() >= ALIKE) & (_shared(bags) >= SHARED)).any(axis=1))
+    # Words in the order in which they occur: nothing depends on what else is in the batch
+    used, first, column = np.unique(ids, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    column, used = np.argsort(order)[column], used[order]
+    cells = np.bincount(rows * len(used) + column, rarity_of_words(session)[ids], n * len(used))
+    bags: Floats = cells.reshape(n, len(used)).astype(np.float64, copy=False)
+    vectors = bags @ units_of_words(session)[used]
+    vectors /= np.maximum(np.sqrt((vectors * vectors).sum(axis=1)), 1e-12)[:, None]
+    alike = vectors @ vectors.T
+    near = alike - alike[earlier].mean() >= ALIKE
+    return np.asarray((earlier & near & (_shared(bags) >= SHARED)).any(axis=1))
 
 
-def _shared(bags: sparse.csr_array) -> Floats:
+def _shared(bags: Floats) -> Floats:
     """Return the share of content words that two sentences have in common, by rarity (Jaccard)."""
-    one = bags.copy()
-    one.data = np.sqrt(np.maximum(bags.data, 0.0))
     # A word counts once in a sentence, as much as its rarity
-    dense = (one > 0).toarray().astype(np.float64)
-    rarity = np.asarray(bags.max(axis=0).todense()).ravel()
-    both = (dense * rarity) @ dense.T
+    has = (bags > 0).astype(np.float64)
+    both = (has * bags.max(axis=0)) @ has.T
     size = np.diag(both)
     return np.asarray(both / np.maximum(size[:, None] + size[None, :] - both, 1e-12))
 
@@ -118,8 +125,8 @@ def openings(session: AnnotatedSession) -> tuple[Ints, Ints]:
     turn = words.turn_of[own]
     # Whether a word stands behind nothing but words of assent
     others = np.cumsum(~lead)
-    start = np.searchsorted(turn, turn)
-    rank = others - np.append(0, others)[start]
+    opens = np.diff(turn, prepend=-1) > 0
+    rank: Ints = others - (others - ~lead)[opens][np.cumsum(opens) - 1]
     begins = np.flatnonzero((rank == 1) & ~lead)
     begins = begins[begins + FRAME <= len(own)]
     begins = begins[turn[begins + FRAME - 1] == turn[begins]]
@@ -127,8 +134,8 @@ def openings(session: AnnotatedSession) -> tuple[Ints, Ints]:
     return turn[begins], frames
 
 
-def seen_often(frames: Ints) -> Marks:
-    """Return which frames, rows of words, stood at least `OFTEN` times before.
+def seen_often(frames: Ints, session_of: Ints | None = None) -> Marks:
+    """Return which frames, rows of words, stood at least `OFTEN` times before, in the session if there are many.
 
     Examples
     --------
@@ -138,6 +145,8 @@ def seen_often(frames: Ints) -> Marks:
     if not len(frames):
         return np.zeros(0, dtype=np.bool_)
     number = _numbered(frames)
+    if session_of is not None:
+        number = np.unique(number, return_inverse=True)[1] + session_of * len(number)
     order = np.argsort(number, kind="stable")
     first = np.searchsorted(number[order], number[order])
     before = np.empty(len(number), dtype=np.int64)
@@ -146,10 +155,8 @@ def seen_often(frames: Ints) -> Marks:
 
 
 def by_chance(frames: Ints, random: np.random.Generator, draws: int = 20) -> float:
-    """Return the share of frames seen often if first, second and third words went together by chance."""
+    """Return the share of more than `OFTEN` frames seen often if first, second and third words went by chance."""
     n = len(frames)
-    if n <= OFTEN:
-        return 0.0 if n else float("nan")
     mixed = random.permuted(np.broadcast_to(frames, (draws, *frames.shape)), axis=1)
     alike = np.sort(_numbered(mixed), axis=1)
     shares = np.count_nonzero(alike[:, OFTEN:] == alike[:, :-OFTEN], axis=1) / n

@@ -76,8 +76,18 @@ def word_meanings(session: AnnotatedSession) -> WordMeanings:
     order = np.argsort(first)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    vectors, rarity = _of_batch(session).once(_units_and_rarity)
-    return WordMeanings(words, rank[place], rarity[used[order]], vectors, used[order])
+    rarity = rarity_of_words(session)[used[order]]
+    return WordMeanings(words, rank[place], rarity, units_of_words(session), used[order])
+
+
+def units_of_words(session: AnnotatedSession) -> Floats:
+    """Return the vector of length one of each different word of `Said.index`; 0 where it has none."""
+    return _of_batch(session).once(_units_and_rarity)[0]
+
+
+def rarity_of_words(session: AnnotatedSession) -> Floats:
+    """Return how much each different word of `Said.index` says, see `WordMeanings`."""
+    return _of_batch(session).once(_units_and_rarity)[1]
 
 
 def _units_and_rarity(session: AnnotatedSession) -> tuple[Floats, Floats]:
