@@ -275,15 +275,15 @@ def over_pairs(
         Turns of the two sets.
     """
     one, two = np.asarray(anchors, dtype=np.intp), np.asarray(replies, dtype=np.intp)
+    if _each_with_each(one, two):
+        return _table(kernel_of(one[:, 0], two[0]))
     shape = np.broadcast_shapes(one.shape, two.shape)
     (rows, row_at), (columns, column_at) = distinct(one, n[0]), distinct(two, n[1])
     n_pairs, kernel = math.prod(shape), kernel_of(rows, columns)
     if not n_pairs:
         return np.zeros(shape)
     if len(rows) * len(columns) <= _EVERY * n_pairs:
-        table = _table(kernel)
-        as_asked = one.shape == (len(rows), 1) and two.shape == (1, len(columns)) and _rising(row_at, column_at)
-        return table if as_asked else table[row_at, column_at]
+        return _table(kernel)[row_at, column_at]
     row_at, column_at = (np.broadcast_to(at, shape).ravel() for at in (row_at, column_at))
     parts = _portions(kernel.sizes[0][row_at] + kernel.sizes[1][column_at], _ENTRIES)
     return np.concatenate([kernel.pairs(row_at[part], column_at[part]) for part in parts]).reshape(shape)
@@ -360,6 +360,8 @@ def _tagged(types: Keys, tag_of: NDArray[np.int64], words: Sparse, n_kinds: int)
     return TaggedNGrams(types, tag_of, words, tags, squares_of(tags))
 
 
-def _rising(*places: Ints) -> bool:
-    """Whether places are all there are, in order."""
-    return all(bool((at.ravel() == np.arange(at.size)).all()) for at in places)
+def _each_with_each(one: Ints, two: Ints) -> bool:
+    """Whether the pairs are a table of different turns, in order."""
+    if not (one.ndim == two.ndim == 2 and one.shape[1] == two.shape[0] == 1 and one.size and two.size):
+        return False
+    return bool((one[1:] > one[:-1]).all()) and bool((two[0, 1:] > two[0, :-1]).all())

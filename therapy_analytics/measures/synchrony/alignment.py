@@ -23,7 +23,7 @@ from therapy_analytics.measures.synchrony._ngrams import (
     words_of,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
-from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, chosen, entries_of
+from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, chosen, entries_of, products
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 __all__ = ["NGrams", "joined", "lexical_cosines", "lexical_whole", "ngrams"]
@@ -87,10 +87,8 @@ def _lexical(a: NGrams, b: NGrams, empty: float, rows: Ints, columns: Ints) -> K
     squares = a.squares[rows], b.squares[columns]
 
     def table(some: slice, others: slice) -> Floats:
-        one, other = left.part(some), right.part(others)
-        # The fewer turns are laid out in full: strangers' are many.
-        shared = one.sparse() @ other.laid_out() if len(one) > len(other) else (other.sparse() @ one.laid_out()).T
-        return cosine(np.asarray(shared), squares[0][some, None], squares[1][others], empty)
+        shared = products(left.part(some), right.part(others))
+        return cosine(shared, squares[0][some, None], squares[1][others], empty)
 
     def pairs(some: Ints, others: Ints) -> Floats:
         shared: Floats = np.asarray(left.sparse()[some].multiply(right.sparse()[others]).sum(axis=1))
