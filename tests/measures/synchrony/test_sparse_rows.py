@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from therapy_analytics.measures.synchrony._sparse_rows import chosen
+from therapy_analytics.measures.synchrony import _sparse_rows
+from therapy_analytics.measures.synchrony._sparse_rows import chosen, products
 
 TABLE = np.array([[2.0, 0, 1, 0], [0, 0, 0, 0], [0, 3, 0, 1], [1, 1, 1, 1]])
 
@@ -25,3 +26,12 @@ def test_a_part_is_the_rows_between() -> None:
     found = chosen(sparse.csr_array(TABLE), np.array([3, 0, 2, 1]), np.array([0, 1, 3])).part(slice(1, 3))
     assert found.sparse().toarray().tolist() == [[2, 0, 0], [0, 3, 1]]
     assert found.laid_out().tolist() == [[2, 0], [0, 3], [0, 1]]
+
+
+@pytest.mark.parametrize("few", [0, 1 << 15])
+def test_products_are_those_of_each_row_with_each(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_sparse_rows, "_FEW", few)
+    some, all_columns = [2, 0], np.arange(4)
+    one, other = (chosen(sparse.csr_array(TABLE), np.array(rows), all_columns) for rows in (some, [0, 1, 2, 3]))
+    assert np.array_equal(products(one, other), TABLE[some] @ TABLE.T)
+    assert np.array_equal(products(other, one), TABLE @ TABLE[some].T)

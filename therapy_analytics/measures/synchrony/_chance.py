@@ -326,28 +326,36 @@ def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_
     closer : {"higher", "lower"}
         Which end counts where only one does.
     """
-    drawn = draws.transpose(*range(1, draws.ndim), 0)  # counts over what is last are the quickest
+    asked = asked & ~np.isnan(values) & (len(draws) >= 2)
+    found = np.full((4, *values.shape), nan)
+    if asked.any():
+        drawn = draws.transpose(*range(1, draws.ndim), 0)[asked]
+        found[:, asked] = _beside(values[asked], drawn, closer, two_sided[asked])
+    return Chance(*found)
+
+
+def _beside(values: Floats, drawn: Floats, closer: Closer, two_sided: Bools) -> Floats:
+    """Return the figures of `Chance`, (4, n_values), of values with their draws, (n_values, n_draws)."""
     undefined = np.isnan(drawn)
     if undefined.any():
-        n = np.count_nonzero(~undefined, axis=-1)
-        asked = asked & (n >= max(2, len(draws) / 2))
+        n = np.count_nonzero(~undefined, axis=1)
+        enough = n >= max(2, drawn.shape[1] / 2)
         n = np.maximum(n, 2)
-        mean = _total(np.where(np.isnan(draws), 0.0, draws)) / n
-        off = np.where(undefined, 0.0, drawn - mean[..., None])
+        mean = _total(np.where(undefined, 0.0, drawn)) / n
+        off = np.where(undefined, 0.0, drawn - mean[:, None])
     else:
-        asked, n = asked & (len(draws) >= 2), np.asarray(max(len(draws), 2))
-        mean = _total(draws) / n
-        off = drawn - mean[..., None]
-    asked, sd = asked & ~np.isnan(values), np.sqrt((off * off).sum(axis=-1) / (n - 1))
+        n = np.full(len(drawn), drawn.shape[1])
+        enough, mean = n > 0, _total(drawn) / n
+        off = drawn - mean[:, None]
+    sd = np.sqrt((off * off).sum(axis=1) / (n - 1))
     z = np.where(sd > 1e-12, (values - mean) / np.where(sd > 1e-12, sd, 1.0), nan)
-    above = (np.count_nonzero(drawn >= (values - 1e-12)[..., None], axis=-1) + 1) / (n + 1)
-    below = (np.count_nonzero(drawn <= (values + 1e-12)[..., None], axis=-1) + 1) / (n + 1)
+    above = (np.count_nonzero(drawn >= (values - 1e-12)[:, None], axis=1) + 1) / (n + 1)
+    below = (np.count_nonzero(drawn <= (values + 1e-12)[:, None], axis=1) + 1) / (n + 1)
     one_sided = above if closer == "higher" else below
     p = np.where(two_sided, np.minimum(1.0, 2 * np.minimum(above, below)), one_sided)
-    mean, sd, z, p = (np.where(asked, one, nan) for one in (mean, sd, z, p))
-    return Chance(mean, sd, z, p)
+    return np.where(enough, np.stack([mean, sd, z, p]), nan)
 
 
-def _total(draws: Floats) -> Floats:
-    """Return the sum over draws, one added after the other whichever way they lie in memory."""
-    return np.asarray(np.ascontiguousarray(draws).sum(axis=0))
+def _total(drawn: Floats) -> Floats:
+    """Return the sum over draws, one added after the other."""
+    return np.asarray(np.cumsum(drawn, axis=1)[:, -1])

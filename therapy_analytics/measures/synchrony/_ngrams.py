@@ -23,7 +23,6 @@ from therapy_analytics.measures.synchrony._chance import distinct
 from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, Sparse, row_of, squares_of
 
 Keys: TypeAlias = NDArray[np.uint64]
-_Links: TypeAlias = "WeakKeyDictionary[object, tuple[Ints, Ints]]"
 
 _ENTRIES = 1 << 19  # entries of a chunk of pairs: some 6 MB an array, small enough to stay near the processor
 _CELLS = 1 << 20  # numbers of a part of a table of all pairs, and of what it is made from
@@ -31,6 +30,19 @@ _EVERY = 8  # all pairs are computed at once when they are at most so many times
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Links:
+    """Where the types of a set of turns, and of all parts of it, stand among those of other sets; see `in_common`.
+
+    Attributes
+    ----------
+    found : mapping of Links to two int arrays
+        For other sets, as long as these live.
+    """
+
+    found: WeakKeyDictionary[Links, tuple[Ints, Ints]] = field(default_factory=WeakKeyDictionary, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NGrams:
     """How often each n-gram occurs in each turn.
 
@@ -42,17 +54,21 @@ class NGrams:
         How often each occurs.
     squares : float64 array (n_turns,)
         Squared length of each row.
-    links : mapping
-        What `in_common` found for other sets, for as long as these live.
+    links : Links
+        Of the types.
     """
 
     types: Keys
     counts: Sparse
     squares: Floats
-    links: _Links = field(default_factory=WeakKeyDictionary, repr=False)
+    links: Links = field(default_factory=Links, repr=False)
+
+    def between(self, start: int, stop: int) -> NGrams:
+        """Return those of turns ``start:stop``, with the types of all."""
+        return NGrams(self.types, self.counts[start:stop], self.squares[start:stop], self.links)
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TaggedNGrams:
     """Which n-grams of (word, tag) each turn has, each counted once however often it is said.
 
@@ -68,7 +84,7 @@ class TaggedNGrams:
         How many different n-grams of (word, tag) the turn has for each n-gram of tags.
     squares : float64 array (n_turns,)
         Squared length of each row of `tags`.
-    links : mapping
+    links : Links
         As for `NGrams`.
     """
 
@@ -77,7 +93,7 @@ class TaggedNGrams:
     words: Sparse
     tags: Sparse
     squares: Floats
-    links: _Links = field(default_factory=WeakKeyDictionary, repr=False)
+    links: Links = field(default_factory=Links, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,10 +250,11 @@ def shared_types(a: Keys, b: Keys) -> tuple[Ints, Ints]:
 
 
 def in_common(a: NGrams | TaggedNGrams, b: NGrams | TaggedNGrams) -> tuple[Ints, Ints]:
-    """Return `shared_types` of two sets of turns, looked up once."""
-    if a not in b.links:
-        b.links[a] = shared_types(a.types, b.types)
-    return b.links[a]
+    """Return `shared_types` of two sets of turns, looked up once for them and all parts of them."""
+    known = b.links.found
+    if a.links not in known:
+        known[a.links] = shared_types(a.types, b.types)
+    return known[a.links]
 
 
 def over_pairs(
@@ -258,15 +275,15 @@ def over_pairs(
         Turns of the two sets.
     """
     one, two = np.asarray(anchors, dtype=np.intp), np.asarray(replies, dtype=np.intp)
+    if _each_with_each(one, two):
+        return _table(kernel_of(one[:, 0], two[0]))
     shape = np.broadcast_shapes(one.shape, two.shape)
     (rows, row_at), (columns, column_at) = distinct(one, n[0]), distinct(two, n[1])
     n_pairs, kernel = math.prod(shape), kernel_of(rows, columns)
     if not n_pairs:
         return np.zeros(shape)
     if len(rows) * len(columns) <= _EVERY * n_pairs:
-        table = _table(kernel)
-        as_asked = one.shape == (len(rows), 1) and two.shape == (1, len(columns)) and _rising(row_at, column_at)
-        return table if as_asked else table[row_at, column_at]
+        return _table(kernel)[row_at, column_at]
     row_at, column_at = (np.broadcast_to(at, shape).ravel() for at in (row_at, column_at))
     parts = _portions(kernel.sizes[0][row_at] + kernel.sizes[1][column_at], _ENTRIES)
     return np.concatenate([kernel.pairs(row_at[part], column_at[part]) for part in parts]).reshape(shape)
@@ -343,6 +360,8 @@ def _tagged(types: Keys, tag_of: NDArray[np.int64], words: Sparse, n_kinds: int)
     return TaggedNGrams(types, tag_of, words, tags, squares_of(tags))
 
 
-def _rising(*places: Ints) -> bool:
-    """Whether places are all there are, in order."""
-    return all(bool((at.ravel() == np.arange(at.size)).all()) for at in places)
+def _each_with_each(one: Ints, two: Ints) -> bool:
+    """Whether the pairs are a table of different turns, in order."""
+    if not (one.ndim == two.ndim == 2 and one.shape[1] == two.shape[0] == 1 and one.size and two.size):
+        return False
+    return bool((one[1:] > one[:-1]).all()) and bool((two[0, 1:] > two[0, :-1]).all())

@@ -13,6 +13,8 @@ Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 Ints: TypeAlias = NDArray[np.integer]
 Floats: TypeAlias = NDArray[np.float64]
 
+_FEW = 1 << 15  # numbers of rows that are rather laid out in full than made a sparse array
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
@@ -41,6 +43,8 @@ class Chosen:
 
     def part(self, rows: slice) -> Chosen:
         """Return some of the rows."""
+        if (rows.start, rows.stop) == (0, len(self)):
+            return self
         at = slice(self.bounds[rows.start], self.bounds[rows.stop])
         bounds = self.bounds[rows.start : rows.stop + 1] - at.start
         return Chosen(self.numbers[at], self.columns[at], self.rows[at] - rows.start, bounds, self.width)
@@ -54,6 +58,16 @@ class Chosen:
         found = np.zeros((self.width, len(self)))
         found[self.columns, self.rows] = self.numbers
         return found
+
+
+def products(one: Chosen, other: Chosen) -> Floats:
+    """Return the products of each row of the one with each row of the other, which have the same columns."""
+    if len(one) > len(other):
+        return products(other, one).T
+    # The fewer rows are laid out in full; the others only where they are so few that this is less work.
+    if len(other) * one.width <= _FEW:
+        return one.laid_out().T @ other.laid_out()
+    return np.asarray(other.sparse() @ one.laid_out()).T
 
 
 def chosen(counts: Sparse, rows: Ints, columns: Ints) -> Chosen:

@@ -23,7 +23,7 @@ from therapy_analytics.measures.synchrony._ngrams import (
     words_of,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
-from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, chosen, entries_of
+from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, chosen, entries_of, products
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 __all__ = ["NGrams", "joined", "lexical_cosines", "lexical_whole", "ngrams"]
@@ -82,21 +82,29 @@ def lexical_cosines(a: NGrams, b: NGrams, anchors: ArrayLike, replies: ArrayLike
 
 
 def _lexical(a: NGrams, b: NGrams, empty: float, rows: Ints, columns: Ints) -> Kernel:
-    of_a, of_b = in_common(a, b)
+    of_a, of_b = _said_in_common(a, b, rows, columns)
     left, right = chosen(a.counts, rows, of_a), chosen(b.counts, columns, of_b)
     squares = a.squares[rows], b.squares[columns]
 
     def table(some: slice, others: slice) -> Floats:
-        one, other = left.part(some), right.part(others)
-        # The fewer turns are laid out in full: strangers' are many.
-        shared = one.sparse() @ other.laid_out() if len(one) > len(other) else (other.sparse() @ one.laid_out()).T
-        return cosine(np.asarray(shared), squares[0][some, None], squares[1][others], empty)
+        shared = products(left.part(some), right.part(others))
+        return cosine(shared, squares[0][some, None], squares[1][others], empty)
 
     def pairs(some: Ints, others: Ints) -> Floats:
         shared: Floats = np.asarray(left.sparse()[some].multiply(right.sparse()[others]).sum(axis=1))
         return cosine(shared, squares[0][some], squares[1][others], empty)
 
     return Kernel(table, pairs, (np.diff(left.bounds), np.diff(right.bounds)), len(of_a))
+
+
+def _said_in_common(a: NGrams, b: NGrams, rows: Ints, columns: Ints) -> tuple[Ints, Ints]:
+    """Return `in_common`, but only what the rows of `a`, or the columns of `b`, have: whichever are fewer."""
+    of_a, of_b = in_common(a, b)
+    few, of_few, turns = (a, of_a, rows) if len(rows) <= len(columns) else (b, of_b, columns)
+    said = np.zeros(len(few.types), dtype=np.bool_)
+    said[few.counts.indices[entries_of(few.counts.indptr, turns)[0]]] = True
+    found = said[of_few]
+    return of_a[found], of_b[found]
 
 
 def lexical_whole(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan) -> float:
@@ -178,6 +186,15 @@ def word_pairs(session: AnnotatedSession) -> NGrams:
 
 
 def _of_length(session: AnnotatedSession, n: int) -> NGrams:
+    """Count once for the batch: what it has in common with strangers is then looked up once, too."""
+    place, count = session.in_batch, partial(_counted_alone, n=n)
+    if place is None:
+        return count(session)
+    whole = place.whole.once(count, key=("n-grams", n))
+    return whole.between(place.start, place.start + len(session))
+
+
+def _counted_alone(session: AnnotatedSession, n: int) -> NGrams:
     tokens = session.turns.tokens
     places, offsets = words_of(session)
     return ngrams(tokens.keys[tokens.ids[places]], offsets, n)
