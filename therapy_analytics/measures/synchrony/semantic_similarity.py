@@ -72,6 +72,7 @@ SIMILARITY = pairwise(
         terms=_terms,
         score=cosines,
         symmetric=True,
+        tables=8,
         low=-1.0,
     )
 )
