@@ -326,6 +326,8 @@ def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_
     closer : {"higher", "lower"}
         Which end counts where only one does.
     """
+    if not len(draws):
+        return Chance(*[np.full(values.shape, nan)] * 4)
     drawn = draws.transpose(*range(1, draws.ndim), 0)  # counts over what is last are the quickest
     undefined = np.isnan(drawn)
     if undefined.any():
