@@ -150,6 +150,35 @@ def contexts(turns: Meanings, before: Ints) -> Meanings:
     return Meanings.of(_sums_so_far(turns.vectors)[before])
 
 
+def in_context(turns: Meanings, others: Meanings, before: Ints) -> Floats:
+    """Return the cosine of each turn with the mean of what another has said so far.
+
+    Parameters
+    ----------
+    turns, others : Meanings
+        In order, (n_turns, n_dialogues); one of the two may have several dialogues, the other then has 1.
+    before : int64 array (n_turns,)
+        How many of the other's turns come before each, never falling.
+
+    Returns
+    -------
+    float64 array (n_turns, n_dialogues)
+        -1 to 1; nan where either has no meaning.
+    """
+    if others.squares.shape[1] == 1:
+        heard = contexts(others, before)
+        return divided(dots(turns.vectors, heard.vectors), turns.squares * heard.squares)
+    products, squares = np.empty((2, len(before), others.squares.shape[1]))
+    total, said = np.zeros(others.vectors.shape[1:]), 0  # one sum that stays at hand is quicker than all of them
+    for i, n in enumerate(before.tolist()):
+        for vectors in others.vectors[said:n]:
+            total += vectors
+        said = n
+        np.dot(total, turns.vectors[i, 0], out=products[i])
+        np.vecdot(total, total, out=squares[i])
+    return divided(products, turns.squares * squares)
+
+
 def _sums_so_far(vectors: Floats) -> Floats:
     """Return the sums of the first 0, 1, ... of some vectors, (n, ...) to (n + 1, ...)."""
     sums = np.empty((len(vectors) + 1, *vectors.shape[1:]))
