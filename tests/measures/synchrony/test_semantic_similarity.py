@@ -27,6 +27,7 @@ from therapy_analytics.measures.synchrony._meanings import (
     cosines,
     flow_by_chance,
     forward_flow,
+    in_context,
     meanings,
     returns,
     returns_in_orders,
@@ -151,6 +152,19 @@ def test_contexts_of_many_dialogues_are_those_of_each() -> None:
     for dialogue in range(3):
         alone = said.vectors[turns[:, dialogue]]
         np.testing.assert_array_equal(together.vectors[:, dialogue], [alone[:n].sum(axis=0) for n in before])
+
+
+def test_cosines_with_contexts_of_many_dialogues_are_those_with_each() -> None:
+    said = Meanings.units(np.random.default_rng(11).normal(size=(30, 5)))
+    one, many = said[np.arange(5)[:, None]], said[np.random.default_rng(12).integers(0, 30, (5, 3))]
+    before = np.array([0, 1, 1, 3, 5])
+    lent, own = in_context(one, many, before), in_context(many, one, before)
+    for dialogue in range(3):
+        alone = many[:, [dialogue]]
+        np.testing.assert_array_equal(lent[:, [dialogue]], in_context(one, alone, before))
+        np.testing.assert_array_equal(own[:, [dialogue]], in_context(alone, one, before))
+    heard = contexts(one[:, 0], before)
+    np.testing.assert_array_equal(in_context(one, one, before)[:, 0], cosines(one[:, 0], heard, *[np.arange(5)] * 2))
 
 
 VECTORS = st.integers(1, 9).flatmap(

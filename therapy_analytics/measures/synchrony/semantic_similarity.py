@@ -17,12 +17,11 @@ from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, Fl
 from therapy_analytics.measures.synchrony._columns import figure_columns, pairwise_columns, pairwise_values
 from therapy_analytics.measures.synchrony._meanings import (
     Meanings,
-    contexts,
     cosines,
     divided,
-    dots,
     flow_by_chance,
     forward_flow,
+    in_context,
     meanings,
     means,
     returns_in_orders,
@@ -72,6 +71,7 @@ SIMILARITY = pairwise(
         terms=_terms,
         score=cosines,
         symmetric=True,
+        tables=8,
         low=-1.0,
     )
 )
@@ -80,15 +80,10 @@ SIMILARITY = pairwise(
 def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
     """Return the cosine of each turn with the mean of the other's earlier turns, of both: (n_turns, n_dialogues)."""
     said = [side.represented[np.atleast_2d(side.turns).T] for side in (therapist, client)]
-    heard = (
-        contexts(said[1], np.searchsorted(client.at, therapist.at)),
-        contexts(said[0], np.searchsorted(therapist.at, client.at)),
+    return (
+        in_context(said[0], said[1], np.searchsorted(client.at, therapist.at)),
+        in_context(said[1], said[0], np.searchsorted(therapist.at, client.at)),
     )
-    one, other = (
-        divided(dots(mine.vectors, theirs.vectors), mine.squares * theirs.squares)
-        for mine, theirs in zip(said, heard, strict=True)
-    )
-    return one, other
 
 
 def _of_many_contexts(therapist: Side, client: Side) -> Floats:
