@@ -146,8 +146,9 @@ def _mentions(session: AnnotatedSession) -> Mentions:
     at, length, family = (np.array([one[i] for one in found], dtype=np.int64) for i in range(3))
     degree = np.array([one[3] for one in found], dtype=np.float64)
     therapist = session.turns.roles[words.turn_of] == THERAPIST
-    sign, (denied, unreal, whose) = degree == 0, (one[at] for one in session.once(_readings))
-    whose = _whose_is(row, whose, at + length - 1)
+    all_denied, all_unreal, before = session.once(_readings)
+    sign, denied, unreal = degree == 0, all_denied[at], all_unreal[at]
+    whose = _whose_is(row, before[at], at + length - 1)
     family = np.where(denied, families().denied[family], family)
     real = (family >= 0) & ~(sign & denied) & ~unreal
     client = session.of("client")[words.turn_of[at]] & real & (whose != _THIRD)
@@ -214,7 +215,8 @@ def _keys(opening: Words, index: Mapping[str, int]) -> list[int]:
 
 def _idioms_at(types: Words, ids: Sequence[int], goes_on: Sequence[bool], at: int) -> list[Entry]:
     """Return the longest idioms that stand at a word, within the sentence."""
-    known, found, words = idioms(), list[Entry](), (types[ids[at]],)
+    known, found = idioms(), list[Entry]()
+    words: Words = (types[ids[at]],)
     for end in range(at + 1, len(ids)):
         words = (*words, types[ids[end]])
         if not goes_on[end] or words[:-1] not in known.begins:
