@@ -84,7 +84,8 @@ class TextModel:
     def scores(self, texts: Texts, extra: Floats | None = None) -> Floats:
         """Return the score of each kind, (n_texts, n_kinds): log-odds, or what a softmax is taken of."""
         features = texts.features
-        scores = features.words @ (features.types @ self.buckets) + features.grams @ (GRAM_WEIGHT * self.buckets)
+        # The weight, a power of two, multiplies the few sums rather than all the buckets
+        scores = features.words @ (features.types @ self.buckets) + GRAM_WEIGHT * (features.grams @ self.buckets)
         scores += features.hand @ self.hand + self.bias
         for dense, weights in ((texts.meaning, self.meaning), *([] if extra is None else [(extra, self.extra)])):
             # One product a row: those of whole matrices may differ with the number of rows

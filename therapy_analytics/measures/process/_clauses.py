@@ -47,11 +47,13 @@ class Row:
 
     def near(self, marks: Marks, back: int, ahead: int = -1, *, within: Ints | None = None) -> Marks:
         """Return for each word whether one is marked from so many words back to so many ahead, in its sentence."""
-        begin, end = self.sentence if within is None else within
-        at = np.arange(len(marks))
-        low, high = np.maximum(at - back, begin), np.minimum(at + ahead + 1, end)
-        so_far = np.append(0, np.cumsum(marks))
-        return np.asarray(so_far[np.maximum(high, low)] > so_far[low])
+        # From the marked words, which are few, to those that they are near
+        at, found = np.flatnonzero(marks), np.zeros(len(marks), dtype=np.bool_)
+        begin, end = (self.sentence if within is None else within)[:, at]
+        for step in range(-ahead, back + 1):
+            place = at + step
+            found[place[(begin <= place) & (place < end)]] = True
+        return found
 
     def next(self, some: frozenset[str], ahead: int = 1) -> Marks:
         """Return which words have one of these among so many after them."""

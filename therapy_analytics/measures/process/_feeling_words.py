@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from therapy_analytics.language.lexicons import lexicon_folder
 
-Entry = tuple[tuple[str, ...], int, float]
+Words = tuple[str, ...]
+Entry = tuple[Words, int, float]
 """Words, family and degree; the degree of signs is 0."""
 DEGREES: Mapping[str, float] = {"weak": 1.0, "plain": 2.0, "strong": 3.0}
 """Words of a family by degree; a word that makes stronger or weaker moves by half a step."""
@@ -97,21 +98,46 @@ def of_word(word: str) -> tuple[tuple[int, float], ...]:
     return tuple(found.items())
 
 
-@functools.cache
-def idioms() -> Mapping[str, Mapping[str, list[Entry]]]:
-    """Return the idioms by their first and second word, the longest first; those that may go on under ``*``."""
-    found: dict[str, dict[str, list[Entry]]] = {}
-    for first, some in families().entries.items():
-        for entry in sorted((one for one in some if len(one[0]) > 1), key=lambda one: -len(one[0])):
-            second = entry[0][1]
-            found.setdefault(first, {}).setdefault("*" if second.endswith("*") else second, []).append(entry)
-    return found
+@dataclass(frozen=True, slots=True, eq=False)
+class Idioms:
+    """The entries of several words, to be looked up word by word.
+
+    Attributes
+    ----------
+    entries : mapping of words to list of (words, family, degree)
+        By all their words, the last of which may end in ``*``.
+    open_ends : mapping of words to list of str
+        Last words that may go on, without the ``*``, by the words before them.
+    begins : set of words
+        The first words, one or more, of longer entries.
+    openings : tuple of words
+        The first three words of all entries, or their two; the last may end in ``*``.
+    """
+
+    entries: Mapping[Words, list[Entry]] = field(repr=False)
+    open_ends: Mapping[Words, list[str]] = field(repr=False)
+    begins: frozenset[Words] = field(repr=False)
+    openings: tuple[Words, ...] = field(repr=False)
+
+    def of(self, words: Words) -> list[Entry]:
+        """Return the entries that these words are, from the first to the last."""
+        found = self.entries.get(words, [])
+        ends = (end for end in self.open_ends.get(words[:-1], ()) if words[-1].startswith(end))
+        return [*found, *(one for end in ends for one in self.entries[*words[:-1], f"{end}*"])]
 
 
 @functools.cache
-def open_ends(first: str) -> tuple[str, ...]:
-    """Return the beginnings of second words that may go on, of the idioms of a first word."""
-    return tuple(dict.fromkeys(words[1][:-1] for words, _, _ in idioms()[first].get("*", ()) if words[1].endswith("*")))
+def idioms() -> Idioms:
+    """Return the entries of several words."""
+    entries: dict[Words, list[Entry]] = {}
+    for entry in (one for some in families().entries.values() for one in some if len(one[0]) > 1):
+        entries.setdefault(entry[0], []).append(entry)
+    open_ends: dict[Words, list[str]] = {}
+    for *head, last in entries:
+        if last.endswith("*"):
+            open_ends.setdefault(tuple(head), []).append(last[:-1])
+    begins = frozenset(words[:n] for words in entries for n in range(1, len(words)))
+    return Idioms(entries, open_ends, begins, tuple(dict.fromkeys(words[:3] for words in entries)))
 
 
 def names_a_feeling(word: str) -> bool:

@@ -5,7 +5,7 @@ Each mention is read once, for both roles; whose feeling it is follows from the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
 
@@ -18,11 +18,11 @@ from therapy_analytics.measures.process._feeling_words import (
     DEGREES,
     IGNORED,
     Entry,
+    Words,
     families,
     idioms,
     names_a_feeling,
     of_word,
-    open_ends,
 )
 from therapy_analytics.session import THERAPIST
 
@@ -119,9 +119,15 @@ def stated(session: AnnotatedSession) -> Marks:
 
 
 def _stated(session: AnnotatedSession) -> Marks:
+    denied, unreal, whose = session.once(_readings)
+    return np.asarray(~denied & ~unreal & (whose != _THIRD))
+
+
+def _readings(session: AnnotatedSession) -> tuple[Marks, Marks, Ints]:
+    """Return which words are denied, which supposed, wished or to come, and whose a feeling would be at each."""
     row = session.once(Row.of)
     therapist = session.turns.roles[row.words.turn_of] == THERAPIST
-    return np.asarray(~_denied(row) & ~_unreal(row, therapist) & (_whose(row, therapist) != _THIRD))
+    return _denied(row), _unreal(row, therapist), _whose(row, therapist)
 
 
 def mentions(session: AnnotatedSession) -> Mentions:
@@ -140,9 +146,11 @@ def _mentions(session: AnnotatedSession) -> Mentions:
     at, length, family = (np.array([one[i] for one in found], dtype=np.int64) for i in range(3))
     degree = np.array([one[3] for one in found], dtype=np.float64)
     therapist = session.turns.roles[words.turn_of] == THERAPIST
-    sign, denied, whose = degree == 0, _denied(row)[at], _whose_is(row, therapist, at, at + length - 1)
+    all_denied, all_unreal, before = session.once(_readings)
+    sign, denied, unreal = degree == 0, all_denied[at], all_unreal[at]
+    whose = _whose_is(row, before[at], at + length - 1)
     family = np.where(denied, families().denied[family], family)
-    real = (family >= 0) & ~(sign & denied) & ~_unreal(row, therapist)[at]
+    real = (family >= 0) & ~(sign & denied) & ~unreal
     client = session.of("client")[words.turn_of[at]] & real & (whose != _THIRD)
     named = therapist[at] & real & _is_named(row, at, whose) & ~_asked(row)[at] & ~sign
     step = _STEP * (row.before("stronger", 3).astype(np.float64) - row.before("weaker", 4))[at]
@@ -155,58 +163,66 @@ def _mentions(session: AnnotatedSession) -> Mentions:
     return Mentions(begin, end, turn, family[kept], size[kept], client[kept], named[kept], word)
 
 
-def _whose_is(row: Row, therapist: Marks, at: Ints, end: Ints) -> Ints:
-    """Return whose the feelings from `at` to `end` are: by who stands before them, unless by who stands after."""
-    whose = np.where(_theirs_after(row)[end], _THIRD, _whose(row, therapist)[at])
+def _whose_is(row: Row, before: Ints, end: Ints) -> Ints:
+    """Return whose the feelings up to the words `end` are: by who stands before them, unless by who stands after."""
+    whose = np.where(_theirs_after(row)[end], _THIRD, before)
     whose = np.where(row.next(_ME)[end], _SELF, whose)
     return np.where(row.next(_YOU_ALONE)[end] & (whose != _SELF), _YOU, whose)
 
 
 def _found(words: Said) -> list[tuple[int, int, int, float]]:
     """Return begin, length, family and degree of all entries in a row of words; idioms hide the words in them."""
-    types = tuple(words.index)
-    row, sentence = [types[i] for i in words.ids.tolist()], words.sentence_of.tolist()
-    pairs = set(_begin_idioms(words).tolist())
-    single = np.array([names_a_feeling(one) for one in types], dtype=np.bool_)[words.ids]
+    types, ids, goes_on = tuple(words.index), words.ids.tolist(), words.goes_on.tolist()
+    begins, single = _begin_idioms(words), words.types(names_a_feeling)[words.ids]
     found, covered = [], -1
-    for at in sorted({*pairs, *np.flatnonzero(single).tolist()}):
-        stand = _idioms_at(row, sentence, at) if at in pairs else []
+    for at in np.flatnonzero(begins | single).tolist():
+        stand = _idioms_at(types, ids, goes_on, at) if begins[at] else []
         if stand:
             covered = max(covered, at + len(stand[0][0]) - 1)
             found += [(at, len(entry), family, degree) for entry, family, degree in stand if family != IGNORED]
         elif at > covered:
-            found += [(at, 1, family, degree) for family, degree in of_word(row[at])]
+            found += [(at, 1, family, degree) for family, degree in of_word(types[ids[at]])]
     return found
 
 
-def _begin_idioms(words: Said) -> Ints:
-    """Return the words that, with the word after them, begin an idiom."""
-    n, keys = len(words.index), []
-    for first, seconds in idioms().items():
-        if first in words.index:
-            known = [words.index[second] for second in seconds if second in words.index]
-            if ends := open_ends(first):
-                known += [number for word, number in words.index.items() if word.startswith(ends)]
-            keys += [words.index[first] * n + second for second in known]
-    return np.flatnonzero(np.isin(words.ids[:-1] * n + words.ids[1:], np.array(keys, dtype=np.int64)))
+def _begin_idioms(words: Said) -> Marks:
+    """Return which words begin what may be an idiom, by their two or three words, within the sentence."""
+    n, begins, goes_on = len(words.index), np.zeros(len(words.ids), dtype=np.bool_), words.goes_on
+    keys: dict[int, list[int]] = {2: [], 3: []}
+    for opening in idioms().openings:
+        keys[len(opening)] += _keys(opening, words.index)
+    pairs = words.ids[:-1] * n + words.ids[1:]
+    begins[:-1] = np.isin(pairs, np.array(keys[2], dtype=np.int64)) & goes_on[1:]
+    triples = pairs[:-1] * n + words.ids[2:]
+    begins[:-2] |= np.isin(triples, np.array(keys[3], dtype=np.int64)) & goes_on[1:-1] & goes_on[2:]
+    return begins
 
 
-def _idioms_at(row: Sequence[str], sentence: Sequence[int], at: int) -> list[Entry]:
+def _keys(opening: Words, index: Mapping[str, int]) -> list[int]:
+    """Return words that follow one another as numbers; of a last one that may go on, all that are in the index."""
+    *head, last = opening
+    key = 0
+    for word in head:
+        if word not in index:
+            return []
+        key = key * len(index) + index[word]
+    if last.endswith("*"):
+        ends = [number for word, number in index.items() if word.startswith(last[:-1])]
+    else:
+        ends = [index[last]] if last in index else []
+    return [key * len(index) + end for end in ends]
+
+
+def _idioms_at(types: Words, ids: Sequence[int], goes_on: Sequence[bool], at: int) -> list[Entry]:
     """Return the longest idioms that stand at a word, within the sentence."""
-    known = idioms()[row[at]]
-    some = [*known.get(row[at + 1], ()), *known.get("*", ())]
-    stand = [one for one in some if _stands(row, sentence, at, one[0])]
-    longest = max((len(one[0]) for one in stand), default=0)
-    return [one for one in stand if len(one[0]) == longest]
-
-
-def _stands(row: Sequence[str], sentence: Sequence[int], at: int, entry: tuple[str, ...]) -> bool:
-    end = at + len(entry)
-    if end > len(row) or sentence[end - 1] != sentence[at]:
-        return False
-    *head, last = entry
-    fits = row[end - 1].startswith(last[:-1]) if last.endswith("*") else row[end - 1] == last
-    return fits and row[at : end - 1] == head
+    known, found = idioms(), list[Entry]()
+    words: Words = (types[ids[at]],)
+    for end in range(at + 1, len(ids)):
+        words = (*words, types[ids[end]])
+        if not goes_on[end] or words[:-1] not in known.begins:
+            break
+        found = known.of(words) or found
+    return found
 
 
 def _denied(row: Row) -> Marks:

@@ -77,9 +77,10 @@ def _named(session: AnnotatedSession) -> Named:
     last = (said >= 0) & (said >= c - WITHIN)
     turn = np.append(client, -1)[said]  # -1 is the last
     open_ = np.flatnonzero(~last)
-    in_other_words = _in_other_words(session, found, which[open_], client)
-    last[open_] = in_other_words >= 0
-    turn[open_] = np.maximum(turn[open_], in_other_words)
+    if len(open_):
+        in_other_words = _in_other_words(session, found, which[open_], client)
+        last[open_] = in_other_words >= 0
+        turn[open_] = np.maximum(turn[open_], in_other_words)
     own = _strongest(degree, c)[np.arange(len(which)), family]
     return _by_word(found, which, turn, last, own)
 
@@ -133,7 +134,8 @@ def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, cli
     asked = np.zeros(len(client) + 1, dtype=np.int64)
     np.add.at(asked, np.maximum(c - WITHIN, 0), 1)
     np.add.at(asked, c, -1)
-    own = session.of("client")[said.turn_of] & said.types(_is_free)[said.ids] & stated(session)
+    free = said.types(_is_long) & ~said.types(names_a_feeling)
+    own = session.of("client")[said.turn_of] & free[said.ids] & stated(session)
     at = np.flatnonzero(own & (np.cumsum(asked)[np.minimum(place, len(client))] > 0))
     if not len(at) or not names:
         return np.full(len(which), -1, dtype=np.int64)
@@ -144,8 +146,8 @@ def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, cli
     return np.asarray(np.where(inside & near[rows][:, kind], said.turn_of[at], -1).max(axis=1))
 
 
-def _is_free(word: str) -> bool:
-    return len(word) >= _SHORTEST and not names_a_feeling(word)
+def _is_long(word: str) -> bool:
+    return len(word) >= _SHORTEST
 
 
 def _alike(session: AnnotatedSession, words: tuple[str, ...], others: Ints) -> Floats:
