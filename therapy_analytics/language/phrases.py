@@ -117,13 +117,6 @@ class _Written:
     place: Ints
     sentence_of: Ints
     often: Ints
-    _guards: dict[str, Marks] = field(default_factory=dict, repr=False)
-
-    def guarded(self, guard: str) -> Marks:
-        """Return at which words something speaks against a phrase that begins there."""
-        if guard not in self._guards:
-            self._guards[guard] = _guarded(self.words, guard)
-        return self._guards[guard]
 
     def where(self, phrases: Phrases, *, whole: bool = False) -> Ints:
         """Return the words at which a phrase begins, or a turn of nothing but phrases."""
@@ -310,7 +303,7 @@ def _turns_with(session: AnnotatedSession, name: str, role: Role, among: tuple[i
     text, phrases = _text(session, lexicon, role), load_book(lexicon).phrases[meaning]
     words, begins = text.words, text.where(phrases)
     for guard in phrases.unless if len(begins) else ():
-        begins = begins[~text.guarded(guard)[begins]]
+        begins = begins[~_guarded(words, guard, begins)]
     turns, (first, last) = words.turn_of[begins], among
     if first is not None:
         turns = turns[begins - np.searchsorted(words.turn_of, turns) < first]
@@ -357,11 +350,11 @@ def _in_line(words: Said) -> _Written:
     return _Written(line, words, place, sentence_of, np.bincount(line, minlength=stop + 2))
 
 
-def _guarded(words: Said, guard: str) -> Marks:
-    """Return where a phrase that begins would be negated, another's words, a question, ..."""
+def _guarded(words: Said, guard: str, at: Ints) -> Marks:
+    """Return at which of these words a phrase that begins there would be negated, another's words, a question, ..."""
     marked, back = _GUARDS[guard]
-    against = words.near(words.are(marked), back)
+    against = words.near(words.are(marked), back, at=at)
     if guard == "asked":
-        left = np.searchsorted(words.sentence_of, words.sentence_of, side="right") - np.arange(len(words.ids))
-        against |= words.asks & (left <= _SHORT_QUESTION)
+        left = np.searchsorted(words.sentence_of, words.sentence_of[at], side="right") - at
+        against |= words.asks[at] & (left <= _SHORT_QUESTION)
     return against

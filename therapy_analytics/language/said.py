@@ -151,7 +151,9 @@ def _row(session: AnnotatedSession, *, fluent: bool) -> Said:
     turn_of = np.repeat(np.arange(len(session)), np.diff(offsets))
     opens = np.append(True, tokens.sentence_end[span][:-1] | (np.diff(turn_of) > 0))[: len(turn_of)]
     sentence_of = np.cumsum(opens, dtype=np.int64) - 1
-    types, place = np.unique(tokens.ids[span], return_inverse=True)
+    occurs = np.zeros(len(tokens.norm), dtype=np.bool_)
+    occurs[tokens.ids[span]] = True
+    types, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[tokens.ids[span]]
     norm = [tokens.norm[one] for one in types.tolist()]
     asking = np.array(["?" in one for one in norm], dtype=np.bool_)[place]
     asks = np.bincount(sentence_of, asking)[sentence_of] > 0 if len(place) else asking

@@ -90,17 +90,18 @@ def attributions_of(session: AnnotatedSession) -> Attributions:
     verbs = np.flatnonzero(by_word(session, _verbs, words))
     if not len(verbs):
         return Attributions(verbs, np.zeros((0, len(FEATURES))))
-    client = np.flatnonzero(session.of("client")[words.turn_of] & meanings.content)
-    therapist = np.flatnonzero(session.of("therapist")[words.turn_of] & meanings.content)
+    turns = words.turn_of[verbs]
+    spoken = [np.flatnonzero(session.of(role)[words.turn_of] & meanings.content) for role in ("client", "therapist")]
+    before = [np.searchsorted(words.turn_of[some], turns) for some in spoken]
     features = np.full((len(verbs), len(FEATURES)), np.nan)
     places = _Places.of(session, meanings)
     for i, verb in enumerate(verbs.tolist()):
-        heard, own = (some[: np.searchsorted(words.turn_of[some], words.turn_of[verb])] for some in (client, therapist))
+        heard, own = (some[: stop[i]] for some, stop in zip(spoken, before, strict=True))
         contents = _contents(words, places, verb) if len(heard) else []
         if contents:
             both = [np.append(support(meanings, one, heard), support(meanings, one, own)[1:]) for one in contents]
             features[i] = max(both, key=lambda one: float(one[0]))
-    return Attributions(words.turn_of[verbs], features)
+    return Attributions(turns, features)
 
 
 def _verbs(session: AnnotatedSession) -> Marks:
