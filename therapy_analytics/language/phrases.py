@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -121,12 +122,11 @@ class _Written:
     def where(self, phrases: Phrases, *, whole: bool = False) -> Ints:
         """Return the words at which a phrase begins, or a turn of nothing but phrases."""
         index = self.words.index
-        letters = np.full(len(index) + 2, ord(_OTHER))
+        letters = np.full(len(index) + 3, ord(_OTHER))
+        words, own = _letters(phrases)
+        letters[np.fromiter(map(index.get, words, repeat(-1)), np.int64, len(words))] = own
+        letters = letters[:-1]  # without the place of what is not said
         letters[-2:] = ord(_STOP), ord(_TURN)
-        known = [(index[word], ord(sign)) for word, sign in phrases.characters.items() if word in index]
-        if known:
-            at, own = np.array(known).T
-            letters[at] = own
         places = np.arange(len(self.line)) if whole else self._likely(letters, phrases)
         text = letters[self.line[places]].astype("<u4").tobytes().decode("utf-32-le")
         found = (phrases.turns if whole else phrases.begins).finditer(text)
@@ -140,7 +140,10 @@ class _Written:
         """
         parts, first, phrase_of = _parts(phrases)
         often = parts @ np.bincount(letters, self.often, parts.shape[1])
-        chosen = often == np.minimum.reduceat(often, first)[phrase_of]
+        rarest = np.minimum.reduceat(often, first)
+        if not rarest.any():
+            return np.array([len(self.line) - 1])
+        chosen = often == rarest[phrase_of]
         likely = np.zeros(self.sentence_of[-1] + 1, dtype=np.bool_)
         likely[self.sentence_of[parts[chosen].any(axis=0)[letters][self.line]]] = True
         likely[-1] = True
@@ -219,6 +222,12 @@ def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
     openers = [_openers(pattern) for pattern in phrases.patterns]
     first = _any_of(frozenset().union(*openers), characters) if all(openers) else f"[^{_STOP}{_TURN}]"
     return re.compile(f"{first}(?<=(?={one}).)", re.DOTALL)
+
+
+@functools.cache
+def _letters(phrases: Phrases) -> tuple[tuple[str, ...], Ints]:
+    """Return the words of phrases, and the number of the character of each."""
+    return tuple(phrases.characters), np.array([ord(one) for one in phrases.characters.values()])
 
 
 @functools.cache
