@@ -121,12 +121,12 @@ class Embeddings:
 
     def _means(self, ids: NDArray[np.int64], bounds: NDArray[np.int64]) -> NDArray[np.float32]:
         # The product adds each text's vectors up in the order of its pieces, whatever other texts there are
-        used, place = np.unique(ids, return_inverse=True)
+        occurs = np.zeros(len(self.scales), dtype=np.bool_)
+        occurs[ids] = True
+        used, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
         vectors = self.vectors[used] * self.scales[used, None]
-        occurs = np.ones(len(ids), dtype=np.float32)
-        sums: NDArray[np.float32] = (
-            sparse.csr_array((occurs, place, bounds), shape=(len(bounds) - 1, len(used))) @ vectors
-        )
+        rows = (np.ones(len(ids), dtype=np.float32), place, bounds)
+        sums: NDArray[np.float32] = sparse.csr_array(rows, shape=(len(bounds) - 1, len(used))) @ vectors
         n_pieces = np.diff(bounds).astype(np.float32)[:, None]
         return np.where(n_pieces > 0, sums / np.maximum(n_pieces, 1), np.float32(np.nan))
 

@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -117,23 +118,15 @@ class _Written:
     place: Ints
     sentence_of: Ints
     often: Ints
-    _guards: dict[str, Marks] = field(default_factory=dict, repr=False)
-
-    def guarded(self, guard: str) -> Marks:
-        """Return at which words something speaks against a phrase that begins there."""
-        if guard not in self._guards:
-            self._guards[guard] = _guarded(self.words, guard)
-        return self._guards[guard]
 
     def where(self, phrases: Phrases, *, whole: bool = False) -> Ints:
         """Return the words at which a phrase begins, or a turn of nothing but phrases."""
         index = self.words.index
-        letters = np.full(len(index) + 2, ord(_OTHER))
+        letters = np.full(len(index) + 3, ord(_OTHER))
+        words, own = _letters(phrases)
+        letters[np.fromiter(map(index.get, words, repeat(-1)), np.int64, len(words))] = own
+        letters = letters[:-1]  # without the place of what is not said
         letters[-2:] = ord(_STOP), ord(_TURN)
-        known = [(index[word], ord(sign)) for word, sign in phrases.characters.items() if word in index]
-        if known:
-            at, own = np.array(known).T
-            letters[at] = own
         places = np.arange(len(self.line)) if whole else self._likely(letters, phrases)
         text = letters[self.line[places]].astype("<u4").tobytes().decode("utf-32-le")
         found = (phrases.turns if whole else phrases.begins).finditer(text)
@@ -147,7 +140,10 @@ class _Written:
         """
         parts, first, phrase_of = _parts(phrases)
         often = parts @ np.bincount(letters, self.often, parts.shape[1])
-        chosen = often == np.minimum.reduceat(often, first)[phrase_of]
+        rarest = np.minimum.reduceat(often, first)
+        if not rarest.any():
+            return np.array([len(self.line) - 1])
+        chosen = often == rarest[phrase_of]
         likely = np.zeros(self.sentence_of[-1] + 1, dtype=np.bool_)
         likely[self.sentence_of[parts[chosen].any(axis=0)[letters][self.line]]] = True
         likely[-1] = True
@@ -226,6 +222,12 @@ def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
     openers = [_openers(pattern) for pattern in phrases.patterns]
     first = _any_of(frozenset().union(*openers), characters) if all(openers) else f"[^{_STOP}{_TURN}]"
     return re.compile(f"{first}(?<=(?={one}).)", re.DOTALL)
+
+
+@functools.cache
+def _letters(phrases: Phrases) -> tuple[tuple[str, ...], Ints]:
+    """Return the words of phrases, and the number of the character of each."""
+    return tuple(phrases.characters), np.array([ord(one) for one in phrases.characters.values()])
 
 
 @functools.cache
@@ -310,7 +312,7 @@ def _turns_with(session: AnnotatedSession, name: str, role: Role, among: tuple[i
     text, phrases = _text(session, lexicon, role), load_book(lexicon).phrases[meaning]
     words, begins = text.words, text.where(phrases)
     for guard in phrases.unless if len(begins) else ():
-        begins = begins[~text.guarded(guard)[begins]]
+        begins = begins[~_guarded(words, guard, begins)]
     turns, (first, last) = words.turn_of[begins], among
     if first is not None:
         turns = turns[begins - np.searchsorted(words.turn_of, turns) < first]
@@ -357,11 +359,11 @@ def _in_line(words: Said) -> _Written:
     return _Written(line, words, place, sentence_of, np.bincount(line, minlength=stop + 2))
 
 
-def _guarded(words: Said, guard: str) -> Marks:
-    """Return where a phrase that begins would be negated, another's words, a question, ..."""
+def _guarded(words: Said, guard: str, at: Ints) -> Marks:
+    """Return at which of these words a phrase that begins there would be negated, another's words, a question, ..."""
     marked, back = _GUARDS[guard]
-    against = words.near(words.are(marked), back)
+    against = words.near(words.are(marked), back, at=at)
     if guard == "asked":
-        left = np.searchsorted(words.sentence_of, words.sentence_of, side="right") - np.arange(len(words.ids))
-        against |= words.asks & (left <= _SHORT_QUESTION)
+        left = np.searchsorted(words.sentence_of, words.sentence_of[at], side="right") - at
+        against |= words.asks[at] & (left <= _SHORT_QUESTION)
     return against

@@ -89,9 +89,8 @@ class Said:
             high = np.minimum(at + ahead + 1, np.searchsorted(unit, unit[at], side="right"))
             marked = np.flatnonzero(marks)
             return np.asarray(np.searchsorted(marked, np.maximum(high, low)) > np.searchsorted(marked, low))
-        at = np.arange(len(marks))
-        low = np.maximum(at - back, np.searchsorted(unit, unit))
-        high = np.minimum(at + ahead + 1, np.searchsorted(unit, unit, side="right"))
+        at, (begins, ends) = np.arange(len(marks)), bounds(unit)
+        low, high = np.maximum(at - back, begins), np.minimum(at + ahead + 1, ends)
         so_far = np.append(0, np.cumsum(marks))
         return np.asarray(so_far[np.maximum(high, low)] > so_far[low])
 
@@ -110,6 +109,13 @@ class Said:
         sentence_of = self.sentence_of[part] - (self.sentence_of[low] if high > low else 0)
         goes_on, asks = self.goes_on[part], self.asks[part]
         return Said(self.index, self.ids[part], turn_of, sentence_of, goes_on, asks, token_of, low, self._types)
+
+
+def bounds(unit: Ints) -> Ints:
+    """Return where the unit of each word begins and ends; units are numbered in rising order."""
+    new = np.diff(unit, prepend=-1) != 0
+    begins, which = np.flatnonzero(new), np.cumsum(new) - 1
+    return np.stack([begins[which], np.append(begins, len(unit))[which + 1]])
 
 
 def said(session: AnnotatedSession) -> Said:
@@ -151,7 +157,9 @@ def _row(session: AnnotatedSession, *, fluent: bool) -> Said:
     turn_of = np.repeat(np.arange(len(session)), np.diff(offsets))
     opens = np.append(True, tokens.sentence_end[span][:-1] | (np.diff(turn_of) > 0))[: len(turn_of)]
     sentence_of = np.cumsum(opens, dtype=np.int64) - 1
-    types, place = np.unique(tokens.ids[span], return_inverse=True)
+    occurs = np.zeros(len(tokens.norm), dtype=np.bool_)
+    occurs[tokens.ids[span]] = True
+    types, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[tokens.ids[span]]
     norm = [tokens.norm[one] for one in types.tolist()]
     asking = np.array(["?" in one for one in norm], dtype=np.bool_)[place]
     asks = np.bincount(sentence_of, asking)[sentence_of] > 0 if len(place) else asking

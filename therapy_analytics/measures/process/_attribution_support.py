@@ -90,17 +90,18 @@ def attributions_of(session: AnnotatedSession) -> Attributions:
     verbs = np.flatnonzero(by_word(session, _verbs, words))
     if not len(verbs):
         return Attributions(verbs, np.zeros((0, len(FEATURES))))
-    client = np.flatnonzero(session.of("client")[words.turn_of] & meanings.content)
-    therapist = np.flatnonzero(session.of("therapist")[words.turn_of] & meanings.content)
+    turns = words.turn_of[verbs]
+    spoken = [np.flatnonzero(session.of(role)[words.turn_of] & meanings.content) for role in ("client", "therapist")]
+    before = [np.searchsorted(words.turn_of[some], turns) for some in spoken]
     features = np.full((len(verbs), len(FEATURES)), np.nan)
     places = _Places.of(session, meanings)
     for i, verb in enumerate(verbs.tolist()):
-        heard, own = (some[: np.searchsorted(words.turn_of[some], words.turn_of[verb])] for some in (client, therapist))
+        heard, own = (some[: stop[i]] for some, stop in zip(spoken, before, strict=True))
         contents = _contents(words, places, verb) if len(heard) else []
         if contents:
-            both = [np.append(support(meanings, one, heard), support(meanings, one, own)[1:]) for one in contents]
-            features[i] = max(both, key=lambda one: float(one[0]))
-    return Attributions(words.turn_of[verbs], features)
+            found = [_borne_out(meanings, one, heard, own) for one in contents]
+            features[i] = max(found, key=lambda one: one[0])
+    return Attributions(turns, features)
 
 
 def _verbs(session: AnnotatedSession) -> Marks:
@@ -205,26 +206,25 @@ def _of_another_day(words: Said, part: slice) -> bool:
     return bool(words.are(_ELSEWHERE)[part].any() or (last[:-1] & day[1:]).any())
 
 
-def support(meanings: WordMeanings, content: Ints, heard: Ints) -> Floats:
-    """Return how well words bear others out: one stretch of them, and all of them; 0 to 1 each.
+def _borne_out(meanings: WordMeanings, content: Ints, heard: Ints, own: Ints) -> tuple[float, float, float]:
+    """Return how well words so far bear others out, 0 to 1 each: `FEATURES`.
 
     Parameters
     ----------
     meanings : WordMeanings
         Of the session.
-    content, heard : int64 arrays
-        Content words of the attribution, and of the client before it; places in the row.
+    content, heard, own : int64 arrays
+        Content words of the attribution, of the client before it (some), and of the therapist; places in the row.
     """
-    if not len(heard):
-        return np.zeros(2)
     told = meanings.types[content]
     told = told[np.sort(np.unique(told, return_index=True)[1])]
     share = meanings.rarity[told] / meanings.rarity[told].sum()
     alike = meanings.of_types[told] @ meanings.of_types.T
     alike[np.arange(len(told)), told] = 1.0
-    near = np.clip((alike - _NEAR) / (1.0 - _NEAR), 0.0, 1.0)[:, meanings.types[heard]]
-    steps = np.maximum.reduceat(near, np.arange(0, len(heard), _STEP), axis=1)
+    near = np.clip((alike - _NEAR) / (1.0 - _NEAR), 0.0, 1.0)
+    steps = np.maximum.reduceat(near[:, meanings.types[heard]], np.arange(0, len(heard), _STEP), axis=1)
     best = steps.copy()
     for further in range(1, _WINDOW // _STEP):
         np.maximum(best[:, :-further], steps[:, further:], out=best[:, :-further])
-    return np.array([(share @ best).max(), float(steps.max(axis=1) @ share)])
+    of_own = near[:, meanings.types[own]].max(axis=1, initial=0.0)
+    return float((share @ best).max()), float(steps.max(axis=1) @ share), float(of_own @ share)

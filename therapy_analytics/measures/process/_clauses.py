@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said
+from therapy_analytics.language.said import Ints, Marks, Said, bounds
 from therapy_analytics.measures.process._feeling_words import families
 
 Bools = NDArray[np.bool_]
@@ -62,13 +62,6 @@ class Row:
     def before(self, slot: str, back: int) -> Marks:
         """Return which words have one of a slot of the lexicon among so many before them in the clause."""
         return self.near(self.are(families().slots[slot]), back, within=self.clause)
-
-
-def bounds(unit: Ints) -> Ints:
-    """Return where the unit of each word begins and ends; units are numbered in rising order."""
-    new = np.diff(unit, prepend=-1) != 0
-    begins, which = np.flatnonzero(new), np.cumsum(new) - 1
-    return np.stack([begins[which], np.append(begins, len(unit))[which + 1]])
 
 
 def units(vectors: NDArray[np.float32]) -> Floats:

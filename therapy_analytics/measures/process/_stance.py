@@ -9,9 +9,9 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.phrases import slot
-from therapy_analytics.language.said import Ints, Marks, Said, by_word
-from therapy_analytics.measures.process._clauses import Bools, Row, bounds
-from therapy_analytics.measures.process._word_meanings import directions
+from therapy_analytics.language.said import Ints, Marks, Said, bounds, by_word
+from therapy_analytics.measures.process._clauses import Bools, Row
+from therapy_analytics.measures.process._word_meanings import narrow_directions
 
 WITHIN = 5
 """Client turns of some words in which the ground of what is ascribed to the client is looked for."""
@@ -202,5 +202,5 @@ def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints) -> B
 
 def _alike(session: AnnotatedSession, asked: Ints, used: Ints) -> Bools:
     """Return which words mean much the same as which, (n_asked, n_used); -1 is no word."""
-    a, b = (directions(session)[one].astype(np.float32) for one in (asked, used))
+    a, b = (narrow_directions(session)[one] for one in (asked, used))
     return np.asarray((a @ b.T >= LIKE) | (asked[:, None] == used))

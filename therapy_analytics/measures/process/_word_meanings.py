@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours.text_model import vectors_of
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
 from therapy_analytics.language.said import Ints, Marks, Said, said
@@ -109,6 +110,15 @@ def directions(session: AnnotatedSession) -> Floats:
     return _of_batch(session).once(_directions)
 
 
+def narrow_directions(session: AnnotatedSession) -> NDArray[np.float32]:
+    """Return `directions` in single precision."""
+    return _of_batch(session).once(_narrow)
+
+
+def _narrow(session: AnnotatedSession) -> NDArray[np.float32]:
+    return directions(session).astype(np.float32)
+
+
 def _directions(session: AnnotatedSession) -> Floats:
     return units(np.vstack([session.once(_vectors), np.zeros((1, DIMENSIONS))]))
 
@@ -116,8 +126,16 @@ def _directions(session: AnnotatedSession) -> Floats:
 def _vectors(session: AnnotatedSession) -> Floats:
     """Return the vector of each different word of `Said.index`; 0 where one has none."""
     index = session.once(Said.of).index
-    found = load_embeddings().word_vectors(tuple(index)) if index else np.zeros((0, DIMENSIONS))
-    return np.nan_to_num(found.astype(np.float64))
+    tokens = session.turns.tokens
+    # Words that stand as they are among the batch's tokens have their vector there already
+    forms = enumerate(zip(tokens.norm, tokens.lower, strict=True))
+    known = {norm: row for row, (norm, lower) in forms if norm == lower}
+    rows = np.array([known.get(word, -1) for word in index], dtype=np.int64)
+    found = vectors_of(tokens)[rows]
+    others = [word for word in index if word not in known]
+    if others:
+        found[rows < 0] = np.nan_to_num(load_embeddings().word_vectors(others))
+    return found
 
 
 def _is_full(word: str) -> bool:
