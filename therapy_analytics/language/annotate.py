@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.language._categories import find_categories
 from therapy_analytics.language.lexicons import Matcher, category_columns
 from therapy_analytics.language.tokens import Tokens, tokenize
 from therapy_analytics.session import ROLES, Role, Session
@@ -329,12 +330,8 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
     tokens = tokenize([turn.text for turn in turns])
     starts = np.zeros(len(sessions) + 1, dtype=np.int64)
     np.cumsum([len(session.turns) for session in sessions], out=starts[1:])
-    begins, covers = _find(tokens, matcher)
     turn_of = np.repeat(np.arange(len(turns)), np.diff(tokens.offsets))
-    first = _first_word(tokens)
-    opens = np.zeros((len(turns), begins.shape[1]), dtype=np.bool_)
-    has_word = first < tokens.offsets[1:]
-    opens[has_word] = begins[first[has_word]]
+    counts, covered, opens = find_categories(tokens, matcher, turn_of, _first_word(tokens))
     n_words = np.bincount(turn_of, tokens.word_start, len(turns)).astype(np.int64)
     arrays = TurnArrays(
         tokens=tokens,
@@ -343,70 +340,12 @@ def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:
         n_words=n_words,
         n_sentences=_sentences(tokens, turn_of, len(turns)),
         categories=category_columns(matcher.categories),
-        counts=_per_turn(begins, turn_of, len(turns)),
-        covered=_per_turn(covers & tokens.word_start[:, None], turn_of, len(turns)),
+        counts=counts,
+        covered=covered,
         opens=opens,
         user_categories=matcher.user_categories,
     )
     return Batch(tuple(sessions), arrays, starts)
-
-
-def _find(tokens: Tokens, matcher: Matcher) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where each category begins and which tokens it covers: two bool (n_tokens, n_categories)."""
-    table = np.zeros((len(tokens.norm), len(matcher.categories)), dtype=np.bool_)
-    for row, word in enumerate(tokens.norm):
-        table[row, list(matcher.columns_of(word))] = True
-    begins = table[tokens.ids]
-    covers = begins.copy()
-    stream = _Stream.of(tokens)
-    for phrase, column in matcher.phrases:
-        at = stream.places(phrase)
-        for step in range(len(phrase)):
-            begins[at + step, column] = False
-            covers[at + step, column] = True
-        begins[at, column] = True
-    return begins, covers
-
-
-@dataclass(frozen=True, slots=True)
-class _Stream:
-    """Normal forms as one stream of ids, with the places of each id, to look phrases up in."""
-
-    index: Mapping[str, int]
-    ids: NDArray[np.int64]
-    turn_of: NDArray[np.int64]
-    order: NDArray[np.int64]
-    bounds: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, tokens: Tokens) -> _Stream:
-        index = {word: i for i, word in enumerate(dict.fromkeys(tokens.norm))}
-        of_type = np.array([index[word] for word in tokens.norm], dtype=np.int64)
-        ids = of_type[tokens.ids] if len(of_type) else np.zeros(0, dtype=np.int64)
-        order = np.argsort(ids, kind="stable")
-        bounds = np.searchsorted(ids[order], np.arange(len(index) + 1))
-        turn_of = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
-        return cls(index, ids, turn_of, order, bounds)
-
-    def places(self, phrase: tuple[str, ...]) -> NDArray[np.int64]:
-        """First tokens of a phrase's occurrences, none of them across turns."""
-        *head, last = phrase
-        if any(word not in self.index for word in head):
-            return np.zeros(0, dtype=np.int64)
-        reach = len(head)
-        first = self.index[head[0]]
-        at = self.order[self.bounds[first] : self.bounds[first + 1]]
-        at = at[at + reach < len(self.ids)]
-        for step, word in enumerate(head[1:], start=1):
-            at = at[self.ids[at + step] == self.index[word]]
-        at = at[self.turn_of[at] == self.turn_of[at + reach]]
-        return np.asarray(at[self._matches(last, at + reach)]) if len(at) else at
-
-    def _matches(self, word: str, at: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which tokens are a word, or begin as one that ends in a star says."""
-        if not word.endswith("*"):
-            return np.equal(self.ids[at], self.index.get(word, -1))
-        return np.isin(self.ids[at], [i for known, i in self.index.items() if known.startswith(word[:-1])])
 
 
 def _first_word(tokens: Tokens) -> NDArray[np.int64]:
@@ -422,11 +361,3 @@ def _sentences(tokens: Tokens, turn_of: NDArray[np.int64], n_turns: int) -> NDAr
     spoken = np.flatnonzero(tokens.word_start)
     first = np.diff(np.cumsum(begins)[spoken], prepend=-1) > 0
     return np.bincount(turn_of[spoken], first, n_turns).astype(np.int64)
-
-
-def _per_turn(marks: NDArray[np.bool_], turn_of: NDArray[np.int64], n_turns: int) -> NDArray[np.int32]:
-    """Count the marks of tokens, (n_tokens, n), in each turn, (n_turns, n); few of them are set."""
-    width = marks.shape[1]
-    token, column = np.divmod(np.flatnonzero(marks), max(width, 1))
-    found = np.bincount(turn_of[token] * width + column, minlength=n_turns * width)
-    return found.reshape(n_turns, width).astype(np.int32)
