@@ -129,11 +129,11 @@ def slopes(each: Floats) -> Floats:
     undefined = np.isnan(each)
     if not undefined.any():
         return _slopes_of_all(at, each)
-    y = np.where(undefined, 0.0, each)
-    n, x, xx = np.stack([np.ones_like(at), at, at**2]) @ ~undefined
-    spread = n * xx - x**2
+    y, x = np.where(undefined, 0.0, each), np.where(undefined, 0.0, at[:, None])
+    n, sum_x, sum_y = np.count_nonzero(~undefined, axis=0), _added(x), _added(y)
+    spread = n * _added(x * x) - sum_x**2
     few = (n < FEWEST_PAIRS) | (spread < 1e-9)
-    return np.where(few, nan, (n * (at @ y) - x * y.sum(axis=0)) / np.where(few, 1.0, spread))
+    return np.where(few, nan, (n * _added(x * y) - sum_x * sum_y) / np.where(few, 1.0, spread))
 
 
 def _slopes_of_all(at: Floats, each: Floats) -> Floats:
@@ -141,4 +141,9 @@ def _slopes_of_all(at: Floats, each: Floats) -> Floats:
     n, x = len(at), float(at.sum())
     if n < FEWEST_PAIRS:
         return np.full(each.shape[1], nan)
-    return np.asarray((n * (at @ each) - x * each.sum(axis=0)) / (n * float(at @ at) - x * x))
+    return np.asarray((n * _added(at[:, None] * each) - x * _added(each)) / (n * float(at @ at) - x * x))
+
+
+def _added(each: Floats) -> Floats:
+    """Return the sum over pairs, one added after the other, so that no bit depends on the draws beside."""
+    return np.asarray(np.cumsum(each, axis=0)[-1])
