@@ -29,8 +29,8 @@ from therapy_analytics.settings import Settings, as_recipe, program
 
 FEWEST_PARTS = 64
 """Into so many parts a run is cut where it is large enough, so that many can work on it."""
-MOST_TURNS_IN_A_PART = 10_000
-"""The tables of a part are held until it is written, some 5 MB for 1,000 turns."""
+MOST_TURNS_IN_A_PART = 5_000
+"""The tables of a part are held until it is written: 10 MB for 1,000 turns, 20 MB in sessions of a dozen turns."""
 
 
 def run(

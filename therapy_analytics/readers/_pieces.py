@@ -26,8 +26,8 @@ from therapy_analytics.readers._files import choose_reader, walk
 from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, keys, tables_for
 from therapy_analytics.session import Session
 
-LARGE = 32 * 2**20
-"""Bytes of a part of a file, unpacked; smaller files are not cut."""
+LARGE = 8 * 2**20
+"""Bytes of a part of a file, unpacked; smaller files are not cut. A part takes five times as much memory."""
 _PACKED = 8
 """How much smaller than its contents a file may be."""
 _CHANGED = ("the file changed while it was read", "Leave the transcripts as they are, and run again")
