@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.language.consecutive import consecutive
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import Tokens
 
@@ -89,21 +90,14 @@ def _words(types: Sequence[str], matcher: Matcher) -> _Words:
 def _each_word(tokens: Tokens, words: _Words) -> tuple[Ints, Ints]:
     """Return each token with each of its own categories."""
     begin = words.bounds[tokens.ids]
-    where, token = _runs(begin, words.bounds[tokens.ids + 1] - begin)
+    where, token = consecutive(begin, words.bounds[tokens.ids + 1] - begin)
     return token, words.columns[where]
-
-
-def _runs(begin: Ints, length: Ints) -> tuple[Ints, Ints]:
-    """Return the places of many runs, run after run, and which run each place is of."""
-    which = np.repeat(np.arange(len(begin)), length)
-    before = np.cumsum(length) - length
-    return np.arange(len(which)) + (begin - before)[which], which
 
 
 def _cells(tokens: Tokens, matcher: Matcher, turn_of: Ints) -> _Cells:
     """Return what phrases cover: where those of a category overlap, the last in order says whether it begins there."""
     phrase, place, length, column = _places(tokens, matcher, turn_of)
-    token, match = _runs(place, length[phrase])
+    token, match = consecutive(place, length[phrase])
     begins = token == place[match]
     width = max(len(matcher.categories), 1)
     cell = token * width + column[phrase[match]]
@@ -137,7 +131,7 @@ def _places(tokens: Tokens, matcher: Matcher, turn_of: Ints) -> tuple[Ints, Ints
     pairs = ids[at] * len(words) + ids[at + 1]
     order = np.argsort(pairs)
     begin, end = np.searchsorted(pairs[order], low[:, 0] * len(words) + np.stack([low[:, 1], high[:, 1] + 1]))
-    where, phrase = _runs(begin, end - begin)
+    where, phrase = consecutive(begin, end - begin)
     place = at[order[where]]
     final = place + length[phrase] - 1
     inside = final < len(ids)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language._divide import Pieces, divide, word_of
+from therapy_analytics.language.consecutive import consecutive
 
 _STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u2014": " ", "\u2013": " "})
 _DASH = re.compile(r"-{2,}|(?<!\w)-|-(?!\w)|(?<=\w)-(?=\w+')")
@@ -78,7 +79,7 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     word = np.fromiter(map(which.__getitem__, words), np.int64, len(words))
     n_tokens = types.bounds[word + 1] - types.bounds[word]
     before = np.append(0, np.cumsum(n_tokens))
-    at = np.arange(before[-1]) + np.repeat(types.bounds[word] - before[:-1], n_tokens)
+    at, _ = consecutive(types.bounds[word], n_tokens)
     ids = types.ids[at]
     ends = _flags(_ENDS_SENTENCE.fullmatch, types.lower)[ids]
     ends[1:] &= ~_flags(_TITLES.__contains__, types.lower)[ids[:-1]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from therapy_analytics.behaviours.text_model import mean_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays
+from therapy_analytics.language.consecutive import consecutive
 from therapy_analytics.language.embeddings import DIMENSIONS
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.measures._turns import last_of
@@ -167,8 +168,7 @@ def _shared(session: AnnotatedSession, asked: Ints, client: Ints) -> Floats:
     first = np.searchsorted(said.stem, own.stem)
     often = np.searchsorted(said.stem, own.stem, side="right") - first
     # The client's turns that have the stem, for each stem of the questions
-    pair = np.repeat(np.arange(len(own.stem)), often)
-    at = np.arange(len(pair)) + np.repeat(first - np.cumsum(often) + often, often)
+    at, pair = consecutive(first, often)
     cell = own.turn_of[pair] * len(client) + said.turn_of[at]
     shared = np.bincount(cell, rarity[pair], len(asked) * len(client)).reshape(shape)
     total = np.bincount(own.turn_of, rarity, len(asked))[:, None]

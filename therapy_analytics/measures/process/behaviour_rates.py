@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import nan
 
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Evidence, counted_rate
-from therapy_analytics.measures.process._counts import Floats, given
+from therapy_analytics.measures._base import Evidence, Value
+from therapy_analytics.measures._together import means, of_each, rates
+from therapy_analytics.measures.process._counts import given
 from therapy_analytics.session import Role
 
 _MISLEADS = (
@@ -111,7 +111,7 @@ def _columns(behaviour: _Behaviour) -> list[Column]:
 
 
 @measure(columns=[column for behaviour in _BEHAVIOURS for column in _columns(behaviour)])
-def behaviour_rates(session: AnnotatedSession) -> dict[str, float]:
+def behaviour_rates(session: AnnotatedSession) -> dict[str, Value]:
     """Count the turns of a role that have a code, over all turns of the role.
 
     High means that the behaviour is frequent. Each rate stands beside its count, its 95%
@@ -129,22 +129,14 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, float]:
     Wu, Z., et al. (2022). AnnoMI. ICASSP. Chiu, Y. Y., et al. (2024). A computational framework
     for behavioral assessment of LLM therapists. arXiv:2401.00820.
     """
-    values: dict[str, float] = {}
-    sums = np.add.reduce(session.by_turn(_table), axis=0)
-    for behaviour, (n, k, likely) in zip(_BEHAVIOURS, sums.tolist(), strict=True):
-        values |= counted_rate(behaviour.column, k, n)
-        values[f"{behaviour.column}_expected"] = likely / n if n else nan
-    return values
+    return dict(session.by_session(_rates))
 
 
-def _table(session: AnnotatedSession) -> Floats:
-    """Return of each turn and behaviour whether it is known, whether it is there, and its probability or 0.
-
-    That is an array (n_turns, n_behaviours, 3), all 0 for turns of the other role.
-    """
-    table = np.zeros((len(session), len(_BEHAVIOURS), 3))
-    for column, behaviour in enumerate(_BEHAVIOURS):
+def _rates(session: AnnotatedSession) -> list[dict[str, Value]]:
+    shares, expected = {}, {}
+    for behaviour in _BEHAVIOURS:
         likely, hits = given(session, behaviour.codes)
         of = session.of(behaviour.role) & ~np.isnan(likely)
-        table[:, column] = np.stack([of, hits & of, np.where(of, likely, 0.0)], axis=1)
-    return table
+        shares[behaviour.column] = hits, of
+        expected[f"{behaviour.column}_expected"] = means(session, likely, of)
+    return of_each(session, rates(session, shares) | expected)

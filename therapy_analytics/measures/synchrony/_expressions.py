@@ -14,6 +14,8 @@ from math import log, nan
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.measures.synchrony._sparse_rows import entries_of
+
 Ints = NDArray[np.int64]
 
 
@@ -265,9 +267,7 @@ class Stretch:
 
 def stretch(order: TurnOrder, turns: Ints, dialogues: Ints | None = None) -> Stretch:
     """Put turns one behind the other, (n_turns,), those of one dialogue or of the one that is given for each."""
-    sizes = order.offsets[turns + 1] - order.offsets[turns]
-    turn = np.repeat(np.arange(len(turns)), sizes)
-    tokens = np.arange(len(turn)) + (order.offsets[turns] - np.cumsum(sizes) + sizes)[turn]
+    tokens, turn = entries_of(order.offsets, turns)
     dialogue = np.zeros(len(turn), dtype=np.int64) if dialogues is None else dialogues[turn]
     ranks = order.rank[tokens].astype(np.int64)
     follows = np.argsort(ranks + dialogue * len(order.rank))

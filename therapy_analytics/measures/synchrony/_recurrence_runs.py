@@ -9,6 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.language.consecutive import consecutive
+
 Ints = NDArray[np.int64]
 _Kept: TypeAlias = "WeakKeyDictionary[Runs, dict[Any, Any]]"
 LONGEST = 3
@@ -111,5 +113,4 @@ def kind_of(types: Ints) -> Ints:
 def words_of(runs: Runs, turns: Ints) -> tuple[Ints, Ints]:
     """Return the words of turns, one after the other, and which of the turns says each."""
     n = runs.n_words(turns)
-    owner = np.repeat(np.arange(len(turns)), n)
-    return np.arange(len(owner)) + (runs.starts[turns + 1] - np.cumsum(n))[owner], owner
+    return consecutive(runs.starts[turns + 1] - n, n)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from therapy_analytics.language.consecutive import consecutive
+
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 Ints: TypeAlias = NDArray[np.integer]
 Floats: TypeAlias = NDArray[np.float64]
@@ -85,7 +87,7 @@ def chosen(counts: Sparse, rows: Ints, columns: Ints) -> Chosen:
     return Chosen(numbers, places, of_row, bounds, width)
 
 
-def entries_of(bounds: Ints, rows: Ints) -> tuple[Ints, Ints]:
+def entries_of(bounds: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return which entries rows have, row after row, and for each the place of its row among those rows.
 
     Examples
@@ -93,10 +95,7 @@ def entries_of(bounds: Ints, rows: Ints) -> tuple[Ints, Ints]:
     >>> [found.tolist() for found in entries_of(np.array([0, 2, 3, 5]), np.array([2, 0]))]
     [[3, 4, 0, 1], [0, 0, 1, 1]]
     """
-    lengths = bounds[rows + 1] - bounds[rows]
-    ends = np.cumsum(lengths)
-    of_row = np.repeat(np.arange(len(rows)), lengths)
-    return np.arange(len(of_row)) + (bounds[rows] - ends + lengths)[of_row], of_row
+    return consecutive(bounds[rows], bounds[rows + 1] - bounds[rows])
 
 
 def row_of(counts: Sparse) -> NDArray[np.int64]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Floats, Ints, directions
+from therapy_analytics.language.consecutive import consecutive
+from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Floats, Ints, added, directions
 
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 WHOLE, WINDOWS, SLOPE = "whole", "window", "slope"
@@ -65,7 +66,7 @@ class Stretches:
         """Return stretches of so many pairs."""
         lengths = bounds[1] - bounds[0]
         starts = np.append(0, np.cumsum(lengths))
-        pairs = np.arange(starts[-1]) + np.repeat(bounds[0] - starts[:-1], lengths)
+        pairs, _ = consecutive(bounds[0], lengths)
         return cls(bounds, sparse.csr_array((np.ones(len(pairs)), pairs, starts), shape=(len(lengths), n_pairs)))
 
     def sums(self, values: Floats) -> Floats:
@@ -130,10 +131,10 @@ def slopes(each: Floats) -> Floats:
     if not undefined.any():
         return _slopes_of_all(at, each)
     y, x = np.where(undefined, 0.0, each), np.where(undefined, 0.0, at[:, None])
-    n, sum_x, sum_y = np.count_nonzero(~undefined, axis=0), _added(x), _added(y)
-    spread = n * _added(x * x) - sum_x**2
+    n, sum_x, sum_y = np.count_nonzero(~undefined, axis=0), added(x), added(y)
+    spread = n * added(x * x) - sum_x**2
     few = (n < FEWEST_PAIRS) | (spread < 1e-9)
-    return np.where(few, nan, (n * _added(x * y) - sum_x * sum_y) / np.where(few, 1.0, spread))
+    return np.where(few, nan, (n * added(x * y) - sum_x * sum_y) / np.where(few, 1.0, spread))
 
 
 def _slopes_of_all(at: Floats, each: Floats) -> Floats:
@@ -141,9 +142,4 @@ def _slopes_of_all(at: Floats, each: Floats) -> Floats:
     n, x = len(at), float(at.sum())
     if n < FEWEST_PAIRS:
         return np.full(each.shape[1], nan)
-    return np.asarray((n * _added(at[:, None] * each) - x * _added(each)) / (n * float(at @ at) - x * x))
-
-
-def _added(each: Floats) -> Floats:
-    """Return the sum over pairs, one added after the other, so that no bit depends on the draws beside."""
-    return np.asarray(np.cumsum(each, axis=0)[-1])
+    return np.asarray((n * added(at[:, None] * each) - x * added(each)) / (n * float(at @ at) - x * x))
