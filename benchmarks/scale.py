@@ -50,18 +50,24 @@ class Row:
     largest_mb: float
     floor_us: float
 
-    def cells(self) -> list[str]:
-        """Return its line of the table."""
+    def cells(self, before: Row | None) -> list[str]:
+        """Return its line of the table; what turns cost beyond those of the row before is without the start."""
         each = 1e6 * self.processor_s / self.n_turns
+        more = "" if before is None else f"{self.beyond(before):,.0f}"
         return [
             f"{self.n_sessions:,}", f"{self.n_turns:,}", f"{self.wall_s:,.0f}", f"{self.n_turns / self.wall_s:,.0f}",
-            f"{each:,.0f}", f"{each / self.floor_us:.0f}", f"{self.peak_mb:,.0f}", f"{self.largest_mb:,.0f}",
+            f"{each:,.0f}", f"{each / self.floor_us:.0f}", more, f"{self.peak_mb:,.0f}", f"{self.largest_mb:,.0f}",
             f"{self.first_s:.1f}",
         ]  # fmt: skip
 
+    def beyond(self, before: Row) -> float:
+        """Return what each turn more took than in a smaller run, in microseconds."""
+        return 1e6 * (self.processor_s - before.processor_s) / (self.n_turns - before.n_turns)
+
 
 HEADER = (
-    "sessions", "turns", "wall (s)", "turns/s", "processor time a turn (us)", "times the floor", "memory of all (MB)",
+    "sessions", "turns", "wall (s)", "turns/s", "processor time a turn (us)", "times the floor",
+    "each turn more than in the row before (us)", "memory of all (MB)",
     "of the largest process (MB)", "first session after (s)",
 )  # fmt: skip
 
@@ -76,9 +82,12 @@ def main() -> None:
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {' '.join(_options(asked))}"
     )
     print("| " + " | ".join(HEADER) + " |\n|" + " ---: |" * len(HEADER), flush=True)
+    before = None
     for n in asked.numbers or NUMBERS:
         with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-            print("| " + " | ".join(_row(Path(folder), n, asked).cells()) + " |", flush=True)
+            row = _row(Path(folder), n, asked)
+        print("| " + " | ".join(row.cells(before)) + " |", flush=True)
+        before = row
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -79,3 +79,14 @@ def test_words(word: str, tokens: list[str]) -> None:
 def test_signs_beside_a_word_keep_those_in_it_apart() -> None:
     # ")" and ":" would be a special word were there no space, and take the ":" from ":)" as spaCy has it
     assert [[form for form, _ in pieces] for pieces in divide("well~) :)a")] == [["well~", ")"], [":", ")", "a"]]
+
+
+@pytest.mark.parametrize("tail", ["." * 200, "!" * 100 + ".." * 50, "?)" * 80, "9" * 80 + "km", "\u2026" * 130])
+def test_long_tails_are_divided_as_by_spacy(tail: str) -> None:
+    for text in (f"oh{tail}", tail, f"{tail}a", f"a{tail}b{tail}"):
+        assert list(chain.from_iterable(divide(text))) == _by_spacy(text)
+
+
+def test_a_row_of_signs_takes_no_longer_than_its_length() -> None:
+    # Minutes when each look at the end began at the begin: a model that repeats itself writes such words
+    assert [len(pieces) for pieces in divide("=" * 20_000)] == [20_000]

@@ -22,6 +22,8 @@ Pieces = tuple[tuple[str, str], ...]
 """Tokens as they are written, each with its normal form."""
 _KEPT = 10_000
 """So many words are remembered with their pieces, as spaCy does."""
+_LONG = 64
+"""Signs at the end of a word; no pattern for what is taken off is longer but that of a row of dots."""
 _BREAKS = re.compile(r"\s{2,}|[^\S ]")
 
 
@@ -131,12 +133,12 @@ def _tokens(word: str) -> Iterator[tuple[str, str]]:
     size = 0
     while word and len(word) != size and word not in known.special:
         size = len(word)
-        begin = _length(known.prefix.search(word))
+        begin = _length(known.prefix.match(word))
         if begin and word[begin:] in known.special:
             before.append(word[:begin])
             word = word[begin:]
             break
-        end = _length(known.suffix.search(word[begin:]))
+        end = _end_of(word[begin:])
         if end and word[:-end] in known.special:
             after.append(word[-end:])
             word = word[:-end]
@@ -147,6 +149,13 @@ def _tokens(word: str) -> Iterator[tuple[str, str]]:
     yield from map(_token, before)
     yield from known.special.get(word) or map(_token, _cut(word))
     yield from map(_token, reversed(after))
+
+
+def _end_of(word: str) -> int:
+    """Return how much is taken off a word's end: looked for from its begin on, a thousand signs took a second."""
+    suffix, late = rules().suffix, max(len(word) - _LONG, 0)
+    found = suffix.search(word, late)
+    return _length(suffix.search(word) if found and found.start() == late else found)
 
 
 def _length(match: re.Match[str] | None) -> int:
