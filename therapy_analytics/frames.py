@@ -65,16 +65,17 @@ def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
     """
     kinds = {name: list(values) for name, values in CATEGORIES.items() if name in frame}
     if "code" in frame:
-        kinds["code"] = list(pd.unique(frame["code"].astype(object)))
+        kinds["code"] = []
     made = {name: _category(frame[name], values, ordered=name in ORDERED) for name, values in kinds.items()}
     return frame.assign(**made)
 
 
-def _category(values: Sequence[str] | pd.Series, categories: Sequence[str], *, ordered: bool) -> pd.Categorical:
+def _category(values: pd.Series, categories: Sequence[str], *, ordered: bool) -> pd.Categorical:
+    codes, names = pd.factorize(values)
     # A name that this version does not know (a table of another version) goes to the end; it is not lost.
-    given = pd.Series(values, dtype=object)
-    more = [name for name in dict.fromkeys(given.dropna()) if name not in set(categories)]
-    return pd.Categorical(given, categories=[*categories, *more], ordered=ordered)
+    place = {name: at for at, name in enumerate(dict.fromkeys([*categories, *names]))}
+    at = np.array([*(place[name] for name in names), -1], dtype=np.int64)
+    return pd.Categorical.from_codes(at[codes], categories=pd.Index(list(place), dtype=str), ordered=ordered)
 
 
 def behaviours_table(turns: pd.DataFrame, codebook: pd.DataFrame) -> pd.DataFrame:

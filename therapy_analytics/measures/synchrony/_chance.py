@@ -341,11 +341,11 @@ def _beside(values: Floats, drawn: Floats, closer: Closer, two_sided: Bools) -> 
         n = np.count_nonzero(~undefined, axis=1)
         enough = n >= max(2, drawn.shape[1] / 2)
         n = np.maximum(n, 2)
-        mean = added(np.where(undefined, 0.0, drawn), axis=1) / n
+        mean = np.where(undefined, 0.0, drawn).sum(axis=1) / n
         off = np.where(undefined, 0.0, drawn - mean[:, None])
     else:
         n = np.full(len(drawn), drawn.shape[1])
-        enough, mean = n > 0, added(drawn, axis=1) / n
+        enough, mean = n > 0, drawn.sum(axis=1) / n
         off = drawn - mean[:, None]
     sd = np.sqrt((off * off).sum(axis=1) / (n - 1))
     z = np.where(sd > 1e-12, (values - mean) / np.where(sd > 1e-12, sd, 1.0), nan)
@@ -354,8 +354,3 @@ def _beside(values: Floats, drawn: Floats, closer: Closer, two_sided: Bools) -> 
     one_sided = above if closer == "higher" else below
     p = np.where(two_sided, np.minimum(1.0, 2 * np.minimum(above, below)), one_sided)
     return np.where(enough, np.stack([mean, sd, z, p]), nan)
-
-
-def added(each: Floats, axis: int = 0) -> Floats:
-    """Return the sum along an axis, one added after the other, so that no bit depends on what stands beside."""
-    return np.asarray(np.cumsum(each, axis=axis).take(-1, axis=axis))

@@ -173,7 +173,7 @@ def _outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
     counted = _counts(*_n_defined(each, spans.of_both))
     series = np.full(len(session), nan)
     series[spans.replies] = each
-    values, n_shuffled = found[..., 0], asked[0][1].n_draws
+    values, n_shuffled = found[..., 0].copy(), asked[0][1].n_draws  # a view would keep all draws
     enough, ends = counted >= FEWEST_PAIRS, _two_sided(len(spans.parts))
     draws = (one.transpose(2, 0, 1) for one in (found[..., 1:n_shuffled], found[..., n_shuffled:]))
     shuffles, others = (against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from math import nan
 from typing import Any, TypeAlias
@@ -12,7 +13,7 @@ from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.consecutive import consecutive
-from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Floats, Ints, added, directions
+from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Floats, Ints, directions
 
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 WHOLE, WINDOWS, SLOPE = "whole", "window", "slope"
@@ -126,20 +127,32 @@ def slopes(each: Floats) -> Floats:
     >>> slopes(np.array([[0.0], [nan], [0.2], [0.3], [0.4]])).round(6).tolist()
     [0.4]
     """
-    at = np.arange(len(each)) / max(len(each) - 1, 1)
+    at, weights = _places(len(each))
     undefined = np.isnan(each)
     if not undefined.any():
-        return _slopes_of_all(at, each)
-    y, x = np.where(undefined, 0.0, each), np.where(undefined, 0.0, at[:, None])
-    n, sum_x, sum_y = np.count_nonzero(~undefined, axis=0), added(x), added(y)
-    spread = n * added(x * x) - sum_x**2
+        return _slopes_of_all(at, np.asarray(weights @ each))
+    n, sum_x = weights @ (~undefined).astype(np.float64)
+    sum_y, sum_xy = weights @ np.where(undefined, 0.0, each)
+    _, sum_xx = weights @ np.where(undefined, 0.0, at[:, None])
+    spread = n * sum_xx - sum_x**2
     few = (n < FEWEST_PAIRS) | (spread < 1e-9)
-    return np.where(few, nan, (n * added(x * y) - sum_x * sum_y) / np.where(few, 1.0, spread))
+    return np.where(few, nan, (n * sum_xy - sum_x * sum_y) / np.where(few, 1.0, spread))
 
 
-def _slopes_of_all(at: Floats, each: Floats) -> Floats:
-    """Return `slopes` where all values are defined."""
+def _slopes_of_all(at: Floats, sums: Floats) -> Floats:
+    """Return `slopes` where all values are defined, from their sums and those of place times value."""
     n, x = len(at), float(at.sum())
     if n < FEWEST_PAIRS:
-        return np.full(each.shape[1], nan)
-    return np.asarray((n * added(at[:, None] * each) - x * added(each)) / (n * float(at @ at) - x * x))
+        return np.full(sums.shape[1], nan)
+    return np.asarray((n * sums[1] - x * sums[0]) / (n * float(at @ at) - x * x))
+
+
+@functools.lru_cache(maxsize=512)
+def _places(n: int) -> tuple[Floats, Sparse]:
+    """Return the places of so many pairs, from 0 to 1, and ones and these as a table whose products are sums.
+
+    A sparse one: it adds pair after pair, so that no bit of a sum depends on the draws beside.
+    """
+    at = np.arange(n) / max(n - 1, 1)
+    weights = np.concatenate([np.ones(n), at])
+    return at, sparse.csr_array((weights, np.tile(np.arange(n), 2), [0, n, 2 * n]), shape=(2, n))

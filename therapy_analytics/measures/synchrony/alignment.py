@@ -153,8 +153,10 @@ def _of_many(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan
 
 def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Floats:
     """Divide; all three hold whole numbers, so a turn compared with itself gives exactly 1 and no pair more."""
+    values = np.asarray(square_a * square_b)
+    np.sqrt(values, out=values)
     with np.errstate(invalid="ignore"):  # where one of the two is nothing, it is 0 / 0
-        values = dot / np.sqrt(square_a * square_b)
+        values = np.divide(dot, values, out=values)
     return values if np.isnan(empty) else np.where(np.isnan(values), empty, values)
 
 

@@ -69,10 +69,19 @@ def matching(a: Floats, b: Floats, *, absent: Absent = "matched") -> Floats:
     >>> matching(a, b).round(3).tolist(), matching(a, b, absent="left_out").round(3).tolist()
     ([0.833], [0.667])
     """
-    each = 1.0 - np.abs(a - b) / (a + b + 0.0001)
+    each = _alike(a, b)
     if absent == "matched":
         return np.asarray(each.sum(axis=-1) / each.shape[-1])
     return mean(scores(np.where((a > 0) | (b > 0), each, nan)).sum(axis=-2))
+
+
+def _alike(a: Floats, b: Floats) -> Floats:
+    """Return 1 - |a - b| / (a + b + 0.0001), with few arrays: many draws are compared at once."""
+    found, total = np.asarray(a - b), np.asarray(a + b)
+    np.abs(found, out=found)
+    total += 0.0001
+    found /= total
+    return np.subtract(1.0, found, out=found)
 
 
 def shares(session: AnnotatedSession) -> Floats:
@@ -137,7 +146,7 @@ def reciprocal(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> F
 def _matched(before: Floats, after: Floats, anchors: Ints, replies: Ints) -> Floats:
     """Return the matching of the categories that the turn before has, else 0, (n_categories, ...)."""
     a, b = before.take(anchors, axis=1), after.take(replies, axis=1)
-    found = 1.0 - np.abs(a - b) / (a + b + 0.0001)
+    found = _alike(a, b)
     found *= a > 0
     return found
 
