@@ -139,6 +139,34 @@ def test_batches_are_split_and_change_nothing(samples: Path, tmp_path: Path, mon
     assert _files(tmp_path / "one") == _files(tmp_path / "many")
 
 
+CODED = {
+    "a": "speaker,text,tone\nTherapist,What brings you here?,open\nClient,I worry a lot.,\n",
+    "b": "speaker,text,tone,code\nTherapist,What is new?,,question\nClient,I slept badly.,flat,\n",
+    "c": "speaker,text,code,tone\nTherapist,How was it?,question,\nClient,It was hard.,,flat\n",
+}
+
+
+def test_codes_of_people_stand_alike_however_sessions_are_batched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talks = tmp_path / "talks"
+    talks.mkdir()
+    for name, text in CODED.items():
+        (talks / f"{name}.csv").write_text(text)
+    options = ta.TaggerOptions(kind="fast")
+    together = ta.analyze(ta.read(talks), tagger=options).turns
+    ta.run([talks], tmp_path / "one", settings=Settings(tagger=options), writing=Writing(figures=(), report=False))
+    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 1)
+    assert len(list(in_batches(ta.read(talks), 1))) == len(CODED)
+    pd.testing.assert_frame_equal(together, ta.analyze(ta.read(talks), tagger=options).turns)
+    assert [name for name in together if name.startswith("gold_")] == ["gold_code", "gold_tone"]
+    assert together["gold_code"].tolist() == ["", "", "question", "", "question", ""]
+    ta.run([talks], tmp_path / "many", settings=Settings(tagger=options), writing=Writing(figures=(), report=False))
+    assert _files(tmp_path / "one") == _files(tmp_path / "many")
+    only = pd.read_csv(tmp_path / "one" / "sessions" / "a" / "turns.csv")
+    assert [name for name in only if name.startswith("gold_")] == ["gold_tone"]
+
+
 def test_nothing_that_was_said_is_written(out: Path, samples: Path) -> None:
     written = b"\n".join(data for name, data in _files(out).items() if not name.endswith(".png")).decode().lower()
     allowed = " ".join(re.findall(r"\w+", (out / "codebook.csv").read_text().lower()))

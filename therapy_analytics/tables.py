@@ -237,7 +237,7 @@ def turns_table(
 ) -> pd.DataFrame:
     """Return a row a turn: place, role, times, words, then codes and turn measures.
 
-    Codes of the other role are empty (missing), not 0. Codes that people gave stand in ``gold_...``.
+    Codes of the other role are empty (missing), not 0. Codes that people gave stand in ``gold_...``, by name.
     """
     turns = [turn for one in measured for turn in one.session.session.turns]
     data: dict[str, object] = {
@@ -256,7 +256,7 @@ def turns_table(
     for code in codes:
         data |= _code_columns(measured, code)
     data[UNSURE_COLUMN.name] = _unsure(measured, codes)
-    for name in dict.fromkeys(name for turn in turns for name in turn.gold):
+    for name in sorted({name for turn in turns for name in turn.gold}):
         data[f"{GOLD}{name}"] = [turn.gold.get(name, "") for turn in turns]
     for column in columns:
         if column.level == "turn":

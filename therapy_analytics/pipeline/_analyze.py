@@ -19,6 +19,7 @@ from therapy_analytics.pipeline._measured import (
     gold_names,
     measured,
     refuse_taken_names,
+    with_gold,
 )
 from therapy_analytics.settings import Settings
 
@@ -67,12 +68,14 @@ def analyze(
     batches = in_batches(sessions, settings.turns_per_batch)
     found = (measured(batch, settings, strangers) for batch in batches)
     parts = [frames(*one, settings) for one in found] or [frames((), {}, settings)]
+    gold = sorted({name for part in parts for name in gold_names(part.turns)})
+    parts = [part._replace(turns=with_gold(part.turns, gold)) for part in parts]
     by_session = _stacked([part.sessions for part in parts], settings)
     turns, dyads, profile, responses, feelings = (
         pd.concat([getattr(part, name) for part in parts], ignore_index=True)
         for name in ("turns", "dyads", "profile", "responses", "feelings")
     )
-    book = codebook(settings, map(str, by_session), gold_names(turns))
+    book = codebook(settings, map(str, by_session), gold)
     coded_by = recipe(settings.tagger, [part.counts for part in parts])
     return Analysis(by_session, turns, dyads, profile, responses, feelings, book, seed, coded_by)
 

@@ -16,7 +16,7 @@ from therapy_analytics.cells import csv_of_parts
 from therapy_analytics.language.company import Strangers
 from therapy_analytics.measures.process._responses import response_counts
 from therapy_analytics.measures.synchrony._rows import kinds
-from therapy_analytics.pipeline._measured import Frames, frames, gold_names, measured, session_measures
+from therapy_analytics.pipeline._measured import Frames, frames, gold_names, measured, session_measures, with_gold
 from therapy_analytics.results import Done, Key
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import DIGITS
@@ -136,16 +136,9 @@ def part_tables(batches: Sequence[BatchTables], about: Sequence[str], gold: Sequ
     }
     for batch in batches:
         for name, table in batch.of_sessions.items():
-            every.setdefault(name, []).append(_with_gold(table, gold) if name == "turns" else table)
+            every.setdefault(name, []).append(with_gold(table, gold) if name == "turns" else table)
     whole = {name: pd.concat(some, ignore_index=True) for name, some in every.items()}
     return {name: _filled(table, [*about, *gold]) for name, table in whole.items()}
-
-
-def _with_gold(turns: pd.DataFrame, gold: Sequence[str]) -> pd.DataFrame:
-    """Return turns with all columns of codes that people gave, in place of its own."""
-    names = [name for name in map(str, turns) if name not in set(gold_names(turns))]
-    at = names.index(tables.UNSURE_COLUMN.name) + 1
-    return turns.reindex(columns=[*names[:at], *gold, *names[at:]])
 
 
 def _filled(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -104,7 +104,7 @@ def _write_tables(work: Work, found: Survey, totals: Totals) -> None:
             with results.replaced(out / "dyads.csv") as part:
                 write_dyads(_done(work, found), part, measures)
     columns = [*work.about, *measures]
-    results.write_csv(codebook(work.settings, columns, sorted(work.gold)), out / "codebook.csv")
+    results.write_csv(codebook(work.settings, columns, work.gold), out / "codebook.csv")
 
 
 def _kept(work: Work, totals: Totals, measured: Measured) -> dict[str, set[str]]:

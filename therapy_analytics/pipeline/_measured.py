@@ -100,3 +100,10 @@ def codebook(settings: Settings, sessions: Iterable[str], gold: Iterable[str]) -
 def gold_names(turns: pd.DataFrame) -> list[str]:
     """Return the columns of codes that people gave."""
     return [name for name in map(str, turns) if name.startswith(tables.GOLD)]
+
+
+def with_gold(turns: pd.DataFrame, gold: Sequence[str]) -> pd.DataFrame:
+    """Return turns with these columns of codes that people gave, in place of its own."""
+    names = [name for name in map(str, turns) if name not in set(gold_names(turns))]
+    at = names.index(tables.UNSURE_COLUMN.name) + 1
+    return turns.reindex(columns=[*names[:at], *gold, *names[at:]], fill_value="")

@@ -141,7 +141,7 @@ def _work(
         figures=writing.formats,
         explain=writing.explain,
         about=tuple(name for name in found.about if name not in measures),
-        gold=tuple(found.gold),
+        gold=tuple(sorted(found.gold)),
     )
 
 
