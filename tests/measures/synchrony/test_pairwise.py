@@ -115,6 +115,11 @@ def test_thirds_are_the_session(n: int) -> None:
     assert [i for part in thirds for i in range(part.first, part.last + 1)] == list(range(n))
 
 
+def test_what_is_found_does_not_keep_the_draws_in_memory(of_counts: Any) -> None:
+    # A view of them took 60 MB of a run
+    assert outcome(DIGITS, of_counts([1, 2, 3, 4, 5, 6])).values.base is None
+
+
 def test_a_reply_counts_where_it_stands(of_counts: Any) -> None:
     """The second third begins with a reply to the last turn of the first: 34, then 45."""
     found = outcome(DIGITS, of_counts([1, 2, 3, 4, 5, 6, 7, 8, 9]))
