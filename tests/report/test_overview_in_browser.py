@@ -132,7 +132,7 @@ def test_a_head_sorts_the_table_both_ways(opened: Open, file: Path) -> None:
     assert head(page, REFLECTS).get_attribute("aria-sort") == "descending"
     downwards = [int(value.rstrip("%")) for value in values(page, REFLECTS)]
     assert downwards == sorted(downwards, reverse=True)
-    page.wait_for_function("document.getElementById('announce').textContent.includes('highest first')")
+    page.locator("#announce", has_text="highest first").wait_for(state="attached")
     page.keyboard.press("Enter")
     assert head(page, REFLECTS).get_attribute("aria-sort") == "ascending"
     assert [int(value.rstrip("%")) for value in values(page, REFLECTS)] == downwards[::-1]
@@ -162,7 +162,7 @@ def test_filters_by_name_by_kind_and_by_number(opened: Open, file: Path) -> None
     assert names(page) == ["aria_ben"]
     assert page.inner_text(".status") == "1 of 4 sessions."
     page.click("text=Show all")
-    page.wait_for_function("document.querySelector('.status').textContent === 'All 4 sessions.'")
+    page.locator(".status", has_text="All 4 sessions.").wait_for()
     page.select_option("#filter-about-source", "=human")
     assert sorted(names(page)) == ["boyle_lucia", "lindqvist_dana_1", "nair_tomas"]
     page.select_option("#filter-measure", label="Reflects")
