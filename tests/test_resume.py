@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from folders import FAST, copied, files
+from matplotlib.figure import Figure
 
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError
@@ -121,6 +122,25 @@ def test_another_form_of_figures_draws_them_and_measures_nothing(
     assert files(tmp_path / "r") == files(tmp_path / "fresh")
     ta.run(one, tmp_path / "r", settings=FAST, writing=ta.Writing(figures=(), report=False))
     assert not list((tmp_path / "r").rglob("*.svg"))
+
+
+def test_a_figure_of_the_run_is_never_half_there(talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing = ta.Writing(figures=("svg",), report=False)
+
+    def full(figure: Figure, path: Path, **_: object) -> None:
+        Path(path).write_text("<svg", encoding="utf-8")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    whole = files(ta.run([talks], tmp_path / "r", settings=FAST, writing=drawing).out)
+    (tmp_path / "r" / "responses.svg").unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(Figure, "savefig", full)
+        with pytest.raises(OSError, match="No space"):
+            ta.run([talks], tmp_path / "r", settings=FAST, writing=drawing)
+    there = files(tmp_path / "r")
+    assert [name for name in there if name.endswith(".svg") and there[name] != whole[name]] == []
+    ta.run([talks], tmp_path / "r", settings=FAST, writing=drawing)
+    assert files(tmp_path / "r") == whole
 
 
 def test_sessions_of_other_transcripts_are_taken_away(talks: Path, tmp_path: Path) -> None:

@@ -86,4 +86,11 @@ def write_run_figures(
 
     profile = pd.concat([pd.read_csv(folders / name / "profile.csv") for name in sessions], ignore_index=True)
     profile.attrs["tagger"] = tagger
-    drawn({"profile": profile, "responses": pd.read_csv(out / "responses.csv")}, out, formats=figures)
+    tables = {"profile": profile, "responses": pd.read_csv(out / "responses.csv")}
+    part = unlike_all(folders / "figures")
+    part.mkdir(mode=0o700)
+    try:
+        for figure in drawn(tables, part, formats=figures):
+            figure.replace(out / figure.name)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
