@@ -141,6 +141,8 @@ class AnnotatedSession:
         Sessions of others, for chance baselines; None where there are none.
     extras : frozenset of str
         Costly measures that the user asks for, see `Extra`.
+    course : bool
+        Whether the course of its synchrony, over thirds and windows, will be asked for beside the whole.
     place : Place or None
         In its batch, see `by_turn`.
     starts : int64 array (n_sessions + 1,) or None
@@ -156,6 +158,7 @@ class AnnotatedSession:
     seed: int = 0
     company: Company | None = None
     extras: frozenset[Extra] = frozenset()
+    course: bool = False
     place: Place | None = field(default=None, compare=False, repr=False)
     starts: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
     _known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)

@@ -65,7 +65,7 @@ class BatchTables:
 
 def tables_of(batch: Sequence[Session], settings: Settings, strangers: Strangers, *, explained: bool) -> BatchTables:
     """Measure a batch."""
-    values, counts = measured(batch, settings, strangers)
+    values, counts = measured(batch, settings, strangers, course=True)
     arrays = [one.session for one in values]
     return BatchTables(
         tuple(one.session for one in arrays),

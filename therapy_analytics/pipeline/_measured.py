@@ -30,9 +30,9 @@ def measure_sessions(
 
 
 def measured(
-    batch: Sequence[Session], settings: Settings, strangers: Strangers
+    batch: Sequence[Session], settings: Settings, strangers: Strangers, *, course: bool = False
 ) -> tuple[list[tables.Measured], Mapping[str, int]]:
-    """Return the values of a batch, and what the coder counted."""
+    """Return the values of a batch, and what the coder counted; see `AnnotatedSession.course`."""
     arrays = read_as_arrays(batch, settings)
     codes = load_coder(settings.tagger).predict(arrays)
     rated = tuple(code.column for code in settings.rated)
@@ -40,7 +40,7 @@ def measured(
     found = []
     for position, session in enumerate(arrays):
         tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
-        tagged = replace(in_company(tagged, settings, strangers), rated=rated)
+        tagged = replace(in_company(tagged, settings, strangers), rated=rated, course=course)
         found.append(tables.Measured(tagged, values_of(tagged)))
     return found, codes.counts
 

@@ -205,8 +205,24 @@ def test_values_of_parts_are_sums_over_their_pairs(one: Pairwise, of_counts: Any
             np.testing.assert_allclose(found.each[replies], alone, rtol=0, atol=1e-12)
 
 
-def figures(one: Pairwise, session: Any) -> Any:
-    found = outcome(one, replace(session))  # a copy has nothing computed yet
+@pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("n", [0, 1, 2, 9, 60])
+def test_without_its_course_the_whole_is_the_same(one: Pairwise, n: int, of_counts: Any, company_of: Any) -> None:
+    session = in_company(of_counts, company_of, n)
+    of_course, alone = figures(one, session), figures(one, session, course=False)
+    assert alone.shape[2] == 2
+    assert of_course.shape[2] > 2
+    np.testing.assert_array_equal(alone, of_course[:, :, [0, -1]])
+    np.testing.assert_array_equal(outcome(one, session, course=False).each, outcome(one, session).each)
+
+
+def test_a_course_that_will_be_asked_for_is_computed_at_once(of_counts: Any) -> None:
+    session = dialogue(of_counts, 30, course=True)
+    assert outcome(LSM, session, course=False) is outcome(LSM, session)
+
+
+def figures(one: Pairwise, session: Any, **course: bool) -> Any:
+    found = outcome(one, replace(session), **course)  # a copy has nothing computed yet
     both = [getattr(chance, name) for chance in (found.shuffled, found.strangers) for name in ("mean", "sd", "p")]
     return np.stack([found.values, found.n_pairs, *both])
 

@@ -125,7 +125,7 @@ def figure(shuffled: Chance, strangers: Chance, name: str) -> Floats:
 
 def pairwise_values(kind: Pairwise, session: AnnotatedSession) -> dict[str, Value]:
     """Return what a measure finds in a session, by column."""
-    found = outcome(kind, session)
+    found = outcome(kind, session, course=False)
     values: dict[str, Value] = {kind.series: found.each}
     for end, (direction, part, figures) in SHOWN.items():
         name, at = kind.name + end, (direction, part)

@@ -161,13 +161,15 @@ class Outcome:
     each: Floats
 
 
-def outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
-    """Return what a measure finds in a session; computed once."""
-    return session.once(lambda one: _outcome(kind, one), key=kind)
+def outcome(kind: Pairwise, session: AnnotatedSession, *, course: bool = True) -> Outcome:
+    """Return what a measure finds in a session, with the thirds and windows of its course or without; computed once."""
+    course = course or session.course  # what will be asked for with it, is not computed without it first
+    return session.once(lambda one: _outcome(kind, one, course), key=(kind, course))
 
 
-def _outcome(kind: Pairwise, session: AnnotatedSession) -> Outcome:
-    spans = session.meanwhile(lambda one: spans_of(one, kind.delay), key=("spans", kind.delay))
+def _outcome(kind: Pairwise, session: AnnotatedSession, course: bool) -> Outcome:
+    key = ("spans", kind.delay, course)
+    spans = session.meanwhile(lambda one: spans_of(one, kind.delay, course=course), key=key)
     asked = list(_asked(kind, session))
     found, each = _figures(kind, asked, spans)
     counted = _counts(*_n_defined(each, spans.of_both))

@@ -20,6 +20,8 @@ WHOLE, WINDOWS, SLOPE = "whole", "window", "slope"
 THIRDS = ("third_1", "third_2", "third_3")
 WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
+FEW = 2
+"""Sums of so many stretches are quicker added one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,10 @@ class Part:
     last: int
 
 
-def parts_of(n_turns: int) -> tuple[Part, ...]:
+def parts_of(n_turns: int, *, course: bool = True) -> tuple[Part, ...]:
     """Return the stretches that values are given for: the whole, its thirds, sliding windows, and last the slope.
+
+    Without its course, the whole and the slope alone.
 
     Examples
     --------
@@ -41,6 +45,8 @@ def parts_of(n_turns: int) -> tuple[Part, ...]:
      ('window', 0, 19), ('window', 5, 24), ('slope', 0, 24)]
     """
     last = n_turns - 1
+    if not course:
+        return Part(WHOLE, 0, last), Part(SLOPE, 0, last)
     bounds = [-(-n_turns * k // 3) for k in range(4)]
     thirds = [Part(name, bounds[k], bounds[k + 1] - 1) for k, name in enumerate(THIRDS)]
     windows = [Part(WINDOWS, first, first + WINDOW - 1) for first in range(0, n_turns - WINDOW + 1, STEP)]
@@ -76,7 +82,9 @@ class Stretches:
         return np.asarray(found).reshape(-1, *values.shape[1:])
 
     def counts(self, numbers: NDArray[Any]) -> Ints:
-        """Return the same of whole numbers, as differences of running sums."""
+        """Return the same of whole numbers: of more than a few stretches, as differences of running sums."""
+        if self.bounds.shape[1] <= FEW:
+            return np.array([numbers[first:stop].sum(axis=0, dtype=np.int64) for first, stop in self.bounds.T])
         so_far = np.zeros((len(numbers) + 1, *numbers.shape[1:]), dtype=np.int64)
         np.cumsum(numbers, axis=0, out=so_far[1:])
         return np.asarray(so_far.take(self.bounds[1], axis=0) - so_far.take(self.bounds[0], axis=0))
@@ -107,9 +115,10 @@ class Spans:
     of_both: Stretches
 
 
-def spans_of(session: AnnotatedSession, delay: int) -> Spans:
+def spans_of(session: AnnotatedSession, delay: int, *, course: bool) -> Spans:
     """Return which replies of a session belong to its parts; see `directions`."""
-    parts, two = parts_of(len(session)), [direction.replies for direction in directions(session, delay=delay)]
+    parts = parts_of(len(session), course=course)
+    two = [direction.replies for direction in directions(session, delay=delay)]
     edges = np.array([[part.first for part in parts[:-1]], [part.last + 1 for part in parts[:-1]]])
     therapist, client = (np.searchsorted(replies, edges) for replies in two)
     n, m = map(len, two)
