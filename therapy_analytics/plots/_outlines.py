@@ -13,6 +13,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath, text_to_path
 
+from therapy_analytics.language.consecutive import consecutive
 from therapy_analytics.plots._artists import Shape
 
 if TYPE_CHECKING:
@@ -182,9 +183,8 @@ class _Face:
         if len(self._all.first) < len(self._drawn):
             self._all = _Drawn.of(self._drawn)
         first, n = self._all.first[letters], self._all.n[letters]
-        ends = np.cumsum(n)
-        at = np.arange(n.sum()) + np.repeat(first - ends + n, n)
-        (x, y, along), (across, up) = np.repeat(places, n, axis=1), self._all.corners[:, at]
+        at, of_letter = consecutive(first, n)
+        (x, y, along), (across, up) = places[:, of_letter], self._all.corners[:, at]
         along += across
         found = np.empty((len(at), 2))
         found[:, 0] = x + size[0] * (-up if turned else along)
