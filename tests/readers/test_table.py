@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import read_files
+from therapy_analytics.readers import _long, read_files
 from therapy_analytics.readers._codes import is_code
 from therapy_analytics.readers._columns import find_columns, slug
 from therapy_analytics.session import Session
@@ -112,6 +112,17 @@ def test_a_session_named_once_for_all_its_rows(sessions: Sessions) -> None:
     assert (first.id, second.id) == ("x", "y")
     assert spoken(second) == [("T", "Three."), ("C", "Four.")]
     assert "2 rows of the file without a session went to the session before." in second.notes
+
+
+@pytest.mark.parametrize(("n", "told"), [(_long.MOST_ROWS, False), (_long.MOST_ROWS + 1, True)])
+def test_a_table_that_is_hardly_one_session(n: int, *, told: bool, session: SessionOf) -> None:
+    found = session("speaker,text\n" + "".join(f"{'TC'[i % 2]},Yes.\n" for i in range(n)), "a.csv")
+    assert len(found.turns) == n
+    note = (
+        f"All {n} rows were read as one session, because no column is known to say which session a row belongs to. "
+        "If they are several, name it: --columns session=NAME."
+    )
+    assert [one for one in found.notes if one == note] == [note] * told
 
 
 # ---- human codes

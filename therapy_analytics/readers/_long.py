@@ -19,6 +19,8 @@ from therapy_analytics.session import Role
 
 _DAY = len("2024-03-12")
 _SORTED = "The rows were put in the order of their utterance numbers."
+MOST_ROWS = 3_000
+"""A session of more utterances than that is hardly one: three hours have some 2,000."""
 _UNSORTED = "The rows are not in the order of their utterance numbers; they were read as they stand."
 Group = list[Record]
 """The rows of one utterance: several where several people coded it."""
@@ -43,6 +45,8 @@ def read(
     """
     named = 0 if columns.session is None else _fill_down(records, columns.session)
     notes = (f"{counted(named, 'row')} of the file without a session went to the session before.",) if named else ()
+    if columns.session is None and len(records) > MOST_ROWS:
+        notes = (_one_session(len(records)),)
     sessions = _by_session(header, records, columns.session, layout)
     if layout is None:
         about = _codes.constant_columns(header, list(sessions.values()), columns.used)
@@ -54,6 +58,13 @@ def read(
         metadata = {key: value for key, at in about.items() if (value := rows[0][1][at].strip())}
         spoken, remarks = reader.rows(rows)
         yield RawSession(name, spoken, metadata, (*notes, *remarks))
+
+
+def _one_session(n: int) -> str:
+    return (
+        f"All {counted(n, 'row')} were read as one session, because no column is known to say which session a row "
+        "belongs to. If they are several, name it: --columns session=NAME."
+    )
 
 
 def _by_session(
