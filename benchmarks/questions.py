@@ -25,7 +25,7 @@ from benchmarks._markdown import markdown
 from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.process._question_links import Links, excess, links, runs, takes_up
+from therapy_analytics.measures.process._question_links import Links, links, links_to, runs, takes_up
 from therapy_analytics.measures.process._questions import questions
 from therapy_analytics.measures.process.push_or_ease import push_or_ease
 from therapy_analytics.measures.process.question_quality import question_quality
@@ -114,17 +114,17 @@ def shuffled(data: Path) -> list[list[str]]:
 
 def _against_shuffles(session: AnnotatedSession) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
     found = links(session)
-    if len(found.asked) < FEWEST or found.words.shape[1] < FEWEST:
+    if min(len(found.asked), found.n_client) < FEWEST:
         return None
     rng = np.random.default_rng(0)
-    orders = [rng.permutation(found.words.shape[1])[found.answered] for _ in range(SHUFFLES)]
-    by_chance = np.mean([_linked(session, found, order) for order in orders], axis=0)
-    return _linked(session, found, found.answered), tuple(by_chance.tolist())
+    orders = [rng.permutation(found.n_client)[found.answered] for _ in range(SHUFFLES)]
+    by_chance = np.mean([_linked(session, links_to(session, order)) for order in orders], axis=0)
+    return _linked(session, found), tuple(by_chance.tolist())
 
 
-def _linked(session: AnnotatedSession, found: Links, own: np.ndarray) -> tuple[float, ...]:
-    chains = runs(session, found.asked[takes_up(found, own)])
-    above = (float(np.nanmean(excess(table, own)[0])) for table in (found.words, found.meaning))
+def _linked(session: AnnotatedSession, found: Links) -> tuple[float, ...]:
+    chains = runs(session, found.asked[takes_up(found)])
+    above = (float(np.nanmean(one[0])) for one in (found.words_excess, found.meaning_excess))
     return (*above, np.count_nonzero(chains >= 2) / len(found.asked))
 
 

@@ -11,7 +11,8 @@ from therapy_analytics import read
 from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.process._question_links import excess, links
+from therapy_analytics.measures.process import _question_links
+from therapy_analytics.measures.process._question_links import links, links_to
 from therapy_analytics.measures.process.question_quality import question_quality
 
 
@@ -56,6 +57,23 @@ def test_relevance_is_over_the_clients_other_turns(make) -> None:  # type: ignor
     assert near[3] < 0  # type: ignore[index]
 
 
+def test_long_sessions_are_looked_at_some_questions_at_a_time(make, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    words = ["dog", "rent", "train", "sister", "sleep"]
+    said = [
+        turn
+        for i in range(12)
+        for turn in (("C", f"My {words[i % 5]} and the {words[i % 3]}."), ("T", f"How is the {words[i % 5]} going?"))
+    ]
+    session = make(said, {"mi_question": [0, 1] * 12})
+    whole = links(session)
+    monkeypatch.setattr(_question_links, "_MOST_CELLS", 25)  # two questions at a time
+    parted = links_to(session)
+    for name in ("asked", "answered", "words", "words_excess", "meaning_excess"):
+        np.testing.assert_array_equal(getattr(parted, name), getattr(whole, name))
+    assert len(whole.asked) == whole.n_client == 12
+    assert (whole.words_excess[0] > 0).any()
+
+
 def test_undefined_without_questions(make) -> None:  # type: ignore[no-untyped-def]
     for said in ([], [("C", "Hello there."), ("T", "..."), ("C", "Bye.")]):
         for name, value in question_quality(make(said)).items():
@@ -67,10 +85,11 @@ def test_questions_go_with_the_turn_before_them(corpora: Path) -> None:
     codes = load_tagger().predict(batch)
     rng, own, by_chance = np.random.default_rng(0), [], []
     for i, one in enumerate(batch):
-        found = links(with_codes(one, codes, int(batch.starts[i]), ("therapist", "client")))
-        if min(found.meaning.shape) >= 5:
-            order = rng.permutation(found.meaning.shape[1])[found.answered]
-            own.append(np.nanmean(excess(found.meaning, found.answered)[0]))
-            by_chance.append(np.nanmean(excess(found.meaning, order)[0]))
+        session = with_codes(one, codes, int(batch.starts[i]), ("therapist", "client"))
+        found = links(session)
+        if min(len(found.asked), found.n_client) >= 5:
+            elsewhere = links_to(session, rng.permutation(found.n_client)[found.answered])
+            own.append(np.nanmean(found.meaning_excess[0]))
+            by_chance.append(np.nanmean(elsewhere.meaning_excess[0]))
     assert np.mean(own) > np.mean(by_chance) + 0.02
     assert np.mean(np.greater(own, by_chance)) >= 0.6

@@ -12,7 +12,7 @@ from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.behaviours.question_kinds import KINDS
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.process._question_links import excess, links, runs, takes_up
+from therapy_analytics.measures.process._question_links import links, links_to, runs, takes_up
 from therapy_analytics.measures.process._questions import questions
 from therapy_analytics.measures.process.push_or_ease import push_or_ease
 from therapy_analytics.measures.process.socratic_questions import socratic_questions
@@ -134,14 +134,12 @@ def test_chains_and_uptake_drop_when_the_clients_turns_are_shuffled(corpora: Pat
     rng, own, by_chance = np.random.default_rng(0), [], []
     for session in _coded(corpora / "annomi", 60):
         found = links(session)
-        if min(found.words.shape) < 5:
+        if min(len(found.asked), found.n_client) < 5:
             continue
-        for columns, kept in (
-            (found.answered, own),
-            (rng.permutation(found.words.shape[1])[found.answered], by_chance),
-        ):
-            chains = runs(session, found.asked[takes_up(found, columns)]) >= 2
-            kept.append((np.nanmean(excess(found.words, columns)[0]), chains.sum() / len(found.asked)))
+        elsewhere = links_to(session, rng.permutation(found.n_client)[found.answered])
+        for one, kept in ((found, own), (elsewhere, by_chance)):
+            chains = runs(session, one.asked[takes_up(one)]) >= 2
+            kept.append((np.nanmean(one.words_excess[0]), chains.sum() / len(one.asked)))
     (uptake, chains), (uptake_by_chance, chains_by_chance) = np.mean(own, axis=0), np.mean(by_chance, axis=0)
     assert uptake > uptake_by_chance + 0.02  # .04 and .00 when this was written
     assert chains > 2 * chains_by_chance  # .10 and .03

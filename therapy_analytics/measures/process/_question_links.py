@@ -22,41 +22,64 @@ _FEWEST = 3
 """Client turns under which a session says nothing of what is usual in it."""
 _WORDS_ABOVE, _MEANING_ABOVE = 0.1, 1.0
 """A question takes up an answer by so much more of its rare words, or by so many standard deviations of closeness."""
+_MOST_CELLS = 2_000_000
+"""Questions times turns of the client that are held at a time."""
 _CONVERSATION = "conversation.minimal_responses"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """Questions of the therapist's turns beside all of the client's turns.
+    """Questions of the therapist's turns beside the client's turns.
 
     Attributes
     ----------
     asked : int64 array (n_asked,)
         The turns with questions after a word of the client.
     answered : int64 array (n_asked,)
-        Column of the client's last turn before each.
-    words : float64 array (n_asked, n_client_turns)
-        Share of the questions' words, weighted by how rare they are in the session, that the client's turn has.
-    meaning : float64 array (n_asked, n_client_turns)
-        Cosine of the questions with the client's turn; nan where one has no meaning.
+        Which of the client's turns each is set beside: the last before it.
+    n_client : int
+        How many turns of the client have words.
+    words : float64 array (n_asked,)
+        Share of the questions' words, weighted by how rare they are in the session, that this turn has.
     words_excess, meaning_excess : float64 arrays (2, n_asked)
-        How much closer each is to the turn that it answers than to all, see `excess`.
+        How much closer the questions are to this turn than to all of the client's, by such shares and by the cosine of
+        what they mean: plainly, and in standard deviations. nan where one has no meaning, and of few turns.
     """
 
     asked: Ints
     answered: Ints
+    n_client: int
     words: Floats
-    meaning: Floats
     words_excess: Floats
     meaning_excess: Floats
 
 
 def links(session: AnnotatedSession) -> Links:
     """Return the questions beside the client's turns; found once."""
-    return session.once(_links)
+    return session.once(links_to)
 
 
-def excess(table: Floats, own: Ints) -> Floats:
+def links_to(session: AnnotatedSession, answered: Ints | None = None) -> Links:
+    """Return the same with other turns of the client in place of the last ones, for what chance gives."""
+    client = np.flatnonzero(session.of("client") & (session.n_words > 0))
+    asked = np.flatnonzero(np.bincount(owners(session)))
+    before = last_of(session, "client")[asked]
+    asked, before = asked[before >= 0], before[before >= 0]
+    own = np.searchsorted(client, before) if answered is None else answered
+    most = max(1, _MOST_CELLS // max(len(client), 1))
+    rows = [slice(start, start + most) for start in range(0, max(len(asked), 1), most)]
+    found = np.concatenate([_beside(session, asked[some], client, own[some]) for some in rows], axis=1)
+    return Links(asked, own, len(client), found[0], found[1:3], found[3:])
+
+
+def _beside(session: AnnotatedSession, asked: Ints, client: Ints, own: Ints) -> Floats:
+    """Return `words`, `words_excess` and `meaning_excess` of some questions, (5, n_asked)."""
+    words = _shared(session, asked, client)
+    meaning = _cosines(session.by_turn(_asked_directions)[asked], session.by_turn(_directions)[client])
+    return np.stack([words[np.arange(len(own)), own], *_excess(words, own), *_excess(meaning, own)])
+
+
+def _excess(table: Floats, own: Ints) -> Floats:
     """Return how much closer each question is to its own column than to all, plainly and in standard deviations."""
     if not table.size or table.shape[1] < _FEWEST:
         return np.full((2, len(own)), np.nan)
@@ -69,13 +92,10 @@ def excess(table: Floats, own: Ints) -> Floats:
     return np.stack([above, np.where(spread > 0, above / np.where(spread > 0, spread, 1.0), 0.0 * above)])
 
 
-def takes_up(found: Links, own: Ints) -> Bools:
-    """Return which questions take up the client's turn in a column of the tables."""
-    words, meaning = found.words_excess, found.meaning_excess
-    if own is not found.answered:
-        words, meaning = excess(found.words, own), excess(found.meaning, own)
-    by_words = (words[0] >= _WORDS_ABOVE) & (found.words[np.arange(len(own)), own] > 0)
-    return np.asarray(by_words | (meaning[1] >= _MEANING_ABOVE))
+def takes_up(found: Links) -> Bools:
+    """Return which questions take up the client's turn that they are set beside."""
+    by_words = (found.words_excess[0] >= _WORDS_ABOVE) & (found.words > 0)
+    return np.asarray(by_words | (found.meaning_excess[1] >= _MEANING_ABOVE))
 
 
 def runs(session: AnnotatedSession, turns: Ints) -> Ints:
@@ -93,17 +113,6 @@ def runs(session: AnnotatedSession, turns: Ints) -> Ints:
     place = np.cumsum(speaks)[turns]
     run = np.cumsum(np.append(True, np.diff(place) > 1)[: len(turns)])
     return np.bincount(run)[run] if len(run) else run
-
-
-def _links(session: AnnotatedSession) -> Links:
-    client = np.flatnonzero(session.of("client") & (session.n_words > 0))
-    asked = np.flatnonzero(np.bincount(owners(session)))
-    before = last_of(session, "client")[asked]
-    asked, before = asked[before >= 0], before[before >= 0]
-    column = np.searchsorted(client, before)
-    meaning = _cosines(session.by_turn(_asked_directions)[asked], session.by_turn(_directions)[client])
-    words = _shared(session, asked, client)
-    return Links(asked, column, words, meaning, excess(words, column), excess(meaning, column))
 
 
 def _directions(session: AnnotatedSession) -> Floats:

@@ -299,7 +299,7 @@ def _chained(session: AnnotatedSession) -> dict[str, Value]:
     uptake, chain, asked = np.full(len(session), np.nan), np.zeros(len(session)), np.zeros(len(session), dtype=np.bool_)
     uptake[found.asked] = above
     asked[found.asked[~np.isnan(above)]] = True
-    turns = found.asked[takes_up(found, found.answered)] if len(found.asked) else found.asked
+    turns = found.asked[takes_up(found)]
     chain[turns] = runs(session, turns)
     longest = float(np.where(chain >= 2, chain, 0.0).max(initial=0.0)) if asked.any() else np.nan
     values: dict[str, Value] = {
