@@ -144,3 +144,32 @@ def _lives(pid: int) -> bool:
         return False
     except OSError:  # no /proc, or it has just gone
         return not Path("/proc/self").exists()
+
+
+SCRIPT = """
+import sys
+from therapy_analytics import Settings, TaggerOptions, run
+from therapy_analytics.pipeline import Writing
+
+fast = Settings(tagger=TaggerOptions(kind="fast"))
+run([sys.argv[1]], sys.argv[2], settings=fast, writing=Writing(processes=2, figures=(), report=False))
+"""
+
+
+def test_a_script_that_begins_again_in_each_process_is_told_what_to_write(tmp_path: Path) -> None:
+    script, out = tmp_path / "mine.py", tmp_path / "out"
+    script.write_text(SCRIPT)
+    talk = tmp_path / "talk.txt"
+    talk.write_text("Therapist: How are you?\nClient: I am tired.\n")
+    done = subprocess.run([sys.executable, script, talk, out], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 1
+    said = done.stderr.strip().splitlines()[-1]
+    assert said.startswith("therapy_analytics.errors.BadOptionError: processes: no other process can be started. ")
+    assert 'below a line `if __name__ == "__main__":`' in said
+    assert "another run is writing" not in done.stderr
+    assert not (out / "problems.csv").exists()
+
+    body = SCRIPT.replace("\nrun([", '\nif __name__ == "__main__":\n    run([')
+    script.write_text(body)
+    subprocess.run([sys.executable, script, talk, out], check=True, capture_output=True, timeout=120)
+    assert (out / "sessions.csv").exists()

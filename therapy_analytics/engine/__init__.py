@@ -3,5 +3,6 @@
 from therapy_analytics.engine.base import Crew, Lost
 from therapy_analytics.engine.batches import in_batches
 from therapy_analytics.engine.crews import crew
+from therapy_analytics.engine.local import refuse_to_begin_again
 
-__all__ = ["Crew", "Lost", "crew", "in_batches"]
+__all__ = ["Crew", "Lost", "crew", "in_batches", "refuse_to_begin_again"]

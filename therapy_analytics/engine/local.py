@@ -12,9 +12,11 @@ from typing import Self
 
 from therapy_analytics.engine.base import Crew, Item, Lost, Result, Row, tried, whole
 from therapy_analytics.engine.threads import one_thread
+from therapy_analytics.errors import BadOptionError
 
 _LASTING = one_thread()
 """Of a process of a pool: entered once, and never left."""
+_GUARD = 'In a script of your own, write what it does below a line `if __name__ == "__main__":`'
 
 
 class Alone(Crew):
@@ -102,8 +104,38 @@ class _PoolRow(Row[Item, Result]):
         with _fresh(1) as one:
             return one.submit(self.function, item).result()
 
+    def settle(self) -> None:
+        super().settle()
+        _prove()
+
     def mend(self) -> None:
         self._pool.mend()
+
+
+def _prove() -> None:
+    """Refuse to go on where processes die before they have anything to do: that is no item's fault."""
+    try:
+        with _fresh(1) as one:
+            one.submit(int).result()
+    except BrokenExecutor:
+        raise _no_processes() from None
+
+
+def _no_processes() -> BadOptionError:
+    problem = "no other process can be started"
+    return BadOptionError("processes", problem, f"{_GUARD}; or take one process, or --engine dask")
+
+
+def refuse_to_begin_again() -> None:
+    """Refuse a run in a process that is only being started for another: its script does not tell the two apart.
+
+    Raises
+    ------
+    BadOptionError
+        The script would start processes that start processes.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise BadOptionError("processes", "each process begins by running the script that starts it", _GUARD)
 
 
 def _fresh(processes: int) -> ProcessPoolExecutor:

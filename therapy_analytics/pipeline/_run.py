@@ -11,7 +11,7 @@ from typing import Any
 from therapy_analytics import results
 from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_read
 from therapy_analytics.behaviours.explain import explaining_tagger
-from therapy_analytics.engine import Crew, Lost, crew
+from therapy_analytics.engine import Crew, Lost, crew, refuse_to_begin_again
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.pipeline._before import differences
@@ -63,14 +63,15 @@ def run(
     NothingToReadError
         There is no transcript, or none that can be read (``problems.csv`` then says why).
     BadOptionError
-        The folder holds something that is not a result of this program, another run is writing into it, or what is to
-        be written cannot be.
+        The folder holds something that is not a result of this program, another run is writing into it, what is to
+        be written cannot be, or no processes can be started.
 
     Notes
     -----
     However it is stopped (a signal, a full disk, a power cut), every file under its final name is whole, and the same
     call goes on from there and ends with the same bytes.
     """
+    refuse_to_begin_again()
     settings, writing = settings or Settings(), writing or Writing()
     settings = replace(settings, tagger=with_codebooks_read(settings.tagger))
     options = read_options or ReadOptions()
