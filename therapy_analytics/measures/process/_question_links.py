@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from therapy_analytics.behaviours.text_model import mean_vectors
+from therapy_analytics.behaviours.text_model import turn_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.consecutive import consecutive
 from therapy_analytics.language.embeddings import DIMENSIONS
@@ -108,14 +108,14 @@ def _links(session: AnnotatedSession) -> Links:
 
 def _directions(session: AnnotatedSession) -> Floats:
     """Return the direction of what each turn means; 0 where it means nothing."""
-    return _units(mean_vectors(session.turns))
+    return _units(turn_vectors(session))
 
 
 def _asked_directions(session: AnnotatedSession) -> Floats:
     """Return the direction of what the questions of each turn mean together; 0 where they mean nothing."""
     own = questions(session)
     sums = np.zeros((len(session), DIMENSIONS))
-    np.add.at(sums, own.turn_of, mean_vectors(own.turns))
+    np.add.at(sums, own.turn_of, own.texts.meaning)
     return _units(sums)
 
 
