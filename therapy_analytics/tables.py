@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import inf, isinf, isnan
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -143,7 +145,8 @@ def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> p
 def _session_measures(values: Sequence[Mapping[str, Value]], columns: Sequence[Column]) -> pd.DataFrame:
     """Return the session measures of each set of values, a row a set."""
     names = [column.name for column in columns if column.level == "session"]
-    rows = np.array([[one[name] for name in names] for one in values], dtype=np.float64)
+    of_each = itemgetter(*names)
+    rows = np.array([of_each(one) for one in values], dtype=np.float64)
     return pd.DataFrame(rows.reshape(len(values), len(names)), columns=names)
 
 
@@ -218,7 +221,9 @@ def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
 def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each feeling of the client's that the therapist names (see `FEELING_COLUMNS`)."""
     table = _stacked_rows([feeling_rows(session) for session in sessions], FEELING_COLUMNS)
-    return table.astype({"expressed_turn": "Float64"}).astype({"expressed_turn": "Int64"})
+    said = table["expressed_turn"].to_numpy(dtype=np.float64)
+    missing = np.isnan(said)
+    return table.assign(expressed_turn=pd.arrays.IntegerArray(np.where(missing, 0, said).astype(np.int64), missing))
 
 
 def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
@@ -256,8 +261,9 @@ def turns_table(
     for code in codes:
         data |= _code_columns(measured, code)
     data[UNSURE_COLUMN.name] = _unsure(measured, codes)
-    for name in sorted({name for turn in turns for name in turn.gold}):
-        data[f"{GOLD}{name}"] = [turn.gold.get(name, "") for turn in turns]
+    gold = [turn.gold for turn in turns]
+    for name in sorted({name for one in gold for name in one}):
+        data[f"{GOLD}{name}"] = [one.get(name, "") for one in gold]
     for column in columns:
         if column.level == "turn":
             data[column.name] = _joined([np.asarray(one.values[column.name]) for one in measured], np.float64)
@@ -285,10 +291,9 @@ def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> np.ndarray:
     texts = np.full(n_turns, "", dtype=object)
     (some,) = np.nonzero(table.any(axis=1))
     if len(some):
-        kinds, kind = np.unique(np.packbits(table[some], axis=1), axis=0, return_inverse=True)
-        flags = np.unpackbits(kinds, axis=1, count=len(names))
-        said = [";".join(name for name, on in zip(names, row, strict=True) if on) for row in flags.tolist()]
-        texts[some] = np.array(said, dtype=object)[kind.reshape(-1)]
+        kinds = [row.tobytes() for row in table[some]]
+        said = {kind: ";".join(compress(names, kind)) for kind in set(kinds)}
+        texts[some] = [said[kind] for kind in kinds]
     return texts
 
 

@@ -103,7 +103,7 @@ def divide(text: str) -> list[Pieces]:
     [(('i', 'i'),), (('do', 'do'), ("n't", 'not')), (('(', '('), ('really', 'really'), (')', ')'), ('.', '.'))]
     """
     words = [word_of(word) for word in text.split()]
-    beside = ((one.apart[-1][0], other.apart[0][0]) for one, other in pairwise(words))
+    beside = ((one.apart[-1][0], other.apart[0][0]) for one, other in pairwise(words) if other.goes_on)
     if rules().neighbours.isdisjoint(beside):
         return [word.pieces for word in words]
     # spaCy looks for special words in all that only single spaces divide, and those that overlap exclude each other

@@ -52,10 +52,8 @@ def feeling_rows(session: AnnotatedSession) -> Rows:
 def _places(session: AnnotatedSession, found: Named) -> Ints:
     """Return where each feeling stands in its turn's text, (n, 2): the tokeniser keeps no places and is asked again."""
     token, first = session.once(Said.fluently).token, session.turns.offsets - session.turns.offsets[0]
-    result = np.zeros((len(found.turn), 2), dtype=np.int64)
-    for turn in np.unique(found.turn).tolist():
-        of = found.turn == turn
-        at = np.array(spans(session.session.turns[turn].text), dtype=np.int64)
-        result[of, 0] = at[token[found.at[of]] - first[turn], 0]
-        result[of, 1] = at[token[found.end[of] - 1] - first[turn], 1]
-    return result
+    begin, end = (token[at] - first[found.turn] for at in (found.at, found.end - 1))
+    turns = found.turn.tolist()
+    at = {turn: spans(session.session.turns[turn].text) for turn in set(turns)}
+    places = [(at[turn][a][0], at[turn][b][1]) for turn, a, b in zip(turns, begin.tolist(), end.tolist(), strict=True)]
+    return np.array(places, dtype=np.int64).reshape(-1, 2)
