@@ -199,7 +199,7 @@ def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: S
 def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
     """Return a row for each session, measure, direction and part (see `ROW_COLUMNS`)."""
     if not sessions:
-        return _stacked_rows([], ROW_COLUMNS)
+        return _rows_table({}, ROW_COLUMNS)
     return pd.DataFrame({name: _column(values) for name, values in rows_of(sessions, asked).items()})
 
 
@@ -210,17 +210,17 @@ def _column(values: Labels | np.ndarray) -> Any:
 
 def profile_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, code and part of the session (see `PROFILE_COLUMNS`)."""
-    return with_categories(_stacked_rows([profile_rows(*sessions)] if sessions else [], PROFILE_COLUMNS))
+    return with_categories(_rows_table(profile_rows(*sessions) if sessions else {}, PROFILE_COLUMNS))
 
 
 def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
-    return with_categories(_stacked_rows([response_rows(*sessions)] if sessions else [], RESPONSE_COLUMNS))
+    return with_categories(_rows_table(response_rows(*sessions) if sessions else {}, RESPONSE_COLUMNS))
 
 
 def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each feeling of the client's that the therapist names (see `FEELING_COLUMNS`)."""
-    table = _stacked_rows([feeling_rows(session) for session in sessions], FEELING_COLUMNS)
+    table = _rows_table(feeling_rows(*sessions) if sessions else {}, FEELING_COLUMNS)
     said = table["expressed_turn"].to_numpy(dtype=np.float64)
     missing = np.isnan(said)
     return table.assign(expressed_turn=pd.arrays.IntegerArray(np.where(missing, 0, said).astype(np.int64), missing))
@@ -228,13 +228,12 @@ def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
 
 def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
     """Return a row for each client code and therapist code over all sessions (see `POOLED_COLUMNS`)."""
-    return with_categories(_stacked_rows([pooled_rows(pooled)], POOLED_COLUMNS))
+    return with_categories(_rows_table(pooled_rows(pooled), POOLED_COLUMNS))
 
 
-def _stacked_rows(blocks: Sequence[Mapping[str, np.ndarray]], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return the rows of several sessions under each other."""
-    names = [column.name for column in columns]
-    return pd.DataFrame({name: np.concatenate([one[name] for one in blocks]) if blocks else [] for name in names})
+def _rows_table(rows: Mapping[str, np.ndarray], columns: Sequence[Column]) -> pd.DataFrame:
+    """Return rows as a table; without any, its columns."""
+    return pd.DataFrame({column.name: rows.get(column.name, []) for column in columns})
 
 
 def turns_table(
