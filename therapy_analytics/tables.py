@@ -14,7 +14,7 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.frames import BEHAVIOUR_COLUMNS, with_categories
+from therapy_analytics.frames import BEHAVIOUR_COLUMNS, categories_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, Measure
 from therapy_analytics.measures._base import Value, count_name
@@ -210,12 +210,12 @@ def _column(values: Labels | np.ndarray) -> Any:
 
 def profile_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, code and part of the session (see `PROFILE_COLUMNS`)."""
-    return with_categories(_rows_table(profile_rows(*sessions) if sessions else {}, PROFILE_COLUMNS))
+    return _rows_table(profile_rows(*sessions) if sessions else {}, PROFILE_COLUMNS, categories=True)
 
 
 def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
-    return with_categories(_rows_table(response_rows(*sessions) if sessions else {}, RESPONSE_COLUMNS))
+    return _rows_table(response_rows(*sessions) if sessions else {}, RESPONSE_COLUMNS, categories=True)
 
 
 def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
@@ -228,12 +228,13 @@ def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
 
 def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
     """Return a row for each client code and therapist code over all sessions (see `POOLED_COLUMNS`)."""
-    return with_categories(_rows_table(pooled_rows(pooled), POOLED_COLUMNS))
+    return _rows_table(pooled_rows(pooled), POOLED_COLUMNS, categories=True)
 
 
-def _rows_table(rows: Mapping[str, np.ndarray], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return rows as a table; without any, its columns."""
-    return pd.DataFrame({column.name: rows.get(column.name, []) for column in columns})
+def _rows_table(rows: Mapping[str, np.ndarray], columns: Sequence[Column], *, categories: bool = False) -> pd.DataFrame:
+    """Return rows as a table, of several words for codes and parts the `categories_of`; without any, its columns."""
+    found: dict[str, Any] = {column.name: rows.get(column.name, np.zeros(0)) for column in columns}
+    return pd.DataFrame(found | categories_of(found) if categories else found)
 
 
 def turns_table(
