@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import TurnArrays
+from therapy_analytics.language.consecutive import occurring
 
 CUES: dict[str, str] = {
     "wh": "what how why who when where which",
@@ -151,8 +152,9 @@ class Stream:
     def each_per_turn(self, types: NDArray[np.bool_]) -> _Column:
         """Count the tokens of each turn whose type is marked, (n_types, n) to (n_turns, n); few are."""
         n_turns, width = len(self.before), types.shape[1]
-        token, column = np.divmod(np.flatnonzero(types[self.ids]), width)
-        cells = self.turn_of[token] * width + column
+        found = np.flatnonzero(types[self.ids])
+        token = found // width
+        cells = found + (self.turn_of[token] - token) * width
         return np.bincount(cells, minlength=n_turns * width).reshape(n_turns, width).astype(np.float64)
 
 
@@ -245,10 +247,11 @@ def _echo(stream: Stream) -> tuple[_Column, _Column]:
         return np.zeros(n_turns), np.zeros(n_turns)
     keep = stream.types.content[stream.ids]
     n_stems = int(stream.types.stem.max(initial=0)) + 1
-    cells = np.unique(stream.turn_of[keep] * n_stems + stream.types.stem[stream.ids[keep]])
+    cells = occurring(stream.turn_of[keep] * n_stems + stream.types.stem[stream.ids[keep]])
     turn = cells // n_stems
     origin = stream.before[turn]
-    echoed = (origin >= 0) & np.isin(origin * n_stems + cells % n_stems, cells)
+    there = cells + (origin - turn) * n_stems
+    echoed = (origin >= 0) & (cells[np.minimum(np.searchsorted(cells, there), len(cells) - 1)] == there)
     n = np.bincount(turn, minlength=n_turns)
     n_echoed = np.bincount(turn, echoed, minlength=n_turns).astype(np.float64)
     return n_echoed, n_echoed / np.maximum(n, 1)

@@ -138,8 +138,8 @@ def _types_of(lower: tuple[str, ...], norm: tuple[str, ...]) -> Types:
 
 def _sparse(table: NDArray[np.float64]) -> _Matrix:
     """Return a table as CSR: what scipy makes of it, in a third of the time."""
-    filled = np.flatnonzero(table)
-    ends = np.cumsum(np.count_nonzero(table, axis=1))
+    there = table != 0
+    filled, ends = np.flatnonzero(there), np.cumsum(np.count_nonzero(there, axis=1))
     return sparse.csr_array((table.ravel()[filled], filled % table.shape[1], np.append(0, ends)), shape=table.shape)
 
 

@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language._divide import Pieces, divide, word_of
+from therapy_analytics.language._divide import Pieces, divide, each_alone, word_of
 from therapy_analytics.language.consecutive import consecutive
 
 _STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u2014": " ", "\u2013": " "})
@@ -174,9 +174,10 @@ class _Types:
 
 def _words_of(texts: Sequence[str]) -> list[Sequence[str | Pieces]]:
     """Return the words of each text; where what stands beside a word matters, pieces in their place."""
-    found: list[Sequence[str | Pieces]] = [text.split() for text in texts]
+    found = [text.split() for text in texts]
     bound = {word for word in dict.fromkeys(chain.from_iterable(found)) if word_of(word).goes_on}
-    return [words if bound.isdisjoint(words) else divide(text) for words, text in zip(found, texts, strict=True)]
+    alone = (bound.isdisjoint(words) or each_alone(words) for words in found)
+    return [words if one else divide(text) for words, text, one in zip(found, texts, alone, strict=True)]
 
 
 def _keys(types: Sequence[str]) -> NDArray[np.uint64]:
