@@ -185,12 +185,14 @@ def _empty() -> frozenset[str]:
 
 def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints) -> Bools:
     """Return which content words the client said, or a word near in meaning, in the last turns; as `content`."""
+    if not len(content):
+        return np.zeros(content.shape, dtype=np.bool_)
     words = session.once(Said.fluently)
     place = np.searchsorted(client, words.turn_of)
     own = words.types(_is_full)[words.ids] & (place < len(client))
     own[own] &= client[place[own]] == words.turn_of[own]
     used, kind = distinct(words.ids[own], len(words.index))
-    if not len(used) or not len(content):
+    if not len(used):
         return np.zeros(content.shape, dtype=np.bool_)
     asked, row = distinct(content + 1, len(words.index) + 1)
     said = np.zeros((len(client) + 1, len(used)), dtype=np.int32)
