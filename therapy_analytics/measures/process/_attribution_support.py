@@ -89,7 +89,7 @@ def attributions_of(session: AnnotatedSession) -> Attributions:
     verbs = np.flatnonzero(by_word(session, _verbs, words))
     if not len(verbs):
         return Attributions(verbs, np.zeros((0, len(FEATURES))))
-    meanings, turns = word_meanings(session), words.turn_of[verbs]
+    meanings, turns = session.once(word_meanings), words.turn_of[verbs]
     spoken = [np.flatnonzero(session.of(role)[words.turn_of] & meanings.content) for role in ("client", "therapist")]
     before = [np.searchsorted(words.turn_of[some], turns) for some in spoken]
     features = np.full((len(verbs), len(FEATURES)), np.nan)

@@ -71,7 +71,7 @@ def empty_words() -> frozenset[str]:
 
 
 def word_meanings(session: AnnotatedSession) -> WordMeanings:
-    """Return the words of a session with their meanings."""
+    """Return the words of a session with their meanings (to be asked for by `AnnotatedSession.once`)."""
     words = said(session)
     place = np.arange(len(words.ids))
     first, number = np.empty((2, len(words.index)), dtype=np.int64)
