@@ -232,7 +232,7 @@ def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
 
 
 def _rows_table(rows: Mapping[str, np.ndarray], columns: Sequence[Column], *, categories: bool = False) -> pd.DataFrame:
-    """Return rows as a table, of several words for codes and parts the `categories_of`; without any, its columns."""
+    """Return rows as a table, codes and parts as categories if so asked; of no rows, its columns alone."""
     found: dict[str, Any] = {column.name: rows.get(column.name, np.zeros(0)) for column in columns}
     return pd.DataFrame(found | categories_of(found) if categories else found)
 
