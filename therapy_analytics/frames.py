@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,14 +64,18 @@ def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
     >>> with_categories(pd.DataFrame({"part": ["middle", "whole"]}))["part"].max()
     'middle'
     """
-    kinds = {name: list(values) for name, values in CATEGORIES.items() if name in frame}
-    if "code" in frame:
+    return frame.assign(**categories_of(frame))
+
+
+def categories_of(columns: Mapping[str, Any] | pd.DataFrame) -> dict[str, pd.Categorical]:
+    """Return the columns of codes, roles and parts as categories, of columns before they are a table or after."""
+    kinds = {name: list(values) for name, values in CATEGORIES.items() if name in columns}
+    if "code" in columns:
         kinds["code"] = []
-    made = {name: _category(frame[name], values, ordered=name in ORDERED) for name, values in kinds.items()}
-    return frame.assign(**made)
+    return {name: _category(columns[name], values, ordered=name in ORDERED) for name, values in kinds.items()}
 
 
-def _category(values: pd.Series, categories: Sequence[str], *, ordered: bool) -> pd.Categorical:
+def _category(values: pd.Series | NDArray[np.generic], categories: Sequence[str], *, ordered: bool) -> pd.Categorical:
     codes, names = pd.factorize(values)
     # A name that this version does not know (a table of another version) goes to the end; it is not lost.
     place = {name: at for at, name in enumerate(dict.fromkeys([*categories, *names]))}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import inf, isinf, isnan
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.frames import BEHAVIOUR_COLUMNS, with_categories
+from therapy_analytics.frames import BEHAVIOUR_COLUMNS, categories_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, Measure
 from therapy_analytics.measures._base import Value, count_name
@@ -143,7 +145,8 @@ def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> p
 def _session_measures(values: Sequence[Mapping[str, Value]], columns: Sequence[Column]) -> pd.DataFrame:
     """Return the session measures of each set of values, a row a set."""
     names = [column.name for column in columns if column.level == "session"]
-    rows = np.array([[one[name] for name in names] for one in values], dtype=np.float64)
+    of_each = itemgetter(*names)
+    rows = np.array([of_each(one) for one in values], dtype=np.float64)
     return pd.DataFrame(rows.reshape(len(values), len(names)), columns=names)
 
 
@@ -196,7 +199,7 @@ def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: S
 def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
     """Return a row for each session, measure, direction and part (see `ROW_COLUMNS`)."""
     if not sessions:
-        return _stacked_rows([], ROW_COLUMNS)
+        return _rows_table({}, ROW_COLUMNS)
     return pd.DataFrame({name: _column(values) for name, values in rows_of(sessions, asked).items()})
 
 
@@ -207,29 +210,31 @@ def _column(values: Labels | np.ndarray) -> Any:
 
 def profile_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, code and part of the session (see `PROFILE_COLUMNS`)."""
-    return with_categories(_stacked_rows([profile_rows(*sessions)] if sessions else [], PROFILE_COLUMNS))
+    return _rows_table(profile_rows(*sessions) if sessions else {}, PROFILE_COLUMNS, categories=True)
 
 
 def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each session, client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
-    return with_categories(_stacked_rows([response_rows(*sessions)] if sessions else [], RESPONSE_COLUMNS))
+    return _rows_table(response_rows(*sessions) if sessions else {}, RESPONSE_COLUMNS, categories=True)
 
 
 def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
     """Return a row for each feeling of the client's that the therapist names (see `FEELING_COLUMNS`)."""
-    table = _stacked_rows([feeling_rows(session) for session in sessions], FEELING_COLUMNS)
-    return table.astype({"expressed_turn": "Float64"}).astype({"expressed_turn": "Int64"})
+    table = _rows_table(feeling_rows(*sessions) if sessions else {}, FEELING_COLUMNS)
+    said = table["expressed_turn"].to_numpy(dtype=np.float64)
+    missing = np.isnan(said)
+    return table.assign(expressed_turn=pd.arrays.IntegerArray(np.where(missing, 0, said).astype(np.int64), missing))
 
 
 def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
     """Return a row for each client code and therapist code over all sessions (see `POOLED_COLUMNS`)."""
-    return with_categories(_stacked_rows([pooled_rows(pooled)], POOLED_COLUMNS))
+    return _rows_table(pooled_rows(pooled), POOLED_COLUMNS, categories=True)
 
 
-def _stacked_rows(blocks: Sequence[Mapping[str, np.ndarray]], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return the rows of several sessions under each other."""
-    names = [column.name for column in columns]
-    return pd.DataFrame({name: np.concatenate([one[name] for one in blocks]) if blocks else [] for name in names})
+def _rows_table(rows: Mapping[str, np.ndarray], columns: Sequence[Column], *, categories: bool = False) -> pd.DataFrame:
+    """Return rows as a table, codes and parts as categories if so asked; of no rows, its columns alone."""
+    found: dict[str, Any] = {column.name: rows.get(column.name, np.zeros(0)) for column in columns}
+    return pd.DataFrame(found | categories_of(found) if categories else found)
 
 
 def turns_table(
@@ -256,8 +261,9 @@ def turns_table(
     for code in codes:
         data |= _code_columns(measured, code)
     data[UNSURE_COLUMN.name] = _unsure(measured, codes)
-    for name in sorted({name for turn in turns for name in turn.gold}):
-        data[f"{GOLD}{name}"] = [turn.gold.get(name, "") for turn in turns]
+    gold = [turn.gold for turn in turns]
+    for name in sorted({name for one in gold for name in one}):
+        data[f"{GOLD}{name}"] = [one.get(name, "") for one in gold]
     for column in columns:
         if column.level == "turn":
             data[column.name] = _joined([np.asarray(one.values[column.name]) for one in measured], np.float64)
@@ -285,10 +291,9 @@ def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> np.ndarray:
     texts = np.full(n_turns, "", dtype=object)
     (some,) = np.nonzero(table.any(axis=1))
     if len(some):
-        kinds, kind = np.unique(np.packbits(table[some], axis=1), axis=0, return_inverse=True)
-        flags = np.unpackbits(kinds, axis=1, count=len(names))
-        said = [";".join(name for name, on in zip(names, row, strict=True) if on) for row in flags.tolist()]
-        texts[some] = np.array(said, dtype=object)[kind.reshape(-1)]
+        kinds = [row.tobytes() for row in table[some]]
+        said = {kind: ";".join(compress(names, kind)) for kind in set(kinds)}
+        texts[some] = [said[kind] for kind in kinds]
     return texts
 
 

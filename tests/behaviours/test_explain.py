@@ -23,7 +23,7 @@ from therapy_analytics.behaviours import Tagger, load_tagger
 from therapy_analytics.behaviours._terms import KINDS, Limits, Terms, terms_of
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.explain import COLUMNS, N_CONTEXT, N_WORDS
-from therapy_analytics.behaviours.features import BITS, CHAR_WEIGHT, DAMPING, N_BUCKETS, featurize, grams_of
+from therapy_analytics.behaviours.features import BITS, CHAR_WEIGHT, DAMPING, N_BUCKETS, featurize, grams_of, types_of
 from therapy_analytics.behaviours.tagger import scores_of
 from therapy_analytics.cli import app
 from therapy_analytics.errors import BadOptionError, UnknownNameError
@@ -339,7 +339,7 @@ def test_a_code_that_is_not_there_and_a_coder_that_cannot_say() -> None:
 def test_the_grams_cover_words_alone() -> None:
     tokens = tokenize(["so, what now?", "!", "yes"])
     turn_of = np.repeat(np.arange(3), np.diff(tokens.offsets))
-    spoken, grams = grams_of(list(tokens.norm), tokens.ids.astype(np.int64), turn_of)
+    spoken, grams = grams_of(types_of(tokens), tokens.ids, turn_of)
     assert [tokens.lower[i] for i in tokens.ids[spoken]] == ["so", "what", "now", "yes"]
     assert [(size, at.tolist()) for size, at, _ in grams] == [
         (1, [0, 3]),

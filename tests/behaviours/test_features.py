@@ -6,18 +6,27 @@ import numpy as np
 from scipy import sparse
 
 from therapy_analytics.behaviours import features
+from therapy_analytics.language.consecutive import occurring
+from therapy_analytics.language.stretches import turns_of
 
 
-def test_tables_counts_and_numbers_are_those_of_the_plain_way() -> None:
+def test_tables_and_what_occurs_are_those_of_the_plain_way() -> None:
     generator = np.random.default_rng(0)
     table = generator.random((7, 5)) * (generator.random((7, 5)) > 0.6)
     made, plain = features._sparse(table), sparse.csr_array(table)
     assert np.array_equal(made.toarray(), table)
     assert np.array_equal(made.indptr, plain.indptr)
     assert np.array_equal(made.indices, plain.indices)
-    ids = generator.choice([1, 4, 5], 20).astype(np.int32)
-    for own, its in zip(features._numbered(ids, 8), np.unique(ids, return_inverse=True), strict=True):
-        assert np.array_equal(own, its)
+    keys = generator.integers(0, 9, 20)
+    assert np.array_equal(occurring(keys), np.unique(keys))
+    assert not len(occurring(keys[:0]))
+
+
+def test_types_are_known_once_for_all_who_read_a_batch() -> None:
+    turns = turns_of(["Why did you go?", "I went home."])
+    own, others = (features.featurize(turns.between(*part), [0, 1]) for part in ((0, 1), (1, 2)))
+    assert own.types is others.types
+    assert own.types.shape[0] == len(turns.tokens.norm)
 
 
 def test_pairs_are_counted_damped_and_weakened_by_row() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from therapy_analytics.errors import BadDataFileError, NothingToReadError
 from therapy_analytics.readers import FileReading, ReadOptions, _pieces, read_files
+from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._pieces import Names, Piece, find_pieces, read_again, read_piece
 from therapy_analytics.session import Session
 
@@ -459,3 +461,17 @@ def test_sessions_of_parts_are_named_as_those_of_the_whole(tmp_path: Path) -> No
 
 def without_margin(session: Session) -> Session:
     return replace(session, role_margin=0.0)
+
+
+@pytest.mark.parametrize("content", [CHAT, ""], ids=["a transcript", "an empty file"])
+def test_the_garbage_collector_waits_for_a_file_and_then_is_as_it_was(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text(content)
+    seen: list[bool] = []
+    monkeypatch.setattr(_pieces, "choose_reader", lambda source: seen.append(gc.isenabled()) or choose_reader(source))
+    for on in (False, True):
+        (gc.enable if on else gc.disable)()
+        list(read_files([tmp_path]))
+        assert gc.isenabled() is on
+    assert not any(seen)

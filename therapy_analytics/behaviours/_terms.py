@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.behaviours._weights import Weights
 from therapy_analytics.behaviours.cues import HAND
-from therapy_analytics.behaviours.features import Features, featurize, grams_of, neighbour
+from therapy_analytics.behaviours.features import Features, featurize, grams_of, neighbour, types_of
 from therapy_analytics.behaviours.tagger import STEEPEST, Tagger, scores_of
 from therapy_analytics.language import Batch, TurnArrays
 
@@ -121,8 +121,8 @@ class _Words:
     @classmethod
     def of(cls, turns: TurnArrays, features: Features, buckets: _Floats) -> _Words:
         turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-        used, ids = np.unique(turns.tokens.ids, return_inverse=True)  # as `featurize` numbers them
-        spoken, runs = grams_of([turns.tokens.norm[one] for one in used.tolist()], ids, turn_of)
+        ids = turns.tokens.ids.astype(np.int64)
+        spoken, runs = grams_of(types_of(turns.tokens), ids, turn_of)
         rows = np.concatenate([turn_of[spoken[at]] for _, at, _ in runs])
         share = _share(features.grams, rows, np.concatenate([bucket for _, _, bucket in runs]))
         shares = np.split(share, np.cumsum([len(at) for _, at, _ in runs])[:-1])

@@ -6,13 +6,14 @@ count words by the files in ``lexicons/``, which users may change; a model may n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import TurnArrays
+from therapy_analytics.language.consecutive import occurring
 
 CUES: dict[str, str] = {
     "wh": "what how why who when where which",
@@ -56,6 +57,7 @@ CUES: dict[str, str] = {
     "summary": "sounds sound seems seem hearing hear saying said wondering guess sense looks feels mentioned",
     "social": "thank thanks welcome bye hello hi nice meet goodbye appreciate",
 }
+_PLACES = {name: place for place, name in enumerate(CUES)}
 _COLUMNS: dict[str, list[int]] = {}
 for _column, _words in enumerate(CUES.values()):
     for _word in set(_words.split()):
@@ -90,39 +92,69 @@ _Column = NDArray[np.float64]
 
 def hand_features(turns: TurnArrays, stream: Stream, starts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the features `HAND` of turns, about 0 to 1 each: float64 (n_turns, len(HAND))."""
-    cues = np.zeros((len(stream.norm), len(CUES)), dtype=np.bool_)
-    for row, word in enumerate(stream.norm):
-        if word in _COLUMNS:
-            cues[row, _COLUMNS[word]] = True
-    counts = stream.each_per_turn(cues)
+    counts = stream.each_per_turn(stream.types.cues)
     plain = _plain(turns, stream, starts)[:, None]
-    forms = _lengths(turns) | _forms_of_speech(stream, cues) | _places(turns, starts)
+    forms = _lengths(turns) | _forms_of_speech(stream) | _places(turns, starts)
     forms |= _neighbourhood(forms, stream)
     table = np.stack([forms[name] for name in _FORMS], axis=1)
     rates = np.minimum(counts / np.maximum(turns.n_words, 1)[:, None] * 4, 1.0)
     return np.hstack([table, counts > 0, rates, plain, plain * table]).astype(np.float64)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CueTypes:
+    """What is looked for in token types.
+
+    Attributes
+    ----------
+    cues : bool array (n_types, len(CUES))
+        Which sets the type is of.
+    asks, content : bool array (n_types,)
+        Whether it has a question mark; whether it may be echoed.
+    stem : int64 array (n_types,)
+        The number of its first letters.
+    """
+
+    cues: NDArray[np.bool_]
+    asks: NDArray[np.bool_]
+    content: NDArray[np.bool_]
+    stem: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, norm: Sequence[str]) -> CueTypes:
+        """Return it of types in normal form."""
+        cues = np.zeros((len(norm), len(CUES)), dtype=np.bool_)
+        for row, word in enumerate(norm):
+            if word in _COLUMNS:
+                cues[row, _COLUMNS[word]] = True
+        asks = np.array(["?" in word for word in norm], dtype=np.bool_)
+        content = np.array([word.isalpha() and len(word) > 2 and word not in _STOP for word in norm], dtype=np.bool_)
+        index: dict[str, int] = {}
+        stem = np.array([index.setdefault(word[:5], len(index)) for word in norm], dtype=np.int64)
+        return cls(cues, asks, content, stem)
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The tokens of some turns: their types, which of them and whose they are, and the turns' neighbours."""
+    """The tokens of some turns: what is known of types, which of them and whose they are, and the turns' neighbours."""
 
-    norm: list[str]
-    ids: NDArray[np.int64]
+    types: CueTypes
+    ids: NDArray[np.integer]
     marks: NDArray[np.bool_]
     turn_of: NDArray[np.int64]
     before: NDArray[np.int64]
     after: NDArray[np.int64]
 
-    def per_turn(self, marks: NDArray[Any]) -> _Column:
-        """Add up marks of tokens in each turn."""
-        return np.bincount(self.turn_of, marks, minlength=len(self.before)).astype(np.float64)
+    def per_turn(self, marks: NDArray[np.bool_]) -> _Column:
+        """Count the marked tokens of each turn."""
+        return np.bincount(self.turn_of[marks], minlength=len(self.before)).astype(np.float64)
 
     def each_per_turn(self, types: NDArray[np.bool_]) -> _Column:
         """Count the tokens of each turn whose type is marked, (n_types, n) to (n_turns, n); few are."""
         n_turns, width = len(self.before), types.shape[1]
-        token, column = np.divmod(np.flatnonzero(types[self.ids]), width)
-        cells = self.turn_of[token] * width + column
+        found = np.flatnonzero(types[self.ids])
+        token = found // width
+        cells = found + (self.turn_of[token] - token) * width
         return np.bincount(cells, minlength=n_turns * width).reshape(n_turns, width).astype(np.float64)
 
 
@@ -143,11 +175,11 @@ def _lengths(turns: TurnArrays) -> dict[str, _Column]:
     }
 
 
-def _forms_of_speech(stream: Stream, cues: NDArray[np.bool_]) -> dict[str, _Column]:
+def _forms_of_speech(stream: Stream) -> dict[str, _Column]:
     """Forms of questions, with and without their mark, and of advice."""
-    mark = np.array(["?" in word for word in stream.norm], dtype=np.bool_)[stream.ids]
+    mark = stream.types.asks[stream.ids]
     names = ("wh", "aux", "you", "modal", "command")
-    wh, aux, you, modal, command = (cues[stream.ids, list(CUES).index(name)] for name in names)
+    wh, aux, you, modal, command = (stream.types.cues[:, _PLACES[name]][stream.ids] for name in names)
     follows = np.append(stream.turn_of[1:] == stream.turn_of[:-1], np.zeros(min(len(mark), 1), np.bool_))
     aux_you = aux & follows & np.roll(you, -1)
     wh_aux = wh & follows & np.roll(aux, -1)
@@ -213,15 +245,13 @@ def _echo(stream: Stream) -> tuple[_Column, _Column]:
     n_turns = len(stream.before)
     if not (stream.before >= 0).any():
         return np.zeros(n_turns), np.zeros(n_turns)
-    content = np.array([word.isalpha() and len(word) > 2 and word not in _STOP for word in stream.norm], np.bool_)
-    index: dict[str, int] = {}
-    stem = np.array([index.setdefault(word[:5], len(index)) for word in stream.norm], dtype=np.int64)
-    keep = content[stream.ids]
-    n_stems = max(len(index), 1)
-    cells = np.unique(stream.turn_of[keep] * n_stems + stem[stream.ids[keep]])
+    keep = stream.types.content[stream.ids]
+    n_stems = int(stream.types.stem.max(initial=0)) + 1
+    cells = occurring(stream.turn_of[keep] * n_stems + stream.types.stem[stream.ids[keep]])
     turn = cells // n_stems
     origin = stream.before[turn]
-    echoed = (origin >= 0) & np.isin(origin * n_stems + cells % n_stems, cells)
+    there = cells + (origin - turn) * n_stems
+    echoed = (origin >= 0) & (cells[np.minimum(np.searchsorted(cells, there), len(cells) - 1)] == there)
     n = np.bincount(turn, minlength=n_turns)
     n_echoed = np.bincount(turn, echoed, minlength=n_turns).astype(np.float64)
     return n_echoed, n_echoed / np.maximum(n, 1)

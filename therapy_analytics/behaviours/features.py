@@ -7,6 +7,7 @@ which are few: `Features.project` multiplies types by weights once and then adds
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from therapy_analytics.behaviours.cues import Stream, hand_features
+from therapy_analytics.behaviours.cues import CueTypes, Stream, hand_features
 from therapy_analytics.language import TurnArrays
+from therapy_analytics.language.tokens import Tokens
 
 BITS = 16
 N_BUCKETS = 1 << BITS
@@ -86,14 +88,13 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     """
     begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
     starts = np.asarray(starts, dtype=np.int64)
-    used, ids = _numbered(turns.tokens.ids[begin:end], len(turns.tokens.norm))
-    lower, norm = ([words[i] for i in used.tolist()] for words in (turns.tokens.lower, turns.tokens.norm))
+    types, ids = types_of(turns.tokens), turns.tokens.ids[begin:end]
     turn_of = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-    stream = Stream(norm, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns)))
-    spoken, grams = grams_of(norm, ids, turn_of)
+    stream = Stream(types.cues, ids, turns.tokens.sentence_end[begin:end], turn_of, *_neighbours(starts, len(turns)))
+    spoken, grams = grams_of(types, ids, turn_of)
     return Features(
-        words=_count(turn_of, ids, (len(turns), len(used))),
-        types=_type_buckets(lower, _string_hashes(norm)),
+        words=_count(turn_of, ids, (len(turns), len(types.spoken))),
+        types=types.buckets,
         grams=_gram_counts(turn_of[spoken], grams, len(turns)),
         hand=_sparse(hand_features(turns, stream, starts)),
         before=stream.before,
@@ -101,17 +102,44 @@ def featurize(turns: TurnArrays, starts: NDArray[np.int64] | Sequence[int]) -> F
     )
 
 
-def _numbered(ids: NDArray[np.int32], n_types: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the types that occur, and their numbers among these: np.unique with its inverse, without sorting."""
-    occurs = np.zeros(n_types, dtype=np.bool_)
-    occurs[ids] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
+@dataclass(frozen=True, slots=True, eq=False)
+class Types:
+    """What features need to know of token types, in whatever turns they stand.
+
+    Attributes
+    ----------
+    spoken : bool array (n_types,)
+        Whether the type has a letter or digit in its normal form.
+    hashes : uint64 array (n_types,)
+        Of the normal forms, the same on every machine and in every process.
+    buckets : CSR (n_types, N_BUCKETS)
+        See `Features.types`.
+    cues : CueTypes
+        What the features by hand look for.
+    """
+
+    spoken: NDArray[np.bool_]
+    hashes: NDArray[np.uint64]
+    buckets: _Matrix
+    cues: CueTypes
+
+
+def types_of(tokens: Tokens) -> Types:
+    """Return what there is to know of the types of a batch: found once for all who read its turns."""
+    return _types_of(tokens.lower, tokens.norm)
+
+
+@functools.lru_cache(maxsize=2)
+def _types_of(lower: tuple[str, ...], norm: tuple[str, ...]) -> Types:
+    spoken = np.array([any(map(str.isalnum, word)) for word in norm], dtype=np.bool_)
+    hashes = _string_hashes(norm)
+    return Types(spoken, hashes, _type_buckets(lower, hashes), CueTypes.of(norm))
 
 
 def _sparse(table: NDArray[np.float64]) -> _Matrix:
     """Return a table as CSR: what scipy makes of it, in a third of the time."""
-    filled = np.flatnonzero(table)
-    ends = np.cumsum(np.count_nonzero(table, axis=1))
+    there = table != 0
+    filled, ends = np.flatnonzero(there), np.cumsum(np.count_nonzero(there, axis=1))
     return sparse.csr_array((table.ravel()[filled], filled % table.shape[1], np.append(0, ends)), shape=table.shape)
 
 
@@ -124,23 +152,25 @@ def _neighbours(starts: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], N
     return before, after
 
 
-def _count(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]) -> _Matrix:
+def _count(rows: NDArray[np.int64], columns: NDArray[np.integer], shape: tuple[int, int]) -> _Matrix:
     """Count pairs, dampen the counts, and weaken long rows."""
-    table = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
-    values = 1.0 + np.log(table.data)
-    row = np.repeat(np.arange(shape[0]), np.diff(table.indptr))
+    cells = np.sort(rows * shape[1] + columns, kind="stable")  # faster for what is nearly in order
+    first = np.flatnonzero(np.append(True, cells[1:] != cells[:-1])[: len(cells)])
+    row = cells[first] // shape[1]
+    values = 1.0 + np.log(np.diff(first, append=len(cells)))
     length = np.sqrt(np.bincount(row, values**2, minlength=shape[0]))
-    table.data = values / length[row] ** DAMPING
-    return table
+    ends = np.append(0, np.cumsum(np.bincount(row, minlength=shape[0])))
+    column = cells[first] - row * shape[1]
+    return sparse.csr_array((values / (length**DAMPING)[row], column, ends), shape=shape)
 
 
-def grams_of(norm: list[str], ids: NDArray[np.int64], turn_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Grams]:
+def grams_of(types: Types, ids: NDArray[np.integer], turn_of: NDArray[np.int64]) -> tuple[NDArray[np.int64], Grams]:
     """Find pairs and triples of words, and the first and last words of each turn.
 
     Parameters
     ----------
-    norm : list of str
-        Token types.
+    types : Types
+        Of the tokens.
     ids, turn_of : int arrays (n_tokens,)
         Type and turn of each token.
 
@@ -151,8 +181,8 @@ def grams_of(norm: list[str], ids: NDArray[np.int64], turn_of: NDArray[np.int64]
     grams : list of (size, at, bucket)
         Words ``spoken[at]`` to ``spoken[at + size - 1]`` together fall into a bucket.
     """
-    spoken = np.flatnonzero(np.array([any(map(str.isalnum, word)) for word in norm], dtype=np.bool_)[ids])
-    words, turn_of = _string_hashes(norm)[ids[spoken]], turn_of[spoken]
+    spoken = np.flatnonzero(types.spoken[ids])
+    words, turn_of = types.hashes[ids[spoken]], turn_of[spoken]
     first = np.flatnonzero(np.diff(turn_of, prepend=-1))
     last = np.flatnonzero(np.diff(turn_of, append=-1))
     found = [(1, first, words[first] ^ np.uint64(11)), (1, last, words[last] ^ np.uint64(12))]
@@ -172,7 +202,7 @@ def _gram_counts(turn_of: NDArray[np.int64], grams: Grams, n_turns: int) -> _Mat
     return _count(rows, np.concatenate([bucket for _, _, bucket in grams]), (n_turns, N_BUCKETS))
 
 
-def _type_buckets(lower: list[str], hashes: NDArray[np.uint64]) -> _Matrix:
+def _type_buckets(lower: Sequence[str], hashes: NDArray[np.uint64]) -> _Matrix:
     """Buckets of each type: the word, and its pieces with marks at both ends."""
     letters, owner = _letters([f"<{word[:_LONGEST]}>" for word in lower])
     rows, columns = [], []
@@ -196,7 +226,7 @@ def _letters(words: list[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     return letters, np.repeat(np.arange(len(words)), [len(word) for word in words])
 
 
-def _string_hashes(words: list[str]) -> NDArray[np.uint64]:
+def _string_hashes(words: Sequence[str]) -> NDArray[np.uint64]:
     """Hash each word, the same on every machine and in every process."""
     words = [f"<{word[:_LONGEST]}>" for word in words]
     letters, owner = _letters(words)

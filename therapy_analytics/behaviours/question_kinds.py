@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from therapy_analytics.behaviours.text_model import Floats, TextModel, load_text_model, read_texts
+from therapy_analytics.behaviours.text_model import Floats, TextModel, Texts, load_text_model, read_texts
 from therapy_analytics.language import TurnArrays
 from therapy_analytics.language.stretches import turns_of
 
@@ -43,7 +43,11 @@ class QuestionKinds:
 
         A question's numbers do not depend, in any bit, on the other questions.
         """
-        p = self.model.probabilities(read_texts(questions))
+        return self.of_read(questions, read_texts(questions))
+
+    def of_read(self, questions: TurnArrays, texts: Texts) -> Floats:
+        """Return the same, of questions that are read."""
+        p = self.model.probabilities(texts)
         p[questions.n_words == 0] = np.nan
         return p
 

@@ -161,6 +161,15 @@ def mean_vectors(turns: TurnArrays) -> Floats:
     return np.asarray(sums * (MEANING_WEIGHT / np.where(length > 0, length, np.inf)))
 
 
+def turn_vectors(session: AnnotatedSession) -> Floats:
+    """Return `mean_vectors` of a session's turns, added up once for all who ask (ask for what follows by turn)."""
+    return session.once(_turn_vectors)
+
+
+def _turn_vectors(session: AnnotatedSession) -> Floats:
+    return mean_vectors(session.turns)
+
+
 def vectors_of(tokens: Tokens) -> Floats:
     """Return the vector of each type of a batch's tokens, 0 where one has none: cut once for all who ask."""
     return _vectors_of(tokens.lower)

@@ -102,15 +102,20 @@ def divide(text: str) -> list[Pieces]:
     >>> divide("i don't (really).")
     [(('i', 'i'),), (('do', 'do'), ("n't", 'not')), (('(', '('), ('really', 'really'), (')', ')'), ('.', '.'))]
     """
-    words = [word_of(word) for word in text.split()]
-    beside = ((one.apart[-1][0], other.apart[0][0]) for one, other in pairwise(words))
-    if rules().neighbours.isdisjoint(beside):
-        return [word.pieces for word in words]
+    words = text.split()
+    if each_alone(words):
+        return [word_of(word).pieces for word in words]
     # spaCy looks for special words in all that only single spaces divide, and those that overlap exclude each other
     found: list[Pieces] = []
     for part in _BREAKS.split(text):
         found += _put_together([word_of(word).apart for word in part.split()])
     return found
+
+
+def each_alone(words: Sequence[str]) -> bool:
+    """Return whether words that follow one another are divided as each would be by itself."""
+    pairs = pairwise(map(word_of, words))
+    return rules().neighbours.isdisjoint((one.apart[-1][0], other.apart[0][0]) for one, other in pairs if other.goes_on)
 
 
 @functools.lru_cache(maxsize=_KEPT)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from therapy_analytics.language.company import Company
 
 T = TypeVar("T")
+_NOTHING: Any = object()
+"""What stands for a value that was not computed yet."""
 Extra = Literal["syntax", "nclid"]
 """Measures that must be asked for: those of parts of speech, which have to be tagged, and of word mover's distances."""
 EXTRAS: tuple[Extra, ...] = get_args(Extra)
@@ -114,8 +116,16 @@ class Place:
 
     def holds(self, one: AnnotatedSession) -> bool:
         """Whether the session is as it was cut out."""
-        pairs = ((self.probabilities, one.probabilities), (self.decisions, one.decisions))
-        return self.turns is one.turns and all(mine is its or not (mine or its) for mine, its in pairs)
+        return (
+            self.turns is one.turns
+            and _one_or_empty(self.probabilities, one.probabilities)
+            and _one_or_empty(self.decisions, one.decisions)
+        )
+
+
+def _one_or_empty(some: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    """Return whether two mappings are one and the same, or both without anything in them."""
+    return some is others or not (some or others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +175,7 @@ class AnnotatedSession:
     _passing: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
-        return len(self.turns)
+        return len(self.turns.roles)
 
     def of(self, role: Role) -> NDArray[np.bool_]:
         """Return which turns are of a role, bool (n_turns,)."""
@@ -215,9 +225,9 @@ class AnnotatedSession:
 
     def _kept(self, store: dict[Any, Any], compute: Callable[[AnnotatedSession], T], key: object) -> T:
         key = compute if key is None else key
-        if key not in store:
-            store[key] = compute(self)
-        found: T = store[key]
+        found: T = store.get(key, _NOTHING)
+        if found is _NOTHING:
+            found = store[key] = compute(self)
         return found
 
     def by_turn(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:

@@ -208,7 +208,7 @@ def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
     characters = phrases.characters
 
     def either(some: Iterable[Pattern]) -> str:
-        return "|".join("".join(_written(part, characters) for part in pattern) for pattern in some)
+        return _any_way([[_written(part, characters) for part in pattern] for pattern in some])
 
     free = [pattern for pattern in phrases.patterns if pattern[0] != "^"]
     begin = [pattern[1:] for pattern in phrases.patterns if pattern[0] == "^"]
@@ -222,6 +222,25 @@ def _expression(phrases: Phrases, *, whole: bool) -> re.Pattern[str]:
     openers = [_openers(pattern) for pattern in phrases.patterns]
     first = _any_of(frozenset().union(*openers), characters) if all(openers) else f"[^{_STOP}{_TURN}]"
     return re.compile(f"{first}(?<=(?={one}).)", re.DOTALL)
+
+
+def _any_way(ways: Sequence[Sequence[str]]) -> str:
+    """Return an expression for any of several rows of parts; what several begin with is written, and tried, once.
+
+    Examples
+    --------
+    >>> _any_way([["a", "b"], ["c"], ["a", "b?", "d"], ["a", "b"]])
+    'a(?:b|b?d)|c'
+    """
+    after: dict[str, list[Sequence[str]]] = {}
+    for way in ways:
+        after.setdefault("".join(way[:1]), []).append(way[1:])
+    return "|".join(head + _rest(rests) for head, rests in after.items())
+
+
+def _rest(ways: Sequence[Sequence[str]]) -> str:
+    found = _any_way(ways) if any(ways) else ""
+    return f"(?:{found})" if "|" in found else found
 
 
 @functools.cache

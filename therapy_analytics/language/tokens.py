@@ -6,16 +6,16 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language._divide import Pieces, divide, word_of
+from therapy_analytics.language._divide import Pieces, divide, each_alone, word_of
 from therapy_analytics.language.consecutive import consecutive
 
 _STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u2014": " ", "\u2013": " "})
-_DASH = re.compile(r"-{2,}|(?<!\w)-|-(?!\w)|(?<=\w)-(?=\w+')")
+_DASH = re.compile(r"-(?:(?!\w)|(?<!\w-)|(?=\w+'))")
 _DOTS = re.compile(r"\.{3,}")
 _WORD = re.compile(r"\S+")
 _NORMS = {"'ve": "have"}
@@ -108,7 +108,7 @@ def plain(text: str) -> str:
     """
     text = text if text.isascii() else text.translate(_STRAIGHT)
     if "-" in text:
-        text = _DASH.sub(lambda dash: " " * len(dash[0]), text)
+        text = _DASH.sub(" ", text)
     if "..." in text:
         text = _DOTS.sub(lambda dots: "\u2026".center(len(dots[0])), text)
     lower = text.lower()
@@ -127,8 +127,10 @@ def spans(text: str) -> list[tuple[int, int]]:
     form = plain(text)
     found: list[tuple[int, int]] = []
     for word, pieces in zip(_WORD.finditer(form), divide(form), strict=True):
-        found += pairwise(accumulate((len(piece) for piece, _ in pieces), initial=word.start()))
-    return [dots.get(begin, (begin, end)) for begin, end in found]
+        begin = word.start()
+        for piece, _ in pieces:
+            found.append((begin, begin := begin + len(piece)))
+    return [dots.get(span[0], span) for span in found] if dots else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +174,10 @@ class _Types:
 
 def _words_of(texts: Sequence[str]) -> list[Sequence[str | Pieces]]:
     """Return the words of each text; where what stands beside a word matters, pieces in their place."""
-    found: list[Sequence[str | Pieces]] = [text.split() for text in texts]
+    found = [text.split() for text in texts]
     bound = {word for word in dict.fromkeys(chain.from_iterable(found)) if word_of(word).goes_on}
-    return [words if bound.isdisjoint(words) else divide(text) for words, text in zip(found, texts, strict=True)]
+    alone = (bound.isdisjoint(words) or each_alone(words) for words in found)
+    return [words if one else divide(text) for words, text, one in zip(found, texts, alone, strict=True)]
 
 
 def _keys(types: Sequence[str]) -> NDArray[np.uint64]:

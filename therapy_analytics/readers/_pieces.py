@@ -22,6 +22,7 @@ from therapy_analytics.readers._base import (
     load_source,
 )
 from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
+from therapy_analytics.readers._collector import collector_waiting
 from therapy_analytics.readers._files import choose_reader, walk
 from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, keys, tables_for
 from therapy_analytics.session import Session
@@ -182,7 +183,8 @@ def read_piece(piece: Piece, options: ReadOptions, ids: Sequence[str] | None = N
         How its sessions are called; as they want to be, if not given.
     """
     try:
-        return _read(piece, options, ids)
+        with collector_waiting():
+            return _read(piece, options, ids)
     except UnreadableFileError as problem:
         return PieceReading(piece, problem=problem)
     except BadDataFileError as error:

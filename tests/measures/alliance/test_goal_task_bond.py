@@ -401,7 +401,7 @@ def test_slopes_and_convergence_have_the_sign_that_a_reader_sees(make) -> None: 
 def test_the_p_of_shuffles_is_even_where_nothing_converges() -> None:
     rng = np.random.default_rng(5)
     places = np.linspace(0, 1, 30)
-    found = [convergence([places] * 2, [rng.normal(size=(30, 3)) for _ in range(2)], rng)[1] for _ in range(60)]
+    found = [convergence([places] * 2, [rng.normal(size=(30, 3)) for _ in range(2)], lambda: rng)[1] for _ in range(60)]
     assert np.mean(found) == pytest.approx(0.5, abs=0.08)
 
 

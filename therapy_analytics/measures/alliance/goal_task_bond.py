@@ -5,7 +5,7 @@ What is near is decided by `_goal_task_bond`, from statements and distractors in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, nan
 from typing import Any
@@ -57,7 +57,7 @@ def turn_scores(session: AnnotatedSession) -> Floats:
 
 
 def convergence(
-    places: Sequence[Floats], scores: Sequence[Floats], generator: np.random.Generator
+    places: Sequence[Floats], scores: Sequence[Floats], generator: Callable[[], np.random.Generator]
 ) -> tuple[Floats, Floats]:
     """Return how far two speakers' mean scores came nearer from the first third to the last, and the p of shuffles.
 
@@ -65,8 +65,9 @@ def convergence(
     ----------
     places, scores : two arrays each, (n,) and (n, n_columns)
         Of the one's turns and of the other's; places from 0 to 1.
-    generator : numpy.random.Generator
-        Of the shuffles, which give each speaker's turns another order.
+    generator : callable
+        Makes the random numbers of the shuffles, which give each speaker's turns another order; not asked for where
+        there are too few turns.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def convergence(
 
     >>> places = np.array([0.0, 0.1, 0.9, 1.0])
     >>> one, other = np.zeros((4, 1)), np.array([[2.0], [2.0], [0.5], [0.5]])
-    >>> float(convergence([places, places], [one, other], np.random.default_rng(0))[0][0])
+    >>> float(convergence([places, places], [one, other], lambda: np.random.default_rng(0))[0][0])
     1.5
     """
     width = scores[0].shape[1]
@@ -87,7 +88,8 @@ def convergence(
     enough = all(np.count_nonzero(one == part) >= FEWEST_TURNS // 2 for one in thirds for part in (0, 2))
     if not enough:
         return np.full(width, nan), np.full(width, nan)
-    orders = [np.vstack([one, generator.permuted(np.broadcast_to(one, (DRAWS, len(one))), axis=1)]) for one in thirds]
+    random = generator()
+    orders = [np.vstack([one, random.permuted(np.broadcast_to(one, (DRAWS, len(one))), axis=1)]) for one in thirds]
     first, last = (
         np.abs(_means(orders[0] == part, scores[0]) - _means(orders[1] == part, scores[1])) for part in (0, 2)
     )
@@ -232,7 +234,8 @@ def goal_task_bond(session: AnnotatedSession) -> dict[str, Value]:
     has = ~np.isnan(scores[:, 0])
     places = np.linspace(0.0, 1.0, len(session)) if len(session) else np.zeros(0)
     sides = [np.flatnonzero(has & session.of(role)) for role in _ROLES]
-    nearer, p = convergence([places[one] for one in sides], [scores[one] for one in sides], session.generator(6))
+    own = [places[one] for one in sides], [scores[one] for one in sides]
+    nearer, p = convergence(*own, lambda: session.generator(6))
     values = dict(session.by_session(_rates_and_slopes))
     for name, one, other in zip(CONSTRUCTS, nearer.tolist(), p.tolist(), strict=True):
         values |= {f"{name}_talk_convergence": one, f"{name}_talk_convergence_p": other}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.disclosure import KINDS, disclosed
-from therapy_analytics.behaviours.text_model import mean_vectors
+from therapy_analytics.behaviours.text_model import mean_vectors, stretches_of, turn_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.stretches import Stretches, stretches, turns_of
@@ -225,8 +225,8 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
 
 
 def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
-    found, depth = disclosed(session), depths(session.turns)
-    affect = first_person_affect(session.turns)
+    found, depth = disclosed(session), depths(session.turns, turn_vectors(session))
+    affect = first_person_affect(session.turns, stretches_of(session).parts)
     values: dict[str, Floats] = {}
     for role in _ROLES:
         of = session.of(role) & (session.n_words > 0)
@@ -290,8 +290,15 @@ def courses(series: Floats, row: NDArray[np.int64], n: int) -> Floats:
     return np.where(size < _FEWEST_TURNS, nan, found)
 
 
-def depths(turns: TurnArrays) -> Floats:
+def depths(turns: TurnArrays, vectors: Floats | None = None) -> Floats:
     """Return how far each turn's topic lies towards intimate topics, (n_turns,): -1 to 1, nan without words.
+
+    Parameters
+    ----------
+    turns : TurnArrays
+        The turns.
+    vectors : float64 array (n_turns, n_dimensions), optional
+        Their `mean_vectors`, where these are known.
 
     Examples
     --------
@@ -299,7 +306,7 @@ def depths(turns: TurnArrays) -> Floats:
     >>> bool(told > 0 > chatted), bool(np.isnan(silent))
     (True, True)
     """
-    vectors = mean_vectors(turns)
+    vectors = mean_vectors(turns) if vectors is None else vectors
     length = np.sqrt((vectors * vectors).sum(axis=1))
     length[(turns.n_words == 0) | (length == 0)] = nan
     return np.asarray((vectors * _axis()).sum(axis=1) / length)
@@ -312,8 +319,15 @@ def _axis() -> Floats:
     return np.asarray(line / np.sqrt((line * line).sum()))
 
 
-def first_person_affect(turns: TurnArrays) -> NDArray[np.int64]:
+def first_person_affect(turns: TurnArrays, cut: Stretches | None = None) -> NDArray[np.int64]:
     """Return how many emotion words of each turn stand in a sentence with I, me or my, (n_turns,).
+
+    Parameters
+    ----------
+    turns : TurnArrays
+        The turns.
+    cut : Stretches, optional
+        Their sentences, where these are known.
 
     Examples
     --------
@@ -322,10 +336,10 @@ def first_person_affect(turns: TurnArrays) -> NDArray[np.int64]:
     >>> first_person_affect(turns_of(["I was sad today and my dog was afraid. They were all happy."])).tolist()
     [2]
     """
-    cut: Stretches = stretches(turns)
+    cut = stretches(turns) if cut is None else cut
     begin, end = int(turns.offsets[0]), int(turns.offsets[-1])
-    used, ids = np.unique(turns.tokens.ids[begin:end], return_inverse=True)
-    kinds = np.array([_kinds(turns.tokens.norm[i]) for i in used.tolist()], dtype=np.bool_).reshape(-1, 2)[ids]
+    types = np.array(list(map(_kinds, turns.tokens.norm)), dtype=np.bool_).reshape(-1, 2)
+    kinds = types[turns.tokens.ids[begin:end]]
     stretch_of = np.repeat(np.arange(len(cut.turn_of)), np.diff(cut.turns.offsets))
     n_self, n_emotions = (np.bincount(stretch_of, column, minlength=len(cut.turn_of)) for column in kinds.T)
     found = np.bincount(cut.turn_of, n_emotions * (n_self > 0), minlength=len(turns))

@@ -85,12 +85,11 @@ class Attributions:
 
 def attributions_of(session: AnnotatedSession) -> Attributions:
     """Return the attributions of a session, in order (to be asked for by `AnnotatedSession.once`)."""
-    meanings = session.once(word_meanings)
-    words = meanings.said
+    words = said(session)
     verbs = np.flatnonzero(by_word(session, _verbs, words))
     if not len(verbs):
         return Attributions(verbs, np.zeros((0, len(FEATURES))))
-    turns = words.turn_of[verbs]
+    meanings, turns = session.once(word_meanings), words.turn_of[verbs]
     spoken = [np.flatnonzero(session.of(role)[words.turn_of] & meanings.content) for role in ("client", "therapist")]
     before = [np.searchsorted(words.turn_of[some], turns) for some in spoken]
     features = np.full((len(verbs), len(FEATURES)), np.nan)

@@ -12,7 +12,7 @@ from therapy_analytics.language.said import Ints, Said
 from therapy_analytics.language.tokens import spans
 from therapy_analytics.measures.process._feeling_words import families
 from therapy_analytics.measures.process._feelings_expressed import WITHIN, Named, named_feelings
-from therapy_analytics.measures.process._profile import Rows, row_column
+from therapy_analytics.measures.process._profile import Rows, ids_of, row_column
 
 _TURN = row_column("turn", "The therapist's turn, as in turns.csv", "count", low=0)
 FEELING_COLUMNS = (
@@ -33,18 +33,21 @@ FEELING_COLUMNS = (
 )
 
 
-def feeling_rows(session: AnnotatedSession) -> Rows:
-    """Return the rows of a session as columns of one length, by the names of `FEELING_COLUMNS`."""
-    found = named_feelings(session)
-    places = _places(session, found)
+def feeling_rows(*sessions: AnnotatedSession) -> Rows:
+    """Return the rows of sessions as columns of one length, by the names of `FEELING_COLUMNS`."""
+    found = [named_feelings(session) for session in sessions]
+    places = np.concatenate([_places(*each) for each in zip(sessions, found, strict=True)])
+    turn, family, expressed, said = (
+        np.concatenate([getattr(one, name) for one in found]) for name in ("turn", "family", "expressed", "said")
+    )
     values: dict[str, NDArray[np.generic]] = {
-        "session_id": np.full(len(found.turn), session.session.id, dtype=object),
-        "turn": found.turn,
+        "session_id": np.repeat(ids_of(sessions), [len(one.turn) for one in found]),
+        "turn": turn,
         "start": places[:, 0],
         "end": places[:, 1],
-        "family": np.array(families().names, dtype=object)[found.family],
-        "expressed": found.expressed.astype(np.int64),
-        "expressed_turn": np.where(found.said >= 0, found.said, np.nan),
+        "family": np.array(families().names, dtype=object)[family],
+        "expressed": expressed.astype(np.int64),
+        "expressed_turn": np.where(said >= 0, said, np.nan),
     }
     return {column.name: values[column.name] for column in FEELING_COLUMNS}
 
@@ -52,10 +55,8 @@ def feeling_rows(session: AnnotatedSession) -> Rows:
 def _places(session: AnnotatedSession, found: Named) -> Ints:
     """Return where each feeling stands in its turn's text, (n, 2): the tokeniser keeps no places and is asked again."""
     token, first = session.once(Said.fluently).token, session.turns.offsets - session.turns.offsets[0]
-    result = np.zeros((len(found.turn), 2), dtype=np.int64)
-    for turn in np.unique(found.turn).tolist():
-        of = found.turn == turn
-        at = np.array(spans(session.session.turns[turn].text), dtype=np.int64)
-        result[of, 0] = at[token[found.at[of]] - first[turn], 0]
-        result[of, 1] = at[token[found.end[of] - 1] - first[turn], 1]
-    return result
+    begin, end = (token[at] - first[found.turn] for at in (found.at, found.end - 1))
+    turns = found.turn.tolist()
+    at = {turn: spans(session.session.turns[turn].text) for turn in set(turns)}
+    places = [(at[turn][a][0], at[turn][b][1]) for turn, a, b in zip(turns, begin.tolist(), end.tolist(), strict=True)]
+    return np.array(places, dtype=np.int64).reshape(-1, 2)

@@ -187,15 +187,25 @@ def _found(words: Said) -> list[tuple[int, int, int, float]]:
 
 def _begin_idioms(words: Said) -> Marks:
     """Return which words begin what may be an idiom, by their two or three words, within the sentence."""
-    n, begins, goes_on = len(words.index), np.zeros(len(words.ids), dtype=np.bool_), words.goes_on
+    begins = np.zeros(len(words.ids), dtype=np.bool_)
     keys: dict[int, list[int]] = {2: [], 3: []}
     for opening in idioms().openings:
         keys[len(opening)] += _keys(opening, words.index)
-    pairs = words.ids[:-1] * n + words.ids[1:]
-    begins[:-1] = np.isin(pairs, np.array(keys[2], dtype=np.int64)) & goes_on[1:]
-    triples = pairs[:-1] * n + words.ids[2:]
-    begins[:-2] |= np.isin(triples, np.array(keys[3], dtype=np.int64)) & goes_on[1:-1] & goes_on[2:]
+    for size, some in keys.items():
+        begins[_that_begin(words, np.array(some, dtype=np.int64), size)] = True
     return begins
+
+
+def _that_begin(words: Said, keys: Ints, size: int) -> Ints:
+    """Return the words at which, within the sentence, so many words stand that are among these keys, see `_keys`."""
+    n = len(words.index)
+    first = np.zeros(n, dtype=np.bool_)
+    first[keys // n ** (size - 1)] = True
+    at = np.flatnonzero(first[words.ids[: max(len(words.ids) - size + 1, 0)]])
+    key, together = words.ids[at], np.ones(len(at), dtype=np.bool_)
+    for step in range(1, size):
+        key, together = key * n + words.ids[at + step], together & words.goes_on[at + step]
+    return at[np.isin(key, keys) & together]
 
 
 def _keys(opening: Words, index: Mapping[str, int]) -> list[int]:

@@ -58,6 +58,11 @@ class Named:
         return np.asarray(self.said >= 0)
 
 
+_NO_TURNS, _NO_DEGREES, _NO_MARKS = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
+_NONE = Named(_NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_MARKS, _NO_DEGREES, _NO_DEGREES)
+"""What is found where no feeling is named."""
+
+
 def named_feelings(session: AnnotatedSession) -> Named:
     """Return the feelings that the therapist names in a session, found once."""
     return session.once(_named)
@@ -68,6 +73,8 @@ def _named(session: AnnotatedSession) -> Named:
     spoken = session.of("client") & (session.n_words > 0)
     after = np.logical_or.accumulate(spoken)[found.turn] if len(session) else spoken[found.turn]
     which = np.flatnonzero(found.named & after)
+    if not len(which):
+        return _NONE
     tells = spoken & (session.n_words >= FEWEST_WORDS)
     tells[found.turn[found.client]] = True
     client = np.flatnonzero(tells)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from therapy_analytics.behaviours.text_model import mean_vectors
+from therapy_analytics.behaviours.text_model import turn_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.consecutive import consecutive
+from therapy_analytics.language.consecutive import consecutive, occurring
 from therapy_analytics.language.embeddings import DIMENSIONS
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.measures._turns import last_of
@@ -117,14 +117,14 @@ def runs(session: AnnotatedSession, turns: Ints) -> Ints:
 
 def _directions(session: AnnotatedSession) -> Floats:
     """Return the direction of what each turn means; 0 where it means nothing."""
-    return _units(mean_vectors(session.turns))
+    return _units(turn_vectors(session))
 
 
 def _asked_directions(session: AnnotatedSession) -> Floats:
     """Return the direction of what the questions of each turn mean together; 0 where they mean nothing."""
     own = questions(session)
     sums = np.zeros((len(session), DIMENSIONS))
-    np.add.at(sums, own.turn_of, mean_vectors(own.turns))
+    np.add.at(sums, own.turn_of, own.texts.meaning)
     return _units(sums)
 
 
@@ -205,8 +205,10 @@ def _pairs(session: AnnotatedSession, turns: TurnArrays, owner: Ints) -> _Stems:
     stems = session.once(_stems)
     stem = stems[turns.tokens.ids[int(turns.offsets[0]) : int(turns.offsets[-1])]]
     row, width = np.repeat(owner, np.diff(turns.offsets)), int(stems.max(initial=0)) + 1
-    turn_of, stem = np.divmod(np.unique(row[stem >= 0] * width + stem[stem >= 0]), width)
-    return _Stems(turn_of, stem)
+    says = stem >= 0
+    pairs = occurring(row[says] * width + stem[says])
+    turn_of = pairs // width
+    return _Stems(turn_of, pairs - turn_of * width)
 
 
 def _stems(session: AnnotatedSession) -> Ints:

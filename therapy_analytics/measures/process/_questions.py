@@ -14,8 +14,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours.text_model import Texts, read_texts
 from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.phrases import load_book
+from therapy_analytics.measures.synchrony._chance import distinct
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -35,7 +37,7 @@ Marks = Mapping[str, Bools]
 T = TypeVar("T", bound=np.generic)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Questions:
     """The questions of a session.
 
@@ -61,6 +63,11 @@ class Questions:
 
     def __len__(self) -> int:
         return len(self.turn_of)
+
+    @functools.cached_property
+    def texts(self) -> Texts:
+        """Return the questions as small models read them."""
+        return read_texts(self.turns)
 
     def between(self, start: int, stop: int) -> Questions:
         """Return the questions of turns ``start:stop``."""
@@ -137,7 +144,7 @@ def marks_of(turns: TurnArrays) -> Marks:
     columns, names = _columns()
     norm, ids = turns.tokens.norm, turns.tokens.ids[int(turns.offsets[0]) : int(turns.offsets[-1])]
     table = np.zeros((len(names), len(norm)), dtype=np.bool_)
-    for one in np.unique(ids).tolist():
+    for one in distinct(ids, len(norm))[0].tolist():
         for column in columns.get(norm[one], ()):
             table[column, one] = True
         if "?" in norm[one]:
@@ -225,9 +232,8 @@ def forms(words: Marks, owner: Ints) -> Bools:
 
 
 def _long_enough(unit: Ints, word: Bools) -> Ints:
-    _, place = np.unique(unit, return_inverse=True)
-    enough = np.bincount(place, word) >= _FEWEST_WORDS if len(place) else np.zeros(0, np.bool_)
-    return np.where((unit >= 0) & enough[place], unit, -1) if len(place) else unit
+    n_words = np.bincount(unit + 1, word)  # first the words of no question
+    return np.where(n_words[unit + 1] >= _FEWEST_WORDS, unit, -1)
 
 
 def _as_questions(turns: TurnArrays, at: Ints, unit: Ints, turn_of: Ints, words: Marks) -> Questions:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours.text_model import stretches_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.language.said import said
-from therapy_analytics.language.stretches import stretches
 from therapy_analytics.measures._turns import last_of
 from therapy_analytics.measures.alliance._rupture_signs import repair_windows
 from therapy_analytics.measures.synchrony._meanings import cosines, meanings
@@ -161,7 +161,7 @@ def _sentences(session: AnnotatedSession) -> tuple[AnnotatedSession, Ints]:
     """Return the session with each sentence (or window of words) as a turn, and whose turn each was."""
 
     def cut(one: AnnotatedSession) -> tuple[AnnotatedSession, Ints]:
-        parts = stretches(one.turns)
+        parts = stretches_of(one).parts
         return replace(one, turns=parts.turns, probabilities={}, decisions={}, unsure={}), parts.turn_of
 
     return session.once(cut, key=_sentences)

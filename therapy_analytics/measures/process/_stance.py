@@ -12,6 +12,7 @@ from therapy_analytics.language.phrases import slot
 from therapy_analytics.language.said import Ints, Marks, Said, bounds, by_word
 from therapy_analytics.measures.process._clauses import Bools, Row
 from therapy_analytics.measures.process._word_meanings import narrow_directions
+from therapy_analytics.measures.synchrony._chance import distinct
 
 WITHIN = 5
 """Client turns of some words in which the ground of what is ascribed to the client is looked for."""
@@ -184,19 +185,21 @@ def _empty() -> frozenset[str]:
 
 def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints) -> Bools:
     """Return which content words the client said, or a word near in meaning, in the last turns; as `content`."""
+    if not len(content):
+        return np.zeros(content.shape, dtype=np.bool_)
     words = session.once(Said.fluently)
     place = np.searchsorted(client, words.turn_of)
     own = words.types(_is_full)[words.ids] & (place < len(client))
     own[own] &= client[place[own]] == words.turn_of[own]
-    used, kind = np.unique(words.ids[own], return_inverse=True)
-    asked, row = np.unique(content, return_inverse=True)
-    if not len(used) or not len(content):
+    used, kind = distinct(words.ids[own], len(words.index))
+    if not len(used):
         return np.zeros(content.shape, dtype=np.bool_)
+    asked, row = distinct(content + 1, len(words.index) + 1)
     said = np.zeros((len(client) + 1, len(used)), dtype=np.int32)
     np.add.at(said, (place[own] + 1, kind), 1)
     so_far = np.cumsum(said, axis=0, dtype=np.int32)
     window = so_far[c] > so_far[np.maximum(c - WITHIN, 0)]
-    near = _alike(session, asked, used)[row.reshape(content.shape)]
+    near = _alike(session, asked - 1, used)[row]
     return np.asarray((near & window[:, None, :]).any(axis=2) & (content >= 0))
 
 

@@ -73,12 +73,12 @@ def empty_words() -> frozenset[str]:
 def word_meanings(session: AnnotatedSession) -> WordMeanings:
     """Return the words of a session with their meanings (to be asked for by `AnnotatedSession.once`)."""
     words = said(session)
-    used, first, place = np.unique(words.ids, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    rarity = rarity_of_words(session)[used[order]]
-    return WordMeanings(words, rank[place], rarity, units_of_words(session), used[order])
+    place = np.arange(len(words.ids))
+    first, number = np.empty((2, len(words.index)), dtype=np.int64)
+    first[words.ids[::-1]] = place[::-1]  # of several writes the last one stays
+    used = words.ids[first[words.ids] == place]
+    number[used] = np.arange(len(used))
+    return WordMeanings(words, number[words.ids], rarity_of_words(session)[used], units_of_words(session), used)
 
 
 def units_of_words(session: AnnotatedSession) -> Floats:

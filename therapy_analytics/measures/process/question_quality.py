@@ -22,6 +22,7 @@ from therapy_analytics.measures.process._questions import (
     owners,
     questions,
 )
+from therapy_analytics.measures.synchrony._chance import distinct
 
 _SOURCE = "This package's own; construct: Hill (2020), Helping skills; Sudman & Bradburn (1982), Asking questions"
 _EASY_WORDS, _HARD_WORDS = 12, 40
@@ -201,7 +202,7 @@ def _specificity(own: Questions) -> Floats:
     if not len(own):
         return np.zeros(0)
     tokens = own.turns.tokens
-    used, place = np.unique(tokens.ids, return_inverse=True)
+    used, place = distinct(tokens.ids, len(tokens.norm))
     length = np.sqrt((vectors_of(tokens)[used] ** 2).sum(axis=1))
     verbal = tokens.verbal[tokens.ids]
     owner = np.repeat(np.arange(len(own)), np.diff(own.turns.offsets))

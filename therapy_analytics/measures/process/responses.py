@@ -9,8 +9,9 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures._base import Value
 from therapy_analytics.measures._intervals import odds_ratios
+from therapy_analytics.measures._together import counted_rates, number_of, of_each
 from therapy_analytics.measures.process._counts import Bools, Floats, Ints, advised, given, replies
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
@@ -146,21 +147,30 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
     estimation and significance of the logarithm of a ratio of frequencies. Annals of Human Genetics, 20, 309-311.
     """
     client, reply = replies(session)
+    return {**session.by_session(_values), _BALANCE: _balance(session.by_turn(_table).likely, client, reply)}
+
+
+def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
+    client, reply = replies(session)
     table = session.by_turn(_table)
     after, answers = table.client[client], table.answers[reply]
     both = after[:, :, 0] * answers[:, :, 0]
     told, gives = both * after[:, :, 1], both * answers[:, :, 1]
-    k, n, all_given, of = ((told * gives).sum(axis=0), told.sum(axis=0), gives.sum(axis=0), both.sum(axis=0))
-    odds = np.stack(odds_ratios(k, n, all_given - k, of - n), axis=1).tolist()
-    values: dict[str, Value] = {}
+    row, shape = number_of(session)[client], (len(_ANSWERS), len(session.bounds) - 1)
+    cell = (row[:, None] + shape[1] * np.arange(shape[0])).ravel()
+    k, n, all_given, of = (
+        np.bincount(cell, marks.ravel(), shape[0] * shape[1]).astype(np.float64).reshape(shape)
+        for marks in (told * gives, told, gives, both)
+    )
+    values = counted_rates(tuple(answer.column for answer in _ANSWERS), k, n)
+    odds = np.stack(odds_ratios(k, n, all_given - k, of - n), axis=1)
+    turns = {}
     for i, answer in enumerate(_ANSWERS):
-        values |= counted_rate(answer.column, float(k[i]), float(n[i]))
         if answer.name in _WITH_ODDS:
             values |= {f"{answer.name}_{end}": value for end, value in zip(_ODDS_ENDS, odds[i], strict=True)}
         if answer.name in _IN_TURNS:
-            values[f"{answer.name}_turn"] = _in_turns(len(session), reply, told[:, i], gives[:, i])
-    values[_BALANCE] = _balance(table.likely, client, reply)
-    return values
+            turns[f"{answer.name}_turn"] = _in_turns(len(session), reply, told[:, i], gives[:, i])
+    return of_each(session, values, turns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -242,13 +242,12 @@ def _response_of(n: int, turns: np.ndarray, shown: np.ndarray) -> np.ndarray:
 
 
 def _response_rates(which: np.ndarray, shown: np.ndarray) -> dict[str, Value]:
-    seen = np.zeros((which.max(initial=-1) + 1, len(RESPONSES) + 1), dtype=np.bool_)
-    seen[which, shown] = True
+    pairs = list(zip(which.tolist(), shown.tolist(), strict=True))
 
     def cues_with(*moves: int) -> int:
-        return int(np.count_nonzero(seen[:, moves].any(axis=1)))
+        return len({cue for cue, move in pairs if move in moves})
 
-    n = int(np.count_nonzero(seen.any(axis=1)))
+    n = len({cue for cue, _ in pairs})
     counts = (cues_with(*FOLLOWED), n - cues_with(*FOLLOWED, ACKNOWLEDGED), cues_with(ASKED, PLAN))
     values: dict[str, Value] = {}
     for column, k in zip(_RATES, counts, strict=True):

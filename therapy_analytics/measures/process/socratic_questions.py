@@ -270,7 +270,7 @@ def _asked(session: AnnotatedSession) -> _Asked:
 
 
 def _kinds(own: Questions) -> Floats:
-    return load_question_kinds().predict(own.turns)
+    return load_question_kinds().of_read(own.turns, own.texts)
 
 
 def _asks(session: AnnotatedSession) -> Bools:

@@ -52,7 +52,11 @@ def _columns(role: Role) -> list[Column]:
     return [*counts, seconds]
 
 
-@measure(columns=[column for role in _ROLES for column in _columns(role)])
+_COLUMNS = [column for role in _ROLES for column in _columns(role)]
+_NAMES = tuple(column.name for column in _COLUMNS)
+
+
+@measure(columns=_COLUMNS)
 def speech_marks(session: AnnotatedSession) -> dict[str, float]:
     """Count what the transcriber noted: ``[laughs]``, ``(pause 3s)``, ``[inaudible]``.
 
@@ -70,7 +74,7 @@ def speech_marks(session: AnnotatedSession) -> dict[str, float]:
     """
     turns = session.session.turns
     if not any(turn.marks for turn in turns):
-        return {column.name: nan for role in _ROLES for column in _columns(role)}
+        return dict.fromkeys(_NAMES, nan)
     values: dict[str, float] = {}
     for role in _ROLES:
         own = [turn for turn in turns if turn.role == role]
