@@ -12,6 +12,7 @@ from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, Floats, Ints
 from therapy_analytics.measures.synchrony._coupling import (
+    FEWEST_EXCHANGES,
     N_LAGS,
     Coupling,
     ShuffledCoupling,
@@ -109,20 +110,15 @@ def exchanges(therapist: Ints, client: Ints) -> tuple[Ints, Ints, int]:
     >>> theirs.tolist(), clients.tolist(), n
     ([1, 2, 3], [0, 1, 3], 4)
     """
-    at = np.concatenate([therapist, client])
-    order = np.argsort(at, kind="stable")
-    begins = order < len(therapist)
-    begins[1:] |= order[:-1] >= len(therapist)
-    begins[:1] = True
-    which = np.empty(len(at), dtype=np.int64)
-    which[order] = np.cumsum(begins) - 1
-    return which[: len(therapist)], which[len(therapist) :], int(begins.sum())
+    before = np.searchsorted(therapist, client)
+    unasked = np.cumsum(before == np.append(0, before[:-1]))  # the client's turns with none of the therapist before
+    first = np.append(0, unasked)[np.searchsorted(client, therapist)]
+    return np.arange(len(therapist)) + first, before - 1 + unasked, len(therapist) + int(unasked.max(initial=0))
 
 
-def _paired(therapist: Side, client: Side) -> tuple[Floats, Floats]:
+def _paired(therapist: Side, client: Side, n_dialogues: int) -> tuple[Floats, Floats]:
     """Return all series of the two by exchange, (n_dialogues * n_series, n) each."""
     *places, n = exchanges(therapist.at, client.at)
-    n_dialogues = max(side.turns.size // len(side.at) for side in (therapist, client))
     both = np.full((2, n_dialogues, len(SERIES), n), nan)
     for one, side, at in zip(both, (therapist, client), places, strict=True):
         one[..., at] = side.represented[:, side.turns.reshape(-1, len(at))].swapaxes(0, 1)
@@ -134,7 +130,10 @@ def _paired(therapist: Side, client: Side) -> tuple[Floats, Floats]:
 
 def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Floats], n_orders: int) -> Floats:
     """Return strength and leading of each series, the client's in some orders: (n_dialogues * n_orders, values)."""
-    x, y = _paired(therapist, client)
+    n_dialogues = max(side.turns.size // len(side.at) for side in (therapist, client))
+    if min(len(therapist.at), len(client.at)) < FEWEST_EXCHANGES:
+        return np.full((n_dialogues * n_orders, 2 * len(SERIES)), nan)
+    x, y = _paired(therapist, client, n_dialogues)
     found = np.full((2, len(x), n_orders), nan)
     rows, x, y = left_of_pairs(x, y, N_LAGS, detrend=True, whiten=True)
     if len(rows):
