@@ -59,6 +59,11 @@ class Side:
     turns: Ints
     at: Ints
 
+    @property
+    def is_own(self) -> bool:
+        """Whether these are the session's turns, and no stranger's."""
+        return self.turns is self.at
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Whole:

@@ -15,25 +15,17 @@ from therapy_analytics.measures import Column, mean_column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, Floats, Ints, against, spoken_turns
 from therapy_analytics.measures.synchrony._columns import figure_columns, pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._earlier import alike, flow_by_chance, in_contexts, talk
 from therapy_analytics.measures.synchrony._meanings import (
     Meanings,
     cosines,
     divided,
-    flow_by_chance,
-    forward_flow,
-    in_context,
     meanings,
     means,
     returns_in_orders,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
-from therapy_analytics.measures.synchrony._whole import (
-    Side,
-    Whole,
-    whole,
-    whole_columns,
-    whole_values,
-)
+from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 from therapy_analytics.session import OTHER
 
 STRETCH = 10
@@ -77,17 +69,20 @@ SIMILARITY = pairwise(
 )
 
 
-def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
-    """Return the cosine of each turn with the mean of the other's earlier turns, of both: (n_turns, n_dialogues)."""
-    said = [side.represented[np.atleast_2d(side.turns).T] for side in (therapist, client)]
-    return (
-        in_context(said[0], said[1], np.searchsorted(client.at, therapist.at)),
-        in_context(said[1], said[0], np.searchsorted(therapist.at, client.at)),
-    )
+def _to_context(side: Side, other: Side) -> Floats:
+    """Return the cosine of each turn with the mean of the other's earlier turns, (n_turns, n_dialogues)."""
+    own, theirs = side.represented, other.represented
+    if not other.is_own:
+        before = np.searchsorted(other.at, side.at)
+        return in_contexts(own.said[side.turns], theirs.said[np.atleast_2d(other.turns).T], before)
+    if not side.is_own:
+        return alike(own.said[np.atleast_2d(side.turns).T], theirs.heard[side.at[:, None]])
+    context: Floats = own.context[side.turns, None]
+    return context
 
 
 def _of_many_contexts(therapist: Side, client: Side) -> Floats:
-    one, other = map(means, _to_contexts(therapist, client))
+    one, other = means(_to_context(therapist, client)), means(_to_context(client, therapist))
     return np.stack([means(np.stack([one, other])), one, other], axis=-1)
 
 
@@ -122,7 +117,7 @@ CONTEXT = whole(
             _context_column("_therapist", "the therapist's turns"),
             _context_column("_client", "the client's turns"),
         ),
-        represent=meanings,
+        represent=talk,
         values=_context_values,
         many=_of_many_contexts,
     )
@@ -219,23 +214,26 @@ RETURNS = {
     "therapist_own_topic_return": ("therapist", "the same speaker's"),
     "client_own_topic_return": ("client", "the same speaker's"),
 }
+_RETURN_FIGURES = ("null", "z", "p")
+_RETURN_NAMES = [name + end for name in RETURNS for end in ("", *(f"_{one}" for one in _RETURN_FIGURES))]
 
 
 def _return_columns() -> list[Column]:
     values = [_return_column(name, *about) for name, about in RETURNS.items()]
     orders = f"{DRAWS} seeded shuffles of the session's stretches of {STRETCH} turns"
-    return [one for value in values for one in (value, *figure_columns(value, ("null", "z", "p"), shuffles=orders))]
+    return [one for value in values for one in (value, *figure_columns(value, _RETURN_FIGURES, shuffles=orders))]
 
 
 def _return_values(session: AnnotatedSession, therapist: Side, client: Side) -> dict[str, Value]:
-    alike = _alike(*(_topics(side, len(session)) for side in (therapist, client)))
-    found = returns_in_orders(alike, _orders(len(alike), session.generator(4)))
+    if len(session) < 3 * STRETCH:
+        return dict.fromkeys(_RETURN_NAMES, nan)
+    table = _alike(*(_topics(side, len(session)) for side in (therapist, client)))
+    found = returns_in_orders(table, _orders(len(table), session.generator(4)))
     value, draws = found[0], found[1:]
     asked = np.ones(len(RETURNS), dtype=np.bool_)
     chance = against(value, draws, asked, closer="higher", two_sided=~asked)
-    ends = ("", "_null", "_z", "_p")
-    listed = zip(RETURNS, *(each.tolist() for each in (value, chance.mean, chance.z, chance.p)), strict=True)
-    return {name + end: figure for name, *figures in listed for end, figure in zip(ends, figures, strict=True)}
+    figures = np.stack([value, chance.mean, chance.z, chance.p], axis=1)
+    return dict(zip(_RETURN_NAMES, figures.ravel().tolist(), strict=True))
 
 
 @measure(
@@ -253,7 +251,7 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
 
     High similarity means that neighbouring turns, or a turn and what the other has said so far, are about the same;
     high forward flow that thoughts move on; high return that talk comes back to what it had left. See `cosines`,
-    `contexts`, `forward_flow` and `returns` for the formulas as examples.
+    `earlier`, `forward_flow` and `returns` for the formulas as examples.
 
     Notes
     -----
@@ -270,18 +268,12 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     Angus, D., Smith, A., & Wiles, J. (2012). Human communication as coupled time series: Quantifying
     multi-participant recurrence. IEEE Transactions on Audio, Speech, and Language Processing, 20, 1795-1807.
     """
-    own = session.meanwhile(meanings)
-    therapist, client = (Side(own, turns, turns) for turns in spoken_turns(session))
-    context, flow = np.full(len(session), nan), np.full(len(session), nan)
-    for side, found in zip((therapist, client), _to_contexts(therapist, client), strict=True):
-        context[side.turns] = found[:, 0]
+    own = talk(session)
+    therapist, client = (Side(own.said, turns, turns) for turns in spoken_turns(session))
     values = pairwise_values(SIMILARITY, session) | whole_values(CONTEXT, session)
-    values |= {CONTEXT_TURN.name: context, FLOW_TURN.name: flow}
+    values |= {CONTEXT_TURN.name: own.context, FLOW_TURN.name: own.flow}
     both = np.flatnonzero((session.n_words > 0) & (session.turns.roles != OTHER))
-    for name, turns in zip(FLOWS, (therapist.turns, client.turns, both), strict=True):
-        said = own[turns]
-        found = forward_flow(said)
-        values |= _flow_values(name, said, found)
-        if turns is not both:
-            flow[turns] = found
+    flows = (own.flow[therapist.turns], own.flow[client.turns], own.flow_of_both)
+    for name, turns, flow in zip(FLOWS, (therapist.turns, client.turns, both), flows, strict=True):
+        values |= _flow_values(name, own.said[turns], flow)
     return values | _return_values(session, therapist, client)

@@ -1,0 +1,236 @@
+"""Meanings, and those of what was said earlier: how near turns are to it, and how far they move on from it.
+
+Computed for all sessions of a batch at once: running sums are of whole numbers (see `_meanings`), so that what earlier
+sessions of the batch had added is taken off again without a trace.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from itertools import pairwise
+from math import nan
+
+import numpy as np
+
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Bools, Floats, Ints
+from therapy_analytics.measures.synchrony._meanings import STEPS, Meanings, divided, dots, meanings
+from therapy_analytics.session import CLIENT, THERAPIST
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Earlier:
+    """What certain turns that come before each turn of a session add up to.
+
+    Attributes
+    ----------
+    vectors : float64 array (n, n_dimensions)
+        The sum of their meanings, which points where their mean does.
+    n : int64 array (n,)
+        How many of them have a meaning.
+    """
+
+    vectors: Floats
+    n: Ints
+
+    def __add__(self, other: Earlier) -> Earlier:
+        return Earlier(self.vectors + other.vectors, self.n + other.n)
+
+    def __getitem__(self, which: Ints | Bools) -> Earlier:
+        return Earlier(self.vectors[which], self.n[which])
+
+
+def earlier(turns: Meanings, of: Bools, begins: Ints) -> Earlier:
+    """Return what the earlier ones of certain turns add up to.
+
+    Parameters
+    ----------
+    turns : Meanings
+        Of some sessions, in order.
+    of : bool array (n,)
+        The turns that count.
+    begins : int64 array (n,)
+        The first turn of each turn's session.
+
+    Examples
+    --------
+    >>> said = Meanings.units(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
+    >>> found = earlier(said, np.array([True, True, False]), np.zeros(3, dtype=np.int64))
+    >>> (found.vectors / STEPS).tolist(), found.n.tolist()
+    ([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 2])
+    """
+    counted = (of & (turns.squares > 0)).nonzero()[0]
+    n_before = np.searchsorted(counted, np.arange(len(of)))
+    before_session = n_before[begins]
+    sums = _sums_so_far(turns.vectors[counted])
+    vectors = sums.take(n_before, axis=0)
+    vectors -= sums.take(before_session, axis=0)
+    return Earlier(vectors, n_before - before_session)
+
+
+def _sums_so_far(vectors: Floats) -> Floats:
+    """Return the sums of the first 0, 1, ... of some vectors, (n, ...) to (n + 1, ...)."""
+    sums = np.empty((len(vectors) + 1, *vectors.shape[1:]))
+    sums[0] = 0.0
+    for i, vector in enumerate(vectors):  # numpy's cumsum goes down one dimension after the other, and takes far longer
+        np.add(sums[i], vector, out=sums[i + 1])
+    return sums
+
+
+def forward_flow(turns: Meanings, before: Earlier) -> Floats:
+    """Return how far each turn lies from all before it, on average.
+
+    Parameters
+    ----------
+    turns : Meanings
+        In order.
+    before : Earlier
+        Those before each.
+
+    Returns
+    -------
+    float64 array (n,)
+        Mean of 1 - cosine, 0 to 2; nan for the first and for those without meaning, which also count for nothing
+        in those after them.
+
+    Examples
+    --------
+    The second is as the first (0); the third at a right angle to both (1); the fourth as the third (1, 1, 0).
+
+    >>> said = Meanings.units(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    >>> before = earlier(said, np.ones(4, dtype=np.bool_), np.zeros(4, dtype=np.int64))
+    >>> forward_flow(said, before).round(3).tolist()
+    [nan, 0.0, 1.0, 0.667]
+    """
+    near = dots(turns.vectors, before.vectors) / (STEPS**2 * np.maximum(before.n, 1))
+    return np.where((turns.squares > 0) & (before.n > 0), np.clip(1.0 - near, 0.0, 2.0), nan)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Talk:
+    """The turns of a session, and how they go with what was said earlier.
+
+    Attributes
+    ----------
+    said, heard : Meanings
+        Of each turn, and of all earlier turns of the other together.
+    context : float64 array (n_turns,)
+        Cosine of the two; nan where either has no meaning.
+    flow, flow_of_both : float64 array (n_turns,)
+        `forward_flow` of the speaker's turns, and of those of both; nan for the turns of others.
+    """
+
+    said: Meanings
+    heard: Meanings
+    context: Floats
+    flow: Floats
+    flow_of_both: Floats
+
+    def between(self, start: int, stop: int) -> Talk:
+        """Return turns ``start:stop``."""
+        part = slice(start, stop)
+        return Talk(self.said[part], self.heard[part], self.context[part], self.flow[part], self.flow_of_both[part])
+
+
+def talk(session: AnnotatedSession) -> Talk:
+    """Return a session's turns beside what was said earlier."""
+    return session.by_session(_talks)
+
+
+def _talks(session: AnnotatedSession) -> list[Talk]:
+    said, bounds = meanings(session), session.bounds
+    begins = np.repeat(bounds[:-1], np.diff(bounds))
+    of = [session.turns.roles == role for role in (THERAPIST, CLIENT)]
+    before = [earlier(said, one, begins) for one in of]
+    heard, flow = np.zeros_like(said.vectors), np.full(len(said), nan)
+    for mine, own, others in zip(of, before, before[::-1], strict=True):
+        flow[mine] = forward_flow(said[mine], own[mine])
+        heard[mine] = others.vectors[mine]
+    of_both = np.where(of[0] | of[1], forward_flow(said, before[0] + before[1]), nan)
+    context = Meanings.of(heard)
+    every = Talk(said, context, alike(said, context), flow, of_both)
+    return [every.between(*edges) for edges in pairwise(bounds.tolist())]
+
+
+def alike(one: Meanings, other: Meanings) -> Floats:
+    """Return the cosine of each with the one at its place in the other, of shapes that broadcast."""
+    return divided(dots(one.vectors, other.vectors), one.squares * other.squares)
+
+
+def in_contexts(turns: Meanings, others: Meanings, before: Ints) -> Floats:
+    """Return the cosine of each turn with the mean of what others have said so far.
+
+    Parameters
+    ----------
+    turns : Meanings
+        In order, (n_turns,).
+    others : Meanings
+        Of many dialogues, in order, (n_others, n_dialogues).
+    before : int64 array (n_turns,)
+        How many of the others' turns come before each, never falling.
+
+    Returns
+    -------
+    float64 array (n_turns, n_dialogues)
+        -1 to 1; nan where either has no meaning.
+    """
+    products, squares = np.empty((2, len(before), others.squares.shape[1]))
+    total, said = np.zeros(others.vectors.shape[1:]), 0  # one sum that stays at hand is quicker than all of them
+    for i, n in enumerate(before.tolist()):
+        for vectors in others.vectors[said:n]:
+            total += vectors
+        said = n
+        np.dot(total, turns.vectors[i], out=products[i])
+        np.vecdot(total, total, out=squares[i])
+    return divided(products, turns.squares[:, None] * squares)
+
+
+def flow_by_chance(turns: Meanings) -> tuple[float, float]:
+    """Return mean and standard deviation of the mean `forward_flow` over all orders of the turns; exact, not drawn.
+
+    Notes
+    -----
+    The mean forward flow is the sum of all distances, each weighed by the later of its two places. Sums of that form
+    over all n! orders have known moments, for which the sum, the squares and the row sums of the distances are enough.
+
+    References
+    ----------
+    Mantel, N. (1967). The detection of disease clustering and a generalized regression approach. Cancer Research, 27.
+    """
+    has = turns.squares > 0
+    turns = turns if has.all() else turns[has]
+    vectors, own, n = turns.vectors, turns.squares / STEPS**2, len(turns)
+    if n < FEWEST_PAIRS:
+        return nan, nan
+    rows = (n - 1.0) - (vectors @ vectors.sum(axis=0) / STEPS**2 - own)
+    average = rows.sum() / (n * (n - 1))
+    small = (vectors.T @ vectors if n > vectors.shape[1] else vectors @ vectors.T) / STEPS**2
+    # Distances less their average, so that little is lost when large sums are taken from one another
+    off = (small * small).sum() - own @ own
+    squares = off - 2 * (1 - average) * (n * (n - 1) - rows.sum()) + n * (n - 1) * (1 - average) ** 2
+    variance = _variance(rows - (n - 1) * average, max(float(squares), 0.0))
+    return float(average), float(np.sqrt(max(variance, 0.0)))
+
+
+def _variance(rows: Floats, squares: float) -> float:
+    """Return the variance over orders, from the row sums and the sum of squares of distances whose mean is 0."""
+    n = len(rows)
+    row_squares, square = _weights(n)
+    own = float((rows * rows).sum())
+    pairs, triples = n * (n - 1), n * (n - 1) * (n - 2)
+    return float(
+        2 * square * squares / pairs
+        + 4 * (row_squares - square) * (own - squares) / triples
+        + (1.0 + 2 * square - 4 * row_squares) * (2 * squares - 4 * own) / (triples * (n - 3))
+    )
+
+
+@functools.lru_cache(maxsize=512)
+def _weights(n: int) -> tuple[float, float]:
+    """Return the sums of squares of the weights of pairs of places, whose sum is 1: of each place's, and of pairs'."""
+    places = np.arange(1, n)
+    later = np.append(np.cumsum((1.0 / places)[::-1])[::-1], 0.0)
+    weights = (np.arange(n) > 0) + later
+    scale = 2.0 * (n - 1)
+    return float((weights**2).sum()) / scale**2, 2.0 * float((1.0 / places).sum()) / scale**2
