@@ -20,13 +20,14 @@ from therapy_analytics.language.company import choose_strangers, companies, leng
 from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.synchrony import _meanings as arithmetic
+from therapy_analytics.measures.synchrony._chance import spoken_turns
 from therapy_analytics.measures.synchrony._earlier import (
     Earlier,
-    alike,
     earlier,
     flow_by_chance,
     forward_flow,
-    in_contexts,
+    talk,
+    with_strangers,
 )
 from therapy_analytics.measures.synchrony._meanings import (
     STEPS,
@@ -171,15 +172,34 @@ def test_what_came_before_is_that_of_each_session_alone() -> None:
         assert together.n[i] == np.count_nonzero(those != 7)
 
 
-def test_cosines_with_contexts_of_many_dialogues_are_those_with_each() -> None:
-    said = Meanings.units(np.random.default_rng(11).normal(size=(30, 5)))
-    own, many = said[np.arange(5)], said[np.random.default_rng(12).integers(0, 30, (5, 3))]
-    before = np.array([0, 1, 1, 3, 5])
-    found = in_contexts(own, many, before)
-    for dialogue in range(3):
-        each = Meanings.of(np.array([many.vectors[:n, dialogue].sum(axis=0) for n in before]))
-        np.testing.assert_array_equal(found[:, dialogue], alike(own, each))
-        np.testing.assert_array_equal(found[:, dialogue], cosines(own, each, *[np.arange(5)] * 2))
+def test_strangers_who_lend_the_turns_themselves_change_nothing() -> None:
+    said = alone(about("work", "sea", "dog"))
+    own, (therapist, client) = talk(said), spoken_turns(said)
+    for kept, exchanged in ((therapist, client), (client, therapist)):
+        others = np.stack([exchanged, exchanged[::-1], exchanged])
+        found = with_strangers(own, kept, own.said, others, exchanged)
+        for one, turns in zip(found, (kept, exchanged), strict=True):
+            for dialogue in (0, 2):
+                np.testing.assert_array_equal(one[:, dialogue], own.context[turns])
+            assert not np.array_equal(one[:, 1], own.context[turns], equal_nan=True)
+
+
+def test_contexts_of_many_dialogues_are_those_of_each() -> None:
+    who = [{"T": "therapist", "C": "client", "O": "other"}[one] for one in "TTCTOCTC"]
+    said = alone(session(*TOPICS.values(), *TOPICS, roles=who))  # type: ignore[arg-type]
+    own, (therapist, client) = talk(said), spoken_turns(said)
+    theirs = Meanings.units(np.random.default_rng(11).normal(size=(30, own.said.vectors.shape[1])))
+    lent = np.random.default_rng(12).integers(0, 30, (3, len(client)))
+    kept, exchanged = with_strangers(own, therapist, theirs, lent, client)
+    for dialogue, turns in enumerate(lent):
+        for i, turn in enumerate(therapist):
+            heard = Meanings.of(theirs.vectors[turns[client < turn]].sum(axis=0)[None])
+            expected = cosines(own.said, heard, np.array([turn]), np.array([0]))
+            np.testing.assert_array_equal(kept[[i], dialogue], expected)
+        for i, at in enumerate(client):
+            heard = Meanings.of(own.said.vectors[therapist[therapist < at]].sum(axis=0)[None])
+            expected = cosines(theirs, heard, turns[[i]], np.array([0]))
+            np.testing.assert_array_equal(exchanged[[i], dialogue], expected)
 
 
 VECTORS = st.integers(1, 9).flatmap(

@@ -148,42 +148,49 @@ def _talks(session: AnnotatedSession) -> list[Talk]:
         flow[mine] = forward_flow(said[mine], own[mine])
         heard[mine] = others.vectors[mine]
     of_both = np.where(of[0] | of[1], forward_flow(said, before[0] + before[1]), nan)
-    context = Meanings.of(heard)
-    every = Talk(said, context, alike(said, context), flow, of_both)
+    other = Meanings.of(heard)
+    context = divided(dots(said.vectors, heard), said.squares * other.squares)
+    every = Talk(said, other, context, flow, of_both)
     return [every.between(*edges) for edges in pairwise(bounds.tolist())]
 
 
-def alike(one: Meanings, other: Meanings) -> Floats:
-    """Return the cosine of each with the one at its place in the other, of shapes that broadcast."""
-    return divided(dots(one.vectors, other.vectors), one.squares * other.squares)
-
-
-def in_contexts(turns: Meanings, others: Meanings, before: Ints) -> Floats:
-    """Return the cosine of each turn with the mean of what others have said so far.
+def with_strangers(own: Talk, turns: Ints, theirs: Meanings, lent: Ints, at: Ints) -> tuple[Floats, Floats]:
+    """Return the cosines with what was said earlier, where strangers' turns stand for those of one of the two.
 
     Parameters
     ----------
-    turns : Meanings
-        In order, (n_turns,).
-    others : Meanings
-        Of many dialogues, in order, (n_others, n_dialogues).
-    before : int64 array (n_turns,)
-        How many of the others' turns come before each, never falling.
+    own, theirs
+        The session, and the strangers.
+    turns : int64 array (n,)
+        The turns of the session that are kept, in order.
+    lent : int64 array (n_dialogues, n_lent)
+        Turns of the strangers.
+    at : int64 array (n_lent,)
+        The places in the session where these stand, in order.
 
     Returns
     -------
-    float64 array (n_turns, n_dialogues)
-        -1 to 1; nan where either has no meaning.
+    kept : float64 array (n, n_dialogues)
+        Of each kept turn with the mean of the lent ones before it; nan where either has no meaning.
+    exchanged : float64 array (n_lent, n_dialogues)
+        Of each lent turn with the mean of the kept ones before its place.
     """
-    products, squares = np.empty((2, len(before), others.squares.shape[1]))
-    total, said = np.zeros(others.vectors.shape[1:]), 0  # one sum that stays at hand is quicker than all of them
-    for i, n in enumerate(before.tolist()):
-        for vectors in others.vectors[said:n]:
-            total += vectors
-        said = n
-        np.dot(total, turns.vectors[i], out=products[i])
-        np.vecdot(total, total, out=squares[i])
-    return divided(products, turns.squares[:, None] * squares)
+    by_place, kept, heard = np.ascontiguousarray(lent.T), own.said[turns], own.heard[at]
+    products, squares = np.zeros((2, len(turns), len(lent)))
+    of_lent = np.empty(by_place.shape)
+    total, said = np.zeros((2, len(lent), theirs.vectors.shape[1]))
+    # Lent turn by lent turn, each with the kept ones behind it: what stays at hand is quicker than all their vectors
+    for n, (start, stop) in enumerate(pairwise([*np.searchsorted(turns, at).tolist(), len(turns)])):
+        theirs.vectors.take(by_place[n], axis=0, out=said, mode="clip")
+        np.dot(said, heard.vectors[n], out=of_lent[n])
+        total += said
+        if start < stop:
+            np.dot(kept.vectors[start:stop], total.T, out=products[start:stop])
+            squares[start:stop] = np.vecdot(total, total)
+    return (
+        divided(products, kept.squares[:, None] * squares),
+        divided(of_lent, theirs.squares[by_place] * heard.squares[:, None]),
+    )
 
 
 def flow_by_chance(turns: Meanings) -> tuple[float, float]:

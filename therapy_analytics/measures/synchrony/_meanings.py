@@ -108,8 +108,9 @@ def cosines(a: Meanings, b: Meanings, rows: Ints, columns: Ints) -> Floats:
 
 def divided(products: Floats, squares: Floats) -> Floats:
     """Return cosines, from products of vectors and the products of their squared lengths; nan where one has none."""
-    found = np.full(products.shape, nan)
-    np.divide(products, np.sqrt(squares), out=found, where=squares > 0)
+    found = np.sqrt(squares)
+    with np.errstate(invalid="ignore"):  # where one of the two is nothing, it is 0 / 0
+        np.divide(products, found, out=found)
     return np.clip(found, -1.0, 1.0, out=found)
 
 

@@ -15,7 +15,7 @@ from therapy_analytics.measures import Column, mean_column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, Floats, Ints, against, spoken_turns
 from therapy_analytics.measures.synchrony._columns import figure_columns, pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._earlier import alike, flow_by_chance, in_contexts, talk
+from therapy_analytics.measures.synchrony._earlier import Talk, flow_by_chance, talk, with_strangers
 from therapy_analytics.measures.synchrony._meanings import (
     Meanings,
     cosines,
@@ -69,21 +69,19 @@ SIMILARITY = pairwise(
 )
 
 
-def _to_context(side: Side, other: Side) -> Floats:
-    """Return the cosine of each turn with the mean of the other's earlier turns, (n_turns, n_dialogues)."""
-    own, theirs = side.represented, other.represented
-    if not other.is_own:
-        before = np.searchsorted(other.at, side.at)
-        return in_contexts(own.said[side.turns], theirs.said[np.atleast_2d(other.turns).T], before)
-    if not side.is_own:
-        return alike(own.said[np.atleast_2d(side.turns).T], theirs.heard[side.at[:, None]])
-    context: Floats = own.context[side.turns, None]
-    return context
-
-
 def _of_many_contexts(therapist: Side, client: Side) -> Floats:
-    one, other = means(_to_context(therapist, client)), means(_to_context(client, therapist))
+    one, other = map(means, _to_contexts(therapist, client))
     return np.stack([means(np.stack([one, other])), one, other], axis=-1)
+
+
+def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
+    """Return the cosine of each turn with the mean of the other's earlier turns, of both: (n_turns, n_dialogues)."""
+    if not therapist.is_own:
+        return _to_contexts(client, therapist)[::-1]
+    own: Talk = therapist.represented
+    if client.is_own:
+        return own.context[therapist.turns, None], own.context[client.turns, None]
+    return with_strangers(own, therapist.turns, client.represented.said, np.atleast_2d(client.turns), client.at)
 
 
 def _context_values(therapist: Side, client: Side) -> list[float]:
