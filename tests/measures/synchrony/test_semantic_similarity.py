@@ -241,6 +241,9 @@ def test_chance_of_forward_flow_when_turns_outnumber_dimensions() -> None:
     wide = Meanings(np.pad(said.vectors, ((0, 0), (0, 60))), said.squares)
     assert flow_by_chance(wide) == pytest.approx((mean, sd), abs=1e-12)
     assert np.isnan(flow_by_chance(said[np.arange(3)])).all()
+    several = np.array([np.arange(8), np.arange(8) + 3])
+    together, each = flow_by_chance(said[several]), [flow_by_chance(said[one]) for one in several]
+    np.testing.assert_array_equal(together, np.transpose(each))
 
 
 def test_all_turns_the_same_have_no_spread() -> None:

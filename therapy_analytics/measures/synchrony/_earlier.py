@@ -117,20 +117,17 @@ class Talk:
         Of each turn, and of all earlier turns of the other together.
     context : float64 array (n_turns,)
         Cosine of the two; nan where either has no meaning.
-    flow, flow_of_both : float64 array (n_turns,)
-        `forward_flow` of the speaker's turns, and of those of both; nan for the turns of others.
+    flow : float64 array (n_turns,)
+        `forward_flow` of the speaker's turns; nan for the turns of others than the two.
+    flows : float64 array (3, 3)
+        `flows_by_chance` of the therapist's turns, of the client's, and of those of both.
     """
 
     said: Meanings
     heard: Meanings
     context: Floats
     flow: Floats
-    flow_of_both: Floats
-
-    def between(self, start: int, stop: int) -> Talk:
-        """Return turns ``start:stop``."""
-        part = slice(start, stop)
-        return Talk(self.said[part], self.heard[part], self.context[part], self.flow[part], self.flow_of_both[part])
+    flows: Floats
 
 
 def talk(session: AnnotatedSession) -> Talk:
@@ -143,15 +140,30 @@ def _talks(session: AnnotatedSession) -> list[Talk]:
     begins = np.repeat(bounds[:-1], np.diff(bounds))
     of = [session.turns.roles == role for role in (THERAPIST, CLIENT)]
     before = [earlier(said, one, begins) for one in of]
-    heard, flow = np.zeros_like(said.vectors), np.full(len(said), nan)
+    sums, flow = np.zeros_like(said.vectors), np.full(len(said), nan)
     for mine, own, others in zip(of, before, before[::-1], strict=True):
         flow[mine] = forward_flow(said[mine], own[mine])
-        heard[mine] = others.vectors[mine]
-    of_both = np.where(of[0] | of[1], forward_flow(said, before[0] + before[1]), nan)
-    other = Meanings.of(heard)
-    context = divided(dots(said.vectors, heard), said.squares * other.squares)
-    every = Talk(said, other, context, flow, of_both)
-    return [every.between(*edges) for edges in pairwise(bounds.tolist())]
+        sums[mine] = others.vectors[mine]
+    heard = Meanings.of(sums)
+    context = divided(dots(said.vectors, sums), said.squares * heard.squares)
+    of_both = forward_flow(said, before[0] + before[1])
+    asked = ((of[0], flow), (of[1], flow), (of[0] | of[1], of_both))
+    flows = np.stack([_flows(said, counted, each, bounds) for counted, each in asked], axis=1)
+    parts = [slice(*edges) for edges in pairwise(bounds.tolist())]
+    return [Talk(said[at], heard[at], context[at], flow[at], own) for at, own in zip(parts, flows, strict=True)]
+
+
+def _flows(said: Meanings, of: Bools, flow: Floats, bounds: Ints) -> Floats:
+    """Return `flows_by_chance` of certain turns of each session, (n_sessions, 3): of all that have as many at once."""
+    counted = (of & (said.squares > 0)).nonzero()[0]
+    edges = np.searchsorted(counted, bounds)
+    sizes = np.diff(edges)
+    found = np.full((len(sizes), 3), nan)
+    for n in np.unique(sizes[sizes > 1]).tolist():
+        which = (sizes == n).nonzero()[0]
+        turns = counted[edges[which, None] + np.arange(n)]
+        found[which] = flows_by_chance(said[turns], flow[turns])
+    return found
 
 
 def with_strangers(own: Talk, turns: Ints, theirs: Meanings, lent: Ints, at: Ints) -> tuple[Floats, Floats]:
@@ -193,8 +205,36 @@ def with_strangers(own: Talk, turns: Ints, theirs: Meanings, lent: Ints, at: Int
     )
 
 
-def flow_by_chance(turns: Meanings) -> tuple[float, float]:
+def flows_by_chance(turns: Meanings, flow: Floats) -> Floats:
+    """Return the mean forward flow of turns, what it is by chance, and how many standard deviations lie between them.
+
+    Parameters
+    ----------
+    turns : Meanings
+        Those of sessions with as many turns each, in order, (n_sessions, n); all have a meaning.
+    flow : float64 array (n_sessions, n)
+        Their `forward_flow`.
+
+    Returns
+    -------
+    float64 array (n_sessions, 3)
+        The distance is nan where there is no spread, and that and chance under `FEWEST_PAIRS` turns.
+    """
+    found = np.full((len(flow), 3), nan)
+    found[:, 0] = flow[:, 1:].sum(axis=1) / (flow.shape[1] - 1)
+    found[:, 1], sd = flow_by_chance(turns)
+    # Under the steps of the vectors there is no spread
+    np.divide(found[:, 0] - found[:, 1], sd, out=found[:, 2], where=sd > 1e-6)
+    return found
+
+
+def flow_by_chance(turns: Meanings) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the mean `forward_flow` over all orders of the turns; exact, not drawn.
+
+    Parameters
+    ----------
+    turns : Meanings
+        Turns with a meaning, (..., n); the results are (...).
 
     Notes
     -----
@@ -205,28 +245,31 @@ def flow_by_chance(turns: Meanings) -> tuple[float, float]:
     ----------
     Mantel, N. (1967). The detection of disease clustering and a generalized regression approach. Cancer Research, 27.
     """
-    has = turns.squares > 0
-    turns = turns if has.all() else turns[has]
-    vectors, own, n = turns.vectors, turns.squares / STEPS**2, len(turns)
+    *shape, n, n_dimensions = turns.vectors.shape
     if n < FEWEST_PAIRS:
-        return nan, nan
-    rows = (n - 1.0) - (vectors @ vectors.sum(axis=0) / STEPS**2 - own)
-    average = rows.sum() / (n * (n - 1))
-    small = (vectors.T @ vectors if n > vectors.shape[1] else vectors @ vectors.T) / STEPS**2
+        none = np.full(shape, nan)
+        return none, none
+    vectors, own = turns.vectors, turns.squares / STEPS**2
+    turned = np.swapaxes(vectors, -1, -2)
+    small = (turned @ vectors if n > n_dimensions else vectors @ turned) / STEPS**2
+    small *= small
+    rows = (n - 1.0) - (dots(vectors, vectors.sum(axis=-2, keepdims=True)) / STEPS**2 - own)
+    total = rows.sum(axis=-1)
+    average = total / (n * (n - 1))
     # Distances less their average, so that little is lost when large sums are taken from one another
-    off = (small * small).sum() - own @ own
-    squares = off - 2 * (1 - average) * (n * (n - 1) - rows.sum()) + n * (n - 1) * (1 - average) ** 2
-    variance = _variance(rows - (n - 1) * average, max(float(squares), 0.0))
-    return float(average), float(np.sqrt(max(variance, 0.0)))
+    off = small.reshape(*shape, -1).sum(axis=-1) - dots(own, own)
+    squares = off - 2 * (1 - average) * (n * (n - 1) - total) + n * (n - 1) * (1 - average) ** 2
+    variance = _variance(rows - (n - 1) * average[..., None], np.maximum(squares, 0.0))
+    return average, np.sqrt(np.maximum(variance, 0.0))
 
 
-def _variance(rows: Floats, squares: float) -> float:
+def _variance(rows: Floats, squares: Floats) -> Floats:
     """Return the variance over orders, from the row sums and the sum of squares of distances whose mean is 0."""
-    n = len(rows)
+    n = rows.shape[-1]
     row_squares, square = _weights(n)
-    own = float((rows * rows).sum())
+    own = (rows * rows).sum(axis=-1)
     pairs, triples = n * (n - 1), n * (n - 1) * (n - 2)
-    return float(
+    return np.asarray(
         2 * square * squares / pairs
         + 4 * (row_squares - square) * (own - squares) / triples
         + (1.0 + 2 * square - 4 * row_squares) * (2 * squares - 4 * own) / (triples * (n - 3))
@@ -235,7 +278,7 @@ def _variance(rows: Floats, squares: float) -> float:
 
 @functools.lru_cache(maxsize=512)
 def _weights(n: int) -> tuple[float, float]:
-    """Return the sums of squares of the weights of pairs of places, whose sum is 1: of each place's, and of pairs'."""
+    """Return the sums of squares of the weights of distances, which add up to 1: of those of a place, and of each."""
     places = np.arange(1, n)
     later = np.append(np.cumsum((1.0 / places)[::-1])[::-1], 0.0)
     weights = (np.arange(n) > 0) + later

@@ -59,7 +59,7 @@ class Meanings:
     def __len__(self) -> int:
         return len(self.squares)
 
-    def __getitem__(self, which: Ints | Bools) -> Meanings:
+    def __getitem__(self, which: Ints | Bools | slice) -> Meanings:
         return Meanings(self.vectors[which], self.squares[which])
 
 

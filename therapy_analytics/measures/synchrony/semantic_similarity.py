@@ -11,11 +11,11 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, mean_column, measure
+from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, Floats, Ints, against, spoken_turns
 from therapy_analytics.measures.synchrony._columns import figure_columns, pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._earlier import Talk, flow_by_chance, talk, with_strangers
+from therapy_analytics.measures.synchrony._earlier import talk, with_strangers
 from therapy_analytics.measures.synchrony._meanings import (
     Meanings,
     cosines,
@@ -26,7 +26,6 @@ from therapy_analytics.measures.synchrony._meanings import (
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
-from therapy_analytics.session import OTHER
 
 STRETCH = 10
 """Turns of a stretch of talk, the unit in which talk leaves a topic and returns to it."""
@@ -69,6 +68,10 @@ SIMILARITY = pairwise(
 )
 
 
+def _itself(session: AnnotatedSession) -> AnnotatedSession:
+    return session
+
+
 def _of_many_contexts(therapist: Side, client: Side) -> Floats:
     one, other = map(means, _to_contexts(therapist, client))
     return np.stack([means(np.stack([one, other])), one, other], axis=-1)
@@ -78,10 +81,11 @@ def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
     """Return the cosine of each turn with the mean of the other's earlier turns, of both: (n_turns, n_dialogues)."""
     if not therapist.is_own:
         return _to_contexts(client, therapist)[::-1]
-    own: Talk = therapist.represented
+    own = talk(therapist.represented)
     if client.is_own:
         return own.context[therapist.turns, None], own.context[client.turns, None]
-    return with_strangers(own, therapist.turns, client.represented.said, np.atleast_2d(client.turns), client.at)
+    lent = np.atleast_2d(client.turns)
+    return with_strangers(own, therapist.turns, meanings(client.represented), lent, client.at)
 
 
 def _context_values(therapist: Side, client: Side) -> list[float]:
@@ -115,7 +119,7 @@ CONTEXT = whole(
             _context_column("_therapist", "the therapist's turns"),
             _context_column("_client", "the client's turns"),
         ),
-        represent=talk,
+        represent=_itself,
         values=_context_values,
         many=_of_many_contexts,
     )
@@ -159,11 +163,7 @@ FLOW_TURN = replace(
 )
 
 
-def _flow_values(name: str, turns: Meanings, flow: Floats) -> dict[str, Value]:
-    value = mean_column(flow)
-    null, sd = flow_by_chance(turns)
-    z = (value - null) / sd if sd > 1e-6 else nan  # under the steps of the vectors there is no spread
-    return {name: value, f"{name}_null": null, f"{name}_z": z}
+_FLOW_NAMES = [name + end for name in FLOWS for end in ("", "_null", "_z")]
 
 
 def _topics(side: Side, n_turns: int) -> Floats:
@@ -270,8 +270,5 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     therapist, client = (Side(own.said, turns, turns) for turns in spoken_turns(session))
     values = pairwise_values(SIMILARITY, session) | whole_values(CONTEXT, session)
     values |= {CONTEXT_TURN.name: own.context, FLOW_TURN.name: own.flow}
-    both = np.flatnonzero((session.n_words > 0) & (session.turns.roles != OTHER))
-    flows = (own.flow[therapist.turns], own.flow[client.turns], own.flow_of_both)
-    for name, turns, flow in zip(FLOWS, (therapist.turns, client.turns, both), flows, strict=True):
-        values |= _flow_values(name, own.said[turns], flow)
+    values |= zip(_FLOW_NAMES, own.flows.ravel().tolist(), strict=True)
     return values | _return_values(session, therapist, client)
