@@ -42,8 +42,9 @@ def class_series(session: AnnotatedSession) -> tuple[Series, Series]:
 
 
 def _series(session: AnnotatedSession, which: int) -> tuple[Series, Series]:
-    keys, turn = _said(session)
-    ids = np.where(keys[which] == 0, -1, np.unique(keys[which], return_inverse=True)[1])
+    keys, words, turn = _said(session)
+    said = keys[which][words]
+    ids = np.where(said == 0, -1, np.unique(said, return_inverse=True)[1])
     mine = np.zeros((2, len(session)), dtype=np.bool_)
     for row, turns in enumerate(spoken_turns(session)):
         mine[row, turns] = True
@@ -51,15 +52,17 @@ def _series(session: AnnotatedSession, which: int) -> tuple[Series, Series]:
     return therapist, client
 
 
-def _said(session: AnnotatedSession) -> tuple[Keys, Ints]:
-    """Return of each word what it is, and its function-word class from 1 (0 for none), and the position of its turn."""
+def _said(session: AnnotatedSession) -> tuple[Keys, Ints, Ints]:
+    """Return the keys of different words, and their function-word classes from 1 (0 for none); which is said; its turn.
+
+    The first is (2, n_words), the others stand for one word after the other: which of those, and the turn's position.
+    """
     turns, tokens = session.turns, session.turns.tokens
     turn = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
     types, which = distinct(tokens.ids[turns.offsets[0] : turns.offsets[-1]], len(tokens.norm))
     classes = np.array([_class_of(tokens.norm[one]) for one in types.tolist()], dtype=np.uint64)
     verbal = tokens.verbal[types][which]
-    which = which[verbal]
-    return np.stack([tokens.keys[types][which], classes[which]]), turn[verbal]
+    return np.stack([tokens.keys[types], classes]), which[verbal], turn[verbal]
 
 
 @functools.lru_cache(maxsize=20_000)
