@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,9 @@ _STRANGERS = (
     f"{MOST_DIALOGUES} dialogues with strangers: the turns of one of the two are exchanged for turns of other sessions "
     "of the run that are alike in words per turn, each for one of about its length"
 )
+
+
+Generator: TypeAlias = Callable[[], np.random.Generator]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +87,8 @@ class Whole:
         less work than one by one. The turns of one side are those of a stranger for each dialogue, (n_dialogues, n).
     shuffled : callable or None
         ``shuffled(therapist, client, generator)``: the values under `DRAWS` shuffles of the
-        turns within the session, (n_draws, n_columns); None where their order does not enter.
+        turns within the session, (n_draws, n_columns); None where their order does not enter. ``generator()`` makes
+        the random numbers, for who needs them.
     itself_first : bool
         Whether `shuffled` returns the values of the session as it is in a row before those, so that nobody asks
         `values` for them.
@@ -105,7 +109,7 @@ class Whole:
     represent: Callable[[AnnotatedSession], Any]
     values: Callable[[Side, Side], Sequence[float]]
     many: Callable[[Side, Side], Floats] | None = None
-    shuffled: Callable[[Side, Side, np.random.Generator], Floats] | None = None
+    shuffled: Callable[[Side, Side, Generator], Floats] | None = None
     itself_first: bool = False
     strangers: bool = True
     two_sided: tuple[str, ...] = ()
@@ -187,7 +191,7 @@ def _in_orders(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Flo
     """Return the values under shuffles of the turns, (n_draws, n_columns); of no draws where order does not enter."""
     if kind.shuffled is None:
         return np.zeros((0, len(kind.columns)))
-    return kind.shuffled(sides[0], sides[1], session.generator(3))
+    return kind.shuffled(sides[0], sides[1], functools.partial(session.generator, 3))
 
 
 def lent_turns(session: AnnotatedSession) -> tuple[Ints, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, nan
 
 import numpy as np
@@ -24,7 +24,7 @@ from therapy_analytics.measures.synchrony._coupling import (
     shuffled,
     strengths,
 )
-from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
+from therapy_analytics.measures.synchrony._whole import Generator, Side, Whole, whole, whole_columns, whole_values
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 
 __all__ = [
@@ -128,7 +128,7 @@ def _paired(therapist: Side, client: Side, n_dialogues: int) -> tuple[Floats, Fl
     return x, y
 
 
-def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Floats], n_orders: int) -> Floats:
+def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Sequence[Floats]], n_orders: int) -> Floats:
     """Return strength and leading of each series, the client's in some orders: (n_dialogues * n_orders, values)."""
     n_dialogues = max(side.turns.size // len(side.at) for side in (therapist, client))
     if min(len(therapist.at), len(client.at)) < FEWEST_EXCHANGES:
@@ -137,13 +137,14 @@ def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Floats], 
     found = np.full((2, len(x), n_orders), nan)
     rows, x, y = left_of_pairs(x, y, N_LAGS, detrend=True, whiten=True)
     if len(rows):
-        found[:, rows] = strengths(correlations(x, orders(y), N_LAGS))
+        each = [strengths(correlations(x, ordered, N_LAGS)) for ordered in orders(y)]
+        found[:, rows] = np.concatenate(each, axis=-1)
     by_dialogue = found.reshape(2, -1, len(SERIES), n_orders)
     return by_dialogue.transpose(1, 3, 2, 0).reshape(-1, 2 * len(SERIES))
 
 
 def _many(therapist: Side, client: Side) -> Floats:
-    return _coupled(therapist, client, lambda y: y[:, None], 1)
+    return _coupled(therapist, client, lambda y: [y[:, None]], 1)
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
@@ -151,8 +152,8 @@ def _values(therapist: Side, client: Side) -> list[float]:
     return values
 
 
-def _shuffles(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
-    return _coupled(therapist, client, lambda y: shuffled(y, generator, DRAWS), DRAWS)
+def _shuffles(therapist: Side, client: Side, generator: Generator) -> Floats:
+    return _coupled(therapist, client, lambda y: [y[:, None], shuffled(y, generator(), DRAWS)], 1 + DRAWS)
 
 
 def _columns(name: str) -> tuple[Column, Column]:
@@ -194,6 +195,7 @@ COUPLING = whole(
         values=_values,
         many=_many,
         shuffled=_shuffles,
+        itself_first=True,
         two_sided=tuple(f"coupling_{name}_leading" for name in SERIES),
     )
 )
