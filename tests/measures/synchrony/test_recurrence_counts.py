@@ -129,7 +129,7 @@ def _sides(x: Series, y: Series) -> tuple[Side, Side]:
     """The two of a session, whose turns stand where they do in the series."""
     ids, turn = np.concatenate([x.ids, y.ids]), np.concatenate([x.turn, y.turn])
     order = np.argsort(turn, kind="stable")
-    runs = runs_of((ids + 1)[order].astype(np.uint64), turn[order], int(turn.max(initial=-1)) + 1)
+    runs = runs_of((ids + 1).astype(np.uint64), order, turn[order], int(turn.max(initial=-1)) + 1)
     therapist, client = (Side(runs, turns, turns) for turns in (np.unique(x.turn), np.unique(y.turn)))
     return therapist, client
 
@@ -218,7 +218,7 @@ def test_the_rate_of_the_whole_plot_knows_no_order() -> None:
 def test_all_runs_of_classes_have_different_codes() -> None:
     """9 + 81 + 729 runs of one to three of nine classes."""
     keys = np.array([(a, b, c) for a in range(1, 10) for b in range(1, 10) for c in range(1, 10)], dtype=np.uint64)
-    runs = runs_of(keys.ravel(), np.repeat(np.arange(len(keys)), 3), len(keys))
+    runs = runs_of(keys.ravel(), np.arange(keys.size), np.repeat(np.arange(len(keys)), 3), len(keys))
     assert np.bincount(kind_of(runs.types)).tolist() == [9, 81, 729]
 
 
@@ -228,7 +228,7 @@ def test_a_stranger_stands_where_the_turn_stood(most: int, monkeypatch: pytest.M
     monkeypatch.setattr(_recurrence_counts, "_CELLS", most)
     x, y = _talk(np.random.default_rng(3), 6, 6)
     theirs, _ = _talk(np.random.default_rng(4), 20, 9)
-    runs = runs_of((theirs.ids + 1).astype(np.uint64), theirs.turn, 20)
+    runs = runs_of((theirs.ids + 1).astype(np.uint64), np.arange(len(theirs)), theirs.turn, 20)
     own = _sides(x, y)
     for turns in (np.array([6, 6, 2]), np.array([0, 18, 4])):  # a stranger's turn may be taken twice
         words = [theirs.ids[theirs.turn == one] for one in turns]
@@ -242,7 +242,7 @@ def test_a_stranger_stands_where_the_turn_stood(most: int, monkeypatch: pytest.M
 
 def test_a_wall_of_one_word_is_counted_without_making_its_points() -> None:
     n = 20_000
-    runs = runs_of(np.full(2 * n, 5, dtype=np.uint64), np.repeat([0, 1], n), 2)
+    runs = runs_of(np.array([5], dtype=np.uint64), np.zeros(2 * n, dtype=np.int64), np.repeat([0, 1], n), 2)
     later = counts_of(*(Side(runs, np.array([one]), np.array([one])) for one in (0, 1)), reach=1)[1]
     assert later.tolist() == [n**2, n**2, (n - 1) ** 2, (n - 2) ** 2]
 
@@ -307,10 +307,10 @@ def test_words_and_classes_together_are_each_alone() -> None:
     x, y = _talk(np.random.default_rng(6), 20, 5)
     ids, turn = np.concatenate([x.ids, y.ids]), np.concatenate([x.turn, y.turn])
     order = np.argsort(turn, kind="stable")
-    series = np.stack([ids + 1, ids // 2 + 1])[:, order].astype(np.uint64)
+    series = np.stack([ids + 1, ids // 2 + 1]).astype(np.uint64)
     turns = np.unique(x.turn), np.unique(y.turn)
     both, *each = (
-        counts_of(*(Side(runs_of(some, turn[order], 20), of, of) for of in turns), reach=3)
+        counts_of(*(Side(runs_of(some, order, turn[order], 20), of, of) for of in turns), reach=3)
         for some in (series, *series)
     )
     np.testing.assert_array_equal(both, np.concatenate([each[0], each[1][:, 1:]], axis=1))

@@ -20,14 +20,19 @@ from therapy_analytics.language.company import choose_strangers, companies, leng
 from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.synchrony import _meanings as arithmetic
+from therapy_analytics.measures.synchrony._chance import spoken_turns
+from therapy_analytics.measures.synchrony._earlier import (
+    Earlier,
+    earlier,
+    flow_by_chance,
+    forward_flow,
+    talk,
+    with_strangers,
+)
 from therapy_analytics.measures.synchrony._meanings import (
     STEPS,
     Meanings,
-    contexts,
     cosines,
-    flow_by_chance,
-    forward_flow,
-    in_context,
     meanings,
     returns,
     returns_in_orders,
@@ -47,6 +52,16 @@ TOPICS = {
 def units(*rows: Sequence[float]) -> Meanings:
     """Return hand-made vectors."""
     return Meanings.units(np.array(rows, dtype=np.float64).reshape(len(rows), -1))
+
+
+def before_each(said: Meanings) -> Earlier:
+    """Return what all turns before each add up to, of one session and speaker."""
+    return earlier(said, np.ones(len(said), dtype=np.bool_), np.zeros(len(said), dtype=np.int64))
+
+
+def flow_of(said: Meanings) -> NDArray[np.float64]:
+    """Return the forward flow of one session and speaker."""
+    return forward_flow(said, before_each(said))
 
 
 def alone(one: Session) -> AnnotatedSession:
@@ -88,7 +103,7 @@ def test_what_has_no_meaning_is_undefined() -> None:
 def test_context_is_the_mean_of_what_came_before() -> None:
     # After (1, 0) and (0, 1) the mean lies at 45 degrees to either: cosine of the third with it 1/sqrt(2).
     said = units([1, 0], [0, 2], [5, 0])
-    heard = contexts(said, np.array([0, 1, 2]))
+    heard = Meanings.of(before_each(said).vectors)
     found = cosines(said, heard, np.array([2, 2, 2]), np.arange(3))
     np.testing.assert_allclose(found, [NAN, 1, 1 / np.sqrt(2)], atol=1e-5)
 
@@ -96,9 +111,9 @@ def test_context_is_the_mean_of_what_came_before() -> None:
 def test_forward_flow_by_hand() -> None:
     # Third: distances 1 and 1. Fourth has no meaning. Fifth, opposite to the first two: 2, 2, and 1 to the third.
     said = units([1, 0], [1, 0], [0, 1], [0, 0], [-1, 0])
-    np.testing.assert_allclose(forward_flow(said), [NAN, 0, 1, NAN, 5 / 3], atol=1e-5)
-    assert np.isnan(forward_flow(units([1, 0]))).all()
-    assert forward_flow(Meanings.units(np.zeros((0, 3)))).shape == (0,)
+    np.testing.assert_allclose(flow_of(said), [NAN, 0, 1, NAN, 5 / 3], atol=1e-5)
+    assert np.isnan(flow_of(units([1, 0]))).all()
+    assert flow_of(Meanings.units(np.zeros((0, 3)))).shape == (0,)
 
 
 def test_talk_that_leaves_and_returns_has_more_return() -> None:
@@ -145,26 +160,46 @@ def slow_return(table: NDArray[np.float64]) -> float:
     return float(np.nanmean([one for one in found if not one < -3]))
 
 
+def test_what_came_before_is_that_of_each_session_alone() -> None:
+    generator = np.random.default_rng(9)
+    said, of = Meanings.units(generator.normal(size=(30, 5))), generator.random(30) < 0.6
+    said.vectors[7] = said.squares[7] = 0
+    begins = np.repeat([0, 4, 9, 10], [4, 5, 1, 20])
+    together = earlier(said, of, begins)
+    for i, begin in enumerate(begins):
+        those = np.arange(begin, i)[of[begin:i]]
+        np.testing.assert_array_equal(together.vectors[i], said.vectors[those].sum(axis=0))
+        assert together.n[i] == np.count_nonzero(those != 7)
+
+
+def test_strangers_who_lend_the_turns_themselves_change_nothing() -> None:
+    said = alone(about("work", "sea", "dog"))
+    own, (therapist, client) = talk(said), spoken_turns(said)
+    for kept, exchanged in ((therapist, client), (client, therapist)):
+        others = np.stack([exchanged, exchanged[::-1], exchanged])
+        found = with_strangers(own, kept, own.said, others, exchanged)
+        for one, turns in zip(found, (kept, exchanged), strict=True):
+            for dialogue in (0, 2):
+                np.testing.assert_array_equal(one[:, dialogue], own.context[turns])
+            assert not np.array_equal(one[:, 1], own.context[turns], equal_nan=True)
+
+
 def test_contexts_of_many_dialogues_are_those_of_each() -> None:
-    said = Meanings.units(np.random.default_rng(9).normal(size=(30, 5)))
-    turns, before = np.random.default_rng(10).integers(0, 30, (8, 3)), np.array([0, 0, 2, 5, 8])
-    together = contexts(said[turns], before)
-    for dialogue in range(3):
-        alone = said.vectors[turns[:, dialogue]]
-        np.testing.assert_array_equal(together.vectors[:, dialogue], [alone[:n].sum(axis=0) for n in before])
-
-
-def test_cosines_with_contexts_of_many_dialogues_are_those_with_each() -> None:
-    said = Meanings.units(np.random.default_rng(11).normal(size=(30, 5)))
-    one, many = said[np.arange(5)[:, None]], said[np.random.default_rng(12).integers(0, 30, (5, 3))]
-    before = np.array([0, 1, 1, 3, 5])
-    lent, own = in_context(one, many, before), in_context(many, one, before)
-    for dialogue in range(3):
-        alone = many[:, [dialogue]]
-        np.testing.assert_array_equal(lent[:, [dialogue]], in_context(one, alone, before))
-        np.testing.assert_array_equal(own[:, [dialogue]], in_context(alone, one, before))
-    heard = contexts(one[:, 0], before)
-    np.testing.assert_array_equal(in_context(one, one, before)[:, 0], cosines(one[:, 0], heard, *[np.arange(5)] * 2))
+    who = [{"T": "therapist", "C": "client", "O": "other"}[one] for one in "TTCTOCTC"]
+    said = alone(session(*TOPICS.values(), *TOPICS, roles=who))  # type: ignore[arg-type]
+    own, (therapist, client) = talk(said), spoken_turns(said)
+    theirs = Meanings.units(np.random.default_rng(11).normal(size=(30, own.said.vectors.shape[1])))
+    lent = np.random.default_rng(12).integers(0, 30, (3, len(client)))
+    kept, exchanged = with_strangers(own, therapist, theirs, lent, client)
+    for dialogue, turns in enumerate(lent):
+        for i, turn in enumerate(therapist):
+            heard = Meanings.of(theirs.vectors[turns[client < turn]].sum(axis=0)[None])
+            expected = cosines(own.said, heard, np.array([turn]), np.array([0]))
+            np.testing.assert_array_equal(kept[[i], dialogue], expected)
+        for i, at in enumerate(client):
+            heard = Meanings.of(own.said.vectors[therapist[therapist < at]].sum(axis=0)[None])
+            expected = cosines(theirs, heard, turns[[i]], np.array([0]))
+            np.testing.assert_array_equal(exchanged[[i], dialogue], expected)
 
 
 VECTORS = st.integers(1, 9).flatmap(
@@ -184,7 +219,7 @@ def test_cosines_are_symmetric_and_in_range(rows: list[list[int]]) -> None:
         np.testing.assert_allclose(found, wide @ wide.T / np.outer(length, length), atol=5e-5)
     assert (np.isnan(found) | (np.abs(found) <= 1)).all()
     assert set(found.diagonal()[length > 0].tolist()) <= {1.0}
-    flow = forward_flow(said)
+    flow = flow_of(said)
     expected = np.array([np.nanmean(1 - found[t, :t]) if (found[t, :t] > -2).any() else NAN for t in every])
     np.testing.assert_allclose(flow, expected, atol=5e-5)
 
@@ -192,20 +227,23 @@ def test_cosines_are_symmetric_and_in_range(rows: list[list[int]]) -> None:
 @pytest.mark.parametrize("n", [4, 5, 6])
 def test_chance_of_forward_flow_is_that_of_all_orders(n: int) -> None:
     said = Meanings.units(np.random.default_rng(n).normal(size=(n, 3)))
-    every = [np.nanmean(forward_flow(said[np.array(order)])) for order in permutations(range(n))]
+    every = [np.nanmean(flow_of(said[np.array(order)])) for order in permutations(range(n))]
     assert flow_by_chance(said) == pytest.approx((np.mean(every), np.std(every)), abs=1e-5)
 
 
 def test_chance_of_forward_flow_when_turns_outnumber_dimensions() -> None:
     generator = np.random.default_rng(1)
     said = Meanings.units(generator.normal(size=(30, 4)))
-    drawn = [np.nanmean(forward_flow(said[generator.permutation(30)])) for _ in range(4000)]
+    drawn = [np.nanmean(flow_of(said[generator.permutation(30)])) for _ in range(4000)]
     mean, sd = flow_by_chance(said)
     assert mean == pytest.approx(np.mean(drawn), abs=4 * sd / 60)
     assert sd == pytest.approx(np.std(drawn), rel=0.06)
     wide = Meanings(np.pad(said.vectors, ((0, 0), (0, 60))), said.squares)
     assert flow_by_chance(wide) == pytest.approx((mean, sd), abs=1e-12)
     assert np.isnan(flow_by_chance(said[np.arange(3)])).all()
+    several = np.array([np.arange(8), np.arange(8) + 3])
+    together, each = flow_by_chance(said[several]), [flow_by_chance(said[one]) for one in several]
+    np.testing.assert_array_equal(together, np.transpose(each))
 
 
 def test_all_turns_the_same_have_no_spread() -> None:
@@ -281,7 +319,7 @@ def test_forward_flow_of_random_order_is_that_of_chance() -> None:
     for _ in range(200):
         said = Meanings.units(generator.normal(0.5, size=(25, 6)))
         mean, sd = flow_by_chance(said)
-        z.append((np.nanmean(forward_flow(said)) - mean) / sd)
+        z.append((np.nanmean(flow_of(said)) - mean) / sd)
     assert abs(np.mean(z)) < 0.25
     assert 0.85 < np.std(z) < 1.15
 

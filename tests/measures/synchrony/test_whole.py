@@ -18,6 +18,7 @@ from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, st
 from therapy_analytics.measures.synchrony._whole import (
     MOST_DIALOGUES,
     WHOLE,
+    Generator,
     Side,
     Whole,
     lent_turns,
@@ -187,9 +188,9 @@ def test_few_strangers(of_counts: Any, company_of: Any, n: int, mean: bool, p: b
 
 
 def test_shuffles(of_counts: Any) -> None:
-    def shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Any:
+    def shuffled(therapist: Side, client: Side, generator: Generator) -> Any:
         assert (len(therapist.turns), len(client.turns)) == (4, 4)
-        return np.stack([generator.permuted(np.arange(DRAWS) - 1.0), np.arange(DRAWS) - DRAWS / 2], axis=1)
+        return np.stack([generator().permuted(np.arange(DRAWS) - 1.0), np.arange(DRAWS) - DRAWS / 2], axis=1)
 
     kind = replace(COUNT, shuffled=shuffled)
     found = whole_outcome(kind, of_counts(np.full(8, 10)))

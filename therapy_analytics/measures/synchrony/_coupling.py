@@ -15,6 +15,8 @@ from therapy_analytics.measures.synchrony._chance import DRAWS, Bools, Floats, I
 N_LAGS = 3
 SHUFFLES = DRAWS
 _FEWEST = 8
+FEWEST_EXCHANGES = _FEWEST + N_LAGS + 1
+"""Under so many with both values coupling is undefined, by the defaults of `couple`."""
 FEWEST_UNUSUAL = 4
 """So many values of a series must differ from its most frequent one.
 

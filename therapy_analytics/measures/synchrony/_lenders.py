@@ -90,14 +90,15 @@ def turns_like(
         Draws them.
     """
     lenders = company.whole.once(lambda whole: _lenders_of(company, whole.n_words, role), key=("lenders", role))
-    low, high = lenders.nearest(others, wanted)
-    n_others, shape = len(others), (n_draws, len(wanted))
-    at, noise = np.empty(shape, dtype=np.int64), np.empty(shape)
+    n_others = len(others)
+    whose = np.arange(n_draws) % n_others
+    low, high = (one[whose] for one in lenders.nearest(others, wanted))
+    width, at, noise = high - low, np.empty_like(low), np.empty(low.shape)
     for k in range(n_others):
         mine = slice(k, None, n_others)
-        at[mine] = generator.integers(low[k], high[k], at[mine].shape)
-        noise[mine] = generator.random(at[mine].shape)
-    whose = np.arange(n_draws) % n_others
+        at[mine] = generator.integers(width[mine])  # without bounds and a size it is quicker
+        noise[mine] = generator.random(width[mine].shape)
+    at += low
     times, sizes = lenders.times(others, len(wanted)), lenders.sizes[others]
     at = _untaken(at, (sizes * times - len(wanted))[whose, None])
     lent = lenders.turns[lenders.starts[others[whose], None] + at // times[whose, None]]

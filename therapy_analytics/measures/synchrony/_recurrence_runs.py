@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -65,15 +66,17 @@ class Runs:
         return found
 
 
-def runs_of(keys: NDArray[np.uint64], turn: Ints, n_turns: int) -> Runs:
+def runs_of(keys: NDArray[np.uint64], words: Ints, turn: Ints, n_turns: int) -> Runs:
     """Return the runs of words.
 
     Parameters
     ----------
     keys : uint64 array (n_words,) or (n_series, n_words)
-        What each word is, the same number in every session; 0 for words that are never alike. Of several series, such
-        as words and their classes, each has its own kinds of runs.
-    turn : int64 array (n_words,)
+        What each different word is, the same number in every session; 0 for words that are never alike. Of several
+        series, such as words and their classes, each has its own kinds of runs.
+    words : int64 array (n_said,)
+        Which of these is said, word after word.
+    turn : int64 array (n_said,)
         Position of its turn, never falling.
     n_turns : int
         How many turns there are.
@@ -82,27 +85,59 @@ def runs_of(keys: NDArray[np.uint64], turn: Ints, n_turns: int) -> Runs:
     --------
     Words a b in a turn, and a in the next: a and b alone and a b begin there; and a.
 
-    >>> found = runs_of(np.array([7, 8, 7], dtype=np.uint64), np.array([0, 0, 1]), 2)
+    >>> found = runs_of(np.array([7, 8], dtype=np.uint64), np.array([0, 1, 0]), np.array([0, 0, 1]), 2)
     >>> found.ids.tolist(), found.starts.tolist(), kind_of(found.types).tolist()
     ([[1, 0, 1], [2, -1, -1], [-1, -1, -1]], [0, 2, 3], [0, 0, 1])
     """
-    codes, places = list[Ints](), list[Ints]()
-    for series in np.atleast_2d(keys):
-        run, at = series, series.nonzero()[0]
-        for size in range(LONGEST):
-            if size:
-                at = at[at + size < len(series)]
-                at = at[(series[at + size] != 0) & (turn[at] == turn[at + size])]
-                longer = np.zeros_like(series)
-                longer[at] = (run[at] ^ (run[at] >> np.uint64(29))) * _MIX + series[at + size]
-                run = longer
-            kind = len(codes)
-            codes.append((run[at] * _SPREAD >> np.uint64(64 - _HASH_BITS)).astype(np.int64) | kind << _HASH_BITS)
-            places.append(at + kind * len(turn))
-    types, which = np.unique(np.concatenate(codes), return_inverse=True)
-    ids = np.full((len(codes), len(turn)), -1, dtype=np.int32)
-    ids.ravel()[np.concatenate(places)] = which
+    kinds = [kind for of_words in np.atleast_2d(keys) for kind in _kinds(of_words, words, turn)]
+    codes = [_code(hashes, kind) for kind, (hashes, _, _) in enumerate(kinds)]
+    types, rank = np.unique(np.concatenate(codes), return_inverse=True)
+    ids = np.full((len(kinds), len(turn)), -1, dtype=np.int32)
+    n = 0
+    for row, (hashes, at, which) in zip(ids, kinds, strict=True):
+        row[at] = rank[n:][which]
+        n += len(hashes)
     return Runs(types, ids, np.searchsorted(turn, np.arange(n_turns + 1)))
+
+
+def _code(hashes: NDArray[np.uint64], kind: int) -> Ints:
+    return (hashes * _SPREAD >> np.uint64(64 - _HASH_BITS)).astype(np.int64) | kind << _HASH_BITS
+
+
+def _kinds(keys: NDArray[np.uint64], words: Ints, turn: Ints) -> Iterator[tuple[NDArray[np.uint64], Ints, Ints]]:
+    """Yield for runs of one, two and three words a hash of each different one, where runs begin, and which one there.
+
+    What is different is found by small numbers, not by the hashes: of a longer run, those of the run without its last
+    word and of that word.
+    """
+    # Behind the last word nothing is said.
+    keys, turn = np.append(keys, np.uint64(0)), np.append(turn, np.full(LONGEST, -1))
+    words = np.append(words, np.full(LONGEST, len(keys) - 1))
+    said, number = keys[words], np.unique(keys, return_inverse=True)[1][words]
+    at = said.nonzero()[0]
+    which, first = _numbered(number[at])
+    hashes = said[at[first]]
+    yield hashes, at, which
+    for size in range(1, LONGEST):
+        fits = ((said[at + size] != 0) & (turn[at] == turn[at + size])).nonzero()[0]
+        at, shorter = at[fits], which[fits]
+        which, first = _numbered(shorter * len(keys) + number[at + size])
+        begun = hashes[shorter[first]]
+        hashes = (begun ^ (begun >> np.uint64(29))) * _MIX + said[at[first] + size]
+        yield hashes, at, which
+
+
+def _numbered(values: Ints) -> tuple[Ints, Ints]:
+    """Return numbers from 0 that are alike where values are, which lie close above 0; and where each first occurs."""
+    # Sorted 16 bits at a time, from the last ones on: so few are sorted without comparing them
+    order = np.argsort(values.astype(np.uint16), kind="stable")
+    for shift in range(16, int(values.max(initial=0)).bit_length(), 16):
+        order = order[np.argsort((values[order] >> shift).astype(np.uint16), kind="stable")]
+    ordered = values[order]
+    begins = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = np.cumsum(begins) - 1
+    return found, order[begins]
 
 
 def kind_of(types: Ints) -> Ints:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures._together import number_of
 from therapy_analytics.measures.synchrony._chance import distinct, spoken_turns
 from therapy_analytics.measures.synchrony._recurrence_points import (
     DIAGONAL,
@@ -27,8 +25,6 @@ from therapy_analytics.measures.synchrony._recurrence_runs import Runs, runs_of,
 from therapy_analytics.measures.synchrony._recurrence_values import Found, Recurrence, values_of
 
 Keys = NDArray[np.uint64]
-T = TypeVar("T")
-_LAGS = np.arange(-REACH, REACH + 1)
 
 
 def word_series(session: AnnotatedSession) -> tuple[Series, Series]:
@@ -42,8 +38,9 @@ def class_series(session: AnnotatedSession) -> tuple[Series, Series]:
 
 
 def _series(session: AnnotatedSession, which: int) -> tuple[Series, Series]:
-    keys, turn = _said(session)
-    ids = np.where(keys[which] == 0, -1, np.unique(keys[which], return_inverse=True)[1])
+    keys, words, turn = _said(session)
+    said = keys[which][words]
+    ids = np.where(said == 0, -1, np.unique(said, return_inverse=True)[1])
     mine = np.zeros((2, len(session)), dtype=np.bool_)
     for row, turns in enumerate(spoken_turns(session)):
         mine[row, turns] = True
@@ -51,15 +48,17 @@ def _series(session: AnnotatedSession, which: int) -> tuple[Series, Series]:
     return therapist, client
 
 
-def _said(session: AnnotatedSession) -> tuple[Keys, Ints]:
-    """Return of each word what it is, and its function-word class from 1 (0 for none), and the position of its turn."""
+def _said(session: AnnotatedSession) -> tuple[Keys, Ints, Ints]:
+    """Return the keys of different words, and their function-word classes from 1 (0 for none); which is said; its turn.
+
+    The first is (2, n_words), the others stand for one word after the other: which of those, and the turn's position.
+    """
     turns, tokens = session.turns, session.turns.tokens
     turn = np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
     types, which = distinct(tokens.ids[turns.offsets[0] : turns.offsets[-1]], len(tokens.norm))
     classes = np.array([_class_of(tokens.norm[one]) for one in types.tolist()], dtype=np.uint64)
     verbal = tokens.verbal[types][which]
-    which = which[verbal]
-    return np.stack([tokens.keys[types][which], classes[which]]), turn[verbal]
+    return np.stack([tokens.keys[types], classes]), which[verbal], turn[verbal]
 
 
 @functools.lru_cache(maxsize=20_000)
@@ -74,68 +73,61 @@ def _function_words() -> Matcher:
 
 def session_runs(session: AnnotatedSession) -> Runs:
     """Return the runs of words and of function-word classes; words of no class are never alike and end a run."""
-    runs, start = _of_batch(session, _runs)
-    return runs.between(start, start + len(session))
+    place = session.in_batch
+    if place is None:
+        return session.once(_runs)
+    return place.whole.once(_runs).between(place.start, place.start + len(session))
 
 
 def _runs(session: AnnotatedSession) -> Runs:
     return runs_of(*_said(session), len(session))
 
 
-def _of_batch(session: AnnotatedSession, compute: Callable[[AnnotatedSession], T]) -> tuple[T, int]:
-    """Return what a function makes of all turns of the batch, or of the session if it has none, and where it begins."""
-    place = session.in_batch
-    return (session.once(compute), 0) if place is None else (place.whole.once(compute), place.start)
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """The lines of some turns, those of words that the client says within reach of the therapist.
-
-    Attributes
-    ----------
-    points : int64 array (n_turns, n_lags)
-        Recurrent points of each of the therapist's turns, by how many turns later the client's is.
-    diagonal, vertical : int64 array (3, n_lines)
-        The therapist's turn (rising) and the client's, and how many points the line has.
-    """
-
-    points: Ints
-    diagonal: Ints
-    vertical: Ints
-
-
-def _lines(session: AnnotatedSession) -> _Lines:
-    runs = session.once(_runs)
-    sides = ((*words_of(runs, turns), turns) for turns in spoken_turns(session))
-    therapist, client = (Series(runs.ids[0, words].astype(np.int64), turns[owner]) for words, owner, turns in sides)
-    plot = lay_out(therapist, client, reach=REACH, cut_at_turns=True)
-    n_points = np.zeros(len(session) * len(_LAGS), dtype=np.int64)
-    found: list[list[Ints]] = [[np.zeros((3, 0), dtype=np.int64)] for _ in (DIAGONAL, VERTICAL)]
-    for i, j in points(plot):
-        turns = np.stack([plot.x_turn[i], plot.y_turn[j]])
-        n_points += np.bincount(turns[0] * len(_LAGS) + turns[1] - turns[0] + REACH, minlength=len(n_points))
-        for of, step in zip(found, (DIAGONAL, VERTICAL), strict=True):
-            first, length = lines(plot, i, j, step=step)
-            of.append(np.concatenate([turns[:, first], length[None]]))
-    diagonal, vertical = (np.concatenate(of, axis=1) for of in found)
-    return _Lines(n_points.reshape(-1, len(_LAGS)), diagonal, vertical)
-
-
 def plot_values(session: AnnotatedSession) -> Recurrence:
     """Return those values of the plot of words that lines are followed for; its rates are nan."""
-    found, start = _of_batch(session, _lines)
-    stop = start + len(session)
-    # Turns that stand near each other in a batch may be of two sessions.
-    inside = np.arange(start, stop)[:, None] + _LAGS
-    n_points = found.points[start:stop][(inside >= start) & (inside < stop)].sum()
-    diagonal, vertical = (_lengths(of, start, stop) for of in (found.diagonal, found.vertical))
+    return session.by_session(_plots)
+
+
+def _plots(session: AnnotatedSession) -> list[Recurrence]:
+    n_points, diagonal, vertical = _lines(session)
+    later = np.arange(1, len(n_points))
+    each = (np.split(length, np.searchsorted(number, later)) for number, length in (diagonal, vertical))
+    return [_plot_of(*one) for one in zip(n_points.tolist(), *each, strict=True)]
+
+
+def _lines(session: AnnotatedSession) -> tuple[Ints, Ints, Ints]:
+    """Follow the lines of words that the client says within reach of the therapist.
+
+    Returns
+    -------
+    n_points : int64 array (n_sessions,)
+        Recurrent points of each session.
+    diagonal, vertical : int64 array (2, n_lines)
+        The number of each line's session (rising), and how many points it has.
+    """
+    runs, number = session.once(_runs), number_of(session)
+    apart = np.arange(len(session)) + number * REACH  # so that the turns of two sessions are out of reach
+    number_at = np.zeros(int(apart.max(initial=0)) + 1, dtype=np.int64)
+    number_at[apart] = number
+    sides = ((*words_of(runs, turns), turns) for turns in spoken_turns(session))
+    plot = lay_out(
+        *(Series(runs.ids[0, words].astype(np.int64), apart[turns[owner]]) for words, owner, turns in sides),
+        reach=REACH,
+        cut_at_turns=True,
+    )
+    n_points = np.zeros(len(session.bounds) - 1, dtype=np.int64)
+    found: list[list[Ints]] = [[np.zeros((2, 0), dtype=np.int64)] for _ in (DIAGONAL, VERTICAL)]
+    for i, j in points(plot):
+        of_point = number_at[plot.x_turn[i]]
+        n_points += np.bincount(of_point, minlength=len(n_points))
+        for of, step in zip(found, (DIAGONAL, VERTICAL), strict=True):
+            first, length = lines(plot, i, j, step=step)
+            of.append(np.stack([of_point[first], length]))
+    diagonal, vertical = (np.concatenate(of, axis=1) for of in found)
+    return n_points, diagonal, vertical
+
+
+def _plot_of(n_points: int, diagonal: Ints, vertical: Ints) -> Recurrence:
     tall = np.array([len(vertical), vertical.sum()], dtype=np.float64)
-    counts = np.bincount(diagonal).astype(np.float64)
-    return values_of(Found(np.zeros(3), np.array([n_points, 0.0, 0.0]), tall, counts))
-
-
-def _lengths(of: Ints, start: int, stop: int) -> Ints:
-    own = of[:, slice(*np.searchsorted(of[0], [start, stop]).tolist())]
-    lengths: Ints = own[2, (own[1] >= start) & (own[1] < stop)]
-    return lengths
+    lengths = np.bincount(diagonal).astype(np.float64)
+    return values_of(Found(np.zeros(3), np.array([n_points, 0.0, 0.0]), tall, lengths))

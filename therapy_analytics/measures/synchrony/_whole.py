@@ -6,10 +6,11 @@ order of turns enters a measure, it also says what shuffles of it give.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -40,6 +41,9 @@ _STRANGERS = (
 )
 
 
+Generator: TypeAlias = Callable[[], np.random.Generator]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
     """What one of the two says.
@@ -58,8 +62,13 @@ class Side:
     turns: Ints
     at: Ints
 
+    @property
+    def is_own(self) -> bool:
+        """Whether these are the session's turns, and no stranger's."""
+        return self.turns is self.at
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Whole:
     """A measure of two sides of a dialogue.
 
@@ -78,7 +87,8 @@ class Whole:
         less work than one by one. The turns of one side are those of a stranger for each dialogue, (n_dialogues, n).
     shuffled : callable or None
         ``shuffled(therapist, client, generator)``: the values under `DRAWS` shuffles of the
-        turns within the session, (n_draws, n_columns); None where their order does not enter.
+        turns within the session, (n_draws, n_columns); None where their order does not enter. ``generator()`` makes
+        the random numbers, for who needs them.
     itself_first : bool
         Whether `shuffled` returns the values of the session as it is in a row before those, so that nobody asks
         `values` for them.
@@ -99,7 +109,7 @@ class Whole:
     represent: Callable[[AnnotatedSession], Any]
     values: Callable[[Side, Side], Sequence[float]]
     many: Callable[[Side, Side], Floats] | None = None
-    shuffled: Callable[[Side, Side, np.random.Generator], Floats] | None = None
+    shuffled: Callable[[Side, Side, Generator], Floats] | None = None
     itself_first: bool = False
     strangers: bool = True
     two_sided: tuple[str, ...] = ()
@@ -161,19 +171,27 @@ def whole_outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
 def _outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
     own = session.meanwhile(kind.represent)
     sides = [Side(own, turns, turns) for turns in spoken_turns(session)]
-    if not all(len(side.turns) for side in sides):
-        none = np.full(len(kind.columns), nan)
-        return WholeOutcome(none, *[Chance(none, none, none, none)] * 2)
-    none = np.zeros((0, len(kind.columns)))
-    shuffled = kind.shuffled(sides[0], sides[1], session.generator(3)) if kind.shuffled else none
-    itself, shuffled = (shuffled[0], shuffled[1:]) if kind.itself_first else (kind.values(*sides), shuffled)
-    values = np.array(itself, dtype=np.float64)
-    enough = np.full(len(values), min(len(side.turns) for side in sides) >= FEWEST_PAIRS)
+    fewest = min(len(side.turns) for side in sides)
+    values = none = np.full(len(kind.columns), nan)
+    orders = _in_orders(kind, session, sides) if kind.itself_first and fewest else None
+    if fewest:
+        values = np.array(kind.values(*sides) if orders is None else orders[0], dtype=np.float64)
+    asked = ~np.isnan(values) & (fewest >= FEWEST_PAIRS)
+    if not asked.any():
+        return WholeOutcome(values, *[Chance(none, none, none, none)] * 2)
+    shuffled = _in_orders(kind, session, sides) if orders is None else orders[1:]
+    exchanged = np.concatenate([none[None][:0], *_among_strangers(kind, session, sides)])
     ends = np.array([column.name in kind.two_sided for column in kind.columns])
-    exchanged = np.concatenate([none, *(_among_strangers(kind, session, sides) if kind.strangers else ())])
     draws = (shuffled, exchanged)
-    of_order, of_strangers = (against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws)
+    of_order, of_strangers = (against(values, one, asked, closer=kind.closer, two_sided=ends) for one in draws)
     return WholeOutcome(values, of_order, without_p(of_strangers, session))
+
+
+def _in_orders(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Floats:
+    """Return the values under shuffles of the turns, (n_draws, n_columns); of no draws where order does not enter."""
+    if kind.shuffled is None:
+        return np.zeros((0, len(kind.columns)))
+    return kind.shuffled(sides[0], sides[1], functools.partial(session.generator, 3))
 
 
 def lent_turns(session: AnnotatedSession) -> tuple[Ints, ...]:
@@ -186,7 +204,7 @@ def lent_turns(session: AnnotatedSession) -> tuple[Ints, ...]:
 
 def _among_strangers(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Iterator[Floats]:
     """Yield the values of the session with the words of one of the two exchanged for a stranger's, some at a time."""
-    if session.company is None:
+    if session.company is None or not kind.strangers:
         return
     theirs = session.company.whole.once(kind.represent)
     for exchanged, turns in enumerate(lent_turns(session)):
@@ -210,12 +228,15 @@ def _figures(kind: Whole) -> tuple[str, ...]:
     return shuffles * bool(kind.shuffled) + strangers * kind.strangers
 
 
+@functools.lru_cache(maxsize=64)
+def _names(kind: Whole) -> list[str]:
+    """Return the names of `whole_columns`."""
+    ends = ["", *(f"_{one}" for one in _figures(kind))]
+    return [column.name + end for column in kind.columns for end in ends]
+
+
 def whole_values(kind: Whole, session: AnnotatedSession) -> dict[str, Value]:
     """Return what a measure finds in a session, by column."""
     found = whole_outcome(kind, session)
-    values: dict[str, Value] = {}
-    for i, column in enumerate(kind.columns):
-        values[column.name] = float(found.values[i])
-        beside = {one: figure(found.shuffled, found.strangers, one) for one in _figures(kind)}
-        values |= {f"{column.name}_{one}": float(those[i]) for one, those in beside.items()}
-    return values
+    beside = [figure(found.shuffled, found.strangers, one) for one in _figures(kind)]
+    return dict(zip(_names(kind), np.stack([found.values, *beside], axis=1).ravel().tolist(), strict=True))

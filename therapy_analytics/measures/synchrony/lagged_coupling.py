@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, nan
 
 import numpy as np
@@ -12,6 +12,7 @@ from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, Floats, Ints
 from therapy_analytics.measures.synchrony._coupling import (
+    FEWEST_EXCHANGES,
     N_LAGS,
     Coupling,
     ShuffledCoupling,
@@ -23,7 +24,7 @@ from therapy_analytics.measures.synchrony._coupling import (
     shuffled,
     strengths,
 )
-from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
+from therapy_analytics.measures.synchrony._whole import Generator, Side, Whole, whole, whole_columns, whole_values
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 
 __all__ = [
@@ -109,20 +110,15 @@ def exchanges(therapist: Ints, client: Ints) -> tuple[Ints, Ints, int]:
     >>> theirs.tolist(), clients.tolist(), n
     ([1, 2, 3], [0, 1, 3], 4)
     """
-    at = np.concatenate([therapist, client])
-    order = np.argsort(at, kind="stable")
-    begins = order < len(therapist)
-    begins[1:] |= order[:-1] >= len(therapist)
-    begins[:1] = True
-    which = np.empty(len(at), dtype=np.int64)
-    which[order] = np.cumsum(begins) - 1
-    return which[: len(therapist)], which[len(therapist) :], int(begins.sum())
+    before = np.searchsorted(therapist, client)
+    unasked = np.cumsum(before == np.append(0, before[:-1]))  # the client's turns with none of the therapist before
+    first = np.append(0, unasked)[np.searchsorted(client, therapist)]
+    return np.arange(len(therapist)) + first, before - 1 + unasked, len(therapist) + int(unasked.max(initial=0))
 
 
-def _paired(therapist: Side, client: Side) -> tuple[Floats, Floats]:
+def _paired(therapist: Side, client: Side, n_dialogues: int) -> tuple[Floats, Floats]:
     """Return all series of the two by exchange, (n_dialogues * n_series, n) each."""
     *places, n = exchanges(therapist.at, client.at)
-    n_dialogues = max(side.turns.size // len(side.at) for side in (therapist, client))
     both = np.full((2, n_dialogues, len(SERIES), n), nan)
     for one, side, at in zip(both, (therapist, client), places, strict=True):
         one[..., at] = side.represented[:, side.turns.reshape(-1, len(at))].swapaxes(0, 1)
@@ -132,19 +128,23 @@ def _paired(therapist: Side, client: Side) -> tuple[Floats, Floats]:
     return x, y
 
 
-def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Floats], n_orders: int) -> Floats:
+def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Sequence[Floats]], n_orders: int) -> Floats:
     """Return strength and leading of each series, the client's in some orders: (n_dialogues * n_orders, values)."""
-    x, y = _paired(therapist, client)
+    n_dialogues = max(side.turns.size // len(side.at) for side in (therapist, client))
+    if min(len(therapist.at), len(client.at)) < FEWEST_EXCHANGES:
+        return np.full((n_dialogues * n_orders, 2 * len(SERIES)), nan)
+    x, y = _paired(therapist, client, n_dialogues)
     found = np.full((2, len(x), n_orders), nan)
     rows, x, y = left_of_pairs(x, y, N_LAGS, detrend=True, whiten=True)
     if len(rows):
-        found[:, rows] = strengths(correlations(x, orders(y), N_LAGS))
+        each = [strengths(correlations(x, ordered, N_LAGS)) for ordered in orders(y)]
+        found[:, rows] = np.concatenate(each, axis=-1)
     by_dialogue = found.reshape(2, -1, len(SERIES), n_orders)
     return by_dialogue.transpose(1, 3, 2, 0).reshape(-1, 2 * len(SERIES))
 
 
 def _many(therapist: Side, client: Side) -> Floats:
-    return _coupled(therapist, client, lambda y: y[:, None], 1)
+    return _coupled(therapist, client, lambda y: [y[:, None]], 1)
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
@@ -152,8 +152,8 @@ def _values(therapist: Side, client: Side) -> list[float]:
     return values
 
 
-def _shuffles(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
-    return _coupled(therapist, client, lambda y: shuffled(y, generator, DRAWS), DRAWS)
+def _shuffles(therapist: Side, client: Side, generator: Generator) -> Floats:
+    return _coupled(therapist, client, lambda y: [y[:, None], shuffled(y, generator(), DRAWS)], 1 + DRAWS)
 
 
 def _columns(name: str) -> tuple[Column, Column]:
@@ -195,6 +195,7 @@ COUPLING = whole(
         values=_values,
         many=_many,
         shuffled=_shuffles,
+        itself_first=True,
         two_sided=tuple(f"coupling_{name}_leading" for name in SERIES),
     )
 )

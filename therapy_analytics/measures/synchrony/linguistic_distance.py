@@ -14,7 +14,7 @@ from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, Floats, Ints, spoken_turns
-from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
+from therapy_analytics.measures.synchrony._whole import Generator, Side, Whole, whole, whole_columns, whole_values
 from therapy_analytics.measures.synchrony._word_movers import word_movers
 from therapy_analytics.session import CLIENT, OTHER, ROLES, THERAPIST
 
@@ -190,13 +190,13 @@ def _values(therapist: Side, client: Side, *, k: int) -> tuple[float, ...]:
     return both, by_therapist.nclid, by_client.nclid, by_therapist.nclid - by_client.nclid, distance
 
 
-def _shuffled(therapist: Side, client: Side, generator: np.random.Generator, *, k: int) -> Floats:
+def _shuffled(therapist: Side, client: Side, generator: Generator, *, k: int) -> Floats:
     """Return the values with each speaker's turns in another order, (DRAWS, 5)."""
     distances: Floats = therapist.represented
     roles = _roles(therapist, client, len(distances))
-    orders = np.tile(np.append(np.arange(len(distances)), -1), (DRAWS, 1))
+    orders, random = np.tile(np.append(np.arange(len(distances)), -1), (DRAWS, 1)), generator()
     for side in (therapist, client):
-        orders[:, side.turns] = generator.permuted(orders[:, side.turns], axis=1)
+        orders[:, side.turns] = random.permuted(orders[:, side.turns], axis=1)
     found, sides = nclid(distances, roles, k=k), {THERAPIST: CLIENT, CLIENT: THERAPIST}
     means, normed = [], []
     for anchor, other in sides.items():

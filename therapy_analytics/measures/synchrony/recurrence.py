@@ -32,7 +32,7 @@ from therapy_analytics.measures.synchrony._recurrence_said import (
     word_series,
 )
 from therapy_analytics.measures.synchrony._recurrence_values import VALUES, Floats, Found, Recurrence, values_of
-from therapy_analytics.measures.synchrony._whole import Side, Whole, parts_of, whole_columns, whole_values
+from therapy_analytics.measures.synchrony._whole import Generator, Side, Whole, parts_of, whole_columns, whole_values
 
 __all__ = [
     "CLASSES",
@@ -237,8 +237,8 @@ def _many(therapist: Side, client: Side) -> Floats:
     return np.atleast_2d(values_of_counts(counts_of(therapist, client, reach=REACH))[_ROWS].T)
 
 
-def _shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
-    counts = counts_in_orders(therapist, client, generator, reach=REACH, draws=DRAWS)
+def _shuffled(therapist: Side, client: Side, generator: Generator) -> Floats:
+    counts = counts_in_orders(therapist, client, generator(), reach=REACH, draws=DRAWS)
     return np.ascontiguousarray(values_of_counts(counts)[_ROWS].T)
 
 

@@ -11,30 +11,21 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, mean_column, measure
+from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, Floats, Ints, against, spoken_turns
 from therapy_analytics.measures.synchrony._columns import figure_columns, pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._earlier import talk, with_strangers
 from therapy_analytics.measures.synchrony._meanings import (
     Meanings,
     cosines,
     divided,
-    flow_by_chance,
-    forward_flow,
-    in_context,
     meanings,
     means,
     returns_in_orders,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
-from therapy_analytics.measures.synchrony._whole import (
-    Side,
-    Whole,
-    whole,
-    whole_columns,
-    whole_values,
-)
-from therapy_analytics.session import OTHER
+from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 STRETCH = 10
 """Turns of a stretch of talk, the unit in which talk leaves a topic and returns to it."""
@@ -77,18 +68,24 @@ SIMILARITY = pairwise(
 )
 
 
-def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
-    """Return the cosine of each turn with the mean of the other's earlier turns, of both: (n_turns, n_dialogues)."""
-    said = [side.represented[np.atleast_2d(side.turns).T] for side in (therapist, client)]
-    return (
-        in_context(said[0], said[1], np.searchsorted(client.at, therapist.at)),
-        in_context(said[1], said[0], np.searchsorted(therapist.at, client.at)),
-    )
+def _itself(session: AnnotatedSession) -> AnnotatedSession:
+    return session
 
 
 def _of_many_contexts(therapist: Side, client: Side) -> Floats:
     one, other = map(means, _to_contexts(therapist, client))
     return np.stack([means(np.stack([one, other])), one, other], axis=-1)
+
+
+def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
+    """Return the cosine of each turn with the mean of the other's earlier turns, of both: (n_turns, n_dialogues)."""
+    if not therapist.is_own:
+        return _to_contexts(client, therapist)[::-1]
+    own = talk(therapist.represented)
+    if client.is_own:
+        return own.context[therapist.turns, None], own.context[client.turns, None]
+    lent = np.atleast_2d(client.turns)
+    return with_strangers(own, therapist.turns, meanings(client.represented), lent, client.at)
 
 
 def _context_values(therapist: Side, client: Side) -> list[float]:
@@ -122,7 +119,7 @@ CONTEXT = whole(
             _context_column("_therapist", "the therapist's turns"),
             _context_column("_client", "the client's turns"),
         ),
-        represent=meanings,
+        represent=_itself,
         values=_context_values,
         many=_of_many_contexts,
     )
@@ -166,11 +163,7 @@ FLOW_TURN = replace(
 )
 
 
-def _flow_values(name: str, turns: Meanings, flow: Floats) -> dict[str, Value]:
-    value = mean_column(flow)
-    null, sd = flow_by_chance(turns)
-    z = (value - null) / sd if sd > 1e-6 else nan  # under the steps of the vectors there is no spread
-    return {name: value, f"{name}_null": null, f"{name}_z": z}
+_FLOW_NAMES = [name + end for name in FLOWS for end in ("", "_null", "_z")]
 
 
 def _topics(side: Side, n_turns: int) -> Floats:
@@ -219,23 +212,26 @@ RETURNS = {
     "therapist_own_topic_return": ("therapist", "the same speaker's"),
     "client_own_topic_return": ("client", "the same speaker's"),
 }
+_RETURN_FIGURES = ("null", "z", "p")
+_RETURN_NAMES = [name + end for name in RETURNS for end in ("", *(f"_{one}" for one in _RETURN_FIGURES))]
 
 
 def _return_columns() -> list[Column]:
     values = [_return_column(name, *about) for name, about in RETURNS.items()]
     orders = f"{DRAWS} seeded shuffles of the session's stretches of {STRETCH} turns"
-    return [one for value in values for one in (value, *figure_columns(value, ("null", "z", "p"), shuffles=orders))]
+    return [one for value in values for one in (value, *figure_columns(value, _RETURN_FIGURES, shuffles=orders))]
 
 
 def _return_values(session: AnnotatedSession, therapist: Side, client: Side) -> dict[str, Value]:
-    alike = _alike(*(_topics(side, len(session)) for side in (therapist, client)))
-    found = returns_in_orders(alike, _orders(len(alike), session.generator(4)))
+    if len(session) < 3 * STRETCH:
+        return dict.fromkeys(_RETURN_NAMES, nan)
+    table = _alike(*(_topics(side, len(session)) for side in (therapist, client)))
+    found = returns_in_orders(table, _orders(len(table), session.generator(4)))
     value, draws = found[0], found[1:]
     asked = np.ones(len(RETURNS), dtype=np.bool_)
     chance = against(value, draws, asked, closer="higher", two_sided=~asked)
-    ends = ("", "_null", "_z", "_p")
-    listed = zip(RETURNS, *(each.tolist() for each in (value, chance.mean, chance.z, chance.p)), strict=True)
-    return {name + end: figure for name, *figures in listed for end, figure in zip(ends, figures, strict=True)}
+    figures = np.stack([value, chance.mean, chance.z, chance.p], axis=1)
+    return dict(zip(_RETURN_NAMES, figures.ravel().tolist(), strict=True))
 
 
 @measure(
@@ -253,7 +249,7 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
 
     High similarity means that neighbouring turns, or a turn and what the other has said so far, are about the same;
     high forward flow that thoughts move on; high return that talk comes back to what it had left. See `cosines`,
-    `contexts`, `forward_flow` and `returns` for the formulas as examples.
+    `earlier`, `forward_flow` and `returns` for the formulas as examples.
 
     Notes
     -----
@@ -270,18 +266,9 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     Angus, D., Smith, A., & Wiles, J. (2012). Human communication as coupled time series: Quantifying
     multi-participant recurrence. IEEE Transactions on Audio, Speech, and Language Processing, 20, 1795-1807.
     """
-    own = session.meanwhile(meanings)
-    therapist, client = (Side(own, turns, turns) for turns in spoken_turns(session))
-    context, flow = np.full(len(session), nan), np.full(len(session), nan)
-    for side, found in zip((therapist, client), _to_contexts(therapist, client), strict=True):
-        context[side.turns] = found[:, 0]
+    own = talk(session)
+    therapist, client = (Side(own.said, turns, turns) for turns in spoken_turns(session))
     values = pairwise_values(SIMILARITY, session) | whole_values(CONTEXT, session)
-    values |= {CONTEXT_TURN.name: context, FLOW_TURN.name: flow}
-    both = np.flatnonzero((session.n_words > 0) & (session.turns.roles != OTHER))
-    for name, turns in zip(FLOWS, (therapist.turns, client.turns, both), strict=True):
-        said = own[turns]
-        found = forward_flow(said)
-        values |= _flow_values(name, said, found)
-        if turns is not both:
-            flow[turns] = found
+    values |= {CONTEXT_TURN.name: own.context, FLOW_TURN.name: own.flow}
+    values |= zip(_FLOW_NAMES, own.flows.ravel().tolist(), strict=True)
     return values | _return_values(session, therapist, client)
