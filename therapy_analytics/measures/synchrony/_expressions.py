@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from therapy_analytics.measures.synchrony._sparse_rows import entries_of
 
 Ints = NDArray[np.int64]
+Lengths = tuple[float, float, float]
+"""Of instances of expressions: Shannon entropy in bits, mean and maximum of their tokens."""
 
 
 SHORT = 8
@@ -219,18 +221,18 @@ class Expressions:
         turn, entry = np.divmod(each[_differs(each)], n)
         return turn, self.sizes[entry]
 
-    def lengths(self) -> tuple[float, float, float]:
-        """Entropy in bits, mean and maximum of the lengths of instances; nan without any."""
-        if not len(self.sizes):
-            return nan, nan, nan
-        sizes = self.instances()[1]
-        return entropy_of(sizes) / log(2), int(sizes.sum()) / len(sizes), float(sizes.max())
-
     def covered(self, of: NDArray[np.bool_], n_tokens: int) -> NDArray[np.bool_]:
         """Return which tokens of the dialogue lie in some of the free occurrences, bool (n_tokens,)."""
         opened = np.bincount(self.start[of], minlength=n_tokens + 1)
         closed = np.bincount((self.start + self.length)[of], minlength=n_tokens + 1)
         return np.cumsum(opened - closed)[:-1] > 0
+
+
+def lengths_of(sizes: Ints) -> Lengths:
+    """Return what `Lengths` are of some instances; nan without any."""
+    if not len(sizes):
+        return nan, nan, nan
+    return entropy_of(sizes) / log(2), int(sizes.sum()) / len(sizes), float(sizes.max())
 
 
 def entropy_of(sizes: Ints) -> float:
