@@ -116,21 +116,27 @@ def _shared(own: Runs, lent: Runs) -> Iterator[_Shared]:
     """Yield the runs of one token that both sides have, of two, ..., each run with a number of its own, from 0."""
     n = 0
     for size, mine, theirs in ((1, own.ones, lent.ones), (2, own.twos, lent.twos)):
-        # Only what is known to the lenders' vocabulary has a number above 0.
-        run = np.full(int(max(mine.max(initial=0), theirs.max(initial=0))) + 1, -1)
-        run[mine] = 0
-        run[0] = -1
-        kinds = np.flatnonzero(run == 0)
-        run[kinds] = np.arange(n, n + len(kinds))
-        n += len(kinds)
-        own_run, lent_run = run[mine], run[theirs]
-        here, there = np.flatnonzero(own_run >= 0), np.flatnonzero(lent_run >= 0)
-        found = _Shared(size, here, own_run[here], there, lent_run[there])
+        found = _known(size, mine, theirs, n)
+        n = int(found.own_run.max(initial=n - 1)) + 1
         yield found
-    while len(found.lent):
+    while len(found.own):
         found = _longer(found, n)
         n = int(found.own_run.max(initial=n - 1)) + 1
         yield found
+
+
+def _known(size: int, mine: Ints, theirs: Ints, n: int) -> _Shared:
+    """Return the runs that both sides have, of those with numbers in the lenders' vocabulary, numbered from n."""
+    said, heard = np.zeros((2, int(max(mine.max(initial=0), theirs.max(initial=0))) + 1), dtype=np.bool_)
+    said[mine] = True
+    said[0] = False
+    there = np.flatnonzero(said.take(theirs))
+    lent = theirs.take(there)
+    heard[lent] = True
+    kinds, here = np.flatnonzero(heard), np.flatnonzero(heard.take(mine))
+    number = np.empty(len(said), dtype=np.int64)
+    number[kinds] = np.arange(n, n + len(kinds))
+    return _Shared(size, here, number.take(mine.take(here)), there, number.take(lent))
 
 
 def _longer(found: _Shared, n: int) -> _Shared:
@@ -144,7 +150,7 @@ def _longer(found: _Shared, n: int) -> _Shared:
     heard[0] = False
     number = n - 1 + np.cumsum(heard)
     mine = np.searchsorted(kinds, own_pair) + 1
-    here, there = heard[mine], theirs > 0
+    here, there = np.flatnonzero(heard[mine]), np.flatnonzero(theirs)
     return _Shared(found.size + 1, own[here], number[mine[here]], lent[there], number[theirs[there]])
 
 
@@ -170,9 +176,9 @@ class _Lexicon:
         Tokens of each; 0 at the end, for no run.
     worded : bool array (n_runs + 1,)
         Whether some of them has a letter or digit.
-    own_first : int64 array (1, n_runs)
+    own_first : int64 array (n_runs, 1)
         The first turn of the own side that has each.
-    lent_first : int64 array (n_dialogues, n_runs)
+    lent_first : int64 array (n_runs, n_dialogues)
         The first turn of each lent side that has it; `_NEVER` where there is none.
     """
 
@@ -192,37 +198,35 @@ class _Lexicon:
         words_before = np.append(0, np.cumsum(own.words))
         worded = np.zeros(n_runs + 1, dtype=np.bool_)
         worded[own_run] = words_before[own_at + sizes[own_run]] > words_before[own_at]
-        turn, n_turns = lent.turn[at], len(lent.at)
-        places, when = (np.arange(n) * n_runs).repeat(n_turns), np.tile(lent.at, n)
+        turn = lent.turn[at]
         return cls(
             sizes,
             worded,
-            _first(own_run, own.at[own.turn[own_at]], (1, n_runs)),
-            _first(places[turn] + run, when[turn], (n, n_runs)),
+            _first(own_run, own.at[own.turn[own_at]], (n_runs, 1)),
+            _first(run * n + turn // len(lent.at), np.tile(lent.at, n)[turn], (n_runs, n)),
         )
 
     def longest(self, found: list[_Shared], own: Said, lent: Said) -> tuple[Ints, Ints]:
         """Return the longest shared run at each token: of the own side, (n, n_tokens), and of the lent, (1, n_tokens).
 
-        -1 where there is none.
+        The place at the end of `sizes` where there is none.
         """
-        mine = np.full((len(self.lent_first), len(own.turn)), -1)
-        theirs = np.full((1, len(lent.turn)), -1)
+        heard = self.lent_first < _NEVER
+        mine, theirs = np.full((len(own.turn), heard.shape[1]), len(heard)), np.full((1, len(lent.turn)), len(heard))
         for one in found:
             theirs[0, one.lent] = one.lent_run
-            heard = self.lent_first[:, one.own_run] < _NEVER
-            mine[:, one.own] = np.where(heard, one.own_run, mine[:, one.own])
-        return mine, theirs
+            mine[one.own] = np.where(heard.take(one.own_run, axis=0), one.own_run[:, None], mine.take(one.own, axis=0))
+        return np.ascontiguousarray(mine.T), theirs
 
     def free(self, said: Said, longest: Ints, n: int) -> _Free:
         """Return which of the longest runs stand free on a side, as `longest` gives them, in n dialogues."""
-        length = self.sizes[longest]
-        free = self.worded[longest]
+        length, free = self.sizes.take(longest), self.worded.take(longest)
         # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
         free[:, 1:] &= (length[:, :-1] <= length[:, 1:]) | (said.turn[1:] != said.turn[:-1])
         start = np.flatnonzero(free)
-        row, run = start // longest.shape[1], longest.ravel()[start]
-        turn = row * len(said.at) + said.turn[start - row * longest.shape[1]]
+        row = start // longest.shape[1]
+        token, run = start - row * longest.shape[1], longest.ravel()[start]
+        turn = row * len(said.at) + said.turn[token]
         dialogue, at = np.arange(n).repeat(len(said.at)), np.tile(said.at, n)
         return _Free(start, self.sizes[run], run, turn, dialogue[turn], at[turn], len(said.at))
 
@@ -264,7 +268,7 @@ class _Free:
         """
         width = int(sizes.max()) + 1
         found = np.bincount(self.dialogue * width + self.length, minlength=n * width)
-        each = np.sort(self.turn * len(sizes) + self.run)
+        each = np.sort(self.turn * len(sizes) + self.run, kind="stable")  # quick where turn follows turn
         again = each[1:][each[1:] == each[:-1]]
         turn = again // len(sizes)
         found -= np.bincount(turn // self.n_turns * width + sizes[again - turn * len(sizes)], minlength=n * width)
@@ -295,15 +299,15 @@ def expressions_with_each(own: Said, lent: Said, n: int, *, role: int) -> NDArra
         for side, longest in zip((own, lent), lexicon.longest(found, own, lent), strict=True)
     ]
     shape = lexicon.lent_first.shape
-    places = [one.dialogue * shape[1] + one.run for one in sides]
+    places = [one.run * n + one.dialogue for one in sides]
     first_free = np.minimum(*(_first(place, one.at, shape) for place, one in zip(places, sides, strict=True)))
     first = lexicon.own_first, lexicon.lent_first
     since = np.maximum(np.maximum(*first), first_free).ravel()
     hits = np.array([one.covered(one.at >= since[place], n) for place, one in zip(places, sides, strict=True)])
     tokens = np.array([np.full(n, len(own.turn)), np.bincount(lent.turn // len(lent.at), minlength=n)])
     free = first_free < _NEVER
-    n_expressions = free.sum(axis=1)
-    begun = (free & (first[role] < first[1 - role])).sum(axis=1)
+    n_expressions = free.sum(axis=0)
+    begun = (free & (first[role] < first[1 - role])).sum(axis=0)
     variety, repetition = n_expressions / tokens.sum(axis=0), hits.sum(axis=0) / tokens.sum(axis=0)
     initiated = np.where(n_expressions > 0, begun / np.maximum(n_expressions, 1), nan)
     by_role = (hits / tokens)[:: 1 if role == THERAPIST else -1]
