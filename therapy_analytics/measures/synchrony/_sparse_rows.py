@@ -75,16 +75,16 @@ def products(one: Chosen, other: Chosen) -> Floats:
 def chosen(counts: Sparse, rows: Ints, columns: Ints) -> Chosen:
     """Return rows with no columns but some, which are given in rising order."""
     at, of_row = entries_of(counts.indptr, rows)
-    numbers, places, width = counts.data[at], counts.indices[at], len(columns)
+    places, width = counts.indices.take(at), len(columns)
     if width < counts.shape[1]:
-        to = np.full(counts.shape[1], -1)
+        to = np.full(counts.shape[1], -1, dtype=np.int32)
         to[columns] = np.arange(width)
-        places = to[places]
-        kept = places >= 0
-        numbers, places, of_row = numbers[kept], places[kept], of_row[kept]
-    bounds = np.zeros(len(rows) + 1, dtype=np.int64)
+        places = to.take(places)
+        kept = np.flatnonzero(places >= 0)
+        at, places, of_row = at.take(kept), places.take(kept), of_row.take(kept)
+    bounds = np.zeros(len(rows) + 1, dtype=np.int32)
     np.cumsum(np.bincount(of_row, minlength=len(rows)), out=bounds[1:])
-    return Chosen(numbers, places, of_row, bounds, width)
+    return Chosen(counts.data.take(at), places, of_row, bounds, width)
 
 
 def entries_of(bounds: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
