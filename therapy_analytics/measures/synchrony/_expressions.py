@@ -118,7 +118,7 @@ def _ordered(ids: Ints, ends: Ints) -> tuple[Ints, NDArray[np.int32]]:
     """
     n = len(ids)
     follows = np.argsort(ids)
-    begins = _differs(ids[follows])
+    begins = differs(ids[follows])
     open_ = np.arange(n)
     # At which step each place of the order was told apart from the one before
     apart = np.where(begins, 0, _NEVER)
@@ -139,7 +139,7 @@ def _told_apart(numbers: NDArray[np.int32], tokens: Ints, ends: Ints, size: int)
     second = np.where(reach < ends[tokens], numbers[np.minimum(reach, len(ends))], 0)
     keys = numbers[tokens].astype(np.int64) * len(numbers) + second
     order = np.argsort(keys)
-    return tokens[order], _differs(keys[order])
+    return tokens[order], differs(keys[order])
 
 
 def _numbered(numbers: NDArray[np.int32], tokens: Ints, places: Ints, begins: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -218,7 +218,7 @@ class Expressions:
         """Return the turn and the tokens of each instance: an expression that stands free in a turn, however often."""
         n = max(len(self.sizes), 1)
         each = np.sort(self.turn * n + self.entry, kind="stable")  # quick where turn follows turn
-        turn, entry = np.divmod(each[_differs(each)], n)
+        turn, entry = np.divmod(each[differs(each)], n)
         return turn, self.sizes[entry]
 
     def covered(self, of: NDArray[np.bool_], n_tokens: int) -> NDArray[np.bool_]:
@@ -310,7 +310,7 @@ def free_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> tuple[Ints, I
     """Return where the longest runs that come again in another group stand free, and their lengths."""
     longest = longest_repeats(order, talk, groups)
     # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
-    inside = ~_differs(talk.turn)
+    inside = ~differs(talk.turn)
     inside[1:] &= longest[:-1] > longest[1:]
     upto = talk.tokens + longest
     start = np.flatnonzero(~inside & (order.words_before[upto] > order.words_before[talk.tokens]))
@@ -319,22 +319,23 @@ def free_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> tuple[Ints, I
 
 def bare(start: Ints, length: Ints) -> Ints:
     """Return how many tokens of each of some free runs, in order, lie in none before it."""
-    end = start + length
+    found = length.copy()
     # Of two that stand free, the one that begins later also ends later.
-    return np.asarray(end - np.maximum(start, np.append(0, end)[:-1]))
+    found[1:] -= np.maximum(start[:-1] + length[:-1] - start[1:], 0)
+    return found
 
 
 def _kinds(keys: Ints) -> tuple[Ints, Ints]:
     """Return where each different key comes first, in the order of the keys, and for every key which of them it is."""
     follows = np.argsort(keys)
-    begins = _differs(keys[follows])
+    begins = differs(keys[follows])
     entry = np.empty(len(keys), dtype=np.int64)
     entry[follows] = np.cumsum(begins) - 1
     first = np.minimum.reduceat(follows, np.flatnonzero(begins)) if len(keys) else follows
     return first, entry
 
 
-def _differs(keys: Ints) -> NDArray[np.bool_]:
+def differs(keys: Ints) -> NDArray[np.bool_]:
     """Return which keys are not the one before."""
     differs = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=differs[1:])
@@ -344,7 +345,7 @@ def _differs(keys: Ints) -> NDArray[np.bool_]:
 def longest_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> Ints:
     """Return how long the longest run is that begins at each token and also stands in another group, (n,)."""
     n, ranks = len(talk.tokens), talk.ranks
-    begins = np.flatnonzero(_differs(groups[talk.sorted]) | _differs(talk.dialogue))
+    begins = np.flatnonzero(differs(groups[talk.sorted]) | differs(talk.dialogue))
     run = np.repeat(np.arange(len(begins)), np.diff(begins, append=n))
     of_one = talk.dialogue[begins[1:]] == talk.dialogue[begins[:-1]]
     # The tokens that have some of another group behind them, and before them

@@ -14,7 +14,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.measures.synchrony._expressions import Ints, bare
+from therapy_analytics.measures.synchrony._expressions import Ints, bare, differs
 from therapy_analytics.session import THERAPIST
 
 Bools = NDArray[np.bool_]
@@ -76,7 +76,7 @@ class Runs:
 
     def at(self, tokens: Ints) -> Runs:
         """Return those of some tokens."""
-        return Runs(self.ones[tokens], self.twos[tokens])
+        return Runs(self.ones.take(tokens), self.twos.take(tokens))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +99,11 @@ class Said:
     words: Bools
     turn: Ints
     at: Ints
+
+    def stands(self, turns: Ints) -> tuple[Ints, Ints]:
+        """Return in which dialogue turns stand, counted over all who speak, and where in that."""
+        dialogue = turns // len(self.at)
+        return dialogue, self.at.take(turns - dialogue * len(self.at))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,20 +155,21 @@ def _longer(found: _Shared, n: int) -> _Shared:
     heard[0] = False
     number = n - 1 + np.cumsum(heard)
     mine = np.searchsorted(kinds, own_pair) + 1
-    here, there = np.flatnonzero(heard[mine]), np.flatnonzero(theirs)
-    return _Shared(found.size + 1, own[here], number[mine[here]], lent[there], number[theirs[there]])
+    here, there = np.flatnonzero(heard.take(mine)), np.flatnonzero(theirs)
+    own_run, lent_run = number.take(mine.take(here)), number.take(theirs.take(there))
+    return _Shared(found.size + 1, own.take(here), own_run, lent.take(there), lent_run)
 
 
 def _kinds(keys: Ints) -> Ints:
     """Return the different ones of some keys, ascending."""
     keys = np.sort(keys)
-    return np.asarray(keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]])
+    return np.asarray(keys[differs(keys)])
 
 
 def _overlapping(tokens: Ints, runs: Ints, n: int) -> tuple[Ints, Ints]:
     """Return the tokens with a run at which, and at the next of which, a run begins, and a number for the two."""
     first = np.flatnonzero(tokens[1:] == tokens[:-1] + 1)
-    return tokens[first], runs[first] * n + runs[first + 1]
+    return tokens.take(first), runs.take(first) * n + runs.take(first + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,12 +204,12 @@ class _Lexicon:
         words_before = np.append(0, np.cumsum(own.words))
         worded = np.zeros(n_runs + 1, dtype=np.bool_)
         worded[own_run] = words_before[own_at + sizes[own_run]] > words_before[own_at]
-        turn = lent.turn[at]
+        dialogue, when = lent.stands(lent.turn.take(at))
         return cls(
             sizes,
             worded,
             _first(own_run, own.at[own.turn[own_at]], (n_runs, 1)),
-            _first(run * n + turn // len(lent.at), np.tile(lent.at, n)[turn], (n_runs, n)),
+            _first(run * n + dialogue, when, (n_runs, n)),
         )
 
     def longest(self, found: list[_Shared], own: Said, lent: Said) -> tuple[Ints, Ints]:
@@ -218,17 +224,16 @@ class _Lexicon:
             mine[one.own] = np.where(heard.take(one.own_run, axis=0), one.own_run[:, None], mine.take(one.own, axis=0))
         return np.ascontiguousarray(mine.T), theirs
 
-    def free(self, said: Said, longest: Ints, n: int) -> _Free:
-        """Return which of the longest runs stand free on a side, as `longest` gives them, in n dialogues."""
+    def free(self, said: Said, longest: Ints) -> _Free:
+        """Return which of the longest runs stand free on a side, as `longest` gives them, in each dialogue."""
         length, free = self.sizes.take(longest), self.worded.take(longest)
         # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
-        free[:, 1:] &= (length[:, :-1] <= length[:, 1:]) | (said.turn[1:] != said.turn[:-1])
+        free[:, 1:] &= (length[:, :-1] <= length[:, 1:]) | differs(said.turn)[1:]
         start = np.flatnonzero(free)
         row = start // longest.shape[1]
-        token, run = start - row * longest.shape[1], longest.ravel()[start]
-        turn = row * len(said.at) + said.turn[token]
-        dialogue, at = np.arange(n).repeat(len(said.at)), np.tile(said.at, n)
-        return _Free(start, self.sizes[run], run, turn, dialogue[turn], at[turn], len(said.at))
+        run = longest.ravel().take(start)
+        turn = row * len(said.at) + said.turn.take(start - row * longest.shape[1])
+        return _Free(start, self.sizes.take(run), run, turn, *said.stands(turn), len(said.at))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,8 +261,8 @@ class _Free:
     def covered(self, of: Bools, n: int) -> Ints:
         """Return how many tokens of each of n dialogues lie in some of these runs."""
         those = np.flatnonzero(of)
-        start = self.start[those]
-        return np.bincount(self.dialogue[those], bare(start, self.length[those]), minlength=n).astype(np.int64)
+        covered = bare(self.start.take(those), self.length.take(those))
+        return np.bincount(self.dialogue.take(those), covered, minlength=n).astype(np.int64)
 
     def lengths(self, sizes: Ints, n: int) -> Ints:
         """Return how many instances of each length there are in each of n dialogues, (n, longest + 1).
@@ -295,7 +300,7 @@ def expressions_with_each(own: Said, lent: Said, n: int, *, role: int) -> NDArra
     found = list(_shared(own.runs, lent.runs))
     lexicon = _Lexicon.of(found, own, lent, n)
     sides = [
-        lexicon.free(side, longest, n)
+        lexicon.free(side, longest)
         for side, longest in zip((own, lent), lexicon.longest(found, own, lent), strict=True)
     ]
     shape = lexicon.lent_first.shape
@@ -303,7 +308,7 @@ def expressions_with_each(own: Said, lent: Said, n: int, *, role: int) -> NDArra
     first_free = np.minimum(*(_first(place, one.at, shape) for place, one in zip(places, sides, strict=True)))
     first = lexicon.own_first, lexicon.lent_first
     since = np.maximum(np.maximum(*first), first_free).ravel()
-    hits = np.array([one.covered(one.at >= since[place], n) for place, one in zip(places, sides, strict=True)])
+    hits = np.array([one.covered(one.at >= since.take(place), n) for place, one in zip(places, sides, strict=True)])
     tokens = np.array([np.full(n, len(own.turn)), np.bincount(lent.turn // len(lent.at), minlength=n)])
     free = first_free < _NEVER
     n_expressions = free.sum(axis=0)
