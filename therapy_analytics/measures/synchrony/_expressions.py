@@ -117,7 +117,7 @@ def _ordered(ids: Ints, ends: Ints) -> tuple[Ints, NDArray[np.int32]]:
     those that are not told apart yet, among themselves.
     """
     n = len(ids)
-    follows = np.argsort(ids)
+    follows = rising(ids)
     begins = differs(ids[follows])
     open_ = np.arange(n)
     # At which step each place of the order was told apart from the one before
@@ -137,9 +137,9 @@ def _told_apart(numbers: NDArray[np.int32], tokens: Ints, ends: Ints, size: int)
     """Return tokens in the order of runs of twice the size that has numbers, and which differ from those before."""
     reach = tokens + size
     second = np.where(reach < ends[tokens], numbers[np.minimum(reach, len(ends))], 0)
-    keys = numbers[tokens].astype(np.int64) * len(numbers) + second
-    order = np.argsort(keys)
-    return tokens[order], differs(keys[order])
+    first = numbers[tokens]
+    order = rising(first, second)
+    return tokens[order], differs(first[order]) | differs(second[order])
 
 
 def _numbered(numbers: NDArray[np.int32], tokens: Ints, places: Ints, begins: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -272,7 +272,7 @@ def stretch(order: TurnOrder, turns: Ints, dialogues: Ints | None = None) -> Str
     tokens, turn = entries_of(order.offsets, turns)
     dialogue = np.zeros(len(turn), dtype=np.int64) if dialogues is None else dialogues[turn]
     ranks = order.rank[tokens].astype(np.int64)
-    follows = np.argsort(ranks + dialogue * len(order.rank))
+    follows = rising(dialogue, ranks)
     return Stretch(tokens, turn, dialogue, follows, ranks[follows])
 
 
@@ -335,7 +335,17 @@ def _kinds(keys: Ints) -> tuple[Ints, Ints]:
     return first, entry
 
 
-def differs(keys: Ints) -> NDArray[np.bool_]:
+def rising(*numbers: NDArray[np.integer]) -> Ints:
+    """Return the order in which numbers rise: by the first, and where these are alike by the next."""
+    follows = np.arange(len(numbers[0]))
+    for one in reversed(numbers):
+        # Numbers of 16 bits are put in order by counting.
+        short = one.astype(np.uint16) if len(one) and one.min() >= 0 and one.max() < 1 << 16 else one
+        follows = follows[np.argsort(short[follows], kind="stable")]
+    return follows
+
+
+def differs(keys: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return which keys are not the one before."""
     differs = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=differs[1:])

@@ -64,13 +64,16 @@ class _Tokens:
 
     Attributes
     ----------
-    keys, words : arrays (n_tokens,)
-        What each token is, the same in every batch, and whether it has a letter or digit.
+    keys, kinds : arrays (n_tokens,)
+        What each token is, the same in every batch; and numbered from 0, in this one.
+    words : bool array (n_tokens,)
+        Which have a letter or digit.
     offsets : int64 array (n_turns + 1,)
         Where each turn's tokens begin.
     """
 
     keys: NDArray[np.uint64]
+    kinds: Ints
     words: NDArray[np.bool_]
     offsets: Ints
 
@@ -78,7 +81,8 @@ class _Tokens:
 def _tokens(session: AnnotatedSession) -> _Tokens:
     tokens, offsets = session.turns.tokens, session.turns.offsets
     ids = tokens.ids[offsets[0] : offsets[-1]]
-    return _Tokens(tokens.keys[ids], tokens.verbal[ids], offsets - offsets[0])
+    kinds = np.unique(tokens.keys, return_inverse=True)[1]
+    return _Tokens(tokens.keys[ids], kinds[ids], tokens.verbal[ids], offsets - offsets[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +143,7 @@ class _Own:
 def _own(session: AnnotatedSession) -> list[_Own]:
     """Return what is found in each session of a batch: its turns are put in order at once."""
     tokens, roles, n = session.once(_tokens), session.turns.roles, len(session.bounds) - 1
-    order = order_turns(tokens.keys.view(np.int64), tokens.offsets, tokens.words)
+    order = order_turns(tokens.kinds, tokens.offsets, tokens.words)
     turns = np.sort(np.concatenate(spoken_turns(session)))
     whose = np.searchsorted(session.bounds, turns, side="right") - 1
     shared = expressions_of_each(order, turns, roles[turns], whose, n)
