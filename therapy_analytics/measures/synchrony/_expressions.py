@@ -8,6 +8,7 @@ any dialogue of ordered turns is asked without putting them in order again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log, nan
 
@@ -336,13 +337,25 @@ def _kinds(keys: Ints) -> tuple[Ints, Ints]:
 
 
 def rising(*numbers: NDArray[np.integer]) -> Ints:
-    """Return the order in which numbers rise: by the first, and where these are alike by the next."""
+    """Return the order in which numbers rise: by the first, and where these are alike by the next.
+
+    Examples
+    --------
+    >>> rising(np.array([1, 0, 1]), np.array([70_000, 5, -2])).tolist()
+    [1, 2, 0]
+    """
     follows = np.arange(len(numbers[0]))
     for one in reversed(numbers):
-        # Numbers of 16 bits are put in order by counting.
-        short = one.astype(np.uint16) if len(one) and one.min() >= 0 and one.max() < 1 << 16 else one
-        follows = follows[np.argsort(short[follows], kind="stable")]
+        for digit in _digits(one.astype(np.int64, copy=False)):
+            follows = follows[np.argsort(digit[follows], kind="stable")]
     return follows
+
+
+def _digits(numbers: Ints) -> Iterator[NDArray[np.uint16]]:
+    """Yield numbers 16 bits at a time, the lowest first: so short, they are put in order by counting."""
+    least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    for low in range(0, max(1, (most - least).bit_length()), 16):
+        yield ((numbers - least) >> low).astype(np.uint16)
 
 
 def differs(keys: NDArray[np.integer]) -> NDArray[np.bool_]:
