@@ -23,7 +23,9 @@ def consecutive(begin: NDArray[np.integer], length: NDArray[np.integer]) -> tupl
     """
     which = np.repeat(np.arange(len(begin)), length)
     before = np.cumsum(length) - length
-    return np.arange(len(which)) + (begin - before)[which], which
+    places: Ints = (begin - before).take(which)
+    places += np.arange(len(which))
+    return places, which
 
 
 def occurring(keys: Ints) -> Ints:

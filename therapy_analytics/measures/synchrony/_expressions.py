@@ -8,6 +8,7 @@ any dialogue of ordered turns is asked without putting them in order again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log, nan
 
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from therapy_analytics.measures.synchrony._sparse_rows import entries_of
 
 Ints = NDArray[np.int64]
+Lengths = tuple[float, float, float]
+"""Of instances of expressions: Shannon entropy in bits, mean and maximum of their tokens."""
 
 
 SHORT = 8
@@ -115,8 +118,8 @@ def _ordered(ids: Ints, ends: Ints) -> tuple[Ints, NDArray[np.int32]]:
     those that are not told apart yet, among themselves.
     """
     n = len(ids)
-    follows = np.argsort(ids)
-    begins = _differs(ids[follows])
+    follows = rising(ids)
+    begins = differs(ids[follows])
     open_ = np.arange(n)
     # At which step each place of the order was told apart from the one before
     apart = np.where(begins, 0, _NEVER)
@@ -135,9 +138,9 @@ def _told_apart(numbers: NDArray[np.int32], tokens: Ints, ends: Ints, size: int)
     """Return tokens in the order of runs of twice the size that has numbers, and which differ from those before."""
     reach = tokens + size
     second = np.where(reach < ends[tokens], numbers[np.minimum(reach, len(ends))], 0)
-    keys = numbers[tokens].astype(np.int64) * len(numbers) + second
-    order = np.argsort(keys)
-    return tokens[order], _differs(keys[order])
+    first = numbers[tokens]
+    order = rising(first, second)
+    return tokens[order], differs(first[order]) | differs(second[order])
 
 
 def _numbered(numbers: NDArray[np.int32], tokens: Ints, places: Ints, begins: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -215,22 +218,22 @@ class Expressions:
     def instances(self) -> tuple[Ints, Ints]:
         """Return the turn and the tokens of each instance: an expression that stands free in a turn, however often."""
         n = max(len(self.sizes), 1)
-        each = np.sort(self.turn * n + self.entry)
-        turn, entry = np.divmod(each[_differs(each)], n)
+        each = np.sort(self.turn * n + self.entry, kind="stable")  # quick where turn follows turn
+        turn, entry = np.divmod(each[differs(each)], n)
         return turn, self.sizes[entry]
-
-    def lengths(self) -> tuple[float, float, float]:
-        """Entropy in bits, mean and maximum of the lengths of instances; nan without any."""
-        if not len(self.sizes):
-            return nan, nan, nan
-        sizes = self.instances()[1]
-        return entropy_of(sizes) / log(2), int(sizes.sum()) / len(sizes), float(sizes.max())
 
     def covered(self, of: NDArray[np.bool_], n_tokens: int) -> NDArray[np.bool_]:
         """Return which tokens of the dialogue lie in some of the free occurrences, bool (n_tokens,)."""
         opened = np.bincount(self.start[of], minlength=n_tokens + 1)
         closed = np.bincount((self.start + self.length)[of], minlength=n_tokens + 1)
         return np.cumsum(opened - closed)[:-1] > 0
+
+
+def lengths_of(sizes: Ints) -> Lengths:
+    """Return what `Lengths` are of some instances; nan without any."""
+    if not len(sizes):
+        return nan, nan, nan
+    return entropy_of(sizes) / log(2), int(sizes.sum()) / len(sizes), float(sizes.max())
 
 
 def entropy_of(sizes: Ints) -> float:
@@ -270,7 +273,7 @@ def stretch(order: TurnOrder, turns: Ints, dialogues: Ints | None = None) -> Str
     tokens, turn = entries_of(order.offsets, turns)
     dialogue = np.zeros(len(turn), dtype=np.int64) if dialogues is None else dialogues[turn]
     ranks = order.rank[tokens].astype(np.int64)
-    follows = np.argsort(ranks + dialogue * len(order.rank))
+    follows = rising(dialogue, ranks)
     return Stretch(tokens, turn, dialogue, follows, ranks[follows])
 
 
@@ -308,7 +311,7 @@ def free_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> tuple[Ints, I
     """Return where the longest runs that come again in another group stand free, and their lengths."""
     longest = longest_repeats(order, talk, groups)
     # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
-    inside = ~_differs(talk.turn)
+    inside = ~differs(talk.turn)
     inside[1:] &= longest[:-1] > longest[1:]
     upto = talk.tokens + longest
     start = np.flatnonzero(~inside & (order.words_before[upto] > order.words_before[talk.tokens]))
@@ -317,22 +320,45 @@ def free_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> tuple[Ints, I
 
 def bare(start: Ints, length: Ints) -> Ints:
     """Return how many tokens of each of some free runs, in order, lie in none before it."""
-    end = start + length
+    found = length.copy()
     # Of two that stand free, the one that begins later also ends later.
-    return np.asarray(end - np.maximum(start, np.append(0, end)[:-1]))
+    found[1:] -= np.maximum(start[:-1] + length[:-1] - start[1:], 0)
+    return found
 
 
 def _kinds(keys: Ints) -> tuple[Ints, Ints]:
     """Return where each different key comes first, in the order of the keys, and for every key which of them it is."""
     follows = np.argsort(keys)
-    begins = _differs(keys[follows])
+    begins = differs(keys[follows])
     entry = np.empty(len(keys), dtype=np.int64)
     entry[follows] = np.cumsum(begins) - 1
     first = np.minimum.reduceat(follows, np.flatnonzero(begins)) if len(keys) else follows
     return first, entry
 
 
-def _differs(keys: Ints) -> NDArray[np.bool_]:
+def rising(*numbers: NDArray[np.integer]) -> Ints:
+    """Return the order in which numbers rise: by the first, and where these are alike by the next.
+
+    Examples
+    --------
+    >>> rising(np.array([1, 0, 1]), np.array([70_000, 5, -2])).tolist()
+    [1, 2, 0]
+    """
+    follows = np.arange(len(numbers[0]))
+    for one in reversed(numbers):
+        for digit in _digits(one.astype(np.int64, copy=False)):
+            follows = follows[np.argsort(digit[follows], kind="stable")]
+    return follows
+
+
+def _digits(numbers: Ints) -> Iterator[NDArray[np.uint16]]:
+    """Yield numbers 16 bits at a time, the lowest first: so short, they are put in order by counting."""
+    least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    for low in range(0, max(1, (most - least).bit_length()), 16):
+        yield ((numbers - least) >> low).astype(np.uint16)
+
+
+def differs(keys: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return which keys are not the one before."""
     differs = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=differs[1:])
@@ -342,7 +368,7 @@ def _differs(keys: Ints) -> NDArray[np.bool_]:
 def longest_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> Ints:
     """Return how long the longest run is that begins at each token and also stands in another group, (n,)."""
     n, ranks = len(talk.tokens), talk.ranks
-    begins = np.flatnonzero(_differs(groups[talk.sorted]) | _differs(talk.dialogue))
+    begins = np.flatnonzero(differs(groups[talk.sorted]) | differs(talk.dialogue))
     run = np.repeat(np.arange(len(begins)), np.diff(begins, append=n))
     of_one = talk.dialogue[begins[1:]] == talk.dialogue[begins[:-1]]
     # The tokens that have some of another group behind them, and before them

@@ -14,7 +14,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.measures.synchrony._expressions import Ints, bare
+from therapy_analytics.measures.synchrony._expressions import Ints, bare, differs
 from therapy_analytics.session import THERAPIST
 
 Bools = NDArray[np.bool_]
@@ -76,7 +76,7 @@ class Runs:
 
     def at(self, tokens: Ints) -> Runs:
         """Return those of some tokens."""
-        return Runs(self.ones[tokens], self.twos[tokens])
+        return Runs(self.ones.take(tokens), self.twos.take(tokens))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +100,11 @@ class Said:
     turn: Ints
     at: Ints
 
+    def stands(self, turns: Ints) -> tuple[Ints, Ints]:
+        """Return in which dialogue turns stand, counted over all who speak, and where in that."""
+        dialogue = turns // len(self.at)
+        return dialogue, self.at.take(turns - dialogue * len(self.at))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shared:
@@ -116,21 +121,27 @@ def _shared(own: Runs, lent: Runs) -> Iterator[_Shared]:
     """Yield the runs of one token that both sides have, of two, ..., each run with a number of its own, from 0."""
     n = 0
     for size, mine, theirs in ((1, own.ones, lent.ones), (2, own.twos, lent.twos)):
-        # Only what is known to the lenders' vocabulary has a number above 0.
-        run = np.full(int(max(mine.max(initial=0), theirs.max(initial=0))) + 1, -1)
-        run[mine] = 0
-        run[0] = -1
-        kinds = np.flatnonzero(run == 0)
-        run[kinds] = np.arange(n, n + len(kinds))
-        n += len(kinds)
-        own_run, lent_run = run[mine], run[theirs]
-        here, there = np.flatnonzero(own_run >= 0), np.flatnonzero(lent_run >= 0)
-        found = _Shared(size, here, own_run[here], there, lent_run[there])
+        found = _known(size, mine, theirs, n)
+        n = int(found.own_run.max(initial=n - 1)) + 1
         yield found
-    while len(found.lent):
+    while len(found.own):
         found = _longer(found, n)
         n = int(found.own_run.max(initial=n - 1)) + 1
         yield found
+
+
+def _known(size: int, mine: Ints, theirs: Ints, n: int) -> _Shared:
+    """Return the runs that both sides have, of those with numbers in the lenders' vocabulary, numbered from n."""
+    said, heard = np.zeros((2, int(max(mine.max(initial=0), theirs.max(initial=0))) + 1), dtype=np.bool_)
+    said[mine] = True
+    said[0] = False
+    there = np.flatnonzero(said.take(theirs))
+    lent = theirs.take(there)
+    heard[lent] = True
+    kinds, here = np.flatnonzero(heard), np.flatnonzero(heard.take(mine))
+    number = np.empty(len(said), dtype=np.int64)
+    number[kinds] = np.arange(n, n + len(kinds))
+    return _Shared(size, here, number.take(mine.take(here)), there, number.take(lent))
 
 
 def _longer(found: _Shared, n: int) -> _Shared:
@@ -144,20 +155,21 @@ def _longer(found: _Shared, n: int) -> _Shared:
     heard[0] = False
     number = n - 1 + np.cumsum(heard)
     mine = np.searchsorted(kinds, own_pair) + 1
-    here, there = heard[mine], theirs > 0
-    return _Shared(found.size + 1, own[here], number[mine[here]], lent[there], number[theirs[there]])
+    here, there = np.flatnonzero(heard.take(mine)), np.flatnonzero(theirs)
+    own_run, lent_run = number.take(mine.take(here)), number.take(theirs.take(there))
+    return _Shared(found.size + 1, own.take(here), own_run, lent.take(there), lent_run)
 
 
 def _kinds(keys: Ints) -> Ints:
     """Return the different ones of some keys, ascending."""
     keys = np.sort(keys)
-    return np.asarray(keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]])
+    return np.asarray(keys[differs(keys)])
 
 
 def _overlapping(tokens: Ints, runs: Ints, n: int) -> tuple[Ints, Ints]:
     """Return the tokens with a run at which, and at the next of which, a run begins, and a number for the two."""
     first = np.flatnonzero(tokens[1:] == tokens[:-1] + 1)
-    return tokens[first], runs[first] * n + runs[first + 1]
+    return tokens.take(first), runs.take(first) * n + runs.take(first + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,9 +182,9 @@ class _Lexicon:
         Tokens of each; 0 at the end, for no run.
     worded : bool array (n_runs + 1,)
         Whether some of them has a letter or digit.
-    own_first : int64 array (1, n_runs)
+    own_first : int64 array (n_runs, 1)
         The first turn of the own side that has each.
-    lent_first : int64 array (n_dialogues, n_runs)
+    lent_first : int64 array (n_runs, n_dialogues)
         The first turn of each lent side that has it; `_NEVER` where there is none.
     """
 
@@ -192,39 +204,36 @@ class _Lexicon:
         words_before = np.append(0, np.cumsum(own.words))
         worded = np.zeros(n_runs + 1, dtype=np.bool_)
         worded[own_run] = words_before[own_at + sizes[own_run]] > words_before[own_at]
-        turn, n_turns = lent.turn[at], len(lent.at)
-        places, when = (np.arange(n) * n_runs).repeat(n_turns), np.tile(lent.at, n)
+        dialogue, when = lent.stands(lent.turn.take(at))
         return cls(
             sizes,
             worded,
-            _first(own_run, own.at[own.turn[own_at]], (1, n_runs)),
-            _first(places[turn] + run, when[turn], (n, n_runs)),
+            _first(own_run, own.at[own.turn[own_at]], (n_runs, 1)),
+            _first(run * n + dialogue, when, (n_runs, n)),
         )
 
     def longest(self, found: list[_Shared], own: Said, lent: Said) -> tuple[Ints, Ints]:
         """Return the longest shared run at each token: of the own side, (n, n_tokens), and of the lent, (1, n_tokens).
 
-        -1 where there is none.
+        The place at the end of `sizes` where there is none.
         """
-        mine = np.full((len(self.lent_first), len(own.turn)), -1)
-        theirs = np.full((1, len(lent.turn)), -1)
+        heard = self.lent_first < _NEVER
+        mine, theirs = np.full((len(own.turn), heard.shape[1]), len(heard)), np.full((1, len(lent.turn)), len(heard))
         for one in found:
             theirs[0, one.lent] = one.lent_run
-            heard = self.lent_first[:, one.own_run] < _NEVER
-            mine[:, one.own] = np.where(heard, one.own_run, mine[:, one.own])
-        return mine, theirs
+            mine[one.own] = np.where(heard.take(one.own_run, axis=0), one.own_run[:, None], mine.take(one.own, axis=0))
+        return np.ascontiguousarray(mine.T), theirs
 
-    def free(self, said: Said, longest: Ints, n: int) -> _Free:
-        """Return which of the longest runs stand free on a side, as `longest` gives them, in n dialogues."""
-        length = self.sizes[longest]
-        free = self.worded[longest]
+    def free(self, said: Said, longest: Ints) -> _Free:
+        """Return which of the longest runs stand free on a side, as `longest` gives them, in each dialogue."""
+        length, free = self.sizes.take(longest), self.worded.take(longest)
         # A run is free unless it lies in a larger one; the longest run of the token before is the only one to ask.
-        free[:, 1:] &= (length[:, :-1] <= length[:, 1:]) | (said.turn[1:] != said.turn[:-1])
+        free[:, 1:] &= (length[:, :-1] <= length[:, 1:]) | differs(said.turn)[1:]
         start = np.flatnonzero(free)
-        row, run = start // longest.shape[1], longest.ravel()[start]
-        turn = row * len(said.at) + said.turn[start - row * longest.shape[1]]
-        dialogue, at = np.arange(n).repeat(len(said.at)), np.tile(said.at, n)
-        return _Free(start, self.sizes[run], run, turn, dialogue[turn], at[turn], len(said.at))
+        row = start // longest.shape[1]
+        run = longest.ravel().take(start)
+        turn = row * len(said.at) + said.turn.take(start - row * longest.shape[1])
+        return _Free(start, self.sizes.take(run), run, turn, *said.stands(turn), len(said.at))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,8 +261,8 @@ class _Free:
     def covered(self, of: Bools, n: int) -> Ints:
         """Return how many tokens of each of n dialogues lie in some of these runs."""
         those = np.flatnonzero(of)
-        start = self.start[those]
-        return np.bincount(self.dialogue[those], bare(start, self.length[those]), minlength=n).astype(np.int64)
+        covered = bare(self.start.take(those), self.length.take(those))
+        return np.bincount(self.dialogue.take(those), covered, minlength=n).astype(np.int64)
 
     def lengths(self, sizes: Ints, n: int) -> Ints:
         """Return how many instances of each length there are in each of n dialogues, (n, longest + 1).
@@ -264,7 +273,7 @@ class _Free:
         """
         width = int(sizes.max()) + 1
         found = np.bincount(self.dialogue * width + self.length, minlength=n * width)
-        each = np.sort(self.turn * len(sizes) + self.run)
+        each = np.sort(self.turn * len(sizes) + self.run, kind="stable")  # quick where turn follows turn
         again = each[1:][each[1:] == each[:-1]]
         turn = again // len(sizes)
         found -= np.bincount(turn // self.n_turns * width + sizes[again - turn * len(sizes)], minlength=n * width)
@@ -291,19 +300,19 @@ def expressions_with_each(own: Said, lent: Said, n: int, *, role: int) -> NDArra
     found = list(_shared(own.runs, lent.runs))
     lexicon = _Lexicon.of(found, own, lent, n)
     sides = [
-        lexicon.free(side, longest, n)
+        lexicon.free(side, longest)
         for side, longest in zip((own, lent), lexicon.longest(found, own, lent), strict=True)
     ]
     shape = lexicon.lent_first.shape
-    places = [one.dialogue * shape[1] + one.run for one in sides]
+    places = [one.run * n + one.dialogue for one in sides]
     first_free = np.minimum(*(_first(place, one.at, shape) for place, one in zip(places, sides, strict=True)))
     first = lexicon.own_first, lexicon.lent_first
     since = np.maximum(np.maximum(*first), first_free).ravel()
-    hits = np.array([one.covered(one.at >= since[place], n) for place, one in zip(places, sides, strict=True)])
+    hits = np.array([one.covered(one.at >= since.take(place), n) for place, one in zip(places, sides, strict=True)])
     tokens = np.array([np.full(n, len(own.turn)), np.bincount(lent.turn // len(lent.at), minlength=n)])
     free = first_free < _NEVER
-    n_expressions = free.sum(axis=1)
-    begun = (free & (first[role] < first[1 - role])).sum(axis=1)
+    n_expressions = free.sum(axis=0)
+    begun = (free & (first[role] < first[1 - role])).sum(axis=0)
     variety, repetition = n_expressions / tokens.sum(axis=0), hits.sum(axis=0) / tokens.sum(axis=0)
     initiated = np.where(n_expressions > 0, begun / np.maximum(n_expressions, 1), nan)
     by_role = (hits / tokens)[:: 1 if role == THERAPIST else -1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,12 @@ from numpy.typing import NDArray
 from therapy_analytics.measures.synchrony._expressions import (
     Expressions,
     Ints,
+    Lengths,
     TurnOrder,
     bare,
     find_expressions,
     free_repeats,
+    lengths_of,
     order_turns,
     stretch,
 )
@@ -158,41 +159,69 @@ def expressions_between(order: TurnOrder, turns: Ints, roles: NDArray[np.integer
     roles : int array (n,)
         Their roles, 0 therapist, 1 client; others are passed over.
     """
+    return expressions_of_each(order, turns, roles, np.zeros(len(turns), dtype=np.int64), 1)[0]
+
+
+def expressions_of_each(
+    order: TurnOrder, turns: Ints, roles: NDArray[np.integer], dialogues: Ints, n: int
+) -> list[SharedExpressions]:
+    """Return `expressions_between` of n dialogues; the dialogue of each turn is given too, and never falls."""
     kept = np.flatnonzero((roles == THERAPIST) | (roles == CLIENT))
-    talk = stretch(order, turns[kept])
+    talk = stretch(order, turns[kept], dialogues[kept])
     sides = roles[kept].astype(np.int64)[talk.turn]
     found = find_expressions(order, talk, groups=sides, sides=sides)
-    covered, values = said_of(found, sides)
-    per_turn = np.full(len(turns), nan)
-    if not np.isnan(values["variety"]):
-        per_turn[kept] = _shares(covered, talk.turn, len(kept))
-    new = found.covered(found.turn == found.established[found.entry], len(sides))
+    established = found.established[found.entry]
+    covered = found.covered(found.turn >= established, len(sides))
+    new = found.covered(found.turn == established, len(sides))
+    begun = found.first_use[THERAPIST] < found.first_use[CLIENT]
+    of_each = [
+        *(dialogues[kept][found.first_free[some]] for some in (slice(None), begun)),
+        *(talk.dialogue[(sides == role) & some] for some in (True, covered) for role in (THERAPIST, CLIENT)),
+        talk.dialogue[new],
+    ]
+    counts = np.stack([np.bincount(one, minlength=n) for one in of_each], axis=1)
+    per_turn = np.split(_per_turn(covered, talk.turn, kept, len(turns)), np.searchsorted(dialogues, np.arange(1, n)))
+    about = zip(counts.tolist(), _lengths_of_each(found, dialogues[kept], n), per_turn, strict=True)
+    return [_shared(*one) for one in about]
+
+
+def _lengths_of_each(found: Expressions, dialogues: Ints, n: int) -> list[Lengths]:
+    """Return the entropy in bits, mean and maximum of the lengths of each dialogue's instances."""
+    turn, sizes = found.instances()
+    return [lengths_of(one) for one in np.split(sizes, np.searchsorted(dialogues[turn], np.arange(1, n)))]
+
+
+def _per_turn(covered: NDArray[np.bool_], turn: Ints, kept: Ints, n_turns: int) -> NDArray[np.float64]:
+    """Return the share of covered tokens in each turn; nan for turns that were not kept, and those without tokens."""
+    total, hits = np.bincount(turn, minlength=len(kept)), np.bincount(turn[covered], minlength=len(kept))
+    shares = np.full(n_turns, nan)
+    shares[kept] = np.divide(hits, total, out=np.full(len(kept), nan), where=total > 0)
+    return shares
+
+
+def _shared(counts: list[int], lengths: Lengths, per_turn: NDArray[np.float64]) -> SharedExpressions:
+    """Return what is said of a dialogue, of which this is counted.
+
+    Its expressions and those that the therapist began, the tokens of each of the two, those of each in established
+    expressions, and those in the turns that establish them.
+    """
+    n, begun, of_therapist, of_client, hits, other_hits, new = counts
+    n_tokens = of_therapist + of_client
+    spoken = of_therapist > 0 and of_client > 0
+    entropy, mean, longest = lengths
     return SharedExpressions(
-        n_tokens=len(sides),
-        n_expressions=len(found.sizes),
-        establishment=float(new.mean()) if not np.isnan(values["variety"]) else nan,
-        per_turn=per_turn,
-        **values,
+        n_tokens=n_tokens,
+        n_expressions=n,
+        variety=n / n_tokens if spoken else nan,
+        repetition=(hits + other_hits) / n_tokens if spoken else nan,
+        establishment=new / n_tokens if spoken else nan,
+        entropy=entropy,
+        mean_length=mean,
+        max_length=longest,
+        initiated=(begun / n, (n - begun) / n) if n else (nan, nan),
+        repetition_by=(hits / of_therapist, other_hits / of_client) if spoken else (nan, nan),
+        per_turn=per_turn if spoken else np.full(len(per_turn), nan),
     )
-
-
-def said_of(found: Expressions, sides: Ints) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-    """Return which tokens lie in established expressions, and what is said of the whole dialogue."""
-    covered = found.covered(found.turn >= found.established[found.entry], len(sides))
-    of_client = sides == CLIENT
-    n, n_hits = int(np.count_nonzero(of_client)), int(np.count_nonzero(covered & of_client))
-    others, other_hits = len(sides) - n, int(np.count_nonzero(covered)) - n_hits
-    spoken = n > 0 and others > 0
-    entropy, mean, longest = found.lengths()
-    return covered, {
-        "variety": len(found.sizes) / len(sides) if spoken else nan,
-        "repetition": (n_hits + other_hits) / len(sides) if spoken else nan,
-        "repetition_by": (other_hits / others, n_hits / n) if spoken else (nan, nan),
-        "entropy": entropy,
-        "mean_length": mean,
-        "max_length": longest,
-        "initiated": _initiated(found),
-    }
 
 
 def paired_expressions(
@@ -265,7 +294,7 @@ def expressions_of_one(order: TurnOrder, turns: Ints) -> SelfExpressions:
     talk = stretch(order, turns)
     n = len(talk.tokens)
     found = find_expressions(order, talk, groups=talk.turn, sides=np.zeros(n, dtype=np.int64))
-    entropy, mean, longest = found.lengths()
+    entropy, mean, longest = lengths_of(found.instances()[1])
     return SelfExpressions(
         n_tokens=n,
         n_expressions=len(found.sizes),
@@ -277,27 +306,13 @@ def expressions_of_one(order: TurnOrder, turns: Ints) -> SelfExpressions:
     )
 
 
-def repetition_of_each(order: TurnOrder, therapist: Ints, client: Ints) -> Sides:
-    """Return the repetition of `expressions_of_one`, of the turns of each; nan for one who says nothing."""
-    turns, sizes = np.append(therapist, client), [len(therapist), len(client)]
-    talk = stretch(order, turns, np.repeat([THERAPIST, CLIENT], sizes))
+def repetition_of_each(order: TurnOrder, turns: Ints, speakers: Ints, n: int) -> NDArray[np.float64]:
+    """Return the repetition of `expressions_of_one`, of n speakers; nan for those who say nothing.
+
+    The speaker of each turn, from 0, is given too, and never falls.
+    """
+    talk = stretch(order, turns, speakers)
     start, length = free_repeats(order, talk, groups=talk.turn)
-    hits = np.bincount(talk.dialogue[start], bare(start, length), minlength=2)
-    total = np.bincount(talk.dialogue, minlength=2)
-    found = np.divide(hits, total, out=np.full(2, nan), where=total > 0)
-    return float(found[THERAPIST]), float(found[CLIENT])
-
-
-def _shares(covered: NDArray[np.bool_], group: Ints, n_groups: int) -> NDArray[np.float64]:
-    """Share of covered tokens in each group; nan for groups without tokens."""
-    total = np.bincount(group, minlength=n_groups)
-    hits = np.bincount(group[covered], minlength=n_groups)
-    return np.asarray(np.divide(hits, total, out=np.full(n_groups, nan), where=total > 0))
-
-
-def _initiated(found: Expressions) -> Sides:
-    if not len(found.sizes):
-        return nan, nan
-    therapist, client = found.first_use
-    n = len(therapist)
-    return float(np.count_nonzero(therapist < client) / n), float(np.count_nonzero(client < therapist) / n)
+    hits = np.bincount(talk.dialogue[start], bare(start, length), minlength=n)
+    total = np.bincount(talk.dialogue, minlength=n)
+    return np.asarray(np.divide(hits, total, out=np.full(n, nan), where=total > 0))

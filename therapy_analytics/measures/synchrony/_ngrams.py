@@ -19,8 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures.synchrony._chance import distinct
-from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, Sparse, row_of, squares_of
+from therapy_analytics.measures.synchrony._sparse_rows import (
+    Chosen,
+    Floats,
+    Ints,
+    Sparse,
+    chosen,
+    distinct,
+    entries_of,
+    row_of,
+    squares_of,
+)
 
 Keys: TypeAlias = NDArray[np.uint64]
 
@@ -37,9 +46,12 @@ class Links:
     ----------
     found : mapping of Links to two int arrays
         For other sets, as long as these live.
+    placed : mapping of Links to int array
+        The same for other sets, as `placed_in` says it.
     """
 
     found: WeakKeyDictionary[Links, tuple[Ints, Ints]] = field(default_factory=WeakKeyDictionary, repr=False)
+    placed: WeakKeyDictionary[Links, Ints] = field(default_factory=WeakKeyDictionary, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,22 +62,34 @@ class NGrams:
     ----------
     types : uint64 array (n_types,)
         A key of each n-gram that occurs, the same in every set of turns; rising.
-    counts : sparse array (n_turns, n_types)
-        How often each occurs.
+    counts : sparse array (n_rows, n_types)
+        How often each occurs, in these turns and maybe others.
     squares : float64 array (n_turns,)
-        Squared length of each row.
+        Squared length of each turn's row.
     links : Links
         Of the types.
+    first : int
+        The row of the first turn.
     """
 
     types: Keys
     counts: Sparse
     squares: Floats
     links: Links = field(default_factory=Links, repr=False)
+    first: int = 0
 
     def between(self, start: int, stop: int) -> NGrams:
-        """Return those of turns ``start:stop``, with the types of all."""
-        return NGrams(self.types, self.counts[start:stop], self.squares[start:stop], self.links)
+        """Return those of turns ``start:stop``, with the types and the counts of all."""
+        return NGrams(self.types, self.counts, self.squares[start:stop], self.links, self.first + start)
+
+    def entries(self, turns: Ints) -> tuple[Ints, Floats, Ints]:
+        """Return the types that turns have, turn after turn, how often, and for each the place of its turn."""
+        at, of_turn = entries_of(self.counts.indptr, self.first + turns)
+        return self.counts.indices.take(at), self.counts.data.take(at), of_turn
+
+    def chosen(self, turns: Ints, types: Ints) -> Chosen:
+        """Return the counts of turns, of no types but some, which are given in rising order."""
+        return chosen(self.counts, self.first + turns, types)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +140,15 @@ class Kernel:
     pairs: Callable[[Ints, Ints], Floats]
     sizes: tuple[Ints, Ints]
     width: int
+
+    def turned(self) -> Kernel:
+        """Return the same with rows and columns exchanged."""
+        return Kernel(
+            lambda rows, columns: self.table(columns, rows).T,
+            lambda rows, columns: self.pairs(columns, rows),
+            self.sizes[::-1],
+            self.width,
+        )
 
 
 def words_of(session: AnnotatedSession) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -255,6 +288,25 @@ def in_common(a: NGrams | TaggedNGrams, b: NGrams | TaggedNGrams) -> tuple[Ints,
     if a.links not in known:
         known[a.links] = shared_types(a.types, b.types)
     return known[a.links]
+
+
+def placed_in(a: NGrams, b: NGrams) -> Ints:
+    """Return where each type of a set of turns stands among those of another, (n_types,); -1 for none."""
+    known = a.links.placed
+    if b.links not in known:
+        of_a, of_b = in_common(a, b)
+        known[b.links] = np.full(len(a.types), -1)
+        known[b.links][of_a] = of_b
+    return known[b.links]
+
+
+def chosen_in_common(a: NGrams, turns: Ints, b: NGrams) -> tuple[Chosen, Ints]:
+    """Return the counts of turns of a set, of the types that another set has too, and which types of that these are."""
+    types, numbers, of_turn = a.entries(turns)
+    places = placed_in(a, b).take(types)
+    kept = np.flatnonzero(places >= 0)
+    said, at = distinct(places.take(kept), len(b.types))
+    return Chosen.of(numbers.take(kept), at, of_turn.take(kept), (len(turns), len(said))), said
 
 
 def over_pairs(

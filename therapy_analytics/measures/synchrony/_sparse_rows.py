@@ -40,6 +40,13 @@ class Chosen:
     bounds: Ints
     width: int
 
+    @classmethod
+    def of(cls, numbers: Floats, columns: Ints, rows: Ints, shape: tuple[int, int]) -> Chosen:
+        """Return counts of which the row and the column of each are known; rows rise."""
+        bounds = np.zeros(shape[0] + 1, dtype=np.int32)
+        np.cumsum(np.bincount(rows, minlength=shape[0]), out=bounds[1:])
+        return cls(numbers, columns, rows, bounds, shape[1])
+
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
@@ -75,16 +82,14 @@ def products(one: Chosen, other: Chosen) -> Floats:
 def chosen(counts: Sparse, rows: Ints, columns: Ints) -> Chosen:
     """Return rows with no columns but some, which are given in rising order."""
     at, of_row = entries_of(counts.indptr, rows)
-    numbers, places, width = counts.data[at], counts.indices[at], len(columns)
+    places, width = counts.indices.take(at), len(columns)
     if width < counts.shape[1]:
-        to = np.full(counts.shape[1], -1)
+        to = np.full(counts.shape[1], -1, dtype=np.int32)
         to[columns] = np.arange(width)
-        places = to[places]
-        kept = places >= 0
-        numbers, places, of_row = numbers[kept], places[kept], of_row[kept]
-    bounds = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(of_row, minlength=len(rows)), out=bounds[1:])
-    return Chosen(numbers, places, of_row, bounds, width)
+        places = to.take(places)
+        kept = np.flatnonzero(places >= 0)
+        at, places, of_row = at.take(kept), places.take(kept), of_row.take(kept)
+    return Chosen.of(counts.data.take(at), places, of_row, (len(rows), width))
 
 
 def entries_of(bounds: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -96,6 +101,21 @@ def entries_of(bounds: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.
     [[3, 4, 0, 1], [0, 0, 1, 1]]
     """
     return consecutive(bounds[rows], bounds[rows + 1] - bounds[rows])
+
+
+def distinct(columns: Ints, n: int) -> tuple[Ints, Ints]:
+    """Return the different ones of columns below `n`, in order, and for each given one its place among them.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in distinct(np.array([7, 2, 7]), 9)]
+    [[2, 7], [1, 0, 1]]
+    """
+    seen, place = np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
+    seen[columns] = True
+    those = np.flatnonzero(seen)
+    place[those] = np.arange(len(those))
+    return those, place.take(columns)
 
 
 def row_of(counts: Sparse) -> NDArray[np.int64]:

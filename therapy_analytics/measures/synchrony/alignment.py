@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import distinct
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
 from therapy_analytics.measures.synchrony._ngrams import (
     Kernel,
     NGrams,
-    in_common,
+    chosen_in_common,
     joined,
     ngrams,
     over_pairs,
+    placed_in,
     words_of,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
-from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, chosen, entries_of, products
+from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, distinct, products
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 __all__ = ["NGrams", "joined", "lexical_cosines", "lexical_whole", "ngrams"]
@@ -82,8 +82,10 @@ def lexical_cosines(a: NGrams, b: NGrams, anchors: ArrayLike, replies: ArrayLike
 
 
 def _lexical(a: NGrams, b: NGrams, empty: float, rows: Ints, columns: Ints) -> Kernel:
-    of_a, of_b = _said_in_common(a, b, rows, columns)
-    left, right = chosen(a.counts, rows, of_a), chosen(b.counts, columns, of_b)
+    if len(rows) > len(columns):
+        return _lexical(b, a, empty, columns, rows).turned()
+    left, types = chosen_in_common(a, rows, b)
+    right = b.chosen(columns, types)
     squares = a.squares[rows], b.squares[columns]
 
     def table(some: slice, others: slice) -> Floats:
@@ -94,17 +96,7 @@ def _lexical(a: NGrams, b: NGrams, empty: float, rows: Ints, columns: Ints) -> K
         shared: Floats = np.asarray(left.sparse()[some].multiply(right.sparse()[others]).sum(axis=1))
         return cosine(shared, squares[0][some], squares[1][others], empty)
 
-    return Kernel(table, pairs, (np.diff(left.bounds), np.diff(right.bounds)), len(of_a))
-
-
-def _said_in_common(a: NGrams, b: NGrams, rows: Ints, columns: Ints) -> tuple[Ints, Ints]:
-    """Return `in_common`, but only what the rows of `a`, or the columns of `b`, have: whichever are fewer."""
-    of_a, of_b = in_common(a, b)
-    few, of_few, turns = (a, of_a, rows) if len(rows) <= len(columns) else (b, of_b, columns)
-    said = np.zeros(len(few.types), dtype=np.bool_)
-    said[few.counts.indices[entries_of(few.counts.indptr, turns)[0]]] = True
-    found = said[of_few]
-    return of_a[found], of_b[found]
+    return Kernel(table, pairs, (np.diff(left.bounds), np.diff(right.bounds)), len(types))
 
 
 def lexical_whole(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan) -> float:
@@ -144,11 +136,11 @@ def _of_many(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan
     """Return `lexical_whole` of many dialogues; the turns of one of the two sides are a row for each."""
     if of_a.ndim > 1:
         return _of_many(b, a, of_b, of_a, empty=empty)
-    one, (at_a, at_b) = _total(a, of_a), in_common(a, b)
-    beside = np.zeros(len(b.types))
-    beside[at_b] = one[at_a]
-    types, others = _totals(b, np.atleast_2d(of_b))
-    return cosine(others @ beside[types], np.asarray(one @ one), (others * others).sum(axis=1), empty)
+    (types, one), (theirs, others) = _totals(a, of_a[None]), _totals(b, np.atleast_2d(of_b))
+    places, beside = placed_in(a, b).take(types), np.zeros(len(b.types))
+    known = np.flatnonzero(places >= 0)
+    beside[places.take(known)] = one[0].take(known)
+    return cosine(others @ beside.take(theirs), (one * one).sum(axis=1), (others * others).sum(axis=1), empty)
 
 
 def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Floats:
@@ -160,20 +152,12 @@ def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Flo
     return values if np.isnan(empty) else np.where(np.isnan(values), empty, values)
 
 
-def _total(grams: NGrams, turns: Ints) -> Floats:
-    """Return how often each type occurs in some turns, (n_types,)."""
-    at, _ = entries_of(grams.counts.indptr, turns)
-    counts = grams.counts
-    total = np.bincount(counts.indices[at], weights=counts.data[at], minlength=len(grams.types))
-    return total.astype(np.float64, copy=False)
-
-
 def _totals(grams: NGrams, turns: Ints) -> tuple[Ints, Floats]:
     """Return the types that occur in some rows of turns, and how often each does in each row, (n_rows, n_types)."""
-    at, of_turn = entries_of(grams.counts.indptr, turns.ravel())
-    types, type_at = distinct(grams.counts.indices[at], len(grams.types))
-    cells = of_turn // turns.shape[1] * len(types) + type_at
-    total = np.bincount(cells, weights=grams.counts.data[at], minlength=len(turns) * len(types))
+    found, numbers, of_turn = grams.entries(turns.ravel())
+    types, place = distinct(found, len(grams.types))
+    cells = of_turn // turns.shape[1] * len(types) + place
+    total = np.bincount(cells, numbers, len(turns) * len(types))
     return types, total.astype(np.float64, copy=False).reshape(len(turns), -1)
 
 

@@ -11,31 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.annotate import Place
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import Floats, spoken_turns
-from therapy_analytics.measures.synchrony._expressions import (
-    Ints,
-    TurnOrder,
-    order_turns,
-)
+from therapy_analytics.measures.synchrony._expressions import Ints, order_turns
 from therapy_analytics.measures.synchrony._expressions_by_turn_pairs import (
     TurnPairExpressions,
     expressions_by_turn_pairs,
 )
-from therapy_analytics.measures.synchrony._expressions_lent import Runs, Said, Vocabulary, expressions_with_each
+from therapy_analytics.measures.synchrony._expressions_lent import Said, Vocabulary, expressions_with_each
 from therapy_analytics.measures.synchrony._expressions_of_dialogue import (
     SelfExpressions,
     SharedExpressions,
     Sides,
     expressions_between,
     expressions_of_dialogue,
+    expressions_of_each,
     expressions_of_one,
     paired_expressions,
     repetition_of_each,
     self_expressions,
 )
+from therapy_analytics.measures.synchrony._sparse_rows import entries_of
 from therapy_analytics.measures.synchrony._whole import (
     Side,
     Whole,
@@ -61,81 +58,99 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Talk:
-    """The tokens of a session, and the strangers whose turns stand in its dialogues.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tokens:
+    """The tokens of all turns of a batch.
 
     Attributes
     ----------
-    keys, words : arrays (n_tokens,)
-        What each token is, the same in every batch, and whether it has a letter or digit.
+    keys, kinds : arrays (n_tokens,)
+        What each token is, the same in every batch; and numbered from 0, in this one.
+    words : bool array (n_tokens,)
+        Which have a letter or digit.
     offsets : int64 array (n_turns + 1,)
-        Where each turn's tokens begin, from 0.
-    spoken : two int64 arrays
-        Turns with words of the therapist, and of the client.
-    strangers : _Talk or None
-        All turns of the strangers.
-    place : Place or None
-        Of the session in its batch.
+        Where each turn's tokens begin.
     """
 
     keys: NDArray[np.uint64]
+    kinds: Ints
     words: NDArray[np.bool_]
     offsets: Ints
-    spoken: tuple[Ints, Ints]
-    strangers: _Talk | None
-    place: Place | None
 
-    @cached_property
-    def order(self) -> TurnOrder:
-        """The order of its turns, which stand there from `first` on: turns of a batch are put in order at once."""
-        if self.place is not None:
-            return self.place.whole.once(_talk).order
-        return order_turns(self.keys.view(np.int64), self.offsets, self.words)
+
+def _tokens(session: AnnotatedSession) -> _Tokens:
+    tokens, offsets = session.turns.tokens, session.turns.offsets
+    ids = tokens.ids[offsets[0] : offsets[-1]]
+    kinds = np.unique(tokens.keys, return_inverse=True)[1]
+    return _Tokens(tokens.keys[ids], kinds[ids], tokens.verbal[ids], offsets - offsets[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Talk:
+    """What is said in a session, and the strangers whose turns stand in its dialogues.
+
+    Attributes
+    ----------
+    session : AnnotatedSession
+        The session.
+    batch : AnnotatedSession
+        All turns of its batch, or the session where it is in none.
+    first : int
+        The session's first turn among those.
+    strangers : _Talk or None
+        All turns of the strangers.
+    """
+
+    session: AnnotatedSession
+    batch: AnnotatedSession
+    first: int
+    strangers: _Talk | None
 
     @property
-    def first(self) -> int:
-        """The session's first turn in the order."""
-        return 0 if self.place is None else self.place.start
-
-    @cached_property
-    def shared(self) -> SharedExpressions:
-        """What the two share, turn by turn as they speak."""
-        turns = np.concatenate(self.spoken)
-        roles = np.repeat([THERAPIST, CLIENT], [len(one) for one in self.spoken])
-        said = np.argsort(turns)
-        return expressions_between(self.order, self.first + turns[said], roles[said])
-
-    def repeated(self) -> Sides:
-        """Return how much each repeats of their own."""
-        return repetition_of_each(self.order, *(self.first + turns for turns in self.spoken))
+    def own(self) -> _Own:
+        """What the two say that comes again."""
+        return self.session.by_session(_own)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """What is said, as that of strangers."""
-        return Vocabulary.of(self.keys, self.offsets)
-
-    @cached_property
-    def runs(self) -> Runs:
-        """What is said, in the vocabulary of the strangers; what they say, in their own."""
-        return (self.strangers or self).vocabulary.runs(self.keys, self.offsets)
+        tokens = self.batch.once(_tokens)
+        return Vocabulary.of(tokens.keys, tokens.offsets)
 
     def said(self, side: Side) -> Said:
-        """Return what is said in the turns of a side, one behind the other."""
-        turns = side.turns.ravel()
-        first = self.offsets[turns]
-        sizes = self.offsets[turns + 1] - first
-        turn = np.repeat(np.arange(len(turns)), sizes)
-        tokens = np.arange(len(turn)) + (first - np.cumsum(sizes) + sizes)[turn]
-        return Said(self.runs.at(tokens), self.words[tokens], turn, side.at)
+        """Return what is said in the turns of a side, one behind the other, in the vocabulary of the strangers."""
+        tokens, vocabulary = self.batch.once(_tokens), (self.strangers or self).vocabulary
+        runs = self.batch.once(lambda _: vocabulary.runs(tokens.keys, tokens.offsets), key=("runs", vocabulary))
+        at, turn = entries_of(tokens.offsets, self.first + side.turns.ravel())
+        return Said(runs.at(at), tokens.words[at], turn, side.at)
 
 
 def _talk(session: AnnotatedSession) -> _Talk:
-    tokens, offsets = session.turns.tokens, session.turns.offsets
-    ids = tokens.ids[offsets[0] : offsets[-1]]
+    place = session.in_batch
+    batch, first = (session, 0) if place is None else (place.whole, place.start)
     strangers = None if session.company is None else session.company.whole.once(_talk)
-    spoken = spoken_turns(session)
-    return _Talk(tokens.keys[ids], tokens.verbal[ids], offsets - offsets[0], spoken, strangers, session.in_batch)
+    return _Talk(session, batch, first, strangers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Own:
+    """What the two of a session share, turn by turn as they speak, and how much each repeats of their own."""
+
+    shared: SharedExpressions
+    repeated: Sides
+
+
+def _own(session: AnnotatedSession) -> list[_Own]:
+    """Return what is found in each session of a batch: its turns are put in order at once."""
+    tokens, roles, n = session.once(_tokens), session.turns.roles, len(session.bounds) - 1
+    order = order_turns(tokens.kinds, tokens.offsets, tokens.words)
+    turns = np.sort(np.concatenate(spoken_turns(session)))
+    whose = np.searchsorted(session.bounds, turns, side="right") - 1
+    shared = expressions_of_each(order, turns, roles[turns], whose, n)
+    speakers = 2 * whose + roles[turns]
+    follows = np.argsort(speakers, kind="stable")
+    repeated = repetition_of_each(order, turns[follows], speakers[follows], 2 * n).reshape(n, 2).tolist()
+    return [_Own(one, (therapist, client)) for one, (therapist, client) in zip(shared, repeated, strict=True)]
 
 
 def _many(therapist: Side, client: Side) -> Floats:
@@ -151,7 +166,7 @@ def _values(therapist: Side, client: Side) -> list[float]:
     if therapist.represented is not client.represented:
         values: list[float] = _many(therapist, client)[0].tolist()
         return values
-    found: SharedExpressions = therapist.represented.shared
+    found: SharedExpressions = therapist.represented.own.shared
     lengths = found.entropy * log(2), found.mean_length
     return [found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated[THERAPIST]]
 
@@ -286,10 +301,10 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     strategies in human-agent interactions based on measures of lexical repetitions. Language
     Resources and Evaluation, 55, 353-388.
     """
-    talk = session.meanwhile(_talk)
-    therapist, client = talk.repeated()
+    own = session.meanwhile(_talk).own
+    therapist, client = own.repeated
     series = np.full(len(session), nan)
-    series[np.sort(np.concatenate(talk.spoken))] = talk.shared.per_turn
+    series[np.sort(np.concatenate(spoken_turns(session)))] = own.shared.per_turn
     return whole_values(EXPRESSIONS, session) | {
         "therapist_self_repetition": therapist,
         "client_self_repetition": client,
