@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from therapy_analytics.behaviours import features
-from therapy_analytics.language.consecutive import occurring
+from therapy_analytics.language.integers import occurring
 from therapy_analytics.language.stretches import turns_of
 
 

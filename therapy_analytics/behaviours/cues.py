@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.consecutive import occurring
+from therapy_analytics.language.integers import occurring
 
 CUES: dict[str, str] = {
     "wh": "what how why who when where which",

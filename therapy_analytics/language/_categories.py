@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language.consecutive import consecutive
+from therapy_analytics.language.integers import consecutive
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import Tokens
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language._divide import Pieces, divide, each_alone, word_of
-from therapy_analytics.language.consecutive import consecutive
+from therapy_analytics.language.integers import consecutive
 
 _STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u2014": " ", "\u2013": " "})
 _DASH = re.compile(r"-(?:(?!\w)|(?<!\w-)|(?=\w+'))")

@@ -13,7 +13,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath, text_to_path
 
-from therapy_analytics.language.consecutive import consecutive
+from therapy_analytics.language.integers import consecutive
 from therapy_analytics.plots._artists import Shape
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 
 from therapy_analytics.behaviours.text_model import turn_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.consecutive import consecutive, occurring
 from therapy_analytics.language.embeddings import DIMENSIONS
+from therapy_analytics.language.integers import consecutive, occurring
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.measures._turns import last_of
 from therapy_analytics.measures.process._questions import Bools, Floats, Ints, owners, questions

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.text_model import Texts, read_texts
 from therapy_analytics.language import AnnotatedSession, TurnArrays
+from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.phrases import load_book
-from therapy_analytics.measures.synchrony._chance import distinct
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
+from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.language.said import Ints, Marks, Said, bounds, by_word
 from therapy_analytics.measures.process._clauses import Bools, Row
 from therapy_analytics.measures.process._word_meanings import narrow_directions
-from therapy_analytics.measures.synchrony._chance import distinct
 
 WITHIN = 5
 """Client turns of some words in which the ground of what is ascribed to the client is looked for."""

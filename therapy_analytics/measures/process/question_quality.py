@@ -8,6 +8,7 @@ import numpy as np
 
 from therapy_analytics.behaviours.text_model import vectors_of
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
@@ -22,7 +23,6 @@ from therapy_analytics.measures.process._questions import (
     owners,
     questions,
 )
-from therapy_analytics.measures.synchrony._chance import distinct
 
 _SOURCE = "This package's own; construct: Hill (2020), Helping skills; Sudman & Bradburn (1982), Asking questions"
 _EASY_WORDS, _HARD_WORDS = 12, 40

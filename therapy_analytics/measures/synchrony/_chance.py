@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.integers import distinct
 from therapy_analytics.measures.synchrony._lenders import turns_like
 from therapy_analytics.session import CLIENT, THERAPIST
 
@@ -27,13 +28,6 @@ FEWEST_STRANGERS = 5
 """With fewer strangers there is no baseline of them, and with fewer than `FEWEST_FOR_P` no p: what differs between
 strangers would be taken for what differs between draws."""
 FEWEST_FOR_P = 10
-
-
-def distinct(turns: NDArray[np.integer], n: int) -> tuple[Ints, Ints]:
-    """Return the different ones of positions below `n`, in order, and for each given one its place among them."""
-    seen = np.zeros(n, dtype=np.bool_)
-    seen[turns] = True
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[turns]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

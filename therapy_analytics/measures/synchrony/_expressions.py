@@ -8,13 +8,13 @@ any dialogue of ordered turns is asked without putting them in order again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.language.integers import differs, rising
 from therapy_analytics.measures.synchrony._sparse_rows import entries_of
 
 Ints = NDArray[np.int64]
@@ -334,35 +334,6 @@ def _kinds(keys: Ints) -> tuple[Ints, Ints]:
     entry[follows] = np.cumsum(begins) - 1
     first = np.minimum.reduceat(follows, np.flatnonzero(begins)) if len(keys) else follows
     return first, entry
-
-
-def rising(*numbers: NDArray[np.integer]) -> Ints:
-    """Return the order in which numbers rise: by the first, and where these are alike by the next.
-
-    Examples
-    --------
-    >>> rising(np.array([1, 0, 1]), np.array([70_000, 5, -2])).tolist()
-    [1, 2, 0]
-    """
-    follows = np.arange(len(numbers[0]))
-    for one in reversed(numbers):
-        for digit in _digits(one.astype(np.int64, copy=False)):
-            follows = follows[np.argsort(digit[follows], kind="stable")]
-    return follows
-
-
-def _digits(numbers: Ints) -> Iterator[NDArray[np.uint16]]:
-    """Yield numbers 16 bits at a time, the lowest first: so short, they are put in order by counting."""
-    least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
-    for low in range(0, max(1, (most - least).bit_length()), 16):
-        yield ((numbers - least) >> low).astype(np.uint16)
-
-
-def differs(keys: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return which keys are not the one before."""
-    differs = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=differs[1:])
-    return differs
 
 
 def longest_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> Ints:

@@ -14,7 +14,8 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.measures.synchrony._expressions import Ints, bare, differs
+from therapy_analytics.language.integers import differs
+from therapy_analytics.measures.synchrony._expressions import Ints, bare
 from therapy_analytics.session import THERAPIST
 
 Bools = NDArray[np.bool_]

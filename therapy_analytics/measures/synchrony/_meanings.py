@@ -13,7 +13,8 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
-from therapy_analytics.measures.synchrony._chance import Bools, Floats, Ints, distinct
+from therapy_analytics.language.integers import distinct
+from therapy_analytics.measures.synchrony._chance import Bools, Floats, Ints
 from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS
 
 STEPS = 2.0**16

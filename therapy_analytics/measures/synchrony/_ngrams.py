@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.integers import distinct
 from therapy_analytics.measures.synchrony._sparse_rows import (
     Chosen,
     Floats,
     Ints,
     Sparse,
     chosen,
-    distinct,
     entries_of,
     row_of,
     squares_of,

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language.consecutive import consecutive
+from therapy_analytics.language.integers import consecutive, differs, rising
 
 Ints = NDArray[np.int64]
 _Kept: TypeAlias = "WeakKeyDictionary[Runs, dict[Any, Any]]"
@@ -129,12 +129,8 @@ def _kinds(keys: NDArray[np.uint64], words: Ints, turn: Ints) -> Iterator[tuple[
 
 def _numbered(values: Ints) -> tuple[Ints, Ints]:
     """Return numbers from 0 that are alike where values are, which lie close above 0; and where each first occurs."""
-    # Sorted 16 bits at a time, from the last ones on: so few are sorted without comparing them
-    order = np.argsort(values.astype(np.uint16), kind="stable")
-    for shift in range(16, int(values.max(initial=0)).bit_length(), 16):
-        order = order[np.argsort((values[order] >> shift).astype(np.uint16), kind="stable")]
-    ordered = values[order]
-    begins = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
+    order = rising(values)
+    begins = differs(values[order])
     found = np.empty(len(order), dtype=np.int64)
     found[order] = np.cumsum(begins) - 1
     return found, order[begins]

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
+from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._together import number_of
-from therapy_analytics.measures.synchrony._chance import distinct, spoken_turns
+from therapy_analytics.measures.synchrony._chance import spoken_turns
 from therapy_analytics.measures.synchrony._recurrence_points import (
     DIAGONAL,
     REACH,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from therapy_analytics.language.consecutive import consecutive
+from therapy_analytics.language.integers import consecutive
 
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 Ints: TypeAlias = NDArray[np.integer]
@@ -101,21 +101,6 @@ def entries_of(bounds: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.
     [[3, 4, 0, 1], [0, 0, 1, 1]]
     """
     return consecutive(bounds[rows], bounds[rows + 1] - bounds[rows])
-
-
-def distinct(columns: Ints, n: int) -> tuple[Ints, Ints]:
-    """Return the different ones of columns below `n`, in order, and for each given one its place among them.
-
-    Examples
-    --------
-    >>> [found.tolist() for found in distinct(np.array([7, 2, 7]), 9)]
-    [[2, 7], [1, 0, 1]]
-    """
-    seen, place = np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
-    seen[columns] = True
-    those = np.flatnonzero(seen)
-    place[those] = np.arange(len(those))
-    return those, place.take(columns)
 
 
 def row_of(counts: Sparse) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.consecutive import consecutive
+from therapy_analytics.language.integers import consecutive
 from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Floats, Ints, directions
 
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.integers import distinct
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
@@ -23,7 +24,7 @@ from therapy_analytics.measures.synchrony._ngrams import (
     words_of,
 )
 from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
-from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, distinct, products
+from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, products
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 __all__ = ["NGrams", "joined", "lexical_cosines", "lexical_whole", "ngrams"]
