@@ -179,10 +179,10 @@ def test_a_full_disk_stops_it_with_nothing_half_there(
 def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = _batch.measured
 
-    def fails(batch: tuple[ta.Session, ...], *rest: object) -> object:
+    def fails(batch: tuple[ta.Session, ...], *rest: object, **options: object) -> object:
         if any(session.id == "nair_tomas" for session in batch):
             raise KeyError("said in private")
-        return real(batch, *rest)  # type: ignore[arg-type]
+        return real(batch, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 2_000)
     monkeypatch.setattr(_batch, "measured", fails)
