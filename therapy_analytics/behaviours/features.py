@@ -18,6 +18,7 @@ from scipy import sparse
 
 from therapy_analytics.behaviours.cues import CueTypes, Stream, hand_features
 from therapy_analytics.language import TurnArrays
+from therapy_analytics.language.integers import differs
 from therapy_analytics.language.tokens import Tokens
 
 BITS = 16
@@ -155,7 +156,7 @@ def _neighbours(starts: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], N
 def _count(rows: NDArray[np.int64], columns: NDArray[np.integer], shape: tuple[int, int]) -> _Matrix:
     """Count pairs, dampen the counts, and weaken long rows."""
     cells = np.sort(rows * shape[1] + columns, kind="stable")  # faster for what is nearly in order
-    first = np.flatnonzero(np.append(True, cells[1:] != cells[:-1])[: len(cells)])
+    first = np.flatnonzero(differs(cells))
     row = cells[first] // shape[1]
     values = 1.0 + np.log(np.diff(first, append=len(cells)))
     length = np.sqrt(np.bincount(row, values**2, minlength=shape[0]))

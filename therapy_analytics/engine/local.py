@@ -118,12 +118,8 @@ def _prove() -> None:
         with _fresh(1) as one:
             one.submit(int).result()
     except BrokenExecutor:
-        raise _no_processes() from None
-
-
-def _no_processes() -> BadOptionError:
-    problem = "no other process can be started"
-    return BadOptionError("processes", problem, f"{_GUARD}; or take one process, or --engine dask")
+        remedy = f"{_GUARD}; or take one process, or --engine dask"
+        raise BadOptionError("processes", "no other process can be started", remedy) from None
 
 
 def refuse_to_begin_again() -> None:

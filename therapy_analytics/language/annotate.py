@@ -236,20 +236,21 @@ class AnnotatedSession:
         Parameters
         ----------
         compute : callable
-            Makes an array (n_turns, ...), or a dataclass of such arrays, in which what stands for a turn depends on
-            its words, role and codes alone: not on the turns around it, and not on the session.
+            Makes an array (n_turns, ...), a dataclass of such arrays, or what has a method ``between(start, stop)``
+            for that of some turns. What it holds of a turn depends on the turn's words, role and codes alone: not on
+            the turns around it, and not on the session.
         key : object, optional
             As for `once`.
 
         Returns
         -------
-        array or dataclass
+        array or object
             The session's part of it, not to be written to.
         """
         place = self.in_batch
         if place is None:
             return self.once(compute, key=key)
-        return _rows(place.whole.once(compute, key=key), slice(place.start, place.start + len(self)))
+        return _between(place.whole.once(compute, key=key), place.start, place.start + len(self))
 
     def by_session(self, compute: Callable[[AnnotatedSession], Sequence[T]], *, key: object = None) -> T:
         """Return what a function says of the session, computed for all sessions of its batch at once.
@@ -315,13 +316,16 @@ class Batch:
             yield AnnotatedSession(session, turns, place=Place(whole, start, number, turns))
 
 
-def _rows(found: T, part: slice) -> T:
-    """Return rows of an array, or of all arrays of a dataclass."""
+def _between(found: T, start: int, stop: int) -> T:
+    """Return rows of an array, or of all arrays of a dataclass that has no way of its own."""
     if isinstance(found, np.ndarray):
-        return found[part]  # type: ignore[return-value]
-    arrays: Any = found
-    rows: T = replace(arrays, **{one.name: getattr(arrays, one.name)[part] for one in fields(arrays)})
-    return rows
+        return found[start:stop]  # type: ignore[return-value]
+    whole: Any = found
+    if hasattr(whole, "between"):
+        part: T = whole.between(start, stop)
+    else:
+        part = replace(whole, **{one.name: getattr(whole, one.name)[start:stop] for one in fields(whole)})
+    return part
 
 
 def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:

@@ -1,4 +1,4 @@
-"""Many stretches of an array at once, and what occurs in one that is nearly in order."""
+"""Arrays of whole numbers: many stretches at once, what occurs, and order."""
 
 from __future__ import annotations
 
@@ -56,6 +56,21 @@ def distinct(numbers: NDArray[np.integer], n: int) -> tuple[Ints, Ints]:
     those = np.flatnonzero(seen)
     place[those] = np.arange(len(those))
     return those, place.take(numbers)
+
+
+def numbered(values: NDArray[np.integer]) -> tuple[Ints, Ints]:
+    """Return numbers from 0, in the order of the values, that are alike where these are; and where each first occurs.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in numbered(np.array([7, 2, 7]))]
+    [[1, 0, 1], [1, 0]]
+    """
+    order = rising(values)
+    begins = differs(values[order])
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = np.cumsum(begins) - 1
+    return found, order[begins]
 
 
 def rising(*numbers: NDArray[np.integer]) -> Ints:

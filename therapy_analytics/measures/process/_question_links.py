@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -170,7 +169,7 @@ class _Stems:
 def _shared(session: AnnotatedSession, asked: Ints, client: Ints) -> Floats:
     """Return the share of rare words of the questions of turns that each client turn has."""
     n, shape = len(session), (len(asked), len(client))
-    every, own = _part(session, _spoken), _part(session, _asked).of(asked, n)
+    every, own = session.by_turn(_spoken), session.by_turn(_asked).of(asked, n)
     said, everywhere = every.of(client, n), np.sort(every.stem)
     frequency = np.searchsorted(everywhere, own.stem, side="right") - np.searchsorted(everywhere, own.stem)
     rarity = np.log((n + 1) / (frequency + 0.5)).clip(min=0.0)
@@ -182,14 +181,6 @@ def _shared(session: AnnotatedSession, asked: Ints, client: Ints) -> Floats:
     shared = np.bincount(cell, rarity[pair], len(asked) * len(client)).reshape(shape)
     total = np.bincount(own.turn_of, rarity, len(asked))[:, None]
     return np.where(total > 0, shared / np.where(total > 0, total, 1.0), 0.0).round(9)
-
-
-def _part(session: AnnotatedSession, find: Callable[[AnnotatedSession], _Stems]) -> _Stems:
-    """Return the session's part of the stems that are found for its batch."""
-    place = session.in_batch
-    if place is None:
-        return session.once(find)
-    return place.whole.once(find).between(place.start, place.start + len(session))
 
 
 def _spoken(session: AnnotatedSession) -> _Stems:

@@ -96,10 +96,7 @@ def questions(session: AnnotatedSession) -> Questions:
 
 
 def _own_questions(session: AnnotatedSession) -> Questions:
-    place = session.in_batch
-    if place is None:
-        return _questions(session)
-    return place.whole.once(_questions).between(place.start, place.start + len(session))
+    return session.by_turn(_questions)
 
 
 def by_question(session: AnnotatedSession, compute: Callable[[Questions], NDArray[T]]) -> NDArray[T]:

@@ -14,7 +14,7 @@ from math import log, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language.integers import differs, rising
+from therapy_analytics.language.integers import differs, numbered, rising
 from therapy_analytics.measures.synchrony._sparse_rows import entries_of
 
 Ints = NDArray[np.int64]
@@ -294,7 +294,7 @@ def find_expressions(order: TurnOrder, talk: Stretch, groups: Ints, sides: Ints)
     start, length = free_repeats(order, talk, groups)
     low, high = order.same(order.rank[talk.tokens[start]].astype(np.int64), length)
     dialogue, n = talk.dialogue[start], len(order.rank)
-    first, entry = _kinds((dialogue * (int(length.max(initial=0)) + 1) + length) * (n + 1) + low)
+    entry, first = numbered((dialogue * (int(length.max(initial=0)) + 1) + length) * (n + 1) + low)
     low, high = (low + dialogue * n)[first], (high + dialogue * n)[first]
     return Expressions(
         start=start,
@@ -324,16 +324,6 @@ def bare(start: Ints, length: Ints) -> Ints:
     # Of two that stand free, the one that begins later also ends later.
     found[1:] -= np.maximum(start[:-1] + length[:-1] - start[1:], 0)
     return found
-
-
-def _kinds(keys: Ints) -> tuple[Ints, Ints]:
-    """Return where each different key comes first, in the order of the keys, and for every key which of them it is."""
-    follows = np.argsort(keys)
-    begins = differs(keys[follows])
-    entry = np.empty(len(keys), dtype=np.int64)
-    entry[follows] = np.cumsum(begins) - 1
-    first = np.minimum.reduceat(follows, np.flatnonzero(begins)) if len(keys) else follows
-    return first, entry
 
 
 def longest_repeats(order: TurnOrder, talk: Stretch, groups: Ints) -> Ints:

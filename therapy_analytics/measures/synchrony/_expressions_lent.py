@@ -14,7 +14,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language.integers import differs
+from therapy_analytics.language.integers import differs, occurring
 from therapy_analytics.measures.synchrony._expressions import Ints, bare
 from therapy_analytics.session import THERAPIST
 
@@ -149,7 +149,7 @@ def _longer(found: _Shared, n: int) -> _Shared:
     """Return the shared runs of one token more, numbered from n."""
     own, own_pair = _overlapping(found.own, found.own_run, n)
     lent, lent_pair = _overlapping(found.lent, found.lent_run, n)
-    kinds = _kinds(own_pair)
+    kinds = occurring(own_pair)
     theirs = _numbered(kinds, lent_pair)
     heard = np.zeros(len(kinds) + 1, dtype=np.bool_)
     heard[theirs] = True
@@ -159,12 +159,6 @@ def _longer(found: _Shared, n: int) -> _Shared:
     here, there = np.flatnonzero(heard.take(mine)), np.flatnonzero(theirs)
     own_run, lent_run = number.take(mine.take(here)), number.take(theirs.take(there))
     return _Shared(found.size + 1, own.take(here), own_run, lent.take(there), lent_run)
-
-
-def _kinds(keys: Ints) -> Ints:
-    """Return the different ones of some keys, ascending."""
-    keys = np.sort(keys)
-    return np.asarray(keys[differs(keys)])
 
 
 def _overlapping(tokens: Ints, runs: Ints, n: int) -> tuple[Ints, Ints]:

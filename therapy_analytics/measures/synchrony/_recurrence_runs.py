@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language.integers import consecutive, differs, rising
+from therapy_analytics.language.integers import consecutive, numbered
 
 Ints = NDArray[np.int64]
 _Kept: TypeAlias = "WeakKeyDictionary[Runs, dict[Any, Any]]"
@@ -115,25 +115,16 @@ def _kinds(keys: NDArray[np.uint64], words: Ints, turn: Ints) -> Iterator[tuple[
     words = np.append(words, np.full(LONGEST, len(keys) - 1))
     said, number = keys[words], np.unique(keys, return_inverse=True)[1][words]
     at = said.nonzero()[0]
-    which, first = _numbered(number[at])
+    which, first = numbered(number[at])
     hashes = said[at[first]]
     yield hashes, at, which
     for size in range(1, LONGEST):
         fits = ((said[at + size] != 0) & (turn[at] == turn[at + size])).nonzero()[0]
         at, shorter = at[fits], which[fits]
-        which, first = _numbered(shorter * len(keys) + number[at + size])
+        which, first = numbered(shorter * len(keys) + number[at + size])
         begun = hashes[shorter[first]]
         hashes = (begun ^ (begun >> np.uint64(29))) * _MIX + said[at[first] + size]
         yield hashes, at, which
-
-
-def _numbered(values: Ints) -> tuple[Ints, Ints]:
-    """Return numbers from 0 that are alike where values are, which lie close above 0; and where each first occurs."""
-    order = rising(values)
-    begins = differs(values[order])
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = np.cumsum(begins) - 1
-    return found, order[begins]
 
 
 def kind_of(types: Ints) -> Ints:

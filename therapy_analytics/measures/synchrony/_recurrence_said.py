@@ -74,10 +74,7 @@ def _function_words() -> Matcher:
 
 def session_runs(session: AnnotatedSession) -> Runs:
     """Return the runs of words and of function-word classes; words of no class are never alike and end a run."""
-    place = session.in_batch
-    if place is None:
-        return session.once(_runs)
-    return place.whole.once(_runs).between(place.start, place.start + len(session))
+    return session.by_turn(_runs)
 
 
 def _runs(session: AnnotatedSession) -> Runs:

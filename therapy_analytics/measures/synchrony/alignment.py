@@ -174,11 +174,7 @@ def word_pairs(session: AnnotatedSession) -> NGrams:
 
 def _of_length(session: AnnotatedSession, n: int) -> NGrams:
     """Count once for the batch: what it has in common with strangers is then looked up once, too."""
-    place, count = session.in_batch, partial(_counted_alone, n=n)
-    if place is None:
-        return count(session)
-    whole = place.whole.once(count, key=("n-grams", n))
-    return whole.between(place.start, place.start + len(session))
+    return session.by_turn(partial(_counted_alone, n=n), key=("n-grams", n))
 
 
 def _counted_alone(session: AnnotatedSession, n: int) -> NGrams:
