@@ -20,6 +20,22 @@ def chromium() -> str:
     return found
 
 
+# What the page does after the event that asked for it comes late here, as on a busy machine: a test that does not wait
+# for it fails every time, not once in fifty.
+LATE = """
+(() => {
+  const [listen, wait] = [window.addEventListener, window.setTimeout.bind(window)];
+  window.addEventListener = function (kind, heard, ...options) {
+    const shown = (event) => { document.documentElement.dataset.shown = new URL(event.newURL).hash; };
+    const late = (event) => wait(() => { heard(event); shown(event); }, 150);
+    return listen.call(this ?? window, kind, kind === "hashchange" ? late : heard, ...options);
+  };
+  window.setTimeout = (run, time = 0, ...given) => wait(run, Math.max(time, 150), ...given);
+  window.requestAnimationFrame = (run) => wait(() => run(performance.now()), 150);
+})();
+"""
+
+
 @contextmanager
 def started() -> Iterator[Any]:
     """Give a running Chromium; one serves all tests of a file."""
@@ -29,6 +45,19 @@ def started() -> Iterator[Any]:
         browser = running.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
+
+
+def opened(browser: Any, **options: Any) -> Any:
+    """Return a new context of `browser` whose pages do late what they do after an event."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(5000)
+    context.add_init_script(LATE)
+    return context
+
+
+def followed(page: Any, address: str) -> None:
+    """Wait until the page has followed a link, or the reader's own typing, to `address`."""
+    page.wait_for_selector(f"html[data-shown='{address}']", state="attached")
 
 
 def watched(context: Any, trouble: list[str]) -> Any:

@@ -45,8 +45,7 @@ def opened(browser: Any) -> Iterator[Open]:
 
     def start(file: Path, address: str = "", *, width: int = 1400, **options: Any) -> Any:
         size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
-        context.set_default_timeout(5000)
+        context = _browser.opened(browser, viewport=size, reduced_motion="reduce", **options)
         contexts.append(context)
         page = _browser.watched(context, trouble)
         page.goto(file.as_uri() + address)
@@ -240,14 +239,17 @@ def test_the_way_to_a_session_and_back(opened: Open, file: Path) -> None:
     page = opened(file)
     head(page, "session_id").locator(".sorter").click()
     page.click("tbody a >> text=boyle_lucia")
+    _browser.followed(page, "#session/boyle_lucia")
     assert page.is_hidden("#overview-view")
     assert page.title() == "boyle_lucia \N{EN DASH} Counseling sessions"
     assert page.inner_text("nav").split("\n") == ["All sessions", "Before: aria_ben", "Next: lindqvist_dana_1"]
     page.click("text=All sessions")
+    _browser.followed(page, "#overview")
     assert page.is_visible("#overview-view")
     assert page.evaluate("document.activeElement.textContent") == "boyle_lucia"
     assert names(page) == sorted(names(page))
     page.goto(file.as_uri() + "#session/nobody")
+    _browser.followed(page, "#session/nobody")
     assert page.is_visible("#overview-view")
     page.keyboard.press("Tab")
 

@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from report._browser import started, violations
+from report._browser import followed, started, violations
+from report._browser import opened as in_browser
 
 import therapy_analytics as ta
 from therapy_analytics.report._data import report_data
@@ -92,8 +93,8 @@ def reader(browser: Any) -> Iterator[Open]:
     opened: list[tuple[Any, Reader]] = []
 
     def start(file: Path, **options: Any) -> Reader:
-        context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True, **options)
-        context.set_default_timeout(5000)
+        size = {"width": 1280, "height": 900}
+        context = in_browser(browser, viewport=size, accept_downloads=True, **options)
         opened.append((context, Reader(context.new_page(), file)))
         return opened[-1][1]
 
@@ -143,6 +144,7 @@ def test_a_turn_can_be_linked_to_and_bounds_are_kept(reader: Open, plain: Path) 
     one.open(f"#session/{SESSION}/turn/16")
     assert one.title() == "Turn 16, therapist"
     one.page.goto(f"{plain.as_uri()}#session/{SESSION}/turn/9999")
+    followed(one.page, f"#session/{SESSION}/turn/9999")
     assert one.title() == "Turn 16, therapist"
 
 
