@@ -222,13 +222,13 @@ def test_a_busy_server_says_when(fake: Any, predict: Callable[..., Codes]) -> No
 def drip(handler: Any, request: Any) -> None:
     handler.send_response(200)
     handler.end_headers()
-    for _ in range(200):
+    for _ in range(1200):
         handler.wfile.write(b" ")
         time.sleep(0.05)
 
 
 def hang(handler: Any, request: Any) -> None:
-    time.sleep(8)
+    time.sleep(60)
 
 
 @pytest.mark.parametrize("slow", [drip, hang], ids=lambda one: one.__name__)
@@ -237,7 +237,7 @@ def test_an_answer_that_takes_too_long_is_cut_off(slow: Any, fake: Any, predict:
     start = time.monotonic()
     with pytest.raises(CoderServerError, match=r"longer than 0\.3 s \(--llm-timeout\)"):
         predict(TALK, timeout_s=0.3)
-    assert time.monotonic() - start < 6
+    assert time.monotonic() - start < 30, "the server takes 60 s"
 
 
 def test_one_question_that_always_fails_costs_only_itself(fake: Any, predict: Callable[..., Codes]) -> None:
@@ -592,8 +592,8 @@ def test_a_command_that_is_stopped_is_taken_up(
             time.sleep(0.02)
         process.send_signal(number)
         start = time.monotonic()
-        _, said = process.communicate(timeout=20)
-    assert time.monotonic() - start < 6
+        _, said = process.communicate(timeout=50)
+    assert time.monotonic() - start < 30, "the server takes 60 s"
     assert process.returncode == status
     assert "Traceback" not in said
     fake.behave, before = fake.well, len(fake.asked)

@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import stat
-import time
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -203,12 +202,9 @@ def test_a_page_that_was_never_done_keeps_no_run_out(results: Path, tmp_path: Pa
     assert not left[0].exists()
 
 
-def test_two_hundred_sessions_stay_small_and_fast(results: Path, tmp_path: Path) -> None:
+def test_two_hundred_sessions_stay_small(results: Path, tmp_path: Path) -> None:
     folder = many(results, tmp_path / "r", 200)
-    began = time.perf_counter()
-    size = report(folder).stat().st_size
-    assert size < 8_000_000
-    assert time.perf_counter() - began < 30  # some 3 s on a quiet machine
+    assert report(folder).stat().st_size < 8_000_000
 
 
 def many(results: Path, folder: Path, n: int) -> Path:

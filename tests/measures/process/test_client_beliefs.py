@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -70,12 +69,8 @@ def test_undefined_without_words_of_a_client(make) -> None:  # type: ignore[no-u
             assert np.isnan(np.asarray(value, dtype=float)).all(), name
 
 
-def test_a_long_session_is_quick(make) -> None:  # type: ignore[no-untyped-def]
-    said = [DARK[1], PLAIN[0]] * 250
-    client_beliefs(make(said[:4]))
-    session, began = make(said), time.perf_counter()
-    values = client_beliefs(session)
-    assert time.perf_counter() - began < 2  # some 30 ms
+def test_a_long_session(make) -> None:  # type: ignore[no-untyped-def]
+    values = client_beliefs(make([DARK[1], PLAIN[0]] * 250))
     assert values["n_client_helpless"] == 250
     assert not math.isnan(values["client_distorted_words_share"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -195,15 +194,6 @@ def test_what_is_said_after_does_not_change_live_values(make) -> None:  # type: 
 
 def _first(n: int) -> dict[str, list[int]]:
     return {name: given[:n] for name, given in CODES.items()}
-
-
-def test_ten_thousand_turns_stay_fast() -> None:
-    p = np.random.default_rng(0).dirichlet((1, 1, 2), size=10_000)
-    start = time.perf_counter()
-    turning_points(tracked(p, talk_parameters()).balance)
-    rising(p[:, 0], Opening(0.02, 0.02, 0.0005, 2.5))
-    slope(p[:, 0])
-    assert time.perf_counter() - start < 1.0
 
 
 def _coded(corpora: Path, name: str, n: int) -> list[AnnotatedSession]:
