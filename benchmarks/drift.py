@@ -25,7 +25,7 @@ from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexic
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.process._announced import BROKEN, KEPT, KINDS, announced
-from therapy_analytics.measures.process._change_of_thirds import change_of_share
+from therapy_analytics.measures.process._change_of_thirds import changes_of_shares
 from therapy_analytics.measures.process._repeats import ADVISES, advice_of
 from therapy_analytics.measures.process._word_meanings import empty_words
 from therapy_analytics.measures.process.drift import drift
@@ -157,7 +157,8 @@ def _against_people(table: pd.DataFrame) -> list[tuple[str, ...]]:
                 own["turn"].to_numpy() * 3 // (table.loc[table["session"] == own["session"].iloc[0], "turn"].max() + 1)
             )
             given = [own[f"fast_{code}"].to_numpy() >= cut, own[f"truth_{code}"].to_numpy() > 0.5]
-            pairs.append([change_of_share(one[third == 0], one[third == 2])[0] for one in given])
+            k, n = (np.array([[f(one[third == at]) for one in given] for at in (0, 2)]) for f in (np.sum, len))
+            pairs.append(changes_of_shares(k.astype(float), n.astype(float))[0])
         both = np.array(pairs)
         both = both[~np.isnan(both).any(axis=1)]
         r, low, high = _bootstrap(both, lambda some: float(np.corrcoef(some.T)[0, 1]))

@@ -11,8 +11,6 @@ from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._together import counted_rates, counts, means, of_each, rates, slopes, sums
 from therapy_analytics.measures._turns import last_of, next_of, third_of
 from therapy_analytics.measures.process._change_of_thirds import (
-    change_of_mean,
-    change_of_ratio,
     changes_of_means,
     changes_of_ratios,
 )
@@ -121,10 +119,8 @@ def test_changes_of_many_are_those_of_each() -> None:
     generator = np.random.default_rng(0)
     row = generator.permutation(np.repeat(np.arange(8), [5, 2, 7, 4, 9, 6, 3, 0]))
     values = generator.integers(1, 30, size=(len(row), 2)) + np.array([0.0, 30.0])
-    for many, of_one, cells in (
-        (changes_of_means, change_of_mean, values[:, 0]),
-        (changes_of_ratios, change_of_ratio, values),
-    ):
-        found = np.stack(many(cells, row, 4), axis=1)
+    for changes, cells in ((changes_of_means, values[:, 0]), (changes_of_ratios, values)):
+        together = np.stack(changes(cells, row, 4))
         for i in range(4):
-            np.testing.assert_allclose(found[i], of_one(cells[row == i], cells[row == 4 + i]))
+            own = row % 4 == i
+            np.testing.assert_allclose(together[:, [i]], changes(cells[own], row[own] // 4, 1))

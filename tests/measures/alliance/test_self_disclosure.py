@@ -12,7 +12,7 @@ from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.stretches import turns_of
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures.alliance.self_disclosure import course, depths, first_person_affect, self_disclosure
+from therapy_analytics.measures.alliance.self_disclosure import courses, depths, first_person_affect, self_disclosure
 from therapy_analytics.session import Session, Turn
 
 OPEN = "I was so scared when my father left us, and I still feel ashamed of it."
@@ -87,11 +87,12 @@ def test_depth_orders_intimate_and_casual_topics() -> None:
 
 def test_course_of_seven_turns() -> None:
     # Thirds of 7 are 2, 3 and 2 turns
-    early, middle, late, slope = course(np.array([0.0, 0.2, 0.4, 0.4, 0.4, 0.6, 0.8]))
+    series, row = np.array([[0.0, 0.2, 0.4, 0.4, 0.4, 0.6, 0.8, 0.1, 0.2]]).T, np.repeat([0, 1], [7, 2])
+    (early, middle, late, slope), short = courses(series, row, 2)[0].T
     assert (early, middle, late) == pytest.approx((0.1, 0.4, 0.7))
     # Places -1/2 ... 1/2 in sixths: sum of place x value 3/6 .8 + 2/6 (.6 - .2) = .5333, of squares 28/36
     assert slope == pytest.approx((0.4 + 2 / 6 * 0.4) / (28 / 36))
-    assert np.isnan(course(np.array([0.1, 0.2]))).all()
+    assert np.isnan(short).all()
 
 
 @pytest.mark.parametrize("said", [[], [("O", "Hello there.")], [("T", "..."), ("C", "")], [("C", "\U0001f602")]])

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.drift import coded, shuffled
 from therapy_analytics import read
-from therapy_analytics.measures.process._change_of_thirds import change_of_mean, change_of_ratio, change_of_share
+from therapy_analytics.measures.process._change_of_thirds import changes_of_means, changes_of_ratios, changes_of_shares
 from therapy_analytics.measures.process.drift import drift
 
 NAN = math.nan
@@ -39,18 +39,20 @@ def test_nothing_is_said_of_short_sessions(make) -> None:  # type: ignore[no-unt
 
 def test_newcombes_own_example() -> None:
     """56 of 70 against 48 of 80: .20, from .0524 to .3339 (Newcombe 1998, table II, method 10, contrast a)."""
-    found = change_of_share(np.arange(80) < 48, np.arange(70) < 56)
+    found = changes_of_shares(np.array([48.0, 56.0]), np.array([80.0, 70.0]))
     assert found == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
     generator = np.random.default_rng(0)
-    means = [change_of_mean(*generator.normal(size=(2, 12))) for _ in range(400)]
-    pairs = generator.integers(1, 20, size=(400, 2, 12, 2)).astype(float)
-    pairs[..., 1] += pairs[..., 0]
-    ratios = [change_of_ratio(*one) for one in pairs]
-    for found in (means, ratios):
-        assert 0.92 <= np.mean([low <= 0 <= high for _, low, high in found]) <= 0.98
+    row = np.repeat(np.arange(800), 12)
+    pairs = generator.integers(1, 20, size=(len(row), 2)).astype(float)
+    pairs[:, 1] += pairs[:, 0]
+    for _, low, high in (
+        changes_of_means(generator.normal(size=len(row)), row, 400),
+        changes_of_ratios(pairs, row, 400),
+    ):
+        assert 0.92 <= np.mean((low <= 0) & (high >= 0)) <= 0.98
 
 
 def test_without_codes_there_are_words(make) -> None:  # type: ignore[no-untyped-def]

@@ -249,7 +249,7 @@ def _weighted(session: AnnotatedSession, values: Floats, weights: NDArray[np.int
 
 
 def _courses(session: AnnotatedSession, disclosed: Floats) -> dict[str, Floats]:
-    """Return `course` of the client's turns with words, for each kind and session."""
+    """Return `courses` of the client's turns with words, for each kind and session."""
     client = session.of("client") & (session.n_words > 0)
     found = courses(disclosed[client], number_of(session)[client], len(session.bounds) - 1)
     return {
@@ -259,27 +259,27 @@ def _courses(session: AnnotatedSession, disclosed: Floats) -> dict[str, Floats]:
     }
 
 
-def course(series: Floats) -> tuple[float, float, float, float]:
-    """Return the means of the three thirds of a series, and its slope from the first value (0) to the last (1).
+def courses(series: Floats, row: NDArray[np.int64], n: int) -> Floats:
+    """Return the means of the three thirds of series, and their slopes from the first value (0) to the last (1).
 
     Parameters
     ----------
-    series : float64 array (n,)
-        Defined values, in order. Of fewer than three, all four are nan.
+    series : float64 array (n_values, n_columns)
+        Defined values, in order.
+    row : int64 array (n_values,)
+        Which of the sessions each value is of, rising.
+    n : int
+        How many sessions there are. Of one with fewer than three values, all four are nan.
+
+    Returns
+    -------
+    float64 array (n_columns, 4, n)
 
     Examples
     --------
-    >>> course(np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0]))
-    (0.1, 0.5, 0.9, 1.0)
-    """
-    early, middle, late, slope = courses(series[:, None], np.zeros(len(series), dtype=np.int64), 1)[0, :, 0].tolist()
-    return early, middle, late, slope
-
-
-def courses(series: Floats, row: NDArray[np.int64], n: int) -> Floats:
-    """Return `course` of columns of values (n_values, n_columns) in each of n sessions, (n_columns, 4, n).
-
-    `row` says which of the sessions each value is of, in rising order.
+    >>> series = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    >>> courses(series[:, None], np.zeros(6, dtype=np.int64), 1)[0, :, 0].round(3).tolist()
+    [0.1, 0.5, 0.9, 1.0]
     """
     size = np.bincount(row, minlength=n)
     place, of = np.arange(len(row)) - (np.cumsum(size) - size)[row], size[row]

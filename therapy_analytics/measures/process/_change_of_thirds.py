@@ -5,25 +5,28 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtrit
 
-from therapy_analytics.language.said import Ints, Marks
+from therapy_analytics.language.said import Ints
 from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.measures.process._word_meanings import Floats
 
 FEWEST = 3
 """Turns in each of the two thirds under which nothing is said."""
-Change = tuple[float, float, float]
 Changes = tuple[Floats, Floats, Floats]
 
 
-def change_of_share(first: Marks, last: Marks) -> Change:
-    """Return the last share less the first, with Newcombe's hybrid score interval.
+def changes_of_shares(k: Floats, n: Floats) -> Changes:
+    """Return the last shares less the first, with Newcombe's hybrid score intervals.
+
+    Parameters
+    ----------
+    k, n : float64 arrays (2, ...)
+        What is counted, and of how many: in the first third, and in the last.
 
     Examples
     --------
     2 of 10 turns, then 7 of 10:
 
-    >>> first, last = np.arange(10) < 2, np.arange(10) < 7
-    >>> [round(value, 3) for value in change_of_share(first, last)]
+    >>> [float(one.round(3)) for one in changes_of_shares(np.array([2.0, 7.0]), np.array([10.0, 10.0]))]
     [0.5, 0.066, 0.74]
 
     References
@@ -31,32 +34,14 @@ def change_of_share(first: Marks, last: Marks) -> Change:
     Newcombe, R. G. (1998). Interval estimation for the difference between independent proportions: Comparison of eleven
     methods. Statistics in Medicine, 17, 873-890 (method 10).
     """
-    k, n = (np.array([[count(first)], [count(last)]], dtype=np.float64) for count in (np.count_nonzero, len))
-    return _one(changes_of_shares(k, n))
-
-
-def changes_of_shares(k: Floats, n: Floats) -> Changes:
-    """Return the same of many, from counts (2, ...): of the first third, and of the last."""
     (a, b), (a_low, b_low), (a_high, b_high) = wilsons(k, n)
     change = b - a
     low, high = np.sqrt((b - b_low) ** 2 + (a_high - a) ** 2), np.sqrt((b_high - b) ** 2 + (a - a_low) ** 2)
     return _of_enough(n, (change, change - low, change + high))
 
 
-def change_of_mean(first: Floats, last: Floats) -> Change:
-    """Return the last mean less the first, with Welch's interval.
-
-    Examples
-    --------
-    >>> change_of_mean(np.arange(5.0), np.arange(5.0) + 2)[0]
-    2.0
-    """
-    row = np.repeat([0, 1], [len(first), len(last)])
-    return _one(changes_of_means(np.append(first, last), row, 1))
-
-
 def changes_of_means(values: Floats, row: Ints, n: int) -> Changes:
-    """Return the same of many.
+    """Return the last means less the first, with Welch's intervals.
 
     Parameters
     ----------
@@ -66,6 +51,14 @@ def changes_of_means(values: Floats, row: Ints, n: int) -> Changes:
         Whose each value is: 0 to n - 1 of the first third, n to 2n - 1 of the last.
     n : int
         How many they are.
+
+    Examples
+    --------
+    From 0 to 4, then from 2 to 6:
+
+    >>> first, last = np.arange(5.0), np.arange(5.0) + 2
+    >>> changes_of_means(np.append(first, last), np.repeat([0, 1], 5), 1)[0].tolist()
+    [2.0]
     """
     size = np.bincount(row, minlength=2 * n).astype(np.float64)
     mean = np.bincount(row, values, 2 * n) / np.maximum(size, 1)
@@ -74,27 +67,23 @@ def changes_of_means(values: Floats, row: Ints, n: int) -> Changes:
     return _of_enough(size, _welch(mean[1] - mean[0], error, size))
 
 
-def change_of_ratio(first: Floats, last: Floats) -> Change:
-    """Return the last ratio of sums less the first, with an interval over rows (n, 2): part and whole.
+def changes_of_ratios(values: Floats, row: Ints, n: int) -> Changes:
+    """Return the last ratios of sums less the first, with intervals.
+
+    `values`, (n_values, 2), are a part and its whole; for `row` and `n` see `changes_of_means`.
 
     Examples
     --------
     Half of the words, then a quarter, in every exchange:
 
-    >>> half, quarter = np.tile([5.0, 10.0], (5, 1)), np.tile([2.0, 8.0], (5, 1))
-    >>> change_of_ratio(half, quarter)
-    (-0.25, -0.25, -0.25)
+    >>> values = np.repeat([[5.0, 10.0], [2.0, 8.0]], 5, axis=0)
+    >>> [one.tolist() for one in changes_of_ratios(values, np.repeat([0, 1], 5), 1)]
+    [[-0.25], [-0.25], [-0.25]]
 
     References
     ----------
     Cochran, W. G. (1977). Sampling techniques (3rd ed.), chapter 6: the ratio of sums over clusters.
     """
-    row = np.repeat([0, 1], [len(first), len(last)])
-    return _one(changes_of_ratios(np.vstack([first, last]), row, 1))
-
-
-def changes_of_ratios(values: Floats, row: Ints, n: int) -> Changes:
-    """Return the same of many, from rows (n_values, 2); see `changes_of_means`."""
     size = np.bincount(row, minlength=2 * n).astype(np.float64)
     part, whole = (np.bincount(row, one, 2 * n) for one in values.T)
     share = part / np.where(whole > 0, whole, np.nan)
@@ -122,9 +111,4 @@ def _welch(change: Floats, errors: Floats, n: Floats) -> Changes:
 def _of_enough(n: Floats, found: Changes) -> Changes:
     enough = n.min(axis=0) >= FEWEST
     change, low, high = (np.where(enough, one, np.nan) for one in found)
-    return change, low, high
-
-
-def _one(found: Changes) -> Change:
-    change, low, high = (float(one[0]) for one in found)
     return change, low, high
