@@ -651,6 +651,22 @@ def test_facts_of_objects_beside_the_messages_are_metadata(session: SessionOf) -
     }
 
 
+def test_words_beside_the_messages_are_no_facts(session: SessionOf) -> None:
+    """Speech recognisers write all that was said beside the segments; of a short talk it became a column."""
+    about = {
+        "text": "Why? So.",
+        "lastMessage": {"content": "I am sad", "sender": "c", "message_id": "m7"},
+        "preview": "Why?",
+        "transcript_language": "en",
+        "content_topic": "sleep",
+    }
+    assert session(json.dumps({**about, "messages": messages()}), "a.json").metadata == {
+        "lastMessage_message_id": "m7",
+        "transcript_language": "en",
+        "content_topic": "sleep",
+    }
+
+
 def test_codes_of_people_beside_a_message_are_gold(session: SessionOf) -> None:
     rows = [
         {

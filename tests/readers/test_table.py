@@ -181,6 +181,14 @@ def test_two_columns_of_one_name_are_both_kept(session: SessionOf) -> None:
     assert one.turns[0].gold == {"code": "a", "code (4)": "x"}
 
 
+def test_words_in_a_further_column_are_neither_facts_nor_codes(session: SessionOf) -> None:
+    table = "speaker,text,translation,reply,dialogue_act\n"
+    table += "T,Ja?,Yes?,none,gc\nC,Ja,Yes,none,gc\nT,Ja?,Yes?,none,irq\nC,Ja,Yes,none,gc\n"
+    found = session(table, "a.csv")
+    assert found.metadata == {}
+    assert [turn.gold for turn in found.turns] == [{"dialogue_act": code} for code in ("gc", "gc", "irq", "gc")]
+
+
 def test_codes_of_several_coders_are_joined_in_the_order_met(session: SessionOf) -> None:
     header = "utterance_id,coder,speaker,text,code\n"
     rows = ["1,a,T,Do you?,q", "1,b,T,Do you?,o", "1,c,T,Do you?,q", "2,a,C,Yes.,", "2,b,C,Yes.,n", "2,c,C,Yes.,"]

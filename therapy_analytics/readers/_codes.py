@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from therapy_analytics.readers._columns import Columns, slug
+from therapy_analytics.readers._columns import Columns, names_words, slug
 from therapy_analytics.readers._times import seconds
 
 Record = tuple[int, list[str]]
@@ -21,6 +21,7 @@ _NOT_CODES_WORDS = """
 id ids idx index number no nr num n row turn line time timestamp date start end begin stop duration offset order
 position url
 path file filename name gender sex age language lang text words word count length seed hash
+translation transcript transcription verbatim quote excerpt snippet preview reply answer
 """
 _NOT_CODES = frozenset(_NOT_CODES_WORDS.split())
 _CODE_NAMES = """
@@ -45,6 +46,7 @@ def constant_columns(
         for at, name in enumerate(header)
         if at not in used
         and slug(name)
+        and not names_words(name)
         and not name.startswith(GOLD)
         and all(_one_short_value(rows, at) for rows in sessions)
     }

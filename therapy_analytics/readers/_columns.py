@@ -59,6 +59,9 @@ _NO_TEXT_WORDS = """
 id idx index number no count type length n start end time code label speaker file name path url language title date
 emotion role score rating topic act
 """
+_WORDS_TOO = """
+translation sentence quote excerpt snippet preview reply answer
+"""
 _SPEAKER_WORDS = """
 speaker interlocutor role participant sender author talker
 """
@@ -176,8 +179,20 @@ def numbers_utterances(name: str) -> bool:
     return bool(set(slug(name).split("_")) & set(_UTTERANCE_LEVEL))
 
 
-def _by_words(kind: str) -> Callable[[str], bool]:
+def names_words(name: str) -> bool:
+    """Tell whether a column or a field is named for what was said, which is no fact about the session.
+
+    Examples
+    --------
+    >>> names_words("text"), names_words("lastMessage"), names_words("transcript_id")
+    (True, True, False)
+    """
+    return _has_words(slug(name))
+
+
+def _by_words(kind: str, more: str = "") -> Callable[[str], bool]:
     some, none = (frozenset(words.split()) for words in _PARTS[kind])
+    some |= frozenset(more.split())
 
     def fits(name: str) -> bool:
         parts = name.split("_")
@@ -187,6 +202,7 @@ def _by_words(kind: str) -> Callable[[str], bool]:
 
 
 _has_speaker_words = _by_words("speaker")
+_has_words = _by_words("text", more=_WORDS_TOO)
 
 
 def _is_speaker(name: str) -> bool:

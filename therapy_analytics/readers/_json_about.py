@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
+from therapy_analytics.readers._columns import names_words
 from therapy_analytics.readers._json_times import day, is_date, moment
 
 NAMES = (
@@ -31,7 +32,8 @@ def own_name(value: Mapping[str, Any]) -> str:
 def about(value: Mapping[str, Any], sessions: Container[str] = ()) -> dict[str, str]:
     """Return the short facts beside the sessions; those of an object inside carry its name before theirs.
 
-    Objects that hold many objects are no facts about the session but tables of something else.
+    What is named for words that were said is none of them, however short. Objects that hold many objects are no facts
+    about the session but tables of something else.
 
     Examples
     --------
@@ -54,7 +56,9 @@ def _facts(value: Mapping[str, Any], before: str, depth: int) -> Iterator[tuple[
         if isinstance(item, dict) and depth > 0 and (depth == _DEPTH or inside <= _MOST_INSIDE):
             yield from _facts(item, f"{before}{key}_", depth - 1)
         elif isinstance(item, str | int | float) and _is_short(str(item)) and (before or key not in NAMES):
-            yield f"{before}{key}", str(item)
+            name = f"{before}{key}"
+            if not (isinstance(item, str) and names_words(name)):
+                yield name, str(item)
 
 
 def _is_short(text: str) -> bool:
