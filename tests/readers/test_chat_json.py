@@ -657,6 +657,7 @@ def test_words_beside_the_messages_are_no_facts(session: SessionOf) -> None:
         "text": "Why? So.",
         "lastMessage": {"content": "I am sad", "sender": "c", "message_id": "m7"},
         "preview": "Why?",
+        "summary": "cried a lot",
         "transcript_language": "en",
         "content_topic": "sleep",
     }

@@ -22,6 +22,7 @@ id ids idx index number no nr num n row turn line time timestamp date start end 
 position url
 path file filename name gender sex age language lang text words word count length seed hash
 translation transcript transcription verbatim quote excerpt snippet preview reply answer
+summary note notes comment comments remark remarks
 """
 _NOT_CODES = frozenset(_NOT_CODES_WORDS.split())
 _CODE_NAMES = """

@@ -60,7 +60,7 @@ id idx index number no count type length n start end time code label speaker fil
 emotion role score rating topic act
 """
 _WORDS_TOO = """
-translation sentence quote excerpt snippet preview reply answer
+translation sentence quote excerpt snippet preview reply answer summary note notes comment comments remark remarks
 """
 _SPEAKER_WORDS = """
 speaker interlocutor role participant sender author talker
