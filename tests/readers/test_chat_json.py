@@ -658,11 +658,14 @@ def test_words_beside_the_messages_are_no_facts(session: SessionOf) -> None:
         "lastMessage": {"content": "I am sad", "sender": "c", "message_id": "m7"},
         "preview": "Why?",
         "summary": "cried a lot",
+        "situation": "I hate my job",
+        "problem": "job crisis",
         "transcript_language": "en",
         "content_topic": "sleep",
     }
     assert session(json.dumps({**about, "messages": messages()}), "a.json").metadata == {
         "lastMessage_message_id": "m7",
+        "problem": "job crisis",
         "transcript_language": "en",
         "content_topic": "sleep",
     }

@@ -182,8 +182,9 @@ def test_two_columns_of_one_name_are_both_kept(session: SessionOf) -> None:
 
 
 def test_words_in_a_further_column_are_neither_facts_nor_codes(session: SessionOf) -> None:
-    table = "speaker,text,translation,reply,comment,dialogue_act\n"
-    table += "T,Ja?,Yes?,none,,gc\nC,Ja,Yes,none,he cries,gc\nT,Ja?,Yes?,none,,irq\nC,Ja,Yes,none,,gc\n"
+    table = "speaker,text,translation,reply,comment,situation,dialogue_act\n"
+    table += "T,Ja?,Yes?,none,,I hate him,gc\nC,Ja,Yes,none,he cries,I hate him,gc\n"
+    table += "T,Ja?,Yes?,none,,I hate him,irq\nC,Ja,Yes,none,,I hate him,gc\n"
     found = session(table, "a.csv")
     assert found.metadata == {}
     assert [turn.gold for turn in found.turns] == [{"dialogue_act": code} for code in ("gc", "gc", "irq", "gc")]

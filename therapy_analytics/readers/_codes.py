@@ -8,11 +8,11 @@ from collections.abc import Set as AbstractSet
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from therapy_analytics.readers._columns import Columns, names_words, slug
+from therapy_analytics.readers._columns import Columns, slug
+from therapy_analytics.readers._facts import is_sentence, may_be_fact, names_fact
 from therapy_analytics.readers._times import seconds
 
 Record = tuple[int, list[str]]
-LONGEST_FACT = 40
 GOLD = "gold_"
 _LONGEST_CODE = 60
 _MOST_CODES = 100
@@ -46,16 +46,15 @@ def constant_columns(
         slug(name): at
         for at, name in enumerate(header)
         if at not in used
-        and slug(name)
-        and not names_words(name)
+        and names_fact(name)
         and not name.startswith(GOLD)
-        and all(_one_short_value(rows, at) for rows in sessions)
+        and all(_one_fact(rows, at) for rows in sessions)
     }
 
 
-def _one_short_value(rows: Sequence[Record], at: int) -> bool:
+def _one_fact(rows: Sequence[Record], at: int) -> bool:
     first = rows[0][1][at]
-    return len(first) <= LONGEST_FACT and all(record[at] == first for _, record in rows)
+    return may_be_fact(first) and all(record[at] == first for _, record in rows)
 
 
 def code_columns(
@@ -84,6 +83,8 @@ def is_code(name: str, values: Sequence[str]) -> bool:
     if parts & _NOT_CODES or not distinct or not may_be_codes(distinct):
         return False
     if len(distinct) > 2 and _are_numbers_or_times(distinct, values):
+        return False
+    if 2 * sum(map(is_sentence, distinct)) > len(distinct):
         return False
     return bool(parts & _CODE_WORDS) or 2 * len(distinct) <= len(values)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
-from therapy_analytics.readers._columns import names_words
+from therapy_analytics.readers._facts import is_fact, names_fact
 from therapy_analytics.readers._json_times import day, is_date, moment
 
 NAMES = (
@@ -14,7 +14,6 @@ NAMES = (
     *("session", "name", "title"),
 )
 _DATES = ("create_time", "created_at", "start_time", "started_at", "timestamp", "created")
-_LONGEST = 40
 _LONGEST_NAME = 100
 """Names, as those of models, may be longer than a fact in words: they have digits or signs, and no space."""
 _NAME = re.compile(r"(?=.*[\d/_])\S+")
@@ -32,7 +31,7 @@ def own_name(value: Mapping[str, Any]) -> str:
 def about(value: Mapping[str, Any], sessions: Container[str] = ()) -> dict[str, str]:
     """Return the short facts beside the sessions; those of an object inside carry its name before theirs.
 
-    What is named for words that were said is none of them, however short. Objects that hold many objects are no facts
+    What is named for words that were said, or reads like them, is none. Objects that hold many objects are no facts
     about the session but tables of something else.
 
     Examples
@@ -55,11 +54,12 @@ def _facts(value: Mapping[str, Any], before: str, depth: int) -> Iterator[tuple[
             continue
         if isinstance(item, dict) and depth > 0 and (depth == _DEPTH or inside <= _MOST_INSIDE):
             yield from _facts(item, f"{before}{key}_", depth - 1)
-        elif isinstance(item, str | int | float) and _is_short(str(item)) and (before or key not in NAMES):
-            name = f"{before}{key}"
-            if not (isinstance(item, str) and names_words(name)):
-                yield name, str(item)
+        elif (before or key not in NAMES) and _is_fact(f"{before}{key}", item):
+            yield f"{before}{key}", str(item)
 
 
-def _is_short(text: str) -> bool:
-    return 0 < len(text) <= (_LONGEST_NAME if _NAME.fullmatch(text) else _LONGEST)
+def _is_fact(name: str, item: object) -> bool:
+    if not isinstance(item, str):
+        return isinstance(item, int | float)
+    is_long_name = len(item) <= _LONGEST_NAME and _NAME.fullmatch(item) is not None
+    return item != "" and (names_fact(name) if is_long_name else is_fact(name, item))

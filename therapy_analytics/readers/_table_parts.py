@@ -14,6 +14,7 @@ from itertools import pairwise
 from therapy_analytics.readers import _codes
 from therapy_analytics.readers._base import Layout, Part, Source
 from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._facts import may_be_fact, names_fact
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._table import Record, Table, find, may_hold_roles
 from therapy_analytics.readers._wide import layout_of
@@ -125,7 +126,7 @@ class _Other:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.is_constant = bool(slug(name)) and not name.startswith(_codes.GOLD)
+        self.is_constant = names_fact(name) and not name.startswith(_codes.GOLD)
         self._is_ours, self._may_be_codes = name.startswith(_codes.GOLD), bool(name.strip())
         self._last = ""
         self._values: dict[str, str] = {}
@@ -141,7 +142,7 @@ class _Other:
         if self.is_constant:
             before = [self._last, *cells[:-1]]
             same = all(one == two for one, two, on in zip(before, cells, goes_on, strict=True) if on)
-            self.is_constant = same and all(len(cell) <= _codes.LONGEST_FACT for cell in set(cells))
+            self.is_constant = same and all(map(may_be_fact, set(cells)))
             self._last = cells[-1]
         if self._may_be_codes and not self._is_ours:
             self._n += len(cells)

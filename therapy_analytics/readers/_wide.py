@@ -10,7 +10,7 @@ from statistics import mean
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Source
-from therapy_analytics.readers._codes import LONGEST_FACT
+from therapy_analytics.readers._facts import LONGEST_FACT
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._wide_rows import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._codes import LONGEST_FACT
 from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._facts import is_fact
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 
@@ -154,9 +154,9 @@ def of_row(table: Grid, row: Record, rows: list[Row], talk: set[int]) -> RawSess
     named = [at for at in (table.found["session"], *map(_place_of(slugs), _IDS)) if at is not None and at not in talk]
     name = next((record[at].strip() for at in named if record[at].strip()), f"{table.source.path.stem}-{place}")
     metadata = {
-        slugs[at]: record[at].strip()
+        slugs[at]: fact
         for at in range(len(slugs))
-        if at not in talk and at not in named and slugs[at] and 0 < len(record[at].strip()) <= LONGEST_FACT
+        if at not in talk and at not in named and (fact := record[at].strip()) and is_fact(slugs[at], fact)
     }
     return RawSession(name, rows, metadata)
 
