@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._roles import role_of_label
 
 Message = Mapping[str, Any]
@@ -20,24 +21,27 @@ _SESSION = (
 _ROLE = ("role", "from")
 _SPEAKER = (
     *("speaker", "speaker_name", "speaker_label", "speaker_id", "interlocutor", "author", "sender", "sender_name"),
-    *("participant", "name", "username", "user", "who"),
+    *("participant", "participant_id", "participant_details", "name", "username", "user", "users", "who"),
 )
 _TEXT = (
     *("content", "text", "value", "message", "utterance", "utterance_text", "body", "transcript", "parts"),
-    *("sentences", "elements"),
+    *("sentences", "elements", "n_best"),
 )
 _START = (
     *("start", "start_s", "start_time", "timestamp", "timestamps", "begin", "time", "ts", "create_time"),
     *("created_at", "timestamp_ms", "date", "datetime", "date_unixtime", "sent_at"),
+    *("begin_audio_time", "begin_offset_millis", "offset_milliseconds", "offset_in_ticks"),
 )
-_END = ("end", "end_s", "end_time", "stop")
+_END = ("end", "end_s", "end_time", "stop", "end_audio_time", "end_offset_millis")
+_A_SECOND = {"begin_offset_millis": 1e3, "end_offset_millis": 1e3, "offset_milliseconds": 1e3, "offset_in_ticks": 1e7}
+"""How many of the units of a time make a second."""
 _CALLS = ("tool_calls", "function_call")
 NOT_SPOKEN = frozenset({"system", "tool", "function", "developer"})
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 _WITH_WORDS = frozenset((*_TEXT, *_CALLS, *_THOUGHTS))
 _OF_THINGS = frozenset({"name", "username", "user"})
 """Fields that name other things than speakers as well: enough beside words, not beside a `value`."""
-_INSIDE = ("role", "name", "displayName", "display_name", "username", "user", "id")
+_INSIDE = ("role", "participant_role", "name", "display_name", "username", "user", "id")
 _CODE = re.compile(
     r"(?:.*_)?(?:strateg(?:y|ies)|labels?|codes?|behaviou?rs?|(?:talk|sub)_?type|acts?|intent|emotions?|misc|miti)"
 )
@@ -68,7 +72,7 @@ def plan_of(fields: tuple[str, ...]) -> Plan | None:
     """Return what the fields of an object mean, if it can be a message."""
     if len(fields) > _MOST_FIELDS:
         return None
-    names = {field.strip().lower().replace("-", "_"): field for field in fields}
+    names = {slug(field): field for field in fields}
     if _WITH_WORDS.isdisjoint(names):
         return None
 
@@ -95,6 +99,18 @@ def first(message: Message, keys: Sequence[str]) -> Any:
         if message[key] is not None:
             return message[key]
     return None
+
+
+def times(message: Message, plan: Plan) -> tuple[Any, Any]:
+    """Return begin and end as the message has them, in seconds where the names of the fields tell their units."""
+    return _time(message, plan.starts), _time(message, plan.ends)
+
+
+def _time(message: Message, keys: Sequence[str]) -> Any:
+    key = next((key for key in keys if message[key] is not None), None)
+    value = None if key is None else message[key]
+    unit = None if key is None else _A_SECOND.get(slug(key))
+    return value / unit if unit and isinstance(value, int | float) else value
 
 
 def words(message: Message, plan: Plan) -> tuple[Any, str]:
@@ -126,9 +142,12 @@ def _person(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     for _ in range(3):
+        if isinstance(value, list) and value:
+            value = value[0]
         if not isinstance(value, dict):
             break
-        value = next((value[key] for key in _INSIDE if value.get(key) is not None), None)
+        known = {slug(key): one for key, one in value.items()}
+        value = next((known[key] for key in _INSIDE if known.get(key) is not None), None)
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 

@@ -1,4 +1,4 @@
-"""Lists that are a session though their items are no messages: pairs, single turns, labelled lines, words."""
+"""Lists that are a session though their items are no messages: pairs, single turns, labelled lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _ALONE = frozenset({"context", "question", "prompt", "query", "post", "instructi
 _NO_SPEAKERS = frozenset({"model", "subject", "ai", "system", "tool", "function", "other", "unknown"})
 _MOST_FIELDS = 20
 _LABEL = re.compile(r"[\s>#*_]*([^\W\d_][^:\uff1a\n]{0,39}?)[\s*_]*[:\uff1a][\s*_]*")
-_WORD = ("punctuated_word", "word", "text")
 _SAMPLE = 200
 _MOST_LINES = 2000
 
@@ -144,37 +143,3 @@ def _speakers(labels: list[str]) -> frozenset[str]:
     """Return the labels that are speakers; those without a letter, which are none, were sorted out before."""
     lettered = [label for label in labels if re.search(r"[^\W\d_]", label)]
     return speakers(lettered)
-
-
-def spoken_words(items: Sequence[Any]) -> list[Message] | None:
-    """Return the messages of a list of single words with their speakers, as speech recognition writes them."""
-    words = [_word(item) for item in items[:_SAMPLE]]
-    if 2 * sum(bool(word) for word in words) <= len(words) or not any(word and word[0] for word in words):
-        return None
-    messages: list[dict[str, Any]] = []
-    for item in items:
-        word = _word(item)
-        if word is None:
-            continue
-        name, text, start, end = word
-        if messages and name in {None, messages[-1]["speaker"]}:
-            glue = "" if name is None or not text[:1].isalnum() else " "
-            messages[-1]["pieces"].append(glue + text)
-            messages[-1]["end"] = end or messages[-1]["end"]
-        elif name is not None:
-            messages.append({"speaker": name, "pieces": [text], "start": start, "end": end})
-    return [{**one, "content": "".join(one.pop("pieces"))} for one in messages]
-
-
-def _word(item: Any) -> tuple[str | None, str, Any, Any] | None:
-    """Return speaker, word, begin and end; a mark of punctuation may be of nobody."""
-    if not isinstance(item, dict):
-        return None
-    options = item.get("alternatives")
-    best = options[0] if isinstance(options, list) and options and isinstance(options[0], dict) else {}
-    text = next((item[key] for key in _WORD if isinstance(item.get(key), str)), best.get("content"))
-    name = item.get("speaker", item.get("speaker_label"))
-    if not isinstance(text, str) or len(text) > 60 or not isinstance(name, str | int | None):
-        return None
-    times = item.get("start", item.get("start_time")), item.get("end", item.get("end_time"))
-    return None if name is None else str(name), text, *times

@@ -12,6 +12,7 @@ from therapy_analytics.readers import _json_layouts as layouts
 from therapy_analytics.readers._base import RawSession
 from therapy_analytics.readers._json_fields import Numbered, Plan, field_plan, first, is_message, is_segment
 from therapy_analytics.readers._json_messages import rows_of, speaker_of_words
+from therapy_analytics.readers._json_speech import is_word, spoken_words
 from therapy_analytics.readers._json_times import FIRST_DATE, span
 from therapy_analytics.readers._json_words import Left, notes
 
@@ -41,24 +42,26 @@ def session_of_list(items: list[Any], search: Search) -> list[Found] | None:
     """Return the sessions that a list is; None if it only may hold some."""
     sample = items[:: len(items) // SAMPLE + 1]
     if most(sample, is_segment) and not any(map(_is_spoken, sample)):
-        words = layouts.spoken_words(items)
+        words = spoken_words(items)
         search.unnamed_segments += 0 if words else len(items)
         return [session_of(words, WORDS)] if words else []
     if most(sample, is_message) or (most(sample, is_segment) and any(map(_is_spoken, sample))):
         return _of_messages(items)
     if most(sample, _is_wrapped):
         return _of_messages(list(map(_unwrapped, items)))
-    return _of_other_items(items, sample)
+    return _of_other_items(items, sample, search)
 
 
-def _of_other_items(items: list[Any], sample: list[Any]) -> list[Found] | None:
+def _of_other_items(items: list[Any], sample: list[Any], search: Search) -> list[Found] | None:
     if most(sample, layouts.is_pair):
         return of_pairs(items)
     for layout in (layouts.turns_by_name, layouts.turns_in_twos, layouts.labelled):
         messages = layout(items)
         if messages:
             return [session_of(messages, WEAK)]
-    words = layouts.spoken_words(items)
+    words = spoken_words(items)
+    if words is None and most(sample, is_word):
+        search.unnamed_segments += len(items)
     return [session_of(words, WORDS)] if words else None
 
 

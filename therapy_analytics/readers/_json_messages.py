@@ -15,9 +15,9 @@ from therapy_analytics.readers._json_fields import (
     Numbered,
     Plan,
     field_plan,
-    first,
     is_segment,
     role_said,
+    times,
     who,
     words,
 )
@@ -63,7 +63,7 @@ def _row(place: int, message: Message, left: Left) -> tuple[Row, Span] | None:
     text = content if isinstance(content, str) and "<" not in content else words_of(content, key.strip().lower(), left)
     if plan.silent and thinks_or_calls(message, text, left):
         return None
-    when = span(first(message, plan.starts), first(message, plan.ends)) if plan.starts else _NEVER
+    when = span(*times(message, plan)) if plan.starts else _NEVER
     gold = {name: code for name, code in _codes(message, plan) if code} if plan.codes else {}
     label = label or speaker_of_words(message)
     role = None if said is None else _role(said, label, named=bool(plan.speakers))

@@ -24,6 +24,7 @@ from therapy_analytics.readers._json_lists import (
     session_of,
     session_of_list,
 )
+from therapy_analytics.readers._json_speech import spoken_words, words_apart
 from therapy_analytics.readers._json_words import Left
 
 DEEPEST = 12
@@ -86,7 +87,10 @@ def _of_tree(value: Mapping[str, Any]) -> list[Found]:
 
 
 def _of_dict(value: dict[str, Any], search: Search) -> list[Found]:
-    """Return the session that an object is whose values are messages, or whose fields are columns."""
+    """Return the session that an object is whose values are messages, or whose fields are columns or hold words."""
+    spoken = spoken_words(words_apart(value) or ())
+    if spoken:
+        return [session_of(spoken, WORDS)]
     items = list(value.values())
     if len(items) > 1 and most(items[:SAMPLE], is_message) and all(isinstance(item, dict) for item in items):
         return session_of_list(items, search) or []

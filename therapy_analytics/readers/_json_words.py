@@ -14,11 +14,12 @@ _THOUGHTS = frozenset(
     {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thoughts", "reasoning_recap"}
 )
 _TOOLS = frozenset({"tool_use", "tool_call", "tool_result", "function_call", "server_tool_use"})
-_WORDS_OF_PART = ("text", "refusal", "transcript", "value")
+_WORDS_OF_PART = ("text", "refusal", "transcript", "value", "display")
 _CALLS = ("tool_calls", "function_call")
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _BY_LINE = frozenset({"content", "parts", "message"})
 
+_LIKELIEST_FIRST = "nbest"
 _ORDER = {
     "item": ("item", "among the messages without a speaker or words left out."),
     "hidden": ("message", "that the chat does not show, or that weigh nothing, left out."),
@@ -56,6 +57,7 @@ def words_of(content: Any, key: str, left: Left) -> str:
         inner = content.get("parts", content.get("text", content.get("content", content.get("body"))))
         return _of_part(content, left) if kind in _THOUGHTS or inner is None else words_of(inner, "parts", left)
     if isinstance(content, list):
+        content = content[:1] if key == _LIKELIEST_FIRST else content
         glue = "\n" if key in _BY_LINE else " " if key == "sentences" else ""
         return glue.join(filter(None, _parts(content, left)))
     return "" if content is None or isinstance(content, bool) else str(content)
