@@ -888,3 +888,29 @@ def test_messages_under_an_id_each_are_read_however_large_the_file(
     monkeypatch.setattr(chat_json, "_LARGE", 10_000)
     messages = {f"m{n}": {"speaker": "TC"[n % 2], "text": "So it was a hard week."} for n in range(2_000)}
     assert len(session(json.dumps(messages), "a.json").turns) == 2_000
+
+
+# ---- logs of runs of models
+
+
+def test_what_goes_in_and_comes_out_of_a_run_is_no_session_beside_its_messages(sessions: Sessions) -> None:
+    said = messages()
+    sample = {"id": 7, "input": said[:1], "messages": said, "output": {"choices": [{"message": said[-1]}]}}
+    log = {"eval": {"model": "m/1"}, "samples": [sample, {**sample, "id": 8, "input": "I am low"}]}
+    one, two = sessions(json.dumps(log), "a.json")
+    assert heard(one) == heard(two) == CHAT
+    assert one.metadata == two.metadata == {"eval_model": "m/1"}
+    (run,) = sessions(json.dumps({"runs": [{"inputs": {"m": said[:1]}, "outputs": {"m": said}}]}), "a.json")
+    assert heard(run) == CHAT
+
+
+def test_what_goes_in_is_a_session_where_nothing_else_holds_it(sessions: Sessions) -> None:
+    both = sessions(
+        json.dumps({"input": messages(("user", "One."), ("assistant", "Two.")), "chat": messages()}), "a.json"
+    )
+    assert [len(one.turns) for one in both] == [2, len(CHAT)]
+
+
+def test_messages_whose_kind_stands_around_them(session: SessionOf) -> None:
+    said = [{"type": "human", "data": {"content": "Hm."}}, {"type": "ai", "data": {"content": "Why?", "id": None}}]
+    assert heard(session(json.dumps(said), "a.json")) == [("human", "Hm."), ("ai", "Why?")]

@@ -60,7 +60,8 @@ id idx index number no count type length n start end time code label speaker fil
 emotion role score rating topic act
 """
 _WORDS_TOO = """
-translation sentence quote excerpt snippet preview reply answer summary note notes comment comments remark remarks
+translation sentence quote excerpt snippet preview question reply answer response input output query completion
+summary note notes comment comments remark remarks
 """
 _SPEAKER_WORDS = """
 speaker interlocutor role participant sender author talker

@@ -75,13 +75,16 @@ def _is_spoken(value: Any) -> bool:
 
 
 def _is_wrapped(value: Any) -> bool:
-    return isinstance(value, dict) and any(is_message(value.get(key)) for key in _UNWRAPPED)
+    return bool(_unwrapped(value))
 
 
-def _unwrapped(value: Any) -> Any:
-    """Return the message inside a record of a message, with the plain fields around it."""
-    inside = next((value[key] for key in _UNWRAPPED if is_message(value.get(key))), None) if value else None
-    return {**{key: item for key, item in value.items() if not isinstance(item, dict)}, **inside} if inside else {}
+def _unwrapped(value: Any) -> dict[str, Any]:
+    """Return the message inside a record of a message, with the plain fields around it, which may say who speaks."""
+    if not isinstance(value, dict):
+        return {}
+    around = {key: item for key, item in value.items() if not isinstance(item, dict)}
+    wrapped = ({**around, **value[key]} for key in _UNWRAPPED if isinstance(value.get(key), dict))
+    return next(filter(is_message, wrapped), {})
 
 
 def _of_messages(items: list[Any]) -> list[Found]:

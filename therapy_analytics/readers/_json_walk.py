@@ -29,6 +29,8 @@ from therapy_analytics.readers._json_words import Left
 
 DEEPEST = 12
 _TALK = frozenset({"dialogue", "dialog", "conversation", "transcript", "session", "chat", "text", "content"})
+_PARTS_OF_A_RUN = frozenset({"input", "inputs", "prompt", "output", "outputs", "response"})
+"""Of a model, whose log has the messages of the whole talk beside them."""
 _OF_WORDS = frozenset({"words", "word_segments", "items"})
 
 
@@ -127,7 +129,16 @@ def _best(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
     least = min(WEAK, top)
     if any(found.form == STRONG and found.direct for _, found in inside):
         least = STRONG
-    return [(key, found) for key, found in inside if found.form >= least]
+    kept = [(key, found) for key, found in inside if found.form >= least]
+    parts = [found for key, found in kept if key in _PARTS_OF_A_RUN]
+    held = [part for part in parts if any(_holds(one, part) for _, one in kept)]
+    return [(key, found) for key, found in kept if not any(found is part for part in held)]
+
+
+def _holds(whole: Found, part: Found) -> bool:
+    """Tell whether a longer session begins or ends with all that is said in another."""
+    said, inside = ([row.text for row in one.session.rows] for one in (whole, part))
+    return len(said) > len(inside) and inside in (said[: len(inside)], said[-len(inside) :])
 
 
 def _names(inside: list[tuple[str, Found]], own: str) -> list[str]:
