@@ -181,6 +181,13 @@ def test_two_columns_of_one_name_are_both_kept(session: SessionOf) -> None:
     assert one.turns[0].gold == {"code": "a", "code (4)": "x"}
 
 
+def test_speakers_with_the_numbers_of_their_turns(said: Said, session: SessionOf) -> None:
+    rows = ["T1,So?", "C1,Yes.", "C1,And no.", "T 2,Hm.", "C2,I ...", "T3,Go on."]
+    assert [who for who, _ in said("speaker,text\n" + "\n".join(rows), "a.csv")] == ["T", "C", "T", "C", "T"]
+    couple = session("speaker,text\nT,So?\nC1,Yes.\nC2,No.\nT,Hm.\nC1,I ...\nC2,And I ...\n", "a.csv")
+    assert {turn.speaker for turn in couple.turns} == {"T", "C1", "C2"}
+
+
 def test_words_in_a_further_column_are_neither_facts_nor_codes(session: SessionOf) -> None:
     table = "speaker,text,translation,reply,comment,situation,dialogue_act\n"
     table += "T,Ja?,Yes?,none,,I hate him,gc\nC,Ja,Yes,none,he cries,I hate him,gc\n"

@@ -11,12 +11,14 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
+from therapy_analytics.readers._labels import unnumbered, without_number
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
 from therapy_analytics.session import Mark, Role, Session, Turn
 
 MAX_ID = 80
+_FEWEST_NUMBERED = 5
 _PIECE = 65_536
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
@@ -60,7 +62,7 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
     Session
         Its turns hold words or speech marks, and neighbouring turns have different speakers.
     """
-    rows = _without_empty_times([row for row in raw.rows if row.text.strip()])
+    rows = _without_numbers(_without_empty_times([row for row in raw.rows if row.text.strip()]))
     labels = {label: _Label.of(label) for label in {row.speaker for row in rows}}
     spoken = [list(group) for _, group in groupby(rows, key=lambda row: (labels[row.speaker].key, row.role))]
     found = _roles(spoken, labels, metadata, options)
@@ -82,6 +84,16 @@ def _without_empty_times(rows: list[Row]) -> list[Row]:
     if len(rows) < 2 or times - {None} != {0.0}:
         return rows
     return [replace(row, start_s=None, end_s=None) for row in rows]
+
+
+def _without_numbers(rows: list[Row]) -> list[Row]:
+    """Take the numbers of turns off their speakers; a turn may have several rows."""
+    labels = [label for label, _ in groupby(row.speaker for row in rows)]
+    plain = unnumbered(labels) if len(set(labels)) >= _FEWEST_NUMBERED else labels
+    if plain is labels:
+        return rows
+    counted_off = {label: without_number(label) for label, other in zip(labels, plain, strict=True) if label != other}
+    return [replace(row, speaker=counted_off.get(row.speaker, row.speaker)) for row in rows]
 
 
 def _losses(all_rows: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 from therapy_analytics.readers._label_forms import EDGE, PLAIN, STRICT, Form, Found, Line, Page, has_both_roles
-from therapy_analytics.readers._labels import speakers
+from therapy_analytics.readers._labels import speakers, unnumbered, without_number
 from therapy_analytics.readers._stamps import STAMP
 
 _SAMPLE = 2_000
@@ -21,7 +20,6 @@ _DATE = re.compile(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2},? \d{4}",
     re.IGNORECASE,
 )
-_COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
 
 Layout = tuple[Found, frozenset[str]]
 """The lines that begin a turn, and the labels."""
@@ -82,7 +80,7 @@ def _tried(form: Form, page: Page) -> Layout:
     found = {at: match for at, match in found.items() if form.allowed(page, at, match) and not _is_date(match["label"])}
     if not found:
         return {}, frozenset()
-    keys = dict(zip(found, _unnumbered([_key(match["label"]) for match in found.values()]), strict=True))
+    keys = dict(zip(found, unnumbered([_key(match["label"]) for match in found.values()]), strict=True))
     labels = speakers(list(keys.values()))
     begins = {at: match for at, match in found.items() if keys[at] in labels}
     if labels and form.holds(page, list(begins), [keys[at] for at in begins], labels):
@@ -95,24 +93,6 @@ def _is_date(label: str) -> bool:
     return label[-1].isdecimal() and bool(_DATE.fullmatch(label))
 
 
-def _unnumbered(keys: list[str]) -> list[str]:
-    """Take the numbers of turns off labels that count them, as in T1, C1, T2, C2, but not those of Client 1 and 2."""
-    counts: dict[str, list[int]] = {}
-    split = {key: _COUNTED_LABEL.fullmatch(key) for key in set(keys) if key[-1].isdecimal()}
-    for key in keys:
-        one = split.get(key)
-        if one:
-            counts.setdefault(one[1], []).append(int(one[2]))
-    turns = {base for base, numbers in counts.items() if len(numbers) > 1 and _grows(numbers)}
-    if len(turns) < 2 or max(len(counts[base]) for base in turns) < 3:
-        return keys
-    return [one[1] if (one := split.get(key)) and one[1] in turns else key for key in keys]
-
-
-def _grows(numbers: Sequence[int]) -> bool:
-    return all(one < two for one, two in pairwise(numbers))
-
-
 def _key(label: str) -> str:
     return " ".join(label.casefold().split())
 
@@ -120,5 +100,5 @@ def _key(label: str) -> str:
 def speaker_of(label: str, labels: frozenset[str]) -> str:
     """Return the label as written, without the number of the turn."""
     if label.casefold() not in labels and _key(label) not in labels:
-        label = _COUNTED_LABEL.sub(r"\1", label.strip())
+        label = without_number(label)
     return label.strip(" \t\xa0*_")

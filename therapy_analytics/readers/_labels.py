@@ -26,6 +26,7 @@ SAID = frozenset(_ANSWER_WORDS.split())
 _TRUST = 3
 """Role labels are the speakers unless other labels are more than this many times as frequent."""
 _NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
+_COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -91,3 +92,32 @@ def _stands_inside_one(label: str, order: Sequence[str]) -> bool:
     before = {one for one, two in pairs if two == label != one}
     after = {two for one, two in pairs if one == label != two}
     return len(before) == 1 and not before & after
+
+
+def unnumbered(keys: Sequence[str]) -> Sequence[str]:
+    """Take the numbers of turns off labels that count them, as in T1, C1, T2, C2, but not those of Client 1 and 2.
+
+    Examples
+    --------
+    >>> unnumbered(["T1", "C1", "T2", "C2", "T3"]), unnumbered(["C1", "T", "C2", "T", "C1"])
+    (['T', 'C', 'T', 'C', 'T'], ['C1', 'T', 'C2', 'T', 'C1'])
+    """
+    counts: dict[str, list[int]] = {}
+    split = {key: _COUNTED_LABEL.fullmatch(key) for key in set(keys) if key[-1:].isdecimal()}
+    for key in keys:
+        one = split.get(key)
+        if one:
+            counts.setdefault(one[1], []).append(int(one[2]))
+    turns = {base for base, numbers in counts.items() if len(numbers) > 1 and _grows(numbers)}
+    if len(turns) < 2 or max(len(counts[base]) for base in turns) < 3:
+        return keys
+    return [one[1] if (one := split.get(key)) and one[1] in turns else key for key in keys]
+
+
+def _grows(numbers: Sequence[int]) -> bool:
+    return all(one < two for one, two in pairwise(numbers))
+
+
+def without_number(label: str) -> str:
+    """Return a label that counts turns as it is without the number."""
+    return _COUNTED_LABEL.sub(r"\1", label.strip())
