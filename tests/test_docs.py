@@ -154,6 +154,7 @@ def _places(page: Path) -> set[str]:
 def test_every_format_stands_in_the_readme(readme: str) -> None:
     words = {
         "labelled_text": "label before each turn",
+        "rich_text": "rich text",
         "delimited": "CSV",
         "workbook": "Excel",
         "parquet": "Parquet",

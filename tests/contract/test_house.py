@@ -86,6 +86,7 @@ def test_registered_names_are_what_they_were() -> None:
         "labelled_text",
         "messenger_export",
         "parquet",
+        "rich_text",
         "srt",
         "talkbank_chat",
         "textgrid",

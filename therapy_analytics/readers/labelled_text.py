@@ -60,14 +60,25 @@ def _names_columns(head: str) -> bool:
 @reader("labelled_text", suffixes=(".txt", ".text", ".md", ".markdown"), sniff=sniff)
 def read_labelled_text(source: Source) -> Iterator[RawSession]:
     """Text in which each turn begins with the speaker's label, and a colon or a line of its own."""
-    found, front, _ = _read(source.text)
+    yield session_of(source, source.text)
+
+
+def session_of(source: Source, text: str) -> RawSession:
+    """Return the session that a text is, be it the file's own or taken out of it.
+
+    Raises
+    ------
+    UnreadableFileError
+        It has no labels of speakers.
+    """
+    found, front, _ = _read(text)
     if found is None:
         raise source.error(
             "no speaker labels were found", 'Begin each turn with a label and a colon, as in "Therapist:"'
         )
     metadata = {**found.facts, **front.metadata}
     odd = (f"{counted(front.n_left_out, 'line')} of the front matter left out.",) if front.n_left_out else ()
-    yield RawSession(metadata.pop("session_id", ""), list(found.rows), metadata, (*odd, *found.notes))
+    return RawSession(metadata.pop("session_id", ""), list(found.rows), metadata, (*odd, *found.notes))
 
 
 @lru_cache(maxsize=1)  # whoever tells what a file is has read it, if it is not longer than a head
