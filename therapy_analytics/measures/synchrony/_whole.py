@@ -155,10 +155,7 @@ class WholeOutcome:
 
     def some(self, own: list[int]) -> WholeOutcome:
         """Return what is found for some of the columns."""
-        shuffled, strangers = (
-            Chance(one.mean[own], one.sd[own], one.z[own], one.p[own]) for one in (self.shuffled, self.strangers)
-        )
-        return WholeOutcome(self.values[own], shuffled, strangers)
+        return WholeOutcome(self.values[own], self.shuffled.some(own), self.strangers.some(own))
 
 
 def whole_outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
