@@ -38,12 +38,14 @@ from therapy_analytics.session import CLIENT, THERAPIST
 
 MOST_CELLS = 4_000_000
 """So many numbers are held at a time."""
-MOST_PAIRS = 200000
+MOST_PAIRS = 80000
 """So many pairs of turns are held at a time, each of which has a few numbers."""
 DIRECTIONS = ("both", "therapist", "client", "difference")
 """Who replies; both is the mean of the two, difference the therapist's replies less the client's."""
 TABLE_ADVANTAGE = 2
 """Looking a pair up costs about half of computing it."""
+SMALL = 2000
+"""Tables of up to so many cells are rather filled all at once than one by one."""
 
 
 def scores(values: Floats) -> Floats:
@@ -345,7 +347,7 @@ def _table(
     compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, kind: Pairwise
 ) -> Sequence[Floats]:
     """Return the values of all cells of draws: at once, or table by table where that is less work."""
-    if kind.tables == 1:
+    if kind.tables == 1 or draws.n_cells <= SMALL * draws.sizes.shape[1]:
         anchor, reply = draws.cells()
         return compute(draws.anchors.take(anchor), draws.replies.take(reply))
     each = ([one.reshape(-1, *one.shape[2:]) for one in compute(*those)] for those in draws.tables())
