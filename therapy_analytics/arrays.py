@@ -56,9 +56,7 @@ def in_company(session: AnnotatedSession, settings: Settings, strangers: Strange
     key = (in_company, settings.seed, settings.extras, strangers, *read)
     whole = place.whole.once(lambda one: _all_in_company(one, settings, _companies(strangers, *read)), key=key)
     own = whole.parts[place.number]
-    return replace(
-        session, seed=own.seed, company=own.company, extras=own.extras, place=replace(place, whole=whole)
-    )
+    return replace(session, seed=own.seed, company=own.company, extras=own.extras, place=replace(place, whole=whole))
 
 
 def _in_company(session: AnnotatedSession, settings: Settings, of_class: Mapping[int, Company]) -> AnnotatedSession:

@@ -63,10 +63,10 @@ def mean(sums: Floats) -> Floats:
     return np.where(n > 0, total / np.maximum(n, 1), nan)
 
 
-Found: TypeAlias = Callable[[slice], tuple[Floats | None, Floats]]
-"""Some of the draws to the figures of stretches, (n_stretches, n_draws), and of each pair, (n_pairs, n_draws).
-
-None where the figures of stretches are the means of those of pairs."""
+Quick: TypeAlias = Callable[[slice], tuple[Floats, Callable[[], Floats]]]
+Found: TypeAlias = Callable[[slice], tuple[Floats | None, Callable[[], Floats]]]
+"""Some of the draws to the figures of stretches, (n_stretches, n_draws), and to what gives those of each pair, (n_pairs,
+n_draws). None where the figures of stretches are the means of those of pairs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class Pairwise:
     over: Callable[[Floats], Floats] = mean
     each: Callable[[Floats], Floats] | None = None
     score: Callable[[Any, Any, Ints, Ints], Floats] | None = None
-    quick: Callable[[Any, Any, Draws, Stretches], Found] | None = None
+    quick: Callable[[Any, Any, Draws, Stretches], Quick] | None = None
     low: float = 0.0
     high: float = 1.0
     closer: Closer = "higher"
@@ -196,12 +196,17 @@ def _outcomes(kind: Pairwise, whole: AnnotatedSession, group: tuple[int, ...], c
     key = ("spans", group, kind.delay, course)
     spans = whole.meanwhile(lambda one: _spans(one, group, drawn, course), key=key)
     asked = list(_asked(kind, whole, drawn))
-    found, each = _figures(kind, asked, spans)
+    found, each = _figures(kind, asked, spans, course)
     values, n_shuffled = found[..., 0], asked[0][1].n_draws
     counted = _counts(*_n_defined(each, spans))
-    enough, ends = counted >= FEWEST_PAIRS, _two_sided(values.shape[1], len(group))
+    ends, shown = _two_sided(values.shape[1], len(group)), np.ones(values.shape, dtype=np.bool_)
+    if not course:
+        shown[1:] = shown[:, -len(group) :] = False
     draws = (one.transpose(2, 0, 1) for one in (found[..., 1:n_shuffled], found[..., n_shuffled:]))
-    chances = [against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws]
+    enough = (counted >= FEWEST_PAIRS), (counted >= FEWEST_PAIRS) & shown
+    chances = [
+        against(values, one, some, closer=kind.closer, two_sided=ends) for one, some in zip(draws, enough, strict=True)
+    ]
     series = np.full(len(whole), nan)
     series[spans.replies] = each
     return [
@@ -242,14 +247,15 @@ def _n_defined(each: Floats, spans: Spans) -> Floats:
     return np.concatenate([n, n[:, spans.starts[:-1]]], axis=1).astype(np.float64)
 
 
-def _figures(kind: Pairwise, asked: Sequence[tuple[tuple[Any, Any], Replies]], spans: Spans) -> tuple[Floats, Floats]:
+def _figures(
+    kind: Pairwise, asked: Sequence[tuple[tuple[Any, Any], Replies]], spans: Spans, course: bool
+) -> tuple[Floats, Floats]:
     """Return the figures of all draws, (4, n_parts, n_draws); and what each pair of the first draw comes to.
 
-    The parts of all sessions but the slopes, and then these.
+    The parts of all sessions but the slopes, and then these: with strangers only where the course is asked for.
     """
     n_pairs, n_parts, n_draws = len(spans.replies), spans.starts[-1], sum(replies.n_draws for _, replies in asked)
-    found = np.empty((len(DIRECTIONS), n_parts + len(spans.parts), n_draws))
-    first_draw = np.empty(n_pairs)
+    found, each = np.full((len(DIRECTIONS), n_parts + len(spans.parts), n_draws), nan), np.empty(n_pairs)
     both, therapist, client, difference = found
     drawn = _by_quick if kind.quick else _by_score if kind.score else _by_terms
     most, start = max(1, MOST_PAIRS // max(n_pairs, 1)), 0
@@ -258,16 +264,20 @@ def _figures(kind: Pairwise, asked: Sequence[tuple[tuple[Any, Any], Replies]], s
         for first in range(0, replies.n_draws, most):
             part = slice(first, min(first + most, replies.n_draws))
             at = slice(start + part.start, start + part.stop)
-            of_parts, each = some(part)
-            means, slopes = spans.sums.figures(each)
+            of_parts, of_each = some(part)
+            if course or not start:
+                of_pairs = of_each()
+                means, slopes = spans.sums.figures(of_pairs)
+                found[1:3, n_parts:, at] = slopes.reshape(2, -1, slopes.shape[1])
+            elif of_parts is None:
+                means = spans.sums.means(of_each())
             found[1:3, :n_parts, at] = (means if of_parts is None else of_parts).reshape(2, n_parts, -1)
-            found[1:3, n_parts:, at] = slopes.reshape(2, -1, slopes.shape[1])
             if not at.start:
-                first_draw = each[:, 0].copy()
+                each[:] = of_pairs[:, 0]
         start += replies.n_draws
     np.subtract(therapist, client, out=difference)
     both[:] = _of_both(therapist, client)
-    return found, first_draw
+    return found, each
 
 
 def _by_terms(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Found:
@@ -278,13 +288,16 @@ def _by_terms(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
         # What a pair comes to by `kind.each` may depend on the others of its dialogue.
         return (terms, kind.over(terms)) if kind.each is None else (terms,)
 
+    def each(terms: Floats) -> Floats:
+        assert kind.each is not None  # noqa: S101 (asked only of those)
+        by_dialogue = (terms[first:stop] for first, stop in spans.of_both.of_sessions if stop > first)
+        return np.concatenate([np.zeros((0, terms.shape[1])), *map(kind.each, by_dialogue)])
+
     found = looked_up(computed, kind, sides, replies)
 
-    def drawn(part: slice) -> tuple[Floats, Floats]:
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
         terms, *alone = found(part)
-        of_sessions = spans.of_both.of_sessions
-        each = alone[0] if kind.each is None else np.concatenate([kind.each(terms[one:two]) for one, two in of_sessions if two > one])
-        return kind.over(spans.of_both.sums(terms)), each
+        return kind.over(spans.of_both.sums(terms)), lambda: alone[0] if alone else each(terms)
 
     return drawn
 
@@ -294,7 +307,7 @@ def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
     score = kind.score
     assert score is not None  # noqa: S101 (asked only of those)
     found = looked_up(lambda *of: (score(*of),), kind, sides, replies)
-    return lambda part: (None, *found(part))
+    return lambda part: (None, lambda: found(part)[0])
 
 
 def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Found:
@@ -304,9 +317,9 @@ def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
     ways = zip((sides, sides[::-1]), replies.each, spans.of_each, strict=True)
     asked = [quick(*those, draws, stretches) for those, draws, stretches in ways]
 
-    def drawn(part: slice) -> tuple[Floats, Floats]:
-        of_parts, each = (np.concatenate(one) for one in zip(*(one(part) for one in asked), strict=True))
-        return of_parts, each
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
+        of_parts, of_each = zip(*(one(part) for one in asked), strict=True)
+        return np.concatenate(of_parts), lambda: np.concatenate([each() for each in of_each])
 
     return drawn
 
@@ -343,9 +356,7 @@ def looked_up(
     return found
 
 
-def _table(
-    compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, kind: Pairwise
-) -> Sequence[Floats]:
+def _table(compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, kind: Pairwise) -> Sequence[Floats]:
     """Return the values of all cells of draws: at once, or table by table where that is less work."""
     if kind.tables == 1 or draws.n_cells <= SMALL * draws.sizes.shape[1]:
         anchor, reply = draws.cells()

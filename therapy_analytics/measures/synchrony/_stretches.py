@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures.synchrony._sums import Floats, Ints, Sparse, Sums, summing
+from therapy_analytics.measures.synchrony._chance import Ints
+from therapy_analytics.measures.synchrony._sums import Stretches, Sums
 
 WHOLE, WINDOWS, SLOPE = "whole", "window", "slope"
 THIRDS = ("third_1", "third_2", "third_3")
 WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
-LONG = 8
-"""Counts of stretches are quicker added one by one where this many pairs are behind each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,48 +44,6 @@ def parts_of(n_turns: int, *, course: bool = True) -> tuple[Part, ...]:
     thirds = [Part(name, bounds[k], bounds[k + 1] - 1) for k, name in enumerate(THIRDS)]
     windows = [Part(WINDOWS, first, first + WINDOW - 1) for first in range(0, n_turns - WINDOW + 1, STEP)]
     return (Part(WHOLE, 0, last), *thirds, *windows, Part(SLOPE, 0, last))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Stretches:
-    """Stretches of the pairs of some sessions, over which figures are made.
-
-    Attributes
-    ----------
-    bounds : int64 array (2, n_stretches)
-        The pairs of each, from and up to.
-    wholes : int64 array (n_sessions,)
-        Which of them are all pairs of a session.
-    members : sparse array (n_stretches, n_pairs)
-        The stretches as a table of ones.
-    """
-
-    bounds: Ints
-    wholes: Ints
-    members: Sparse
-
-    @classmethod
-    def of(cls, bounds: Ints, wholes: Ints, n_pairs: int) -> Stretches:
-        """Return stretches of so many pairs."""
-        return cls(bounds, wholes, summing(bounds, n_pairs))
-
-    @property
-    def of_sessions(self) -> Ints:
-        """The pairs of each session, from and up to, (n_sessions, 2)."""
-        return self.bounds[:, self.wholes].T
-
-    def sums(self, values: Floats) -> Floats:
-        """Return the sums over the pairs of each stretch, (n_pairs, ...) to (n_stretches, ...)."""
-        found = self.members.astype(values.dtype, copy=False) @ values.reshape(len(values), -1)
-        return np.asarray(found).reshape(-1, *values.shape[1:])
-
-    def counts(self, numbers: NDArray[Any]) -> Ints:
-        """Return the same of whole numbers: of more than a few stretches, as differences of running sums."""
-        if self.bounds.shape[1] * LONG <= len(numbers):
-            return np.array([numbers[first:stop].sum(axis=0, dtype=np.int64) for first, stop in self.bounds.T])
-        so_far = np.zeros((len(numbers) + 1, *numbers.shape[1:]), dtype=np.int64)
-        np.cumsum(numbers, axis=0, out=so_far[1:])
-        return np.asarray(so_far.take(self.bounds[1], axis=0) - so_far.take(self.bounds[0], axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,15 +102,15 @@ def spans_of(
     therapist, client = (_bounds(replies, parts) for replies in two)
     n, m = (sum(map(len, replies)) for replies in two)
     wholes, both = starts[:-1], np.concatenate([therapist, client + n], axis=1)
-    wholes_of_both = np.concatenate([wholes, starts[-1] + wholes])
+    of_both = Stretches.of(both, np.concatenate([wholes, starts[-1] + wholes]), n + m)
     return Spans(
         parts,
         starts,
         np.concatenate([own + first for replies in two for own, first in zip(replies, firsts, strict=True)]),
         n,
         (Stretches.of(therapist, wholes, n), Stretches.of(client, wholes, m)),
-        Stretches.of(both, wholes_of_both, n + m),
-        Sums.of(both, wholes_of_both),
+        of_both,
+        Sums.of(of_both),
     )
 
 

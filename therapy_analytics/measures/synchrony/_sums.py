@@ -5,15 +5,20 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from math import nan
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from therapy_analytics.language.integers import consecutive
 from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Floats, Ints
 
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
+_LONG = 8
+"""Counts of stretches are quicker added one by one where so many pairs are behind each."""
+
+
 def summing(bounds: Ints, n_pairs: int, *weights: tuple[Ints, Floats]) -> Sparse:
     """Return a table whose products are sums over stretches of pairs, and behind them weighted sums.
 
@@ -36,15 +41,60 @@ def summing(bounds: Ints, n_pairs: int, *weights: tuple[Ints, Floats]) -> Sparse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Stretches:
+    """Stretches of the pairs of some sessions, over which figures are made.
+
+    Attributes
+    ----------
+    bounds : int64 array (2, n_stretches)
+        The pairs of each, from and up to.
+    wholes : int64 array (n_sessions,)
+        Which of them are all pairs of a session.
+    members : sparse array (n_stretches, n_pairs)
+        The stretches as a table of ones.
+    """
+
+    bounds: Ints
+    wholes: Ints
+    members: Sparse
+
+    @classmethod
+    def of(cls, bounds: Ints, wholes: Ints, n_pairs: int) -> Stretches:
+        """Return stretches of so many pairs."""
+        return cls(bounds, wholes, summing(bounds, n_pairs))
+
+    @property
+    def lengths(self) -> Ints:
+        """How many pairs each has, (n_stretches, 1)."""
+        return (self.bounds[1] - self.bounds[0])[:, None]
+
+    @property
+    def of_sessions(self) -> Ints:
+        """The pairs of each session, from and up to, (n_sessions, 2)."""
+        return self.bounds[:, self.wholes].T
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the sums over the pairs of each stretch, (n_pairs, ...) to (n_stretches, ...)."""
+        found = self.members.astype(values.dtype, copy=False) @ values.reshape(len(values), -1)
+        return np.asarray(found).reshape(-1, *values.shape[1:])
+
+    def counts(self, numbers: NDArray[Any]) -> Ints:
+        """Return the same of whole numbers: of more than a few stretches, as differences of running sums."""
+        if self.bounds.shape[1] * _LONG <= len(numbers):
+            return np.array([numbers[first:stop].sum(axis=0, dtype=np.int64) for first, stop in self.bounds.T])
+        so_far = np.zeros((len(numbers) + 1, *numbers.shape[1:]), dtype=np.int64)
+        np.cumsum(numbers, axis=0, out=so_far[1:])
+        return np.asarray(so_far.take(self.bounds[1], axis=0) - so_far.take(self.bounds[0], axis=0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Sums:
     """What means over stretches and slopes over sessions are made from.
 
     Attributes
     ----------
-    bounds : int64 array (2, n_stretches)
-        The pairs of each stretch, from and up to.
-    wholes : int64 array (n_runs,)
-        Which of them are runs: all replies of one of the two in a session. All pairs are in one of them, in order.
+    stretches : Stretches
+        Those that are all replies of one of the two in a session are runs: all pairs are in one of them, in order.
     of_values, of_defined : sparse array
         Tables whose products are sums, see `summing`: of the stretches, then of the runs with the places of their
         pairs as weights (the first pair at 0, the last at 1), then, where `of_defined`, with the squares of these.
@@ -52,20 +102,28 @@ class Sums:
         Pairs, sum of places and sum of squared places of each run.
     """
 
-    bounds: Ints
-    wholes: Ints
+    stretches: Stretches
     of_values: Sparse
     of_defined: Sparse
     of_all: Floats
 
     @classmethod
-    def of(cls, bounds: Ints, wholes: Ints) -> Sums:
+    def of(cls, stretches: Stretches) -> Sums:
         """Return those of stretches."""
-        runs = bounds[1, wholes] - bounds[0, wholes]
+        runs = np.diff(stretches.of_sessions).ravel()
         each = [_places(n) for n in runs.tolist()]
         at = np.concatenate([one for one, _ in each])
-        tables = (summing(bounds, len(at), *((runs, weight) for weight in some)) for some in ((at,), (at, at * at)))
-        return cls(bounds, wholes, *tables, np.array([about for _, about in each]).T[..., None])
+        weights = ((at,), (at, at * at))
+        tables = (summing(stretches.bounds, len(at), *((runs, one) for one in some)) for some in weights)
+        return cls(stretches, *tables, np.array([about for _, about in each]).T[..., None])
+
+    def means(self, values: Floats) -> Floats:
+        """Return the means over stretches alone, see `figures`."""
+        undefined = np.isnan(values)
+        if not undefined.any():
+            return _mean(self.stretches.sums(values), self.stretches.lengths)
+        n = self.stretches.counts(~undefined)
+        return _mean(self.stretches.sums(np.where(undefined, 0.0, values)), n)
 
     def figures(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the means of values over stretches and their slopes over runs, of each draw.
@@ -84,18 +142,17 @@ class Sums:
 
         Examples
         --------
-        >>> sums = Sums.of(np.array([[0], [5]]), np.array([0]))
+        >>> sums = Sums.of(Stretches.of(np.array([[0], [5]]), np.array([0]), 5))
         >>> [found.round(6).tolist() for found in sums.figures(np.array([[0.0], [nan], [0.2], [0.3], [0.4]]))]
         [[[0.225]], [[0.4]]]
         """
-        undefined, n_stretches = np.isnan(values), self.bounds.shape[1]
+        undefined, wholes, n_stretches = np.isnan(values), self.stretches.wholes, len(self.stretches.lengths)
         if not undefined.any():
             total, of_places = np.split(self.of_values @ values, [n_stretches])
-            n = (self.bounds[1] - self.bounds[0])[:, None]
-            return _mean(total, n), _slope(*self.of_all, total[self.wholes], of_places)
+            return _mean(total, self.stretches.lengths), _slope(*self.of_all, total[wholes], of_places)
         total, of_places = np.split(self.of_values @ np.where(undefined, 0.0, values), [n_stretches])
         n, about = np.split(self.of_defined @ (~undefined).astype(np.float64), [n_stretches])
-        own, y = n[self.wholes], total[self.wholes]
+        own, y = n[wholes], total[wholes]
         # What is complete comes to the same bits whatever is beside it.
         x, xx = np.where(own == self.of_all[0], self.of_all[1:], about.reshape(2, *own.shape))
         return _mean(total, n), _slope(own, x, xx, y, of_places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import nan
 from typing import Literal
 
@@ -12,11 +13,11 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import Floats, Ints
-from therapy_analytics.measures.synchrony._draws import Draws
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._draws import Draws
 from therapy_analytics.measures.synchrony._marks import bits_of, codes_of, counted
-from therapy_analytics.measures.synchrony._pairwise import Found, Pairwise, mean, pairwise, scores
-from therapy_analytics.measures.synchrony._stretches import Stretches
+from therapy_analytics.measures.synchrony._pairwise import Pairwise, Quick, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._sums import Stretches
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 
 Aggregate = Literal["available", "complete", "filled"]
@@ -100,7 +101,7 @@ def _over(sums: Floats) -> Floats:
     return aggregate(coordination_of(sums))
 
 
-def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Found:
+def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Quick:
     """Return what gives `_over` and `_each` of draws, from marks as bits: which both have is the one and the other.
 
     The turns before, or the replies, are the same in all draws.
@@ -110,14 +111,17 @@ def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> F
     n_pairs = (stretches.bounds[1] - stretches.bounds[0])[:, None]
     own = [slice(first, stop) for first, stop in stretches.of_sessions.tolist()]
 
-    def drawn(part: slice) -> tuple[Floats, Floats]:
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
         of_anchor, of_reply = (code.take(at) for code, at in zip(codes, draws.some(part), strict=True))
         of_both = of_anchor & of_reply
         had, both, has = (counted(one, n_marks, counts) for one in (of_anchor, of_both, of_reply))
         rates = has / np.maximum(n_pairs, 1)[..., None]
-        by_session = zip(own, rates[stretches.wholes], strict=True)
-        each = [_above(of_anchor[pairs], of_both[pairs], expected) for pairs, expected in by_session]
-        return _of_counts(had, both, rates), np.concatenate(each)
+
+        def each() -> Floats:
+            by_session = zip(own, rates[stretches.wholes], strict=True)
+            return np.concatenate([_above(of_anchor[some], of_both[some], expected) for some, expected in by_session])
+
+        return _of_counts(had, both, rates), each
 
     return drawn
 

@@ -15,8 +15,8 @@ from therapy_analytics.measures.synchrony._chance import Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
 from therapy_analytics.measures.synchrony._draws import Draws
 from therapy_analytics.measures.synchrony._marks import codes_of, counted
-from therapy_analytics.measures.synchrony._pairwise import Found, Pairwise, mean, pairwise, scores
-from therapy_analytics.measures.synchrony._stretches import Stretches
+from therapy_analytics.measures.synchrony._pairwise import Pairwise, Quick, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._sums import Stretches
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 CATEGORIES = tuple(
@@ -164,7 +164,7 @@ def _over_both(total: Floats, n: Floats | Ints) -> Floats:
     return np.where(n_used > 0, (total / np.maximum(n, 1)).sum(axis=0) / np.maximum(n_used, 1), nan)
 
 
-def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: Stretches) -> Found:
+def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: Stretches) -> Quick:
     """Return what gives `over_categories` of draws: which categories the turns before have is counted in whole numbers.
 
     Where the turns before are the same in all draws, this is done once.
@@ -173,15 +173,17 @@ def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: St
     n, of_anchor, anchors = before.shape[1], codes_of(asked), np.ascontiguousarray(asked.T)
     matched = _pairs_matched(anchors, replies, draws)
 
-    def drawn(part: slice) -> tuple[Floats, Floats]:
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
         found, codes = matched(part), of_anchor.take(draws.some(part)[0])
-        total = stretches.sums(found.transpose(1, 0, 2))
-        n_used = np.bitwise_count(codes)
-        each = np.where(n_used > 0, found.sum(axis=0) / np.maximum(n_used, 1), nan)
-        used = counted(codes, n, stretches.counts)
-        return _over_both(total.transpose(1, 0, 2), used.transpose(1, 0, 2)), each
+        total, used = stretches.sums(found.transpose(1, 0, 2)), counted(codes, n, stretches.counts)
+        return _over_both(total.transpose(1, 0, 2), used.transpose(1, 0, 2)), lambda: _of_each(found, codes)
 
     return drawn
+
+
+def _of_each(found: Floats, codes: Ints) -> Floats:
+    n_used = np.bitwise_count(codes)
+    return np.where(n_used > 0, found.sum(axis=0) / np.maximum(n_used, 1), nan)
 
 
 def _pairs_matched(anchors: Floats, replies: Floats, draws: Draws) -> Callable[[slice], Floats]:
