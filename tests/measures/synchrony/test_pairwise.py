@@ -19,7 +19,8 @@ from therapy_analytics.measures.synchrony._pairwise import (
     outcome,
     scores,
 )
-from therapy_analytics.measures.synchrony._stretches import parts_of, slopes
+from therapy_analytics.measures.synchrony._stretches import parts_of
+from therapy_analytics.measures.synchrony._sums import Slopes, Stretches
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
 
@@ -117,7 +118,9 @@ def test_thirds_are_the_session(n: int) -> None:
 
 def test_what_is_found_does_not_keep_the_draws_in_memory(of_counts: Any) -> None:
     # A view of them took 60 MB of a run
-    assert outcome(DIGITS, of_counts([1, 2, 3, 4, 5, 6])).values.base is None
+    found = outcome(DIGITS, of_counts([1, 2, 3, 4, 5, 6]))
+    arrays = (found.values, found.n_pairs, found.each, found.shuffled.mean, found.strangers.sd)
+    assert all(one.base is None or one.base.size <= 4 * 5 for one in arrays)
 
 
 def test_a_reply_counts_where_it_stands(of_counts: Any) -> None:
@@ -178,12 +181,41 @@ def test_slopes_are_those_of_least_squares() -> None:
     generator = np.random.default_rng(0)
     each = np.where(generator.random((12, 30)) < 0.4, np.nan, generator.normal(size=(12, 30)))
     at = np.linspace(0, 1, 12)
-    for values, found in zip(each.T, slopes(each), strict=True):
+    (slopes,) = Slopes.over(np.array([12])).of(each)
+    for values, found in zip(each.T, slopes, strict=True):
         defined = ~np.isnan(values)
         if defined.sum() < FEWEST_PAIRS:
             assert np.isnan(found)
         else:
             assert found == pytest.approx(np.polyfit(at[defined], values[defined], 1)[0], abs=1e-12)
+
+
+def test_slopes_are_the_same_beside_others_and_in_parts() -> None:
+    generator, runs = np.random.default_rng(1), np.array([5, 0, 12, 3])
+    each = generator.normal(size=(20, 6))
+    each[:5][generator.random((5, 6)) < 0.2] = np.nan
+    together, stops = Slopes.over(runs).of(each), np.cumsum(runs)
+    for n, stop, found in zip(runs, stops, together, strict=True):
+        own = Slopes.over(np.array([n]))
+        np.testing.assert_array_equal(own.of(each[stop - n : stop])[0], found)
+        np.testing.assert_array_equal(
+            [own.of(one[stop - n : stop, None])[0, 0] for one in each.T[..., None][..., 0]], found
+        )
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_sums_counts_and_means_of_stretches(n: int) -> None:
+    generator = np.random.default_rng(n)
+    values = np.where(generator.random((n, 3)) < 0.3, np.nan, generator.integers(0, 9, (n, 3)))
+    bounds = np.array([[0, 0, n // 2, n], [n, n // 2, n, n]])
+    stretches = Stretches.of(bounds, np.array([0]), n)
+    assert stretches.of_sessions.tolist() == [[0, n]]
+    for few in (bounds, bounds[:, :1]):
+        own = Stretches.of(few, np.array([0]), n)
+        for (first, stop), *found in zip(few.T, own.counts(~np.isnan(values)), own.means(values), strict=True):
+            defined = [column[~np.isnan(column)] for column in values[first:stop].T]
+            assert found[0].tolist() == [len(one) for one in defined]
+            np.testing.assert_array_equal(found[1], [one.mean() if len(one) else np.nan for one in defined])
 
 
 # ---- sums, draws, ways
@@ -212,7 +244,9 @@ def test_without_its_course_the_whole_is_the_same(one: Pairwise, n: int, of_coun
     of_course, alone = figures(one, session), figures(one, session, course=False)
     assert alone.shape[2] == 2
     assert of_course.shape[2] > 2
-    np.testing.assert_array_equal(alone, of_course[:, :, [0, -1]])
+    shown = of_course[:, :, [0, -1]]
+    shown[-3:, 1:], shown[-3:, :, 1:] = np.nan, np.nan  # of strangers, no table shows more than the whole of both
+    np.testing.assert_array_equal(alone, shown)
     np.testing.assert_array_equal(outcome(one, session, course=False).each, outcome(one, session).each)
 
 

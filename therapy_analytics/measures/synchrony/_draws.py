@@ -39,7 +39,7 @@ class Draws:
         return cls(anchors, replies, anchor_at, reply_at, np.array([[len(anchors)], [len(replies)], [len(reply_at)]]))
 
     @classmethod
-    def joined(cls, each: Sequence[Draws], firsts: tuple[Ints, Ints]) -> Draws:
+    def joined(cls, each: Sequence[Draws], firsts: tuple[Sequence[int], Sequence[int]]) -> Draws:
         """Return the draws of some sessions as one, with what is to be added to the anchors, and to the replies."""
         sizes = np.concatenate([one.sizes for one in each], axis=1)
         befores = (np.cumsum(sizes, axis=1) - sizes)[:2].tolist()
@@ -101,14 +101,15 @@ class Draws:
         cells = n_anchors * n_replies
         first = np.cumsum(cells) - cells - anchor * n_replies - reply
         of_pair = np.repeat(np.arange(len(n_pairs)), n_pairs)
-        return self.anchor_at * n_replies[of_pair, None] + (self.reply_at + first[of_pair, None])
+        found: Ints = self.anchor_at * n_replies[of_pair, None] + (self.reply_at + first[of_pair, None])
+        return found
 
     def _before(self) -> Ints:
         """Return how many anchors, replies and pairs are of earlier sessions, (3, n_sessions)."""
         return np.cumsum(self.sizes, axis=1) - self.sizes
 
 
-def _moved(each: Sequence[Ints], by: Sequence[int] | Ints) -> Ints:
+def _moved(each: Sequence[Ints], by: Sequence[int]) -> Ints:
     """Return whole numbers one behind the other, those of each with a number added."""
     return np.concatenate([one + more if more else one for one, more in zip(each, by, strict=True)])
 
@@ -138,4 +139,4 @@ class Replies:
     @property
     def n_draws(self) -> int:
         """How many draws there are."""
-        return self.at.shape[1]
+        return int(self.at.shape[1])

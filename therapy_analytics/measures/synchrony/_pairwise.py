@@ -32,7 +32,8 @@ from therapy_analytics.measures.synchrony._chance import (
     without_p,
 )
 from therapy_analytics.measures.synchrony._draws import Draws, Replies
-from therapy_analytics.measures.synchrony._stretches import Part, Spans, Stretches, spans_of
+from therapy_analytics.measures.synchrony._stretches import Part, Spans, spans_of
+from therapy_analytics.measures.synchrony._sums import Stretches
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import CLIENT, THERAPIST
 
@@ -63,10 +64,9 @@ def mean(sums: Floats) -> Floats:
     return np.where(n > 0, total / np.maximum(n, 1), nan)
 
 
-Quick: TypeAlias = Callable[[slice], tuple[Floats, Callable[[], Floats]]]
-Found: TypeAlias = Callable[[slice], tuple[Floats | None, Callable[[], Floats]]]
-"""Some of the draws to the figures of stretches, (n_stretches, n_draws), and to what gives those of each pair, (n_pairs,
-n_draws). None where the figures of stretches are the means of those of pairs."""
+Found: TypeAlias = Callable[[slice], tuple[Floats, Callable[[], Floats]]]
+"""Some of the draws to the figures of stretches, (n_stretches, n_draws), and to what gives those of each pair,
+(n_pairs, n_draws)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class Pairwise:
     over: Callable[[Floats], Floats] = mean
     each: Callable[[Floats], Floats] | None = None
     score: Callable[[Any, Any, Ints, Ints], Floats] | None = None
-    quick: Callable[[Any, Any, Draws, Stretches], Quick] | None = None
+    quick: Callable[[Any, Any, Draws, Stretches], Found] | None = None
     low: float = 0.0
     high: float = 1.0
     closer: Closer = "higher"
@@ -265,15 +265,12 @@ def _figures(
             part = slice(first, min(first + most, replies.n_draws))
             at = slice(start + part.start, start + part.stop)
             of_parts, of_each = some(part)
+            found[1:3, :n_parts, at] = of_parts.reshape(2, n_parts, -1)
             if course or not start:
-                of_pairs = of_each()
-                means, slopes = spans.sums.figures(of_pairs)
-                found[1:3, n_parts:, at] = slopes.reshape(2, -1, slopes.shape[1])
-            elif of_parts is None:
-                means = spans.sums.means(of_each())
-            found[1:3, :n_parts, at] = (means if of_parts is None else of_parts).reshape(2, n_parts, -1)
+                values = of_each()
+                found[1:3, n_parts:, at] = spans.slopes.of(values).reshape(2, len(spans.parts), -1)
             if not at.start:
-                each[:] = of_pairs[:, 0]
+                each[:] = values[:, 0]
         start += replies.n_draws
     np.subtract(therapist, client, out=difference)
     both[:] = _of_both(therapist, client)
@@ -307,7 +304,12 @@ def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
     score = kind.score
     assert score is not None  # noqa: S101 (asked only of those)
     found = looked_up(lambda *of: (score(*of),), kind, sides, replies)
-    return lambda part: (None, lambda: found(part)[0])
+
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
+        (values,) = found(part)
+        return spans.of_both.means(values), lambda: values
+
+    return drawn
 
 
 def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Found:

@@ -9,7 +9,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures.synchrony._chance import Ints
-from therapy_analytics.measures.synchrony._sums import Stretches, Sums
+from therapy_analytics.measures.synchrony._sums import Slopes, Stretches
 
 WHOLE, WINDOWS, SLOPE = "whole", "window", "slope"
 THIRDS = ("third_1", "third_2", "third_3")
@@ -64,8 +64,8 @@ class Spans:
         The parts but the slopes, among the therapists' replies, and among the clients'.
     of_both : Stretches
         The same among all replies: the therapists', then the clients'.
-    sums : Sums
-        Over these.
+    slopes : Slopes
+        Over all replies of each: the therapists', then the clients'.
     """
 
     parts: tuple[tuple[Part, ...], ...]
@@ -74,7 +74,7 @@ class Spans:
     n_therapist: int
     of_each: tuple[Stretches, Stretches]
     of_both: Stretches
-    sums: Sums
+    slopes: Slopes
 
     def own(self, number: int) -> Ints:
         """Return where the parts of a session stand among the parts of all, behind which stand the slopes of all."""
@@ -110,7 +110,7 @@ def spans_of(
         n,
         (Stretches.of(therapist, wholes, n), Stretches.of(client, wholes, m)),
         of_both,
-        Sums.of(of_both),
+        Slopes.over(np.diff(of_both.of_sessions).ravel()),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from math import nan
+from math import nan, prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,16 +66,27 @@ class Stretches:
     @property
     def lengths(self) -> Ints:
         """How many pairs each has, (n_stretches, 1)."""
-        return (self.bounds[1] - self.bounds[0])[:, None]
+        lengths: Ints = (self.bounds[1] - self.bounds[0])[:, None]
+        return lengths
 
     @property
     def of_sessions(self) -> Ints:
         """The pairs of each session, from and up to, (n_sessions, 2)."""
-        return self.bounds[:, self.wholes].T
+        found: Ints = self.bounds[:, self.wholes].T
+        return found
+
+    def means(self, values: Floats) -> Floats:
+        """Return the means of the defined ones of each stretch, (n_pairs, n_draws) to (n_stretches, n_draws)."""
+        undefined = np.isnan(values)
+        if undefined.any():
+            total, n = self.sums(np.where(undefined, 0.0, values)), self.counts(~undefined)
+        else:
+            total, n = self.sums(values), self.lengths
+        return np.where(n > 0, total / np.maximum(n, 1), nan)
 
     def sums(self, values: Floats) -> Floats:
         """Return the sums over the pairs of each stretch, (n_pairs, ...) to (n_stretches, ...)."""
-        found = self.members.astype(values.dtype, copy=False) @ values.reshape(len(values), -1)
+        found = self.members.astype(values.dtype, copy=False) @ values.reshape(len(values), prod(values.shape[1:]))
         return np.asarray(found).reshape(-1, *values.shape[1:])
 
     def counts(self, numbers: NDArray[Any]) -> Ints:
@@ -88,82 +99,55 @@ class Stretches:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
-    """What means over stretches and slopes over sessions are made from.
+class Slopes:
+    """What gives how values change from the first pair to the last, of many runs of pairs one behind the other.
 
     Attributes
     ----------
-    stretches : Stretches
-        Those that are all replies of one of the two in a session are runs: all pairs are in one of them, in order.
     of_values, of_defined : sparse array
-        Tables whose products are sums, see `summing`: of the stretches, then of the runs with the places of their
-        pairs as weights (the first pair at 0, the last at 1), then, where `of_defined`, with the squares of these.
+        Tables whose products are sums over each run, see `summing`: then those with the places of the pairs as weights
+        (the first pair of a run at 0, the last at 1), then, where `of_defined`, with the squares of these.
     of_all : float64 array (3, n_runs, 1)
         Pairs, sum of places and sum of squared places of each run.
     """
 
-    stretches: Stretches
     of_values: Sparse
     of_defined: Sparse
     of_all: Floats
 
     @classmethod
-    def of(cls, stretches: Stretches) -> Sums:
-        """Return those of stretches."""
-        runs = np.diff(stretches.of_sessions).ravel()
+    def over(cls, runs: Ints) -> Slopes:
+        """Return those of runs of so many pairs."""
         each = [_places(n) for n in runs.tolist()]
-        at = np.concatenate([one for one, _ in each])
-        weights = ((at,), (at, at * at))
-        tables = (summing(stretches.bounds, len(at), *((runs, one) for one in some)) for some in weights)
-        return cls(stretches, *tables, np.array([about for _, about in each]).T[..., None])
+        at, stops = np.concatenate([one for one, _ in each]), np.cumsum(runs)
+        bounds = np.stack([stops - runs, stops])
+        of_values, of_defined = (
+            summing(bounds, len(at), *((runs, one) for one in weights)) for weights in ((at,), (at, at * at))
+        )
+        return cls(of_values, of_defined, np.array([about for _, about in each]).T[..., None])
 
-    def means(self, values: Floats) -> Floats:
-        """Return the means over stretches alone, see `figures`."""
-        undefined = np.isnan(values)
-        if not undefined.any():
-            return _mean(self.stretches.sums(values), self.stretches.lengths)
-        n = self.stretches.counts(~undefined)
-        return _mean(self.stretches.sums(np.where(undefined, 0.0, values)), n)
+    def of(self, values: Floats) -> Floats:
+        """Return the slopes of least squares, (n_pairs, n_draws) to (n_runs, n_draws).
 
-    def figures(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return the means of values over stretches and their slopes over runs, of each draw.
-
-        Parameters
-        ----------
-        values : float64 array (n_pairs, n_draws)
-            Of pairs; nan where undefined.
-
-        Returns
-        -------
-        means : float64 array (n_stretches, n_draws)
-            Nan of nothing.
-        slopes : float64 array (n_runs, n_draws)
-            Of least squares, the first pair of a run at 0 and the last at 1; nan under `FEWEST_PAIRS` defined values.
+        Nan under `FEWEST_PAIRS` defined values.
 
         Examples
         --------
-        >>> sums = Sums.of(Stretches.of(np.array([[0], [5]]), np.array([0]), 5))
-        >>> [found.round(6).tolist() for found in sums.figures(np.array([[0.0], [nan], [0.2], [0.3], [0.4]]))]
-        [[[0.225]], [[0.4]]]
+        >>> Slopes.over(np.array([5])).of(np.array([[0.0], [nan], [0.2], [0.3], [0.4]])).round(6).tolist()
+        [[0.4]]
         """
-        undefined, wholes, n_stretches = np.isnan(values), self.stretches.wholes, len(self.stretches.lengths)
+        undefined = np.isnan(values)
         if not undefined.any():
-            total, of_places = np.split(self.of_values @ values, [n_stretches])
-            return _mean(total, self.stretches.lengths), _slope(*self.of_all, total[wholes], of_places)
-        total, of_places = np.split(self.of_values @ np.where(undefined, 0.0, values), [n_stretches])
-        n, about = np.split(self.of_defined @ (~undefined).astype(np.float64), [n_stretches])
-        own, y = n[wholes], total[wholes]
+            return _slope(self.of_all, *np.split(np.asarray(self.of_values @ values), 2))
+        y, xy = np.split(np.asarray(self.of_values @ np.where(undefined, 0.0, values)), 2)
+        about = np.asarray(self.of_defined @ (~undefined).astype(np.float64)).reshape(3, *y.shape)
         # What is complete comes to the same bits whatever is beside it.
-        x, xx = np.where(own == self.of_all[0], self.of_all[1:], about.reshape(2, *own.shape))
-        return _mean(total, n), _slope(own, x, xx, y, of_places)
+        return _slope(np.where(about[0] == self.of_all[0], self.of_all, about), y, xy)
 
 
-def _mean(total: Floats, n: Floats | Ints) -> Floats:
-    return np.where(n > 0, total / np.maximum(n, 1), nan)
-
-
-def _slope(n: Floats, x: Floats, xx: Floats, y: Floats, xy: Floats) -> Floats:
-    """Return slopes of least squares from numbers of pairs, and sums of places, of their squares, and with values."""
+def _slope(about: Floats, y: Floats, xy: Floats) -> Floats:
+    """Return slopes from pairs, sums of places and of squared places, of values, and of places times values."""
+    n, x, xx = about
     spread = n * xx - x * x
     few = (n < FEWEST_PAIRS) | (spread < 1e-9)
     return np.where(few, nan, (n * xy - x * y) / np.where(few, 1.0, spread))

@@ -16,7 +16,7 @@ from therapy_analytics.measures.synchrony._chance import Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
 from therapy_analytics.measures.synchrony._draws import Draws
 from therapy_analytics.measures.synchrony._marks import bits_of, codes_of, counted
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, Quick, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._pairwise import Found, Pairwise, mean, pairwise, scores
 from therapy_analytics.measures.synchrony._sums import Stretches
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 
@@ -101,7 +101,7 @@ def _over(sums: Floats) -> Floats:
     return aggregate(coordination_of(sums))
 
 
-def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Quick:
+def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Found:
     """Return what gives `_over` and `_each` of draws, from marks as bits: which both have is the one and the other.
 
     The turns before, or the replies, are the same in all draws.

@@ -15,7 +15,7 @@ from therapy_analytics.measures.synchrony._chance import Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
 from therapy_analytics.measures.synchrony._draws import Draws
 from therapy_analytics.measures.synchrony._marks import codes_of, counted
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, Quick, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._pairwise import Found, Pairwise, mean, pairwise, scores
 from therapy_analytics.measures.synchrony._sums import Stretches
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
@@ -164,7 +164,7 @@ def _over_both(total: Floats, n: Floats | Ints) -> Floats:
     return np.where(n_used > 0, (total / np.maximum(n, 1)).sum(axis=0) / np.maximum(n_used, 1), nan)
 
 
-def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: Stretches) -> Quick:
+def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: Stretches) -> Found:
     """Return what gives `over_categories` of draws: which categories the turns before have is counted in whole numbers.
 
     Where the turns before are the same in all draws, this is done once.
