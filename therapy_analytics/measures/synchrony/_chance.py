@@ -235,9 +235,10 @@ class Chance:
     z: Floats
     p: Floats
 
-    def some(self, own: Ints | list[int]) -> Chance:
-        """Return those of some columns."""
-        return Chance(self.mean[..., own], self.sd[..., own], self.z[..., own], self.p[..., own])
+    @property
+    def figures(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """All four of them."""
+        return self.mean, self.sd, self.z, self.p
 
 
 def without_p(chance: Chance, session: AnnotatedSession) -> Chance:
@@ -259,8 +260,10 @@ def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_
     closer : {"higher", "lower"}
         Which end counts where only one does.
     """
-    asked = asked & ~np.isnan(values) & (len(draws) >= 2)
     found = np.full((4, *values.shape), nan)
+    if len(draws) < 2:
+        return Chance(*found)
+    asked = asked & ~np.isnan(values)
     if asked.any():
         drawn = draws.transpose(*range(1, draws.ndim), 0)[asked]
         found[:, asked] = _beside(values[asked], drawn, closer, two_sided[asked])
@@ -273,17 +276,33 @@ def _beside(values: Floats, drawn: Floats, closer: Closer, two_sided: Bools) -> 
     if undefined.any():
         n = np.count_nonzero(~undefined, axis=1)
         enough = n >= max(2, drawn.shape[1] / 2)
-        n = np.maximum(n, 2)
-        mean = np.where(undefined, 0.0, drawn).sum(axis=1) / n
-        off = np.where(undefined, 0.0, drawn - mean[:, None])
-    else:
-        n = np.full(len(drawn), drawn.shape[1])
-        enough, mean = n > 0, drawn.sum(axis=1) / n
-        off = drawn - mean[:, None]
-    sd = np.sqrt((off * off).sum(axis=1) / (n - 1))
-    z = np.where(sd > 1e-12, (values - mean) / np.where(sd > 1e-12, sd, 1.0), nan)
-    above = (np.count_nonzero(drawn >= (values - 1e-12)[:, None], axis=1) + 1) / (n + 1)
-    below = (np.count_nonzero(drawn <= (values + 1e-12)[:, None], axis=1) + 1) / (n + 1)
-    one_sided = above if closer == "higher" else below
-    p = np.where(two_sided, np.minimum(1.0, 2 * np.minimum(above, below)), one_sided)
-    return np.where(enough, np.stack([mean, sd, z, p]), nan)
+        return np.where(enough, _figures(values, drawn, undefined, np.maximum(n, 2), closer, two_sided), nan)
+    return _figures(values, drawn, None, drawn.shape[1], closer, two_sided)
+
+
+def _figures(
+    values: Floats, drawn: Floats, undefined: Bools | None, n: Ints | int, closer: Closer, two_sided: Bools
+) -> Floats:
+    """Return the same where it is known which draws are undefined, and how many are not, two at least."""
+    found = np.empty((4, len(values)))
+    mean, sd, z, p = found
+    np.divide(np.add.reduce(drawn if undefined is None else np.where(undefined, 0.0, drawn), axis=1), n, out=mean)
+    off = drawn - mean[:, None]
+    if undefined is not None:
+        off[undefined] = 0.0
+    off *= off
+    np.sqrt(np.add.reduce(off, axis=1) / (n - 1), out=sd)
+    varies = sd > 1e-12
+    z[:] = np.where(varies, (values - mean) / np.where(varies, sd, 1.0), nan)
+    p[:] = _beyond(values, drawn, n, closer)
+    if two_sided.any():
+        least = np.minimum(p, _beyond(values, drawn, n, "lower" if closer == "higher" else "higher"))
+        np.minimum(1.0, 2 * least, out=p, where=two_sided)
+    return found
+
+
+def _beyond(values: Floats, drawn: Floats, n: Ints | int, closer: Closer) -> Floats:
+    """Return the share of draws that are at least as high, or as low, with the value itself."""
+    beyond = drawn >= (values - 1e-12)[:, None] if closer == "higher" else drawn <= (values + 1e-12)[:, None]
+    share: Floats = (np.add.reduce(beyond, axis=1, dtype=np.int64) + 1) / (n + 1)
+    return share

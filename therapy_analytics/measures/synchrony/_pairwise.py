@@ -207,19 +207,16 @@ def _outcomes(kind: Pairwise, whole: AnnotatedSession, group: tuple[int, ...], c
     chances = [
         against(values, one, some, closer=kind.closer, two_sided=ends) for one, some in zip(draws, enough, strict=True)
     ]
+    figures = np.stack([values, counted, *(one for chance in chances for one in chance.figures)])
     series = np.full(len(whole), nan)
     series[spans.replies] = each
-    return [
-        Outcome(
-            spans.parts[place],
-            values[:, own],
-            counted[:, own],
-            chances[0].some(own),
-            without_p(chances[1].some(own), whole.sessions[number]),
-            series[whole.bounds[number] : whole.bounds[number + 1]].copy(),  # a view would keep those of all
-        )
-        for place, (number, own) in enumerate(zip(group, map(spans.own, range(len(group))), strict=True))
-    ]
+    outcomes = []
+    for place, number in enumerate(group):
+        own = figures[:, :, spans.own(place)]
+        shuffled, strangers = Chance(*own[2:6]), without_p(Chance(*own[6:]), whole.sessions[number])
+        of_turns = series[whole.bounds[number] : whole.bounds[number + 1]].copy()  # a view would keep those of all
+        outcomes.append(Outcome(spans.parts[place], own[0], own[1], shuffled, strangers, of_turns))
+    return outcomes
 
 
 def _spans(whole: AnnotatedSession, group: tuple[int, ...], drawn: Drawn, course: bool) -> Spans:

@@ -155,7 +155,10 @@ class WholeOutcome:
 
     def some(self, own: list[int]) -> WholeOutcome:
         """Return what is found for some of the columns."""
-        return WholeOutcome(self.values[own], self.shuffled.some(own), self.strangers.some(own))
+        shuffled, strangers = (
+            Chance(*(one[own] for one in chance.figures)) for chance in (self.shuffled, self.strangers)
+        )
+        return WholeOutcome(self.values[own], shuffled, strangers)
 
 
 def whole_outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
