@@ -134,7 +134,7 @@ def test_each_pair_is_one_of_the_cells_of_its_session() -> None:
     assert [*zip(draws.anchors[anchor].tolist(), draws.replies[reply].tolist(), strict=True)] == tables
     for those in (draws, draws.turned()):
         anchors, replies = (turns[at] for turns, at in zip((those.anchors, those.replies), those.cells(), strict=True))
-        wanted = np.broadcast_arrays(*those.turns(slice(None)))
+        wanted = np.broadcast_arrays(*those.turns(slice(0, 2)))
         np.testing.assert_array_equal(anchors[those.at()], wanted[0])
         np.testing.assert_array_equal(replies[those.at()], wanted[1])
 

@@ -72,10 +72,9 @@ class Draws:
         )
 
     def turns(self, draws: slice) -> tuple[Ints, Ints]:
-        """Return the turns of some of the draws, (n_pairs, n_draws) both."""
+        """Return the turns of some of the draws, as `some` does their positions."""
         anchor_at, reply_at = self.some(draws)
-        anchors, replies = np.broadcast_arrays(self.anchors[anchor_at], self.replies[reply_at])
-        return anchors, replies
+        return self.anchors.take(anchor_at), self.replies.take(reply_at)
 
     def turned(self) -> Draws:
         """Return the same with anchors and replies exchanged."""

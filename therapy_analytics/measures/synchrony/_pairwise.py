@@ -39,7 +39,7 @@ from therapy_analytics.session import CLIENT, THERAPIST
 
 MOST_CELLS = 4_000_000
 """So many numbers are held at a time."""
-MOST_PAIRS = 80000
+MOST_PAIRS = 100_000
 """So many pairs of turns are held at a time, each of which has a few numbers."""
 DIRECTIONS = ("both", "therapist", "client", "difference")
 """Who replies; both is the mean of the two, difference the therapist's replies less the client's."""

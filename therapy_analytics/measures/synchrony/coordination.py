@@ -106,16 +106,16 @@ def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> F
 
     The turns before, or the replies, are the same in all draws.
     """
-    n_marks, counts = before.shape[1], stretches.counts
+    n_marks = before.shape[1]
     codes = codes_of(before[draws.anchors]), codes_of(after[draws.replies])
-    n_pairs = (stretches.bounds[1] - stretches.bounds[0])[:, None]
+    n_pairs = np.maximum(stretches.lengths, 1)[..., None]
     own = [slice(first, stop) for first, stop in stretches.of_sessions.tolist()]
 
     def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
         of_anchor, of_reply = (code.take(at) for code, at in zip(codes, draws.some(part), strict=True))
         of_both = of_anchor & of_reply
-        had, both, has = (counted(one, n_marks, counts) for one in (of_anchor, of_both, of_reply))
-        rates = has / np.maximum(n_pairs, 1)[..., None]
+        had, both, has = (counted(one, n_marks, stretches) for one in (of_anchor, of_both, of_reply))
+        rates = has / n_pairs
 
         def each() -> Floats:
             by_session = zip(own, rates[stretches.wholes], strict=True)

@@ -175,8 +175,8 @@ def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: St
 
     def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
         found, codes = matched(part), of_anchor.take(draws.some(part)[0])
-        total, used = stretches.sums(found.transpose(1, 0, 2)), counted(codes, n, stretches.counts)
-        return _over_both(total.transpose(1, 0, 2), used.transpose(1, 0, 2)), lambda: _of_each(found, codes)
+        total, used = np.stack([*map(stretches.sums, found)]), counted(codes, n, stretches)
+        return _over_both(total, used.transpose(1, 0, 2)), lambda: _of_each(found, codes)
 
     return drawn
 
@@ -225,7 +225,7 @@ def _of_all(side: Side) -> Floats:
 
 def _many(therapist: Side, client: Side) -> Floats:
     """Style matching of all that the two say."""
-    return np.atleast_1d(matching(_of_all(therapist), _of_all(client)))[:, None]
+    return np.atleast_1d(matching(therapist.once(_of_all), client.once(_of_all)))[:, None]
 
 
 def _whole_session(therapist: Side, client: Side) -> list[float]:
