@@ -195,18 +195,9 @@ def _outcomes(kind: Pairwise, whole: AnnotatedSession, group: tuple[int, ...], c
     drawn = whole.meanwhile(lambda one: replies_of(one, group, delay=kind.delay), key=("replies", group, kind.delay))
     key = ("spans", group, kind.delay, course)
     spans = whole.meanwhile(lambda one: _spans(one, group, drawn, course), key=key)
-    asked = list(_asked(kind, whole, drawn))
-    found, each = _figures(kind, asked, spans, course)
-    values, n_shuffled = found[..., 0], asked[0][1].n_draws
-    counted = _counts(*_n_defined(each, spans))
-    ends, shown = _two_sided(values.shape[1], len(group)), np.ones(values.shape, dtype=np.bool_)
-    if not course:
-        shown[1:] = shown[:, -len(group) :] = False
-    draws = (one.transpose(2, 0, 1) for one in (found[..., 1:n_shuffled], found[..., n_shuffled:]))
-    enough = (counted >= FEWEST_PAIRS), (counted >= FEWEST_PAIRS) & shown
-    chances = [
-        against(values, one, some, closer=kind.closer, two_sided=ends) for one, some in zip(draws, enough, strict=True)
-    ]
+    found, each = _figures(kind, list(_asked(kind, whole, drawn)), spans, course)
+    values, counted = found[..., 0], _counts(*_n_defined(each, spans))
+    chances = _chances(kind, found, drawn.shuffled.n_draws, counted >= FEWEST_PAIRS, len(group), course)
     figures = np.stack([values, counted, *(one for chance in chances for one in chance.figures)])
     series = np.full(len(whole), nan)
     series[spans.replies] = each
@@ -217,6 +208,22 @@ def _outcomes(kind: Pairwise, whole: AnnotatedSession, group: tuple[int, ...], c
         of_turns = series[whole.bounds[number] : whole.bounds[number + 1]].copy()  # a view would keep those of all
         outcomes.append(Outcome(spans.parts[place], own[0], own[1], shuffled, strangers, of_turns))
     return outcomes
+
+
+def _chances(
+    kind: Pairwise, found: Floats, n_shuffled: int, enough: Bools, n_slopes: int, course: bool
+) -> Iterator[Chance]:
+    """Yield what shuffles give, and what strangers do, for figures (4, n_parts, n_draws), the last of them slopes.
+
+    Without the course, no table shows more of strangers than the wholes of both directions.
+    """
+    ends, shown = np.zeros((2, *enough.shape), dtype=np.bool_)
+    ends[-1] = ends[:, -n_slopes:] = True
+    shown[:] = course
+    shown[0, :-n_slopes] = True
+    shuffles, others = found[..., 1:n_shuffled].transpose(2, 0, 1), found[..., n_shuffled:].transpose(2, 0, 1)
+    for draws, asked in ((shuffles, enough), (others, enough & shown)):
+        yield against(found[..., 0], draws, asked, closer=kind.closer, two_sided=ends)
 
 
 def _spans(whole: AnnotatedSession, group: tuple[int, ...], drawn: Drawn, course: bool) -> Spans:
@@ -375,10 +382,3 @@ def _of_both(therapist: Floats, client: Floats) -> Floats:
 def _counts(therapist: Floats, client: Floats) -> Floats:
     """Return the pairs behind both, each, and the difference, which is as sure as the rarer of the two."""
     return np.stack([therapist + client, therapist, client, np.minimum(therapist, client)])
-
-
-def _two_sided(n_parts: int, n_slopes: int) -> Bools:
-    """Return for which directions and parts, the last of which are slopes, both ends of chance count, (4, n_parts)."""
-    ends = np.zeros((len(DIRECTIONS), n_parts), dtype=np.bool_)
-    ends[-1] = ends[:, -n_slopes:] = True
-    return ends
