@@ -507,28 +507,7 @@ def test_following_is_found(of_counts: Any) -> None:
 @pytest.mark.parametrize("course", [False, True])
 def test_sessions_of_a_batch_get_what_each_gets_alone(course: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(3)
-    lexicon = [
-        "i",
-        "you",
-        "the",
-        "a",
-        "it",
-        "we",
-        "what",
-        "not",
-        "feel",
-        "think",
-        "and",
-        "so",
-        "mother",
-        "work",
-        "today",
-        "because",
-        "can",
-        "went",
-        "home",
-        "sleep",
-    ]
+    lexicon = ["i", "you", "the", "a", "it", "we", "what", "not", "feel", "and", "so", "work"]
     sizes = [(30, 6), (31, 6), (12, 30), (3, 6), (1, 6), (50, 6), (13, 30), (8, 6), (30, 6), (31, 7), (12, 6), (30, 6)]
     sessions = [
         talk(*(" ".join(generator.choice(lexicon, n)) for n in generator.integers(1, longest, n_turns)), name=str(i))
@@ -538,7 +517,7 @@ def test_sessions_of_a_batch_get_what_each_gets_alone(course: bool, monkeypatch:
     monkeypatch.setattr(_pairwise, "MOST_PAIRS", 15_000)  # groups of a few
     groups = set(together[0].place.whole.once(_pairwise._groups))
     assert 1 < len(groups) < len(sessions)
-    assert np.isfinite(outcome(LSM, together[0]).strangers.p[0, 0])
+    assert np.isfinite(outcome(LSM, together[0]).strangers.mean[0, 0])
     for one in (LEXICAL, LEXICAL_2, SIMILARITY, *KINDS):
         for session in together:
             alone, found = (outcome(one, some, course=course) for some in (replace(session, place=None), session))
