@@ -328,12 +328,10 @@ class Batch:
     starts: NDArray[np.int64]
 
     def __iter__(self) -> Iterator[AnnotatedSession]:
-        said = tuple(turn for session in self.sessions for turn in session.turns)
         bounds = zip(self.sessions, pairwise(self.starts.tolist()), strict=True)
         parts = tuple(AnnotatedSession(one, self.turns.between(start, stop)) for one, (start, stop) in bounds)
-        whole = AnnotatedSession(
-            Session(id="", source_file="", turns=said), self.turns, starts=self.starts, parts=parts
-        )
+        of_all = Session(id="", source_file="", turns=tuple(turn for one in self.sessions for turn in one.turns))
+        whole = AnnotatedSession(of_all, self.turns, starts=self.starts, parts=parts)
         for number, part in enumerate(parts):
             yield replace(part, place=Place(whole, int(self.starts[number]), number, part.turns))
 

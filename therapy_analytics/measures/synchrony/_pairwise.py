@@ -94,7 +94,7 @@ class Pairwise:
         anchors, replies)``, the numbers that `terms` are `scores` of.
     quick : callable or None
         ``quick(anchor_side, reply_side, draws, stretches)``: what gives the figures of some of the draws, see `Found`,
-        where that is less work than by `terms`.
+        where that is less work than by `terms`. The draws are of several sessions, which the stretches tell apart.
     low, high : float
         Range of the value.
     closer : {"higher", "lower"}
@@ -342,24 +342,19 @@ def looked_up(
     """
     therapists, clients = replies.each
     ways = [(sides, therapists), (sides, clients.turned()) if kind.symmetric else (sides[::-1], clients)]
-    n_drawn = replies.n_draws * len(replies.at) // (1 if kind.symmetric else 2)
-    if therapists.n_cells > TABLE_ADVANTAGE * kind.tables * n_drawn:
+    n_cells = therapists.n_cells * (1 if kind.symmetric else 2)
+    if n_cells > TABLE_ADVANTAGE * kind.tables * replies.at.size:
 
         def computed(part: slice) -> tuple[Floats, ...]:
             each = (compute(*those, *draws.turns(part)) for those, draws in ways)
             return tuple(map(np.concatenate, zip(*each, strict=True)))
 
         return computed
-    tables = [_table(partial(compute, *those), draws, kind) for those, draws in ways[: 1 if kind.symmetric else 2]]
-    if kind.symmetric:
-        return lambda part: tuple(one.take(replies.at[:, part], axis=0) for one in tables[0])
-    places = therapists.at(), clients.at()
-
-    def found(part: slice) -> tuple[Floats, ...]:
-        each = ([one.take(at[:, part], axis=0) for one in table] for table, at in zip(tables, places, strict=True))
-        return tuple(map(np.concatenate, zip(*each, strict=True)))
-
-    return found
+    asked = ways[:1] if kind.symmetric else ways
+    each = [_table(partial(compute, *those), draws, kind) for those, draws in asked]
+    table = each[0] if kind.symmetric else [np.concatenate(one) for one in zip(*each, strict=True)]
+    at = replies.at if kind.symmetric else np.concatenate([therapists.at(), therapists.n_cells + clients.at()])
+    return lambda part: tuple(one.take(at[:, part], axis=0) for one in table)
 
 
 def _table(compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, kind: Pairwise) -> Sequence[Floats]:
