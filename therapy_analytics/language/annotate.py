@@ -115,9 +115,12 @@ class Place:
     decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def holds(self, one: AnnotatedSession) -> bool:
-        """Whether the session is as it was cut out."""
+        """Whether the session is as it was cut out, and beside the strangers that it is given with the batch."""
+        part = self.whole.parts[self.number]
         return (
             self.turns is one.turns
+            and part.company is one.company
+            and part.seed == one.seed
             and _one_or_empty(self.probabilities, one.probabilities)
             and _one_or_empty(self.decisions, one.decisions)
         )
@@ -157,6 +160,8 @@ class AnnotatedSession:
         In its batch, see `by_turn`.
     starts : int64 array (n_sessions + 1,) or None
         Where sessions begin, if these are all turns of a batch; see `bounds`.
+    parts : tuple of AnnotatedSession
+        These sessions, each by itself and without codes; see `sessions`.
     """
 
     session: Session
@@ -171,6 +176,7 @@ class AnnotatedSession:
     course: bool = False
     place: Place | None = field(default=None, compare=False, repr=False)
     starts: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
+    parts: tuple[AnnotatedSession, ...] = field(default=(), compare=False, repr=False)
     _known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     _passing: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -222,6 +228,9 @@ class AnnotatedSession:
     def forget(self) -> None:
         """Let go what was needed to measure the session: a batch would hold megabytes of it for each session."""
         self._passing.clear()
+        if self.place is not None:
+            self.place.whole.forget()
+            self.place.whole.parts[self.place.number].forget()
 
     def _kept(self, store: dict[Any, Any], compute: Callable[[AnnotatedSession], T], key: object) -> T:
         key = compute if key is None else key
@@ -269,9 +278,20 @@ class AnnotatedSession:
         return place.whole.once(compute, key=key)[place.number]
 
     @property
+    def sessions(self) -> tuple[AnnotatedSession, ...]:
+        """The sessions whose turns these are, see `bounds`: of a session by itself, itself."""
+        return self.parts or (self,)
+
+    @property
     def bounds(self) -> NDArray[np.int64]:
         """Where sessions begin and end among the turns, (n_sessions + 1,): of a session by itself 0 and its length."""
         return np.array([0, len(self)], dtype=np.int64) if self.starts is None else self.starts
+
+    @property
+    def alone(self) -> AnnotatedSession:
+        """The session without codes: who measures the batch, and who measures the session, get the same from it."""
+        place = self.in_batch
+        return self if place is None else place.whole.parts[place.number]
 
     @property
     def in_batch(self) -> Place | None:
@@ -308,12 +328,12 @@ class Batch:
     starts: NDArray[np.int64]
 
     def __iter__(self) -> Iterator[AnnotatedSession]:
-        said = tuple(turn for session in self.sessions for turn in session.turns)
-        whole = AnnotatedSession(Session(id="", source_file="", turns=said), self.turns, starts=self.starts)
-        parts = zip(self.sessions, pairwise(self.starts.tolist()), strict=True)
-        for number, (session, (start, stop)) in enumerate(parts):
-            turns = self.turns.between(start, stop)
-            yield AnnotatedSession(session, turns, place=Place(whole, start, number, turns))
+        bounds = zip(self.sessions, pairwise(self.starts.tolist()), strict=True)
+        parts = tuple(AnnotatedSession(one, self.turns.between(start, stop)) for one, (start, stop) in bounds)
+        of_all = Session(id="", source_file="", turns=tuple(turn for one in self.sessions for turn in one.turns))
+        whole = AnnotatedSession(of_all, self.turns, starts=self.starts, parts=parts)
+        for number, part in enumerate(parts):
+            yield replace(part, place=Place(whole, int(self.starts[number]), number, part.turns))
 
 
 def _between(found: T, start: int, stop: int) -> T:

@@ -12,9 +12,6 @@ from therapy_analytics.measures.synchrony._chance import (
     DRAWS,
     FEWEST_FOR_P,
     FEWEST_STRANGERS,
-    NO_DRAWS,
-    Draws,
-    Replies,
     against,
     directions,
     pairs_of,
@@ -23,6 +20,7 @@ from therapy_analytics.measures.synchrony._chance import (
     strangers_of,
     without_p,
 )
+from therapy_analytics.measures.synchrony._draws import Draws, Replies
 from therapy_analytics.measures.synchrony._lenders import NEAR
 from therapy_analytics.session import CLIENT, THERAPIST
 
@@ -92,8 +90,8 @@ def test_the_first_draw_is_the_session_and_the_others_are_orders_of_the_replies(
 def test_every_reply_comes_to_every_place(of_counts: Any) -> None:
     # 10 replies, 200 draws: each reply at each place about 20 times; 20 +- 5 standard deviations of 4.24.
     direction = directions(of_counts(np.arange(1, 22)))[0]
-    at = direction.shuffled.reply_at[:, 1:]
-    times = np.stack([np.bincount(place, minlength=10) for place in at])
+    at = direction.shuffled.reply_at[:, 1:]  # all of the therapist's but the first, which answers nobody
+    times = np.stack([np.bincount(place - 1, minlength=10) for place in at])
     assert times.shape == (10, 10)
     assert times.min() >= 0 < times.max() <= 42
 
@@ -108,28 +106,48 @@ def test_draws_depend_on_words_a_turn_and_seed_alone(of_counts: Any) -> None:
     assert drawn() != drawn(seed=1)
 
 
+def of(anchors: Any, replies: Any, anchor_at: Any, reply_at: Any) -> Draws:
+    return Draws.of(*map(np.array, (anchors, replies, anchor_at, reply_at)))
+
+
 def test_portions_are_all_of_it() -> None:
-    draws = Draws.of(np.array([[4, 2, 4]]), np.array([[1, 3, 5], [5, 1, 3], [3, 5, 1], [1, 5, 3]]))
-    assert (draws.anchors.tolist(), draws.replies.tolist(), draws.n_draws) == ([2, 4], [1, 3, 5], 4)
-    assert draws.anchor_at.tolist() == [[1], [0], [1]]
+    draws = of([2, 4], [1, 3, 5], [[1], [0], [1]], [[0, 2, 1, 0], [1, 0, 2, 2], [2, 1, 0, 1]])
+    assert (draws.n_pairs, draws.n_draws, draws.n_cells) == (3, 4, 6)
     for most in (1, 3, 4, 9):
         parts = [draws.some(slice(start, start + most)) for start in range(0, 4, most)]
         assert all(anchor_at.shape == (3, 1) for anchor_at, _ in parts)
         np.testing.assert_array_equal(np.hstack([reply_at for _, reply_at in parts]), draws.reply_at)
-    both = Draws.of(draws.replies[draws.reply_at].T, draws.replies[draws.reply_at].T)
-    assert [both.some(part)[0].shape for part in (slice(0, 3), slice(3, 6))] == [(3, 3), (3, 1)]
+    anchors, replies = draws.turns(slice(3, 6))
+    assert (anchors.tolist(), replies.tolist()) == ([[4], [2], [4]], [[1], [5], [3]])
+
+
+def test_each_pair_is_one_of_the_cells_of_its_session() -> None:
+    one = of([2, 4], [1, 3, 5], [[1], [0]], [[0, 2], [1, 0]])
+    other = of([0], [7, 8], [[0], [0], [0]], [[1, 0], [0, 1], [1, 1]])
+    draws = Draws.joined([one, other], ([0, 10], [0, 100]))
+    assert draws.anchors.tolist() == [2, 4, 10]
+    assert draws.replies.tolist() == [1, 3, 5, 107, 108]
+    assert draws.sizes.tolist() == [[2, 1], [3, 2], [2, 3]]
+    assert [(a.T.tolist(), r.tolist()) for a, r in draws.tables()] == [([[2, 4]], [[1, 3, 5]]), ([[10]], [[107, 108]])]
+    anchor, reply = draws.cells()
+    tables = [(2, 1), (2, 3), (2, 5), (4, 1), (4, 3), (4, 5), (10, 107), (10, 108)]
+    assert [*zip(draws.anchors[anchor].tolist(), draws.replies[reply].tolist(), strict=True)] == tables
+    for those in (draws, draws.turned()):
+        anchors, replies = (turns[at] for turns, at in zip((those.anchors, those.replies), those.cells(), strict=True))
+        wanted = np.broadcast_arrays(*those.turns(slice(0, 2)))
+        np.testing.assert_array_equal(anchors[those.at()], wanted[0])
+        np.testing.assert_array_equal(replies[those.at()], wanted[1])
 
 
 def test_the_replies_of_both_together() -> None:
-    """2 is followed by 1 or 3; the client's reply 6, behind 9 or 8, stands as an anchor."""
-    therapist = Draws.of(np.array([[2]]), np.array([[1], [3]]))
-    client = Draws.of(np.array([[9], [8]]), np.array([[6]]))
-    both = Replies.of(therapist, client).together
-    assert (both.n_pairs, both.n_draws) == (2, 2)
-    assert both.anchors[both.anchor_at].tolist() == [[2], [6]]
-    assert both.replies[both.reply_at].tolist() == [[1, 3], [9, 8]]
-    alone = Replies.of(NO_DRAWS, client)
-    assert (alone.n_draws, alone.together.n_pairs, alone.together.anchors.tolist()) == (2, 1, [6])
+    """2 is followed by 1 or 3; the client's reply 6, behind 1 or 3, stands in the same table, as an anchor."""
+    therapist = of([2, 6], [1, 3], [[0]], [[0, 1]])
+    client = of([1, 3], [2, 6], [[0, 1]], [[1]])
+    both = Replies.of(therapist, client)
+    assert both.n_draws == 2
+    anchor, reply = therapist.cells()
+    assert therapist.anchors[anchor][both.at].tolist() == [[2, 2], [6, 6]]
+    assert therapist.replies[reply][both.at].tolist() == [[1, 3], [1, 3]]
 
 
 def test_nobody_replies(of_counts: Any) -> None:
@@ -255,7 +273,7 @@ def test_those_with_as_many_turns_are_preferred(of_counts: Any, company_of: Any,
 def test_who_does_not_reply_has_no_dialogues(of_counts: Any, company_of: Any) -> None:
     company = strangers(of_counts, company_of, 5, np.full(20, 3))
     first, second = directions(of_counts([3, 3], company=company))
-    assert first.exchanged == {}
+    assert [draws.n_pairs for draws in first.exchanged.values()] == [0, 0]
     assert [draws.n_draws for draws in second.exchanged.values()] == [HALF, HALF]
     silent = of_counts([3, 0, 3], company=company)
     assert stranger_turns(silent) is None

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.talks import session as talk
+from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures.synchrony import _pairwise
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, directions, spoken_turns, stranger_turns
 from therapy_analytics.measures.synchrony._columns import SHOWN, pairwise_columns, pairwise_values
@@ -19,9 +22,13 @@ from therapy_analytics.measures.synchrony._pairwise import (
     outcome,
     scores,
 )
-from therapy_analytics.measures.synchrony._stretches import parts_of, slopes
+from therapy_analytics.measures.synchrony._stretches import parts_of
+from therapy_analytics.measures.synchrony._sums import Slopes, Stretches
+from therapy_analytics.measures.synchrony.alignment import LEXICAL, LEXICAL_2
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
+from therapy_analytics.measures.synchrony.semantic_similarity import SIMILARITY
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
+from therapy_analytics.settings import Settings
 
 BOTH, THERAPIST, CLIENT, DIFFERENCE = range(4)
 KINDS = (LSM, RLSM, COORDINATION)
@@ -117,7 +124,9 @@ def test_thirds_are_the_session(n: int) -> None:
 
 def test_what_is_found_does_not_keep_the_draws_in_memory(of_counts: Any) -> None:
     # A view of them took 60 MB of a run
-    assert outcome(DIGITS, of_counts([1, 2, 3, 4, 5, 6])).values.base is None
+    found = outcome(DIGITS, of_counts([1, 2, 3, 4, 5, 6]))
+    arrays = (found.values, found.n_pairs, found.each, found.shuffled.mean, found.strangers.sd)
+    assert all(one.base is None or one.base.size <= 10 * 4 * 5 for one in arrays)
 
 
 def test_a_reply_counts_where_it_stands(of_counts: Any) -> None:
@@ -178,12 +187,41 @@ def test_slopes_are_those_of_least_squares() -> None:
     generator = np.random.default_rng(0)
     each = np.where(generator.random((12, 30)) < 0.4, np.nan, generator.normal(size=(12, 30)))
     at = np.linspace(0, 1, 12)
-    for values, found in zip(each.T, slopes(each), strict=True):
+    (slopes,) = Slopes.over(np.array([12])).of(each)
+    for values, found in zip(each.T, slopes, strict=True):
         defined = ~np.isnan(values)
         if defined.sum() < FEWEST_PAIRS:
             assert np.isnan(found)
         else:
             assert found == pytest.approx(np.polyfit(at[defined], values[defined], 1)[0], abs=1e-12)
+
+
+def test_slopes_are_the_same_beside_others_and_in_parts() -> None:
+    generator, runs = np.random.default_rng(1), np.array([5, 0, 12, 3])
+    each = generator.normal(size=(20, 6))
+    each[:5][generator.random((5, 6)) < 0.2] = np.nan
+    together, stops = Slopes.over(runs).of(each), np.cumsum(runs)
+    for n, stop, found in zip(runs, stops, together, strict=True):
+        own = Slopes.over(np.array([n]))
+        np.testing.assert_array_equal(own.of(each[stop - n : stop])[0], found)
+        np.testing.assert_array_equal(
+            [own.of(one[stop - n : stop, None])[0, 0] for one in each.T[..., None][..., 0]], found
+        )
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_sums_counts_and_means_of_stretches(n: int) -> None:
+    generator = np.random.default_rng(n)
+    values = np.where(generator.random((n, 3)) < 0.3, np.nan, generator.integers(0, 9, (n, 3)))
+    bounds = np.array([[0, 0, n // 2, n], [n, n // 2, n, n]])
+    stretches = Stretches.of(bounds, np.array([0]), n)
+    assert stretches.of_sessions.tolist() == [[0, n]]
+    for few in (bounds, bounds[:, :1]):
+        own = Stretches.of(few, np.array([0]), n)
+        for (first, stop), *found in zip(few.T, own.counts(~np.isnan(values)), own.means(values), strict=True):
+            defined = [column[~np.isnan(column)] for column in values[first:stop].T]
+            assert found[0].tolist() == [len(one) for one in defined]
+            np.testing.assert_array_equal(found[1], [one.mean() if len(one) else np.nan for one in defined])
 
 
 # ---- sums, draws, ways
@@ -212,7 +250,9 @@ def test_without_its_course_the_whole_is_the_same(one: Pairwise, n: int, of_coun
     of_course, alone = figures(one, session), figures(one, session, course=False)
     assert alone.shape[2] == 2
     assert of_course.shape[2] > 2
-    np.testing.assert_array_equal(alone, of_course[:, :, [0, -1]])
+    shown = of_course[:, :, [0, -1]]
+    shown[-3:, 1:], shown[-3:, :, 1:] = np.nan, np.nan  # of strangers, no table shows more than the whole of both
+    np.testing.assert_array_equal(alone, shown)
     np.testing.assert_array_equal(outcome(one, session, course=False).each, outcome(one, session).each)
 
 
@@ -259,12 +299,14 @@ def test_the_quick_ways_give_what_terms_give(one: Pairwise, of_counts: Any, comp
     np.testing.assert_allclose(quick, by_terms, rtol=0, atol=1e-6 if one is COORDINATION else 1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 127, 128, 5000])
+@pytest.mark.parametrize("n", [1, 127, 128, 600])
 def test_marks_are_counted_whatever_their_number(n: int) -> None:
     has = np.random.default_rng(n).random((n, 2, 9)) < 0.8
     codes = np.stack([codes_of(has[:, draw]) for draw in range(2)], axis=1)
-    found = counted(codes, 9, lambda numbers: np.stack([numbers.sum(axis=0), numbers[:1].sum(axis=0)]))
-    np.testing.assert_array_equal(found, np.stack([has.sum(axis=0).T, has[0].T]))
+    bounds = np.array([[0, 0, n // 2], [n, 1, n]])
+    for own in (bounds, bounds[:, :2], np.tile(bounds, n)):
+        found = counted(codes, 9, Stretches.of(own, np.array([0]), n))
+        np.testing.assert_array_equal(found, np.stack([has[first:stop].sum(axis=0).T for first, stop in own.T]))
 
 
 def test_chance_by_a_loop_over_draws(of_counts: Any) -> None:
@@ -457,3 +499,29 @@ def test_following_is_found(of_counts: Any) -> None:
         assert p[CLIENT] == pytest.approx(1 / (DRAWS + 1))
         assert p[THERAPIST] > 0.02
         assert p[DIFFERENCE] == pytest.approx(2 / (DRAWS + 1))
+
+
+# ---- sessions of a batch
+
+
+@pytest.mark.parametrize("course", [False, True])
+def test_sessions_of_a_batch_get_what_each_gets_alone(course: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(3)
+    lexicon = ["i", "you", "the", "a", "it", "we", "what", "not", "feel", "and", "so", "work"]
+    sizes = [(30, 6), (31, 6), (12, 30), (3, 6), (1, 6), (50, 6), (13, 30), (8, 6), (30, 6), (31, 7), (12, 6), (30, 6)]
+    sessions = [
+        talk(*(" ".join(generator.choice(lexicon, n)) for n in generator.integers(1, longest, n_turns)), name=str(i))
+        for i, (n_turns, longest) in enumerate(sizes)
+    ]
+    together = arrays_with_company(sessions, Settings(), choose_strangers(sessions))
+    monkeypatch.setattr(_pairwise, "MOST_PAIRS", 15_000)  # groups of a few
+    groups = set(together[0].place.whole.once(_pairwise._groups))
+    assert 1 < len(groups) < len(sessions)
+    assert np.isfinite(outcome(LSM, together[0]).strangers.mean[0, 0])
+    for one in (LEXICAL, LEXICAL_2, SIMILARITY, *KINDS):
+        for session in together:
+            alone, found = (outcome(one, some, course=course) for some in (replace(session, place=None), session))
+            for name in ("values", "n_pairs", "each"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
+            for name in ("shuffled", "strangers"):
+                np.testing.assert_array_equal(getattr(found, name).figures, getattr(alone, name).figures)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.company import Company
 from therapy_analytics.language.integers import distinct
+from therapy_analytics.measures.synchrony._draws import Draws, Replies
 from therapy_analytics.measures.synchrony._lenders import turns_like
 from therapy_analytics.session import CLIENT, THERAPIST
 
@@ -28,74 +30,6 @@ FEWEST_STRANGERS = 5
 """With fewer strangers there is no baseline of them, and with fewer than `FEWEST_FOR_P` no p: what differs between
 strangers would be taken for what differs between draws."""
 FEWEST_FOR_P = 10
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Draws:
-    """Pairs of turns, many times over, held as positions among the turns that occur.
-
-    Attributes
-    ----------
-    anchors, replies : int64 array
-        The turns that occur at all.
-    anchor_at, reply_at : int64 array (n_pairs, 1 or n_draws)
-        Positions in those; one column where all draws have the same.
-    """
-
-    anchors: Ints
-    replies: Ints
-    anchor_at: Ints
-    reply_at: Ints
-
-    @classmethod
-    def of(cls, anchors: Ints, replies: Ints) -> Draws:
-        """Return the draws of turns given as (1 or n_draws, n_pairs) each."""
-        (those, anchor_at), (these, reply_at) = (_different(np.ascontiguousarray(one.T)) for one in (anchors, replies))
-        return cls(those, these, anchor_at, reply_at)
-
-    @property
-    def n_draws(self) -> int:
-        """How many draws there are."""
-        return int(max(self.anchor_at.shape[1], self.reply_at.shape[1]))
-
-    @property
-    def n_pairs(self) -> int:
-        """How many pairs a draw has."""
-        return len(self.reply_at)
-
-    def some(self, draws: slice) -> tuple[Ints, Ints]:
-        """Return the positions of some of the draws."""
-        return (
-            self.anchor_at if self.anchor_at.shape[1] == 1 else self.anchor_at[:, draws],
-            self.reply_at if self.reply_at.shape[1] == 1 else self.reply_at[:, draws],
-        )
-
-    def turned(self) -> Draws:
-        """Return the same with anchors and replies exchanged."""
-        return Draws(self.replies, self.anchors, self.reply_at, self.anchor_at)
-
-    def followed_by(self, other: Draws) -> Draws:
-        """Return the pairs of these draws, and behind them those of as many others."""
-        anchors, anchor_at = _both((self.anchors, self.anchor_at), (other.anchors, other.anchor_at))
-        replies, reply_at = _both((self.replies, self.reply_at), (other.replies, other.reply_at))
-        return Draws(anchors, replies, anchor_at, reply_at)
-
-
-def _different(turns: Ints) -> tuple[Ints, Ints]:
-    return distinct(turns, int(turns.max(initial=-1)) + 1)
-
-
-def _both(one: tuple[Ints, Ints], two: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-    """Return the turns that occur in either, and the positions in the one and then in the other as those in these."""
-    turns, place = _different(np.concatenate([one[0], two[0]]))
-    at, others = place[: len(one[0])].take(one[1]), place[len(one[0]) :].take(two[1])
-    n = max(at.shape[1], others.shape[1])
-    return turns, np.concatenate([np.broadcast_to(each, (len(each), n)) for each in (at, others)])
-
-
-_NONE = np.zeros(0, dtype=np.int64)
-NO_DRAWS = Draws(_NONE, _NONE, _NONE[:, None], _NONE[:, None])
-"""Of who never replies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,75 +69,76 @@ def directions(session: AnnotatedSession, *, delay: int = 1) -> tuple[Direction,
     delay : int
         1 for the turn before, 2 for the other's turn before that, ...
     """
-    return session.meanwhile(lambda one: _directions(one, delay), key=("directions", delay))
+    lent, generator = _lent(session), session.generator()
+    therapist, client = (_direction(session, role, delay, lent, generator) for role in (THERAPIST, CLIENT))
+    return therapist, client
 
 
-def _directions(session: AnnotatedSession, delay: int) -> tuple[Direction, Direction]:
-    generator = session.generator()
-    return _direction(session, THERAPIST, delay, generator), _direction(session, CLIENT, delay, generator)
+def _direction(
+    session: AnnotatedSession, role: int, delay: int, lent: list[tuple[Ints, Ints]], generator: np.random.Generator
+) -> Direction:
+    anchors, replies = pairs_of(session, role, delay)
+    own, others = spoken_turns(session)[role], spoken_turns(session)[1 - role]
+    anchor_at, reply_at = np.searchsorted(others, anchors), np.searchsorted(own, replies)
+    orders = np.tile(reply_at, (DRAWS + 1, 1))
+    orders[1:] = generator.permuted(orders[1:], axis=1)
+    exchanged: dict[int, Draws] = {}
+    for other, (turns, at) in enumerate(lent):
+        if other == role:
+            exchanged[other] = Draws.of(others, turns, anchor_at[:, None], at.take(reply_at, axis=0))
+        else:
+            exchanged[other] = Draws.of(turns, own, at.take(anchor_at, axis=0), reply_at[:, None])
+    shuffled = Draws.of(others, own, anchor_at[:, None], np.ascontiguousarray(orders.T))
+    return Direction(role, anchors, replies, shuffled, exchanged)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Replies:
-    """Replies of the therapist and of the client, drawn many times over.
+def _lent(session: AnnotatedSession) -> list[tuple[Ints, Ints]]:
+    """Return which turns strangers lend in the place of the therapist's, and of the client's, and which of them when.
 
-    Attributes
-    ----------
-    each : two Draws
-        Those of the therapist, and those of the client.
-    together : Draws
-        Both, one behind the other; of the client's the replies stand as anchors, and the turns before as replies.
-        What is the same whichever turn replies is so asked of the two at once.
+    The positions are (n_turns, DRAWS / 2). Nothing where there are too few strangers.
     """
-
-    each: tuple[Draws, Draws]
-    together: Draws
-
-    @classmethod
-    def of(cls, therapist: Draws, client: Draws) -> Replies:
-        """Return the two, and both together."""
-        return cls((therapist, client), therapist.followed_by(client.turned()))
-
-    @property
-    def n_draws(self) -> int:
-        """How many draws there are."""
-        return max(draws.n_draws for draws in self.each)
+    return [distinct(turns.T, int(turns.max()) + 1) for turns in stranger_turns(session) or ()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """The replies of a session as chance gives them; see `Direction`."""
+    """The replies in some sessions, as they are and as chance gives them.
 
+    Attributes
+    ----------
+    turns : two lists of int64 array
+        The turns of each session in which the therapist replies, and those in which the client does.
+    shuffled : Replies
+        As they are (the first draw), then in other orders; turns are those of the batch.
+    exchanged : mapping of int to Replies
+        Whose turns are a stranger's, `THERAPIST` or `CLIENT`, to such dialogues; see `Direction`.
+    company : Company or None
+        Whose turns these are; None where nothing is exchanged.
+    """
+
+    turns: tuple[list[Ints], list[Ints]]
     shuffled: Replies
     exchanged: Mapping[int, Replies]
+    company: Company | None
 
 
-def replies_of(session: AnnotatedSession, *, delay: int = 1) -> Drawn:
-    """Return the replies of both as they are, in other orders, and with a stranger's turns; see `directions`."""
-    return session.meanwhile(lambda one: _replies(*directions(one, delay=delay)), key=("replies", delay))
-
-
-def _replies(therapist: Direction, client: Direction) -> Drawn:
-    two = (therapist, client)
+def replies_of(whole: AnnotatedSession, group: Sequence[int], *, delay: int = 1) -> Drawn:
+    """Return the replies in some sessions of a batch, that have one company or none; see `directions`."""
+    sessions, firsts = [whole.sessions[number] for number in group], whole.bounds[list(group)].tolist()
+    two = tuple(zip(*(directions(one, delay=delay) for one in sessions), strict=True))
+    lent, own = [0] * len(group), firsts
     exchanged = {
-        one: Replies.of(*(direction.exchanged.get(one, NO_DRAWS) for direction in two))
-        for one in (THERAPIST, CLIENT)
-        if any(one in direction.exchanged for direction in two)
+        other: Replies.of(
+            *(
+                Draws.joined([one.exchanged[other] for one in way], (own, lent) if role == other else (lent, own))
+                for role, way in zip((THERAPIST, CLIENT), two, strict=True)
+            )
+        )
+        for other in two[0][0].exchanged
     }
-    return Drawn(Replies.of(therapist.shuffled, client.shuffled), exchanged)
-
-
-def _direction(session: AnnotatedSession, role: int, delay: int, generator: np.random.Generator) -> Direction:
-    anchors, replies = pairs_of(session, role, delay)
-    at = np.arange(len(replies))
-    shuffled = np.tile(at, (DRAWS + 1, 1))
-    shuffled[1:] = generator.permuted(shuffled[1:], axis=1)
-    exchanged: dict[int, Draws] = {}
-    for other, theirs in enumerate(stranger_turns(session) or () if len(replies) else ()):
-        lent = theirs[:, np.searchsorted(spoken_turns(session)[other], replies if other == role else anchors)]
-        exchanged[other] = Draws.of(anchors[None], lent) if other == role else Draws.of(lent, replies[None])
-    draws = Draws(anchors, replies, at[:, None], np.ascontiguousarray(shuffled.T))
-    return Direction(role, anchors, replies, draws, exchanged)
+    shuffled = Replies.of(*(Draws.joined([one.shuffled for one in way], (own, own)) for way in two))
+    turns = [[one.replies for one in way] for way in two]
+    return Drawn((turns[0], turns[1]), shuffled, exchanged, sessions[0].company if exchanged else None)
 
 
 def pairs_of(session: AnnotatedSession, role: int, delay: int = 1) -> tuple[Ints, Ints]:
@@ -228,7 +163,7 @@ def pairs_of(session: AnnotatedSession, role: int, delay: int = 1) -> tuple[Ints
 
 def spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
     """Return the turns with words of the therapist, and of the client."""
-    return session.meanwhile(_spoken_turns)
+    return session.alone.meanwhile(_spoken_turns)
 
 
 def _spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
@@ -244,7 +179,7 @@ def stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
     the turn in whose place it stands, as positions of `Company.whole`; the next draw takes the next stranger's.
     None where there are too few strangers.
     """
-    return session.meanwhile(_stranger_turns)
+    return session.alone.meanwhile(_stranger_turns)
 
 
 def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
@@ -266,7 +201,7 @@ def strangers_of(session: AnnotatedSession) -> list[int]:
 
     Those who speak as many turns as the session, if there are enough of them: others must lend turns twice.
     """
-    return session.once(_strangers)
+    return session.alone.once(_strangers)
 
 
 def _strangers(session: AnnotatedSession) -> list[int]:
@@ -300,6 +235,11 @@ class Chance:
     z: Floats
     p: Floats
 
+    @property
+    def figures(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """All four of them."""
+        return self.mean, self.sd, self.z, self.p
+
 
 def without_p(chance: Chance, session: AnnotatedSession) -> Chance:
     """Return the chance that strangers give, without its p where they are too few for one."""
@@ -320,8 +260,10 @@ def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_
     closer : {"higher", "lower"}
         Which end counts where only one does.
     """
-    asked = asked & ~np.isnan(values) & (len(draws) >= 2)
     found = np.full((4, *values.shape), nan)
+    if len(draws) < 2:
+        return Chance(*found)
+    asked = asked & ~np.isnan(values)
     if asked.any():
         drawn = draws.transpose(*range(1, draws.ndim), 0)[asked]
         found[:, asked] = _beside(values[asked], drawn, closer, two_sided[asked])
@@ -334,17 +276,33 @@ def _beside(values: Floats, drawn: Floats, closer: Closer, two_sided: Bools) -> 
     if undefined.any():
         n = np.count_nonzero(~undefined, axis=1)
         enough = n >= max(2, drawn.shape[1] / 2)
-        n = np.maximum(n, 2)
-        mean = np.where(undefined, 0.0, drawn).sum(axis=1) / n
-        off = np.where(undefined, 0.0, drawn - mean[:, None])
-    else:
-        n = np.full(len(drawn), drawn.shape[1])
-        enough, mean = n > 0, drawn.sum(axis=1) / n
-        off = drawn - mean[:, None]
-    sd = np.sqrt((off * off).sum(axis=1) / (n - 1))
-    z = np.where(sd > 1e-12, (values - mean) / np.where(sd > 1e-12, sd, 1.0), nan)
-    above = (np.count_nonzero(drawn >= (values - 1e-12)[:, None], axis=1) + 1) / (n + 1)
-    below = (np.count_nonzero(drawn <= (values + 1e-12)[:, None], axis=1) + 1) / (n + 1)
-    one_sided = above if closer == "higher" else below
-    p = np.where(two_sided, np.minimum(1.0, 2 * np.minimum(above, below)), one_sided)
-    return np.where(enough, np.stack([mean, sd, z, p]), nan)
+        return np.where(enough, _figures(values, drawn, undefined, np.maximum(n, 2), closer, two_sided), nan)
+    return _figures(values, drawn, None, drawn.shape[1], closer, two_sided)
+
+
+def _figures(
+    values: Floats, drawn: Floats, undefined: Bools | None, n: Ints | int, closer: Closer, two_sided: Bools
+) -> Floats:
+    """Return the same where it is known which draws are undefined, and how many are not, two at least."""
+    found = np.empty((4, len(values)))
+    mean, sd, z, p = found
+    np.divide(np.add.reduce(drawn if undefined is None else np.where(undefined, 0.0, drawn), axis=1), n, out=mean)
+    off = drawn - mean[:, None]
+    if undefined is not None:
+        off[undefined] = 0.0
+    off *= off
+    np.sqrt(np.add.reduce(off, axis=1) / (n - 1), out=sd)
+    varies = sd > 1e-12
+    z[:] = np.where(varies, (values - mean) / np.where(varies, sd, 1.0), nan)
+    p[:] = _beyond(values, drawn, n, closer)
+    if two_sided.any():
+        least = np.minimum(p, _beyond(values, drawn, n, "lower" if closer == "higher" else "higher"))
+        np.minimum(1.0, 2 * least, out=p, where=two_sided)
+    return found
+
+
+def _beyond(values: Floats, drawn: Floats, n: Ints | int, closer: Closer) -> Floats:
+    """Return the share of draws that are at least as high, or as low, with the value itself."""
+    beyond = drawn >= (values - 1e-12)[:, None] if closer == "higher" else drawn <= (values + 1e-12)[:, None]
+    share: Floats = (np.add.reduce(beyond, axis=1, dtype=np.int64) + 1) / (n + 1)
+    return share

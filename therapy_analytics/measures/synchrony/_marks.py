@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.measures.synchrony._chance import Floats, Ints
+from therapy_analytics.measures.synchrony._sums import Stretches
 
 _BITS = 63
 """Of a number, without its sign."""
@@ -32,7 +32,7 @@ def bits_of(n_marks: int) -> Floats:
     return ((np.arange(1 << n_marks)[:, None] >> np.arange(n_marks)) & 1).astype(np.float64)
 
 
-def counted(codes: Ints, n_marks: int, counts: Callable[[Ints], Ints]) -> Ints:
+def counted(codes: Ints, n_marks: int, stretches: Stretches) -> Ints:
     """Count marks over stretches of pairs.
 
     Several counts are held in one number, each in as many bits as none can exceed, and added at once.
@@ -43,9 +43,8 @@ def counted(codes: Ints, n_marks: int, counts: Callable[[Ints], Ints]) -> Ints:
         As `codes_of` gives them.
     n_marks : int
         How many marks there are.
-    counts : callable
-        Sums of whole numbers over stretches: (n_pairs, n_draws) to (n_stretches, n_draws); none has more pairs than
-        there are.
+    stretches : Stretches
+        Of these pairs.
 
     Returns
     -------
@@ -53,12 +52,13 @@ def counted(codes: Ints, n_marks: int, counts: Callable[[Ints], Ints]) -> Ints:
 
     Examples
     --------
-    >>> counted(np.array([[5], [1]]), 3, lambda numbers: numbers.sum(axis=0, keepdims=True)).tolist()
+    >>> all_of_two = Stretches.of(np.array([[0], [2]]), np.array([0]), 2)
+    >>> counted(np.array([[5], [1]]), 3, all_of_two).tolist()
     [[[2], [0], [1]]]
     """
-    width = max(len(codes), 1).bit_length()
+    width = int(stretches.lengths.max(initial=1)).bit_length()
     at = width * np.arange(min(_BITS // width, n_marks))[:, None]
-    found = [counts(packed.take(codes))[:, None] >> at for packed in _packed(n_marks, width)]
+    found = [stretches.counts(packed.take(codes))[:, None] >> at for packed in _packed(n_marks, width)]
     every = found[0] if len(found) == 1 else np.concatenate(found, axis=1)[:, :n_marks]
     every &= (1 << width) - 1
     return every

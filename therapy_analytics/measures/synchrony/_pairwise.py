@@ -18,30 +18,35 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.measures._base import Evidence
 from therapy_analytics.measures.synchrony._chance import (
+    DRAWS,
     FEWEST_PAIRS,
     Bools,
     Chance,
     Closer,
-    Draws,
+    Drawn,
     Floats,
     Ints,
-    Replies,
     against,
     replies_of,
+    stranger_turns,
     without_p,
 )
-from therapy_analytics.measures.synchrony._stretches import Part, Spans, Stretches, slopes, spans_of
+from therapy_analytics.measures.synchrony._draws import Draws, Replies
+from therapy_analytics.measures.synchrony._stretches import Part, Spans, spans_of
+from therapy_analytics.measures.synchrony._sums import Stretches
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import CLIENT, THERAPIST
 
 MOST_CELLS = 4_000_000
 """So many numbers are held at a time."""
-MOST_PAIRS = 20_000
+MOST_PAIRS = 100_000
 """So many pairs of turns are held at a time, each of which has a few numbers."""
 DIRECTIONS = ("both", "therapist", "client", "difference")
 """Who replies; both is the mean of the two, difference the therapist's replies less the client's."""
 TABLE_ADVANTAGE = 2
 """Looking a pair up costs about half of computing it."""
+SMALL = 2000
+"""Tables of up to so many cells are rather filled all at once than one by one."""
 
 
 def scores(values: Floats) -> Floats:
@@ -59,8 +64,9 @@ def mean(sums: Floats) -> Floats:
     return np.where(n > 0, total / np.maximum(n, 1), nan)
 
 
-Drawn: TypeAlias = Callable[[slice], tuple[Floats, Floats]]
-"""Some of the draws to the figures of stretches, (n_stretches, n_draws), and of each pair, (n_pairs, n_draws)."""
+Found: TypeAlias = Callable[[slice], tuple[Floats, Callable[[], Floats]]]
+"""Some of the draws to the figures of stretches, (n_stretches, n_draws), and to what gives those of each pair,
+(n_pairs, n_draws)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +93,8 @@ class Pairwise:
         For measures whose figure is the mean of one number, nan where undefined: ``score(anchor_side, reply_side,
         anchors, replies)``, the numbers that `terms` are `scores` of.
     quick : callable or None
-        ``quick(anchor_side, reply_side, draws, stretches)``: what gives the figures of some of the draws, see `Drawn`,
-        where that is less work than by `terms`.
+        ``quick(anchor_side, reply_side, draws, stretches)``: what gives the figures of some of the draws, see `Found`,
+        where that is less work than by `terms`. The draws are of several sessions, which the stretches tell apart.
     low, high : float
         Range of the value.
     closer : {"higher", "lower"}
@@ -117,7 +123,7 @@ class Pairwise:
     over: Callable[[Floats], Floats] = mean
     each: Callable[[Floats], Floats] | None = None
     score: Callable[[Any, Any, Ints, Ints], Floats] | None = None
-    quick: Callable[[Any, Any, Draws, Stretches], Drawn] | None = None
+    quick: Callable[[Any, Any, Draws, Stretches], Found] | None = None
     low: float = 0.0
     high: float = 1.0
     closer: Closer = "higher"
@@ -164,75 +170,118 @@ class Outcome:
 def outcome(kind: Pairwise, session: AnnotatedSession, *, course: bool = True) -> Outcome:
     """Return what a measure finds in a session, with the thirds and windows of its course or without; computed once."""
     course = course or session.course  # what will be asked for with it, is not computed without it first
-    return session.once(lambda one: _outcome(kind, one, course), key=(kind, course))
+    place = session.in_batch
+    whole, number = (session, 0) if place is None else (place.whole, place.number)
+    group = whole.once(_groups)[number]
+    found = whole.once(lambda one: _outcomes(kind, one, group, course), key=(kind, course, group))
+    return found[group.index(number)]
 
 
-def _outcome(kind: Pairwise, session: AnnotatedSession, course: bool) -> Outcome:
-    key = ("spans", kind.delay, course)
-    spans = session.meanwhile(lambda one: spans_of(one, kind.delay, course=course), key=key)
-    asked = list(_asked(kind, session))
-    found, each = _figures(kind, asked, spans)
-    counted = _counts(*_n_defined(each, spans.of_both))
-    series = np.full(len(session), nan)
+def _groups(whole: AnnotatedSession) -> list[tuple[int, ...]]:
+    """Return for each session of a batch which of them are measured with it: some that are set beside one company."""
+    groups: dict[int, list[list[int]]] = {}
+    n_turns = np.diff(whole.bounds)
+    for number, session in enumerate(whole.sessions):
+        of_company = groups.setdefault(id(session.company) if stranger_turns(session) else 0, [[]])
+        if of_company[-1] and n_turns[[*of_company[-1], number]].sum() * DRAWS > MOST_PAIRS:
+            of_company.append([])
+        of_company[-1].append(number)
+    each = {number: tuple(group) for some in groups.values() for group in some for number in group}
+    return [each[number] for number in range(len(each))]
+
+
+def _outcomes(kind: Pairwise, whole: AnnotatedSession, group: tuple[int, ...], course: bool) -> list[Outcome]:
+    """Return what a measure finds in some sessions of a batch."""
+    drawn = whole.meanwhile(lambda one: replies_of(one, group, delay=kind.delay), key=("replies", group, kind.delay))
+    key = ("spans", group, kind.delay, course)
+    spans = whole.meanwhile(lambda one: _spans(one, group, drawn, course), key=key)
+    found, each = _figures(kind, list(_asked(kind, whole, drawn)), spans, course)
+    values, counted = found[..., 0], _counts(*_n_defined(each, spans))
+    chances = _chances(kind, found, drawn.shuffled.n_draws, counted >= FEWEST_PAIRS, len(group), course)
+    figures = np.stack([values, counted, *(one for chance in chances for one in chance.figures)])
+    series = np.full(len(whole), nan)
     series[spans.replies] = each
-    values, n_shuffled = found[..., 0].copy(), asked[0][1].n_draws  # a view would keep all draws
-    enough, ends = counted >= FEWEST_PAIRS, _two_sided(len(spans.parts))
-    draws = (one.transpose(2, 0, 1) for one in (found[..., 1:n_shuffled], found[..., n_shuffled:]))
-    shuffles, others = (against(values, one, enough, closer=kind.closer, two_sided=ends) for one in draws)
-    return Outcome(spans.parts, values, counted, shuffles, without_p(others, session), series)
+    outcomes = []
+    for place, number in enumerate(group):
+        own = figures[:, :, spans.own(place)]
+        shuffled, strangers = Chance(*own[2:6]), without_p(Chance(*own[6:]), whole.sessions[number])
+        of_turns = series[whole.bounds[number] : whole.bounds[number + 1]].copy()  # a view would keep those of all
+        outcomes.append(Outcome(spans.parts[place], own[0], own[1], shuffled, strangers, of_turns))
+    return outcomes
 
 
-def _asked(kind: Pairwise, session: AnnotatedSession) -> Iterator[tuple[tuple[Any, Any], Replies]]:
-    """Yield the draws of a session, with what stands for its turns: of the therapist's replies the turns before first.
+def _chances(
+    kind: Pairwise, found: Floats, n_shuffled: int, enough: Bools, n_slopes: int, course: bool
+) -> Iterator[Chance]:
+    """Yield what shuffles give, and what strangers do, for figures (4, n_parts, n_draws), the last of them slopes.
 
-    First the session as it is and its shuffles, then dialogues with strangers as clients, then as therapists. The
-    stranger of a dialogue is one in both directions: two strangers would be half as different as one.
+    Without the course, no table shows more of strangers than the wholes of both directions.
     """
-    own, drawn = session.meanwhile(kind.represent), replies_of(session, delay=kind.delay)
+    ends, shown = np.zeros((2, *enough.shape), dtype=np.bool_)
+    ends[-1] = ends[:, -n_slopes:] = True
+    shown[:] = course
+    shown[0, :-n_slopes] = True
+    shuffles, others = found[..., 1:n_shuffled].transpose(2, 0, 1), found[..., n_shuffled:].transpose(2, 0, 1)
+    for draws, asked in ((shuffles, enough), (others, enough & shown)):
+        yield against(found[..., 0], draws, asked, closer=kind.closer, two_sided=ends)
+
+
+def _spans(whole: AnnotatedSession, group: tuple[int, ...], drawn: Drawn, course: bool) -> Spans:
+    sessions, firsts = [whole.sessions[number] for number in group], whole.bounds[list(group)].tolist()
+    return spans_of(sessions, drawn.turns, firsts, course=course)
+
+
+def _asked(kind: Pairwise, whole: AnnotatedSession, drawn: Drawn) -> Iterator[tuple[tuple[Any, Any], Replies]]:
+    """Yield the draws of sessions, with what stands for their turns: of the therapist's replies the turns before first.
+
+    First the sessions as they are and their shuffles, then dialogues with strangers as clients, then as therapists.
+    The stranger of a dialogue is one in both directions: two strangers would be half as different as one.
+    """
+    own = (whole.once if whole.parts else whole.meanwhile)(kind.represent)
     yield (own, own), drawn.shuffled
-    if session.company is not None and drawn.exchanged:
-        theirs = session.company.whole.once(kind.represent)
+    if drawn.company is not None:
+        theirs = drawn.company.whole.once(kind.represent)
         yield (theirs, own), drawn.exchanged[CLIENT]
         yield (own, theirs), drawn.exchanged[THERAPIST]
 
 
-def _n_defined(each: Floats, stretches: Stretches) -> Floats:
-    """Return the pairs with a value of each part, the slope's as the whole's: the therapist's, and the client's."""
-    n = stretches.counts(~np.isnan(each)).reshape(2, -1)
-    return np.concatenate([n, n[:, :1]], axis=1).astype(np.float64)
+def _n_defined(each: Floats, spans: Spans) -> Floats:
+    """Return the pairs with a value of each part, the slopes' as the wholes': the therapists', and the clients'."""
+    n = spans.of_both.counts(~np.isnan(each)).reshape(2, -1)
+    return np.concatenate([n, n[:, spans.starts[:-1]]], axis=1).astype(np.float64)
 
 
-def _figures(kind: Pairwise, asked: Sequence[tuple[tuple[Any, Any], Replies]], spans: Spans) -> tuple[Floats, Floats]:
-    """Return the figures of all draws, (4, n_parts, n_draws); and what each pair of the first draw comes to."""
-    n_pairs, n_draws = len(spans.replies), sum(replies.n_draws for _, replies in asked)
-    if not n_pairs:
-        return np.full((len(DIRECTIONS), len(spans.parts), n_draws), nan), np.zeros(0)
-    found, each = np.empty((len(DIRECTIONS), len(spans.parts), n_draws)), np.empty((n_pairs, n_draws))
+def _figures(
+    kind: Pairwise, asked: Sequence[tuple[tuple[Any, Any], Replies]], spans: Spans, course: bool
+) -> tuple[Floats, Floats]:
+    """Return the figures of all draws, (4, n_parts, n_draws); and what each pair of the first draw comes to.
+
+    The parts of all sessions but the slopes, and then these: with strangers only where the course is asked for.
+    """
+    n_pairs, n_parts, n_draws = len(spans.replies), spans.starts[-1], sum(replies.n_draws for _, replies in asked)
+    found, each = np.full((len(DIRECTIONS), n_parts + len(spans.parts), n_draws), nan), np.empty(n_pairs)
     both, therapist, client, difference = found
     drawn = _by_quick if kind.quick else _by_score if kind.score else _by_terms
-    most, start = max(1, MOST_PAIRS // n_pairs), 0
+    most, start = max(1, MOST_PAIRS // max(n_pairs, 1)), 0
     for sides, replies in asked:
         some = drawn(kind, sides, replies, spans)
         for first in range(0, replies.n_draws, most):
             part = slice(first, min(first + most, replies.n_draws))
             at = slice(start + part.start, start + part.stop)
-            of_parts, each[:, at] = some(part)
-            found[1:3, :-1, at] = of_parts.reshape(2, -1, of_parts.shape[1])
+            of_parts, of_each = some(part)
+            found[1:3, :n_parts, at] = of_parts.reshape(2, n_parts, -1)
+            if course or not start:
+                values = of_each()
+                found[1:3, n_parts:, at] = spans.slopes.of(values).reshape(2, len(spans.parts), -1)
+            if not at.start:
+                each[:] = values[:, 0]
         start += replies.n_draws
-    therapist[-1], client[-1] = slopes(each[: spans.n_therapist]), slopes(each[spans.n_therapist :])
     np.subtract(therapist, client, out=difference)
     both[:] = _of_both(therapist, client)
-    return found, each[:, 0]
+    return found, each
 
 
-def _ways(kind: Pairwise, sides: tuple[Any, Any], replies: Replies) -> list[tuple[tuple[Any, Any], Draws]]:
-    """Return the sides and the draws to be asked for: the therapist's replies and the client's, or both at once."""
-    if kind.symmetric:
-        return [(sides, replies.together)]
-    return [way for way in zip((sides, sides[::-1]), replies.each, strict=True) if way[1].n_pairs]
-
-
-def _by_terms(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Drawn:
+def _by_terms(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Found:
     """Return the figures by what pairs add up."""
 
     def computed(one: Any, other: Any, before: Ints, after: Ints) -> tuple[Floats, ...]:
@@ -240,82 +289,81 @@ def _by_terms(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
         # What a pair comes to by `kind.each` may depend on the others of its dialogue.
         return (terms, kind.over(terms)) if kind.each is None else (terms,)
 
-    ways = _ways(kind, sides, replies)
-    asked = [looked_up(partial(computed, *those), draws, kind.tables) for those, draws in ways]
+    def each(terms: Floats) -> Floats:
+        assert kind.each is not None  # noqa: S101 (asked only of those)
+        by_dialogue = (terms[first:stop] for first, stop in spans.of_both.of_sessions if stop > first)
+        return np.concatenate([np.zeros((0, terms.shape[1])), *map(kind.each, by_dialogue)])
 
-    def drawn(part: slice) -> tuple[Floats, Floats]:
-        terms, *alone = (np.concatenate(one) for one in zip(*(one(part) for one in asked), strict=True))
-        both = (terms[: spans.n_therapist], terms[spans.n_therapist :])
-        each = alone[0] if kind.each is None else np.concatenate([kind.each(one) for one in both if len(one)])
-        return kind.over(spans.of_both.sums(terms)), each
+    found = looked_up(computed, kind, sides, replies)
+
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
+        terms, *alone = found(part)
+        return kind.over(spans.of_both.sums(terms)), lambda: alone[0] if alone else each(terms)
 
     return drawn
 
 
-def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Drawn:
+def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Found:
     """Return the figures that are means of one number."""
     score = kind.score
     assert score is not None  # noqa: S101 (asked only of those)
+    found = looked_up(lambda *of: (score(*of),), kind, sides, replies)
 
-    def computed(one: Any, other: Any, before: Ints, after: Ints) -> tuple[Floats, ...]:
-        return (score(one, other, before, after),)
-
-    ways = _ways(kind, sides, replies)
-    asked = [looked_up(partial(computed, *those), draws, kind.tables) for those, draws in ways]
-    lengths = spans.of_both.bounds[1] - spans.of_both.bounds[0]
-
-    def drawn(part: slice) -> tuple[Floats, Floats]:
-        found = [one(part)[0] for one in asked]
-        each = found[0] if len(found) == 1 else np.concatenate(found)
-        undefined = np.isnan(each)
-        any_is = bool(undefined.any())
-        total = spans.of_both.sums(np.where(undefined, 0.0, each) if any_is else each)
-        n = spans.of_both.counts(~undefined) if any_is else lengths[:, None]
-        return np.where(n > 0, total / np.maximum(n, 1), nan), each
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
+        (values,) = found(part)
+        return spans.of_both.means(values), lambda: values
 
     return drawn
 
 
-def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Drawn:
+def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Found:
     """Return the figures by the measure's own way."""
-    quick, n_parts = kind.quick, len(spans.parts) - 1
+    quick = kind.quick
     assert quick is not None  # noqa: S101 (asked only of those)
     ways = zip((sides, sides[::-1]), replies.each, spans.of_each, strict=True)
-    asked = [quick(*those, draws, stretches) if draws.n_pairs else None for those, draws, stretches in ways]
+    asked = [quick(*those, draws, stretches) for those, draws, stretches in ways]
 
-    def drawn(part: slice) -> tuple[Floats, Floats]:
-        n = len(range(*part.indices(replies.n_draws)))
-        none = np.full((n_parts, n), nan), np.zeros((0, n))
-        found = [none if one is None else one(part) for one in asked]
-        of_parts, each = (np.concatenate(one) for one in zip(*found, strict=True))
-        return of_parts, each
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
+        of_parts, of_each = zip(*(one(part) for one in asked), strict=True)
+        return np.concatenate(of_parts), lambda: np.concatenate([each() for each in of_each])
 
     return drawn
 
 
 def looked_up(
-    compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, tables: int = 1
+    compute: Callable[[Any, Any, Ints, Ints], tuple[Floats, ...]],
+    kind: Pairwise,
+    sides: tuple[Any, Any],
+    replies: Replies,
 ) -> Callable[[slice], tuple[Floats, ...]]:
-    """Return what gives values of the pairs of some draws, (n_pairs, n_draws, ...).
+    """Return what gives values of the pairs of some draws, (n_pairs, n_draws, ...): the therapists', then the clients'.
 
-    Looked up in a table of all pairs, where that is less work; see `Pairwise.tables`.
+    Looked up in tables of all pairs, where that is less work; see `Pairwise.tables`.
     """
-    anchors, replies = draws.anchors, draws.replies
+    therapists, clients = replies.each
+    ways = [(sides, therapists), (sides, clients.turned()) if kind.symmetric else (sides[::-1], clients)]
+    n_cells = therapists.n_cells * (1 if kind.symmetric else 2)
+    if n_cells > TABLE_ADVANTAGE * kind.tables * replies.at.size:
 
-    def computed(part: slice) -> tuple[Floats, ...]:
-        anchor_at, reply_at = draws.some(part)
-        return compute(*np.broadcast_arrays(anchors[anchor_at], replies[reply_at]))
+        def computed(part: slice) -> tuple[Floats, ...]:
+            each = (compute(*those, *draws.turns(part)) for those, draws in ways)
+            return tuple(map(np.concatenate, zip(*each, strict=True)))
 
-    if len(anchors) * len(replies) > TABLE_ADVANTAGE * tables * draws.n_draws * draws.n_pairs:
         return computed
-    table = [one.reshape(-1, *one.shape[2:]) for one in compute(anchors[:, None], replies[None, :])]
+    asked = ways[:1] if kind.symmetric else ways
+    each = [_table(partial(compute, *those), draws, kind) for those, draws in asked]
+    table = each[0] if kind.symmetric else [np.concatenate(one) for one in zip(*each, strict=True)]
+    at = replies.at if kind.symmetric else np.concatenate([therapists.at(), therapists.n_cells + clients.at()])
+    return lambda part: tuple(one.take(at[:, part], axis=0) for one in table)
 
-    def found(part: slice) -> tuple[Floats, ...]:
-        anchor_at, reply_at = draws.some(part)
-        at = anchor_at * len(replies) + reply_at
-        return tuple(one.take(at, axis=0) for one in table)
 
-    return found
+def _table(compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, kind: Pairwise) -> Sequence[Floats]:
+    """Return the values of all cells of draws: at once, or table by table where that is less work."""
+    if kind.tables == 1 or draws.n_cells <= SMALL * draws.sizes.shape[1]:
+        anchor, reply = draws.cells()
+        return compute(draws.anchors.take(anchor), draws.replies.take(reply))
+    each = ([one.reshape(-1, *one.shape[2:]) for one in compute(*those)] for those in draws.tables())
+    return [np.concatenate(one) for one in zip(*each, strict=True)]
 
 
 def _of_both(therapist: Floats, client: Floats) -> Floats:
@@ -329,10 +377,3 @@ def _of_both(therapist: Floats, client: Floats) -> Floats:
 def _counts(therapist: Floats, client: Floats) -> Floats:
     """Return the pairs behind both, each, and the difference, which is as sure as the rarer of the two."""
     return np.stack([therapist + client, therapist, client, np.minimum(therapist, client)])
-
-
-def _two_sided(n_parts: int) -> Bools:
-    """Return for which directions and parts both ends of chance count, bool (4, n_parts)."""
-    ends = np.zeros((len(DIRECTIONS), n_parts), dtype=np.bool_)
-    ends[-1] = ends[:, -1] = True
-    return ends

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ _STRANGERS = (
 )
 
 
+T = TypeVar("T")
 Generator: TypeAlias = Callable[[], np.random.Generator]
 
 
@@ -61,6 +62,14 @@ class Side:
     represented: Any
     turns: Ints
     at: Ints
+    _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, compute: Callable[[Side], T]) -> T:
+        """Return what a function makes of this side, computed when it is first asked for: own sides recur."""
+        if compute not in self._known:
+            self._known[compute] = compute(self)
+        found: T = self._known[compute]
+        return found
 
     @property
     def is_own(self) -> bool:
@@ -156,7 +165,7 @@ class WholeOutcome:
     def some(self, own: list[int]) -> WholeOutcome:
         """Return what is found for some of the columns."""
         shuffled, strangers = (
-            Chance(one.mean[own], one.sd[own], one.z[own], one.p[own]) for one in (self.shuffled, self.strangers)
+            Chance(*(one[own] for one in chance.figures)) for chance in (self.shuffled, self.strangers)
         )
         return WholeOutcome(self.values[own], shuffled, strangers)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import nan
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +34,7 @@ SOURCE = (
     "Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions with generalizable "
     "techNiques. Psychological Methods 24"
 )
+Totals: TypeAlias = tuple[Ints, Floats]
 _MISLEADS = (
     "Not a quality score: frequent words make strangers alike, and long turns more than short ones. Read it beside "
     "words per turn and its baselines"
@@ -130,15 +132,15 @@ def lexical_whole(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float 
     >>> lexical_whole(grams, grams, np.array([0, 2]), np.array([1]))
     0.0
     """
-    return float(_of_many(a, b, of_a, of_b, empty=empty)[0])
+    return float(_of_many((a, b), (_totals(a, of_a), _totals(b, of_b)), empty=empty)[0])
 
 
-def _of_many(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan) -> Floats:
-    """Return `lexical_whole` of many dialogues; the turns of one of the two sides are a row for each."""
-    if of_a.ndim > 1:
-        return _of_many(b, a, of_b, of_a, empty=empty)
-    (types, one), (theirs, others) = _totals(a, of_a[None]), _totals(b, np.atleast_2d(of_b))
-    places, beside = placed_in(a, b).take(types), np.zeros(len(b.types))
+def _of_many(grams: tuple[NGrams, NGrams], totals: tuple[Totals, Totals], *, empty: float = nan) -> Floats:
+    """Return `lexical_whole` of many dialogues, in which one of the two sides is the same; from `_totals` of both."""
+    if len(totals[0][1]) > 1:
+        return _of_many(grams[::-1], totals[::-1], empty=empty)
+    (types, one), (theirs, others) = totals
+    places, beside = placed_in(*grams).take(types), np.zeros(len(grams[1].types))
     known = np.flatnonzero(places >= 0)
     beside[places.take(known)] = one[0].take(known)
     return cosine(others @ beside.take(theirs), (one * one).sum(axis=1), (others * others).sum(axis=1), empty)
@@ -153,8 +155,9 @@ def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Flo
     return values if np.isnan(empty) else np.where(np.isnan(values), empty, values)
 
 
-def _totals(grams: NGrams, turns: Ints) -> tuple[Ints, Floats]:
-    """Return the types that occur in some rows of turns, and how often each does in each row, (n_rows, n_types)."""
+def _totals(grams: NGrams, turns: Ints) -> Totals:
+    """Return the types that occur in turns, and how often each does in each row of them, (n_rows, n_types)."""
+    turns = np.atleast_2d(turns)
     found, numbers, of_turn = grams.entries(turns.ravel())
     types, place = distinct(found, len(grams.types))
     cells = of_turn // turns.shape[1] * len(types) + place
@@ -192,8 +195,14 @@ def _terms(before: NGrams, after: NGrams, anchors: Ints, replies: Ints) -> Float
 
 
 def _many(therapist: Side, client: Side) -> Floats:
-    sides = zip(therapist.represented, client.represented, strict=True)
-    return np.stack([_of_many(a, b, therapist.turns, client.turns) for a, b in sides], axis=-1)
+    grams = zip(therapist.represented, client.represented, strict=True)
+    totals = zip(therapist.once(_totals_of), client.once(_totals_of), strict=True)
+    return np.stack([_of_many(*both) for both in zip(grams, totals, strict=True)], axis=-1)
+
+
+def _totals_of(side: Side) -> list[Totals]:
+    """Return `_totals` of the words of a side, and of its sequences of two."""
+    return [_totals(grams, side.turns) for grams in side.represented]
 
 
 def _whole_session(therapist: Side, client: Side) -> list[float]:

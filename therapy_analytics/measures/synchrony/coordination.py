@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import nan
 from typing import Literal
 
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import Draws, Floats, Ints
+from therapy_analytics.measures.synchrony._chance import Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._draws import Draws
 from therapy_analytics.measures.synchrony._marks import bits_of, codes_of, counted
-from therapy_analytics.measures.synchrony._pairwise import Drawn, Pairwise, mean, pairwise, scores
-from therapy_analytics.measures.synchrony._stretches import Stretches
+from therapy_analytics.measures.synchrony._pairwise import Found, Pairwise, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._sums import Stretches
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 
 Aggregate = Literal["available", "complete", "filled"]
@@ -99,31 +101,37 @@ def _over(sums: Floats) -> Floats:
     return aggregate(coordination_of(sums))
 
 
-def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Drawn:
+def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Found:
     """Return what gives `_over` and `_each` of draws, from marks as bits: which both have is the one and the other.
 
     The turns before, or the replies, are the same in all draws.
     """
-    n_marks, counts = before.shape[1], stretches.counts
+    n_marks = before.shape[1]
     codes = codes_of(before[draws.anchors]), codes_of(after[draws.replies])
-    n_pairs = (stretches.bounds[1] - stretches.bounds[0])[:, None]
+    n_pairs = np.maximum(stretches.lengths, 1)[..., None]
+    own = [slice(first, stop) for first, stop in stretches.of_sessions.tolist()]
 
-    def drawn(part: slice) -> tuple[Floats, Floats]:
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
         of_anchor, of_reply = (code.take(at) for code, at in zip(codes, draws.some(part), strict=True))
         of_both = of_anchor & of_reply
-        had, both, has = (counted(one, n_marks, counts) for one in (of_anchor, of_both, of_reply))
-        rates = has[0] / len(of_reply)  # the first stretch is all pairs
-        return _of_counts(had, both, has, n_pairs), _above(of_anchor, of_both, rates)
+        had, both, has = (counted(one, n_marks, stretches) for one in (of_anchor, of_both, of_reply))
+        rates = has / n_pairs
+
+        def each() -> Floats:
+            by_session = zip(own, rates[stretches.wholes], strict=True)
+            return np.concatenate([_above(of_anchor[some], of_both[some], expected) for some, expected in by_session])
+
+        return _of_counts(had, both, rates), each
 
     return drawn
 
 
-def _of_counts(had: Ints, both: Ints, has: Ints, n_pairs: Ints) -> Floats:
-    """Return the mean over the markers that a turn before has, from counts (n_stretches, n_markers, 1 or n_draws)."""
+def _of_counts(had: Ints, both: Ints, rates: Floats) -> Floats:
+    """Return the mean over the markers that a turn before has, from (n_stretches, n_markers, 1 or n_draws) each."""
     some = had > 0
     n_used = np.count_nonzero(some, axis=1)
     beyond = both / np.maximum(had, 1)
-    beyond -= has / np.maximum(n_pairs, 1)[..., None]
+    beyond -= rates
     beyond *= some
     return np.where(n_used > 0, beyond.sum(axis=1) / np.maximum(n_used, 1), nan)
 

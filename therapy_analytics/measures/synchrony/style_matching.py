@@ -11,11 +11,12 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import Draws, Floats, Ints
+from therapy_analytics.measures.synchrony._chance import Floats, Ints
 from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
+from therapy_analytics.measures.synchrony._draws import Draws
 from therapy_analytics.measures.synchrony._marks import codes_of, counted
-from therapy_analytics.measures.synchrony._pairwise import Drawn, Pairwise, mean, pairwise, scores
-from therapy_analytics.measures.synchrony._stretches import Stretches
+from therapy_analytics.measures.synchrony._pairwise import Found, Pairwise, mean, pairwise, scores
+from therapy_analytics.measures.synchrony._sums import Stretches
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 CATEGORIES = tuple(
@@ -163,7 +164,7 @@ def _over_both(total: Floats, n: Floats | Ints) -> Floats:
     return np.where(n_used > 0, (total / np.maximum(n, 1)).sum(axis=0) / np.maximum(n_used, 1), nan)
 
 
-def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: Stretches) -> Drawn:
+def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: Stretches) -> Found:
     """Return what gives `over_categories` of draws: which categories the turns before have is counted in whole numbers.
 
     Where the turns before are the same in all draws, this is done once.
@@ -172,32 +173,28 @@ def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: St
     n, of_anchor, anchors = before.shape[1], codes_of(asked), np.ascontiguousarray(asked.T)
     matched = _pairs_matched(anchors, replies, draws)
 
-    def drawn(part: slice) -> tuple[Floats, Floats]:
+    def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
         found, codes = matched(part), of_anchor.take(draws.some(part)[0])
-        total = stretches.sums(found.transpose(1, 0, 2))
-        n_used = np.bitwise_count(codes)
-        each = np.where(n_used > 0, found.sum(axis=0) / np.maximum(n_used, 1), nan)
-        used = counted(codes, n, stretches.counts)
-        return _over_both(total.transpose(1, 0, 2), used.transpose(1, 0, 2)), each
+        total, used = np.stack([*map(stretches.sums, found)]), counted(codes, n, stretches)
+        return _over_both(total, used.transpose(1, 0, 2)), lambda: _of_each(found, codes)
 
     return drawn
+
+
+def _of_each(found: Floats, codes: Ints) -> Floats:
+    n_used = np.bitwise_count(codes)
+    return np.where(n_used > 0, found.sum(axis=0) / np.maximum(n_used, 1), nan)
 
 
 def _pairs_matched(anchors: Floats, replies: Floats, draws: Draws) -> Callable[[slice], Floats]:
     """Return what gives the matching of the pairs of some draws, (n_categories, n_pairs, n_draws).
 
-    Looked up in a table of all pairs, where that is less work.
+    Looked up in tables of all pairs, where that is less work.
     """
-    n_anchors, n_replies = len(draws.anchors), len(draws.replies)
-    if n_anchors * n_replies > draws.n_draws * draws.n_pairs:
+    if draws.n_cells > draws.n_draws * draws.n_pairs:
         return lambda part: _matched(anchors, replies, *draws.some(part))
-    table = _matched(anchors, replies, *np.ogrid[:n_anchors, :n_replies]).reshape(len(anchors), -1)
-
-    def found(part: slice) -> Floats:
-        anchor_at, reply_at = draws.some(part)
-        return table.take(anchor_at * n_replies + reply_at, axis=1)
-
-    return found
+    table, at = _matched(anchors, replies, *draws.cells()), draws.at()
+    return lambda part: table.take(at[:, part], axis=1)
 
 
 LSM = pairwise(lsm())
@@ -228,7 +225,7 @@ def _of_all(side: Side) -> Floats:
 
 def _many(therapist: Side, client: Side) -> Floats:
     """Style matching of all that the two say."""
-    return np.atleast_1d(matching(_of_all(therapist), _of_all(client)))[:, None]
+    return np.atleast_1d(matching(therapist.once(_of_all), client.once(_of_all)))[:, None]
 
 
 def _whole_session(therapist: Side, client: Side) -> list[float]:
