@@ -289,8 +289,8 @@ class _Free:
         First token, counted over all dialogues, and tokens.
     place : int64 array
         Which run it is in which dialogue, as place in a table of the lexicon.
-    turn, dialogue, at : int64 array
-        Its turn, counted over all dialogues, the dialogue, and where in that the turn stands.
+    dialogue, at : int64 array
+        The dialogue, and where in that its turn stands.
     again : bool array
         Whether the first token is said more than once in the turn.
     """
@@ -298,7 +298,6 @@ class _Free:
     start: Ints
     length: Ints
     place: Ints
-    turn: Ints
     dialogue: Ints
     at: Ints
     again: Bools
@@ -327,16 +326,14 @@ class _Free:
         length, turn = longest.ravel().take(start).astype(np.int64), side.turn.take(token)
         dialogue = side.dialogue.take(turn) + column
         place = row.take(runs.looked_up(token, length)) + dialogue
-        turns = turn + column * len(side.at)
-        return cls(start, length, place, turns, dialogue, side.at.take(turn), side.again.take(token))
+        return cls(start, length, place, dialogue, side.at.take(turn), side.again.take(token))
 
-    def followed_by(self, other: _Free, n_tokens: int, n_turns: int, n_dialogues: int) -> _Free:
-        """Return these, and those of another side, with its tokens, turns and dialogues counted from so many on."""
+    def followed_by(self, other: _Free, n_tokens: int, n_dialogues: int) -> _Free:
+        """Return these, and those of another side, with its tokens and dialogues counted from so many on."""
         return _Free(
             np.concatenate([self.start, other.start + n_tokens]),
             np.concatenate([self.length, other.length]),
             np.concatenate([self.place, other.place]),
-            np.concatenate([self.turn, other.turn + n_turns]),
             np.concatenate([self.dialogue, other.dialogue + n_dialogues]),
             np.concatenate([self.at, other.at]),
             np.concatenate([self.again, other.again]),
@@ -353,7 +350,9 @@ class _Free:
         An instance is a run that stands free in a turn, however often. The table of the lexicon has so many places.
         """
         some = np.flatnonzero(self.again)
-        each = self.turn.take(some) * n_places + self.place.take(some)
+        at = self.at.take(some)
+        turn = self.dialogue.take(some) * (int(at.max(initial=0)) + 1) + at
+        each = turn * n_places + self.place.take(some)
         order = np.argsort(each, kind="stable")  # quick where turn follows turn
         each = each.take(order)
         more = some.take(order[1:].compress(each[1:] == each[:-1]))
@@ -429,7 +428,7 @@ def _counted(own: _Side, lent: _Side, found: Sequence[_Shared], shape: tuple[int
     )
     first_free = np.minimum(*(_first(one.place, one.at, lexicon.lent_first.shape) for one in sides))
     since = np.maximum(np.maximum(lexicon.own_first, lexicon.lent_first), first_free).ravel()
-    both = sides[0].followed_by(sides[1], len(own.turn) * n, len(own.at) * n, n_all)
+    both = sides[0].followed_by(sides[1], len(own.turn) * n, n_all)
     free = np.flatnonzero(first_free < _NEVER)
     dialogue = free - lexicon.row.take(free // n)
     own_first = (lexicon.own_first < lexicon.lent_first).ravel().take(free)
