@@ -245,7 +245,7 @@ class TestLent:
         offsets = np.cumsum([0, *map(len, turns)])
         words = ids != ord(".")
         return lent.Spoken(
-            lent.numbered_among(known, ids), lent.until_word(words), lent.said_again(ids, offsets), offsets
+            lent.numbered_among(known, ids), lent.until_word(words), lent.said_again(ids, offsets), offsets, len(known)
         )
 
     @pytest.mark.parametrize("cells", [lent._CELLS, 0], ids=["in a table", "numbered anew"])

@@ -58,12 +58,15 @@ class Spoken:
         Which are said more than once in their turn; see `said_again`.
     offsets : int64 array (n_turns + 1,)
         Turn ``i`` owns tokens ``offsets[i]:offsets[i + 1]``.
+    most : int
+        The greatest number that a token can have.
     """
 
     numbers: Ints
     worded: Ints
     again: Bools
     offsets: Ints
+    most: int
 
 
 def until_word(words: Bools) -> Ints:
@@ -375,7 +378,7 @@ def expressions_with_each(mine: Spoken, theirs: Spoken, exchanges: Sequence[Exch
         The dialogues.
     """
     n = max(len(one.lent) for one in exchanges)
-    span = max(int(said.numbers.max(initial=0)) for said in (mine, theirs)) + 1
+    span = max(mine.most, theirs.most) + 1
     own = _Side.of(mine, [one.own[None] for one in exchanges], [one.own_at for one in exchanges], span=span, n=n)
     lent = _Side.of(theirs, [one.lent for one in exchanges], [one.lent_at for one in exchanges], span=span, n=n)
     found = _counted(own, lent, _shared(own, lent, span), (len(exchanges), n))

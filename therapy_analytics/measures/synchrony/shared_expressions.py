@@ -132,7 +132,7 @@ class _Talk:
 
 def _spoken(tokens: _Tokens, among: _Tokens) -> Spoken:
     numbers = numbered_among(among.keys, tokens.keys).take(tokens.kinds)
-    return Spoken(numbers, tokens.worded, tokens.again, tokens.offsets)
+    return Spoken(numbers, tokens.worded, tokens.again, tokens.offsets, len(among.keys))
 
 
 def _talk(session: AnnotatedSession) -> _Talk:
