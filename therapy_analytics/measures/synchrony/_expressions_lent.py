@@ -172,9 +172,9 @@ class _Begun:
         first, n : int
             The least of the numbers, and how many there are.
         """
-        there, run = place.take(self.tokens), self.run - first
+        there = place.take(self.tokens)
         both = np.flatnonzero(there[1:] == there[:-1] + 1)
-        return _Begun(self.tokens.take(both), run.take(both) * n + run.take(both + 1))
+        return _Begun(self.tokens.take(both), self.run.take(both) * n + self.run.take(both + 1) - first * (n + 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,23 +226,31 @@ def _alike(own: _Begun, lent: _Begun, first: int) -> _Shared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Runs:
-    """The shared runs that begin on one side, `sizes` tokens long: those of one token, then those of two, ..."""
+    """The shared runs that begin on one side.
+
+    Attributes
+    ----------
+    tokens, run, sizes : int64 array (n_begun,)
+        Where they begin, which they are, and of how many tokens: first all of one token, then those of two, ...
+    n : int64 array (n_tokens,)
+        How many begin at each token. Whoever has a run has those that it begins with, so that the longest is as long.
+    """
 
     tokens: Ints
     run: Ints
     sizes: Ints
+    n: Ints
 
     @classmethod
-    def of(cls, levels: Sequence[_Begun]) -> _Runs:
-        """Return runs of one token, of two, ... as one."""
+    def of(cls, side: _Side, levels: Sequence[_Begun]) -> _Runs:
+        """Return runs of one token, of two, ... of one side."""
         sizes = np.repeat(np.arange(1, len(levels) + 1), [len(one.run) for one in levels])
         tokens, run = (np.concatenate(each) for each in zip(*((one.tokens, one.run) for one in levels), strict=True))
-        return cls(tokens, run, sizes)
+        return cls(tokens, run, sizes, np.bincount(tokens, minlength=len(side.turn)))
 
     def looked_up(self, tokens: Ints, lengths: Ints) -> Ints:
         """Return the runs of these lengths that begin at tokens."""
-        n = np.bincount(self.tokens)
-        before = np.cumsum(n) - n - 1  # whoever has a run has those that it begins with
+        before = np.cumsum(self.n) - self.n - 1
         by_token = np.empty(len(self.run), dtype=np.int64)
         by_token[before.take(self.tokens) + self.sizes] = self.run
         return by_token.take(before.take(tokens) + lengths)
@@ -423,11 +431,11 @@ class _Counts:
 def _counted(own: _Side, lent: _Side, found: Sequence[_Shared], shape: tuple[int, int]) -> _Counts:
     """Count in exchanges, so many of up to so many dialogues, what both sides have."""
     n_all, n = shape[0] * shape[1], shape[1]
-    mine, theirs = (_Runs.of(levels) for levels in zip(*((one.own, one.lent) for one in found), strict=True))
+    mine, theirs = _Runs.of(own, [one.own for one in found]), _Runs.of(lent, [one.lent for one in found])
     lexicon = _Lexicon.of(found, mine, theirs, own, lent, n)
     sides = (
         _Free.of(own, _heard(own, found, lexicon.lent_first < _NEVER), mine, lexicon.row),
-        _Free.of(lent, np.bincount(theirs.tokens, minlength=len(lent.turn))[None], theirs, lexicon.row),
+        _Free.of(lent, theirs.n[None], theirs, lexicon.row),
     )
     first_free = np.minimum(*(_first(one.place, one.at, lexicon.lent_first.shape) for one in sides))
     since = np.maximum(np.maximum(lexicon.own_first, lexicon.lent_first), first_free).ravel()
