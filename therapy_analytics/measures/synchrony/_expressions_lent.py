@@ -3,8 +3,8 @@
 All dialogues of an exchange have one side in common. What a lent turn shares with it is the same in whichever dialogue
 the turn stands, and the runs to look for are those of that one side: few enough that each has a number, and what is
 asked of a run in a dialogue is a place in a table. Runs of two tokens or more are put together of two that overlap.
-Exchanges of one session, of the one side and of the other, are looked at at once: what is said in each has other
-numbers.
+Exchanges of a session, of the one side and of the other, are measured together: what is said in each has numbers of its
+own.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from therapy_analytics.registry import Registry
 MOST_DIALOGUES = 40
 """Dialogues with strangers that a value is set beside: half have the therapist's words, half the client's."""
 MOST_TURNS = 2000
-"""So many turns of strangers are measured at a time."""
+"""So many turns of strangers are measured at a time, in the place of either side."""
 _STRANGERS = (
     f"{MOST_DIALOGUES} dialogues with strangers: the turns of one of the two are exchanged for turns of other sessions "
     "of the run that are alike in words per turn, each for one of about its length"
