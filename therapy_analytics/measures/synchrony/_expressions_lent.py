@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 _NEVER = 1 << 40
 """Beyond all turns."""
-_CELLS = 1 << 21
+_CELLS = 1 << 20
 """Numbers of runs that are looked up in a table; of more, those that one side has are numbered anew before."""
 
 
