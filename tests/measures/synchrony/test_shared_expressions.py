@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import log, log2
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -237,35 +238,47 @@ class TestLent:
     """One side with each of several."""
 
     @staticmethod
-    def side(turns: Sequence[Sequence[str]], vocabulary: lent.Vocabulary, at: Sequence[int]) -> lent.Said:
-        keys, offsets = TestLent.tokens(turns)
-        turn = np.repeat(np.arange(len(turns)), np.diff(offsets))
-        return lent.Said(vocabulary.runs(keys, offsets), keys != ord("."), turn, np.array(at))
+    def spoken(turns: Sequence[Sequence[str]], heard: Sequence[Sequence[str]]) -> lent.Spoken:
+        """Tokens are numbered as they are heard of others."""
+        ids = np.array([ord(word) for turn in turns for word in turn], dtype=np.int64)
+        known = np.unique([ord(word) for turn in heard for word in turn])
+        offsets = np.cumsum([0, *map(len, turns)])
+        words = ids != ord(".")
+        return lent.Spoken(
+            lent.numbered_among(known, ids), lent.until_word(words), lent.said_again(ids, offsets), offsets, len(known)
+        )
+
+    @pytest.mark.parametrize("cells", [lent._CELLS, 0], ids=["in a table", "numbered anew"])
+    @given(
+        own=st.tuples(four_turns, four_turns),
+        others=st.tuples(*[st.lists(four_turns, min_size=1, max_size=3)] * 2),
+    )
+    def test_as_each_dialogue_by_itself(self, cells: int, own: Any, others: Any) -> None:
+        """Turns 0, 2, 4, 6 are of the therapist; 1, 3, 5, 7 of the client."""
+        mine, theirs = (
+            [turn for side in own for turn in side],
+            [turn for all_ in others for one in all_ for turn in one],
+        )
+        lent_turns = np.split(np.arange(len(theirs)).reshape(-1, 4), [len(others[0])])
+        exchanges = [
+            lent.Exchange(4 * role + np.arange(4), turns, role + 2 * np.arange(4), 1 - role + 2 * np.arange(4), role)
+            for role, turns in enumerate(lent_turns)
+        ]
+        with mock.patch.object(lent, "_CELLS", cells):
+            found = lent.expressions_with_each(self.spoken(mine, theirs), self.spoken(theirs, theirs), exchanges)
+        for role, side in enumerate(own):
+            for other, row in zip(others[role], found[role], strict=True):
+                self.compare(row, (side, other) if role == T else (other, side))
 
     @staticmethod
-    def tokens(turns: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
-        keys = np.array([ord(word) for turn in turns for word in turn], dtype=np.uint64)
-        return keys, np.cumsum([0, *map(len, turns)])
-
-    @given(four_turns, st.lists(four_turns, min_size=1, max_size=3), st.integers(0, 1))
-    def test_as_each_dialogue_by_itself(self, own: list[Any], others: list[list[Any]], role: int) -> None:
-        """Turns 0, 2, 4, 6 are of one side; 1, 3, 5, 7 of the other."""
-        theirs = [turn for other in others for turn in other]
-        vocabulary = lent.Vocabulary.of(*self.tokens(theirs))
-        sides = self.side(own, vocabulary, range(0, 8, 2)), self.side(theirs, vocabulary, range(1, 8, 2))
-        found = lent.expressions_with_each(*sides, len(others), role=role)
-        for other, row in zip(others, found, strict=True):
-            talk = [
-                (who, words)
-                for pair in zip(own, other, strict=True)
-                for who, words in zip((role, 1 - role), pair, strict=True)
-            ]
-            ids, offsets, roles, spelt = arrays(talk)
-            words = np.array([word != "." for word in spelt])[ids]
-            one = expressions_of_dialogue(ids, offsets, roles, words=words)
-            lengths = one.entropy * log(2), one.mean_length
-            expected = [one.variety, one.repetition, *lengths, *one.repetition_by, one.initiated[T]]
-            np.testing.assert_allclose(row, expected, rtol=1e-12, atol=1e-12)
+    def compare(row: np.ndarray, sides: Any) -> None:
+        talk = [(who, words) for pair in zip(*sides, strict=True) for who, words in zip((T, C), pair, strict=True)]
+        ids, offsets, roles, spelt = arrays(talk)
+        words = np.array([word != "." for word in spelt])[ids]
+        one = expressions_of_dialogue(ids, offsets, roles, words=words)
+        lengths = one.entropy * log(2), one.mean_length
+        expected = [one.variety, one.repetition, *lengths, *one.repetition_by, one.initiated[T]]
+        np.testing.assert_allclose(row, expected, rtol=1e-12, atol=1e-12)
 
 
 class TestCost:

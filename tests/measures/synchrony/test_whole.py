@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures import Column
+from therapy_analytics.measures.synchrony import _whole
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, stranger_turns
 from therapy_analytics.measures.synchrony._whole import (
     MOST_DIALOGUES,
@@ -131,20 +133,46 @@ def test_many_dialogues_at_once(of_counts: Any, company_of: Any) -> None:
         np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
 
 
-@pytest.mark.parametrize("name", sorted(one.name for one in WHOLE if one.many is not None))
+def test_both_exchanges_at_once(of_counts: Any, company_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """First those with another therapist, of whose eight turns fewer are taken at a time than of the client's four."""
+    session = of_counts(np.full(12, 12), roles="TTTTTTTTCCCC", company=company(of_counts, company_of, range(1, 11)))
+    shapes = []
+
+    def exchanged(own: Sequence[Side], lent: Sequence[Side]) -> Any:
+        shapes.append([side.turns.shape for side in lent])
+        return [
+            np.array([product_and_difference(*pair) for pair in pairs]).reshape(-1, 2)
+            for pairs in (
+                [(Side(lent[0].represented, turns, lent[0].at), own[1]) for turns in lent[0].turns],
+                [(own[0], Side(lent[1].represented, turns, lent[1].at)) for turns in lent[1].turns],
+            )
+        ]
+
+    monkeypatch.setattr(_whole, "MOST_TURNS", 64)
+    at_once, one_by_one = (
+        whole_outcome(kind, session).strangers for kind in (replace(COUNT, exchanged=exchanged), COUNT)
+    )
+    assert shapes == [[(8, 8), (16, 4)], [(8, 8), (4, 4)], [(4, 8), (0, 0)]]
+    for name in ("mean", "sd", "z", "p"):
+        np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
+
+
+@pytest.mark.parametrize("name", sorted(one.name for one in WHOLE if one.many or one.exchanged))
 def test_each_measure_says_the_same_of_many_as_of_one(name: str, sample_in_company: AnnotatedSession) -> None:
     kind, session = next(one for one in WHOLE if one.name == name), sample_in_company
     assert session.company is not None
-    assert kind.many is not None
     theirs, own = session.company.whole.once(kind.represent), session.once(kind.represent)
-    for exchanged, lent in enumerate(lent_turns(session)):
-        pair = [Side(own, turns, turns) for turns in spoken_turns(session)]
-        at, one_by_one = pair[exchanged].at, []
-        for turns in lent:
-            pair[exchanged] = Side(theirs, turns, at)
+    sides = [Side(own, turns, turns) for turns in spoken_turns(session)]
+    lent = [Side(theirs, turns, side.at) for turns, side in zip(lent_turns(session), sides, strict=True)]
+    at_once = kind.exchanged(sides, lent) if kind.exchanged else [None, None]
+    for exchanged, (side, both) in enumerate(zip(lent, at_once, strict=True)):
+        pair, one_by_one = [*sides], []
+        for turns in side.turns:
+            pair[exchanged] = Side(theirs, turns, side.at)
             one_by_one.append(kind.values(*pair))
-        pair[exchanged] = Side(theirs, lent, at)
-        found = kind.many(*pair)
+        pair[exchanged] = side
+        found = kind.many(*pair) if kind.many else both
+        assert found is not None
         assert found.shape == (MOST_DIALOGUES // 2, len(kind.columns))
         assert np.isfinite(found).any()
         np.testing.assert_allclose(found, one_by_one, rtol=0, atol=1e-12)

@@ -23,7 +23,7 @@ Lengths = tuple[float, float, float]
 
 
 SHORT = 8
-"""Places of runs of up to so many tokens are kept with an order; those of longer ones are found when asked for."""
+"""Where runs of up to so many tokens begin is kept with an order; of longer ones it is found when asked for."""
 
 
 _NEVER = 1 << 30
@@ -44,8 +44,8 @@ class TurnOrder:
         ``2**k`` from there on.
     wide, row : int arrays (n_tokens + 1,)
         The largest power of two up to each number; of a power of two, where its row of `fewest` begins.
-    low, high : int32 array (n_lengths, n_tokens)
-        Row ``k``: where in that order those begin, and end, who have the first ``k + 1`` tokens in common.
+    edges : tuple of int64 array
+        Of length 1, 2, ...: where in that order those begin who have so many tokens in common, and the end of all.
     words_before : int64 array (n_tokens + 1,)
         How many tokens with a letter or digit come before.
     """
@@ -55,8 +55,7 @@ class TurnOrder:
     fewest: NDArray[np.int32]
     wide: NDArray[np.int32]
     row: Ints
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
+    edges: tuple[Ints, ...]
     words_before: Ints
 
     def common(self, low: Ints, high: Ints) -> Ints:
@@ -68,20 +67,17 @@ class TurnOrder:
 
     def same(self, places: Ints, length: Ints) -> tuple[Ints, Ints]:
         """Return where in the order those begin, and end, who begin with the same run as these places."""
-        row = np.minimum(length, SHORT).astype(np.int64)
-        row = (np.minimum(row, len(self.low)) - 1) * len(self.rank) + places
-        low, high = self.low.ravel()[row].astype(np.int64), self.high.ravel()[row].astype(np.int64)
-        longer = length[length > SHORT]
-        for size in np.unique(longer).tolist() if len(longer) else ():
-            at = length == size
-            low[at], high[at] = (bound[places[at]] for bound in _bounds(self.fewest[0], size))
+        low, high = np.empty((2, len(places)), dtype=np.int64)
+        for size in np.flatnonzero(np.bincount(length)).tolist():
+            at = np.flatnonzero(length == size)
+            edges = self.edges[size - 1] if size <= len(self.edges) else _edges(self.fewest[0], size)
+            end = np.searchsorted(edges, places.take(at), side="right")
+            low[at], high[at] = edges.take(end - 1), edges.take(end)
         return low, high
 
 
-def _bounds(common: NDArray[np.int32], length: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    edges = np.flatnonzero(common < length).astype(np.int32)
-    sizes = np.diff(edges, append=len(common))
-    return np.repeat(edges, sizes), np.repeat(edges + sizes.astype(np.int32), sizes)
+def _edges(common: NDArray[np.int32], length: int) -> Ints:
+    return np.append(np.flatnonzero(common < length), len(common))
 
 
 def order_turns(ids: NDArray[np.integer], offsets: Ints, words: NDArray[np.bool_] | None = None) -> TurnOrder:
@@ -104,11 +100,8 @@ def order_turns(ids: NDArray[np.integer], offsets: Ints, words: NDArray[np.bool_
     follows, common = _ordered(np.asarray(ids[first:last], dtype=np.int64), ends)
     rank = np.empty(n_tokens, dtype=np.int32)
     rank[follows] = np.arange(n_tokens, dtype=np.int32)
-    short = max(1, min(SHORT, int(common.max(initial=0))))
-    low, high = np.empty((2, short, n_tokens), dtype=np.int32)
-    for length in range(short):
-        low[length], high[length] = _bounds(common, length + 1)
-    return TurnOrder(offsets, rank, *_fewest(common), low, high, before.astype(np.int64))
+    edges = tuple(_edges(common, length + 1) for length in range(min(SHORT, int(common.max(initial=0)))))
+    return TurnOrder(offsets, rank, *_fewest(common), edges, before.astype(np.int64))
 
 
 def _ordered(ids: Ints, ends: Ints) -> tuple[Ints, NDArray[np.int32]]:

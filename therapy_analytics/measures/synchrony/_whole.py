@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
 from math import nan
 from typing import Any, TypeAlias, TypeVar
 
@@ -34,7 +35,7 @@ from therapy_analytics.registry import Registry
 MOST_DIALOGUES = 40
 """Dialogues with strangers that a value is set beside: half have the therapist's words, half the client's."""
 MOST_TURNS = 2000
-"""So many turns of strangers are measured at a time."""
+"""So many turns of strangers are measured at a time, in the place of either side."""
 _STRANGERS = (
     f"{MOST_DIALOGUES} dialogues with strangers: the turns of one of the two are exchanged for turns of other sessions "
     "of the run that are alike in words per turn, each for one of about its length"
@@ -94,6 +95,9 @@ class Whole:
     many : callable or None
         ``many(therapist, client)``: the values of many dialogues at once, (n_dialogues, n_columns), where that is
         less work than one by one. The turns of one side are those of a stranger for each dialogue, (n_dialogues, n).
+    exchanged : callable or None
+        ``exchanged(own, lent)`` of the two sides, and of the two with a stranger's turns for each dialogue: what `many`
+        gives with the lent therapist, and with the lent client, where both at once are less work still.
     shuffled : callable or None
         ``shuffled(therapist, client, generator)``: the values under `DRAWS` shuffles of the
         turns within the session, (n_draws, n_columns); None where their order does not enter. ``generator()`` makes
@@ -118,6 +122,7 @@ class Whole:
     represent: Callable[[AnnotatedSession], Any]
     values: Callable[[Side, Side], Sequence[float]]
     many: Callable[[Side, Side], Floats] | None = None
+    exchanged: Callable[[Sequence[Side], Sequence[Side]], Sequence[Floats]] | None = None
     shuffled: Callable[[Side, Side, Generator], Floats] | None = None
     itself_first: bool = False
     strangers: bool = True
@@ -212,17 +217,32 @@ def lent_turns(session: AnnotatedSession) -> tuple[Ints, ...]:
 
 
 def _among_strangers(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Iterator[Floats]:
-    """Yield the values of the session with the words of one of the two exchanged for a stranger's, some at a time."""
+    """Yield the values of the session with the words of one of the two exchanged for a stranger's, some at a time.
+
+    First with those of the therapist exchanged.
+    """
     if session.company is None or not kind.strangers:
         return
     theirs = session.company.whole.once(kind.represent)
-    for exchanged, turns in enumerate(lent_turns(session)):
-        pair = list(sides)
-        most = max(1, MOST_TURNS // turns.shape[1]) if kind.many else 1
-        for start in range(0, len(turns), most):
-            lent = turns[start : start + most]
-            pair[exchanged] = Side(theirs, lent if kind.many else lent[0], sides[exchanged].at)
+    lent = [_some_at_a_time(kind, theirs, *of) for of in zip(lent_turns(session), sides, strict=False)]
+    if kind.exchanged is not None:
+        nobody = Side(theirs, np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64))
+        found = [kind.exchanged(sides, pair) for pair in zip_longest(*lent, fillvalue=nobody)]
+        yield from chain(*zip(*found, strict=True))
+        return
+    for exchanged, some in enumerate(lent):
+        for one in some:
+            pair = [*sides]
+            pair[exchanged] = one
             yield kind.many(*pair) if kind.many else np.array([kind.values(*pair)], dtype=np.float64)
+
+
+def _some_at_a_time(kind: Whole, theirs: Any, turns: Ints, side: Side) -> list[Side]:
+    """Return strangers' turns in the place of a side's, those of as many dialogues as are measured at once."""
+    if not (kind.many or kind.exchanged):
+        return [Side(theirs, one, side.at) for one in turns]
+    most = max(1, MOST_TURNS // turns.shape[1])
+    return [Side(theirs, turns[start : start + most], side.at) for start in range(0, len(turns), most)]
 
 
 def whole_columns(kind: Whole) -> list[Column]:

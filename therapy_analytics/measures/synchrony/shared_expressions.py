@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf, log, nan
 from typing import Any
 
@@ -19,7 +19,14 @@ from therapy_analytics.measures.synchrony._expressions_by_turn_pairs import (
     TurnPairExpressions,
     expressions_by_turn_pairs,
 )
-from therapy_analytics.measures.synchrony._expressions_lent import Said, Vocabulary, expressions_with_each
+from therapy_analytics.measures.synchrony._expressions_lent import (
+    Exchange,
+    Spoken,
+    expressions_with_each,
+    numbered_among,
+    said_again,
+    until_word,
+)
 from therapy_analytics.measures.synchrony._expressions_of_dialogue import (
     SelfExpressions,
     SharedExpressions,
@@ -32,7 +39,6 @@ from therapy_analytics.measures.synchrony._expressions_of_dialogue import (
     repetition_of_each,
     self_expressions,
 )
-from therapy_analytics.measures.synchrony._sparse_rows import entries_of
 from therapy_analytics.measures.synchrony._whole import (
     Side,
     Whole,
@@ -64,10 +70,14 @@ class _Tokens:
 
     Attributes
     ----------
-    keys, kinds : arrays (n_tokens,)
-        What each token is, the same in every batch; and numbered from 0, in this one.
+    keys : uint64 array (n_kinds,)
+        What each different token is, the same in every batch; ascending.
+    kinds : int64 array (n_tokens,)
+        Which of these each is.
     words : bool array (n_tokens,)
         Which have a letter or digit.
+    worded, again : int64 and bool array (n_tokens,)
+        See `until_word` and `said_again`.
     offsets : int64 array (n_turns + 1,)
         Where each turn's tokens begin.
     """
@@ -75,14 +85,17 @@ class _Tokens:
     keys: NDArray[np.uint64]
     kinds: Ints
     words: NDArray[np.bool_]
+    worded: Ints
+    again: NDArray[np.bool_]
     offsets: Ints
 
 
 def _tokens(session: AnnotatedSession) -> _Tokens:
     tokens, offsets = session.turns.tokens, session.turns.offsets
-    ids = tokens.ids[offsets[0] : offsets[-1]]
-    kinds = np.unique(tokens.keys, return_inverse=True)[1]
-    return _Tokens(tokens.keys[ids], kinds[ids], tokens.verbal[ids], offsets - offsets[0])
+    ids, offsets = tokens.ids[offsets[0] : offsets[-1]], offsets - offsets[0]
+    keys, kinds = np.unique(tokens.keys, return_inverse=True)
+    kinds, words = kinds[ids], tokens.verbal[ids]
+    return _Tokens(keys, kinds, words, until_word(words), said_again(kinds, offsets), offsets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,18 +124,15 @@ class _Talk:
         """What the two say that comes again."""
         return self.session.by_session(_own)
 
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """What is said, as that of strangers."""
-        tokens = self.batch.once(_tokens)
-        return Vocabulary.of(tokens.keys, tokens.offsets)
+    def spoken(self, among: _Talk) -> Spoken:
+        """Return what is said in the batch, in the numbers of what is said among those."""
+        heard = among.batch.once(_tokens)
+        return self.batch.once(lambda one: _spoken(one.once(_tokens), heard), key=("said", among))
 
-    def said(self, side: Side) -> Said:
-        """Return what is said in the turns of a side, one behind the other, in the vocabulary of the strangers."""
-        tokens, vocabulary = self.batch.once(_tokens), (self.strangers or self).vocabulary
-        runs = self.batch.once(lambda _: vocabulary.runs(tokens.keys, tokens.offsets), key=("runs", vocabulary))
-        at, turn = entries_of(tokens.offsets, self.first + side.turns.ravel())
-        return Said(runs.at(at), tokens.words[at], turn, side.at)
+
+def _spoken(tokens: _Tokens, among: _Tokens) -> Spoken:
+    numbers = numbered_among(among.keys, tokens.keys).take(tokens.kinds)
+    return Spoken(numbers, tokens.worded, tokens.again, tokens.offsets, len(among.keys))
 
 
 def _talk(session: AnnotatedSession) -> _Talk:
@@ -153,18 +163,27 @@ def _own(session: AnnotatedSession) -> list[_Own]:
     return [_Own(one, (therapist, client)) for one, (therapist, client) in zip(shared, repeated, strict=True)]
 
 
-def _many(therapist: Side, client: Side) -> Floats:
-    """Return the values of the columns of `EXPRESSIONS`, (n_dialogues, n_columns), where one side is a stranger's."""
-    role = CLIENT if client.represented.strangers is therapist.represented else THERAPIST
-    own, lent = (therapist, client) if role == THERAPIST else (client, therapist)
-    n = len(np.atleast_2d(lent.turns))
-    return expressions_with_each(own.represented.said(own), lent.represented.said(lent), n, role=role)
+def _exchanged(own: Sequence[Side], lent: Sequence[Side]) -> list[Floats]:
+    """Return the values of the columns of `EXPRESSIONS`, (n_dialogues, n_columns), with either side a stranger's."""
+    return _with_strangers([(own[CLIENT], lent[THERAPIST], CLIENT), (own[THERAPIST], lent[CLIENT], THERAPIST)])
+
+
+def _with_strangers(exchanges: Sequence[tuple[Side, Side, int]]) -> list[Floats]:
+    """Return the values of dialogues of an own side, which has this role, with those that are lent."""
+    mine, theirs = (side.represented for side in exchanges[0][:2])
+    asked = [
+        Exchange(mine.first + own.turns, np.atleast_2d(lent.turns), own.at, lent.at, role)
+        for own, lent, role in exchanges
+    ]
+    return expressions_with_each(mine.spoken(theirs), theirs.spoken(theirs), asked)
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
     """Return the values of the columns of `EXPRESSIONS`, of all that the two say or with a stranger in place of one."""
     if therapist.represented is not client.represented:
-        values: list[float] = _many(therapist, client)[0].tolist()
+        own_client = therapist.represented is client.represented.strangers
+        exchange = (client, therapist, CLIENT) if own_client else (therapist, client, THERAPIST)
+        values: list[float] = _with_strangers([exchange])[0][0].tolist()
         return values
     found: SharedExpressions = therapist.represented.own.shared
     lengths = found.entropy * log(2), found.mean_length
@@ -251,7 +270,7 @@ EXPRESSIONS = whole(
         ),
         represent=_talk,
         values=_values,
-        many=_many,
+        exchanged=_exchanged,
         two_sided=("expression_initiated_therapist",),
     )
 )
