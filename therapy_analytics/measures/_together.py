@@ -55,6 +55,11 @@ def counts(session: AnnotatedSession, marks: NDArray[np.bool_] | NDArray[np.inte
     return np.diff(so_far[..., session.bounds]).astype(np.float64)
 
 
+def counts_at(session: AnnotatedSession, turns: Ints) -> Floats:
+    """Return how many things each session has, of which the turns are known, (n_things,) to (n_sessions,)."""
+    return np.bincount(number_of(session)[turns], minlength=len(session.bounds) - 1).astype(np.float64)
+
+
 def sums(session: AnnotatedSession, values: Floats) -> Floats:
     """Return what values of turns (n_turns,) add up to in each session, (n_sessions,)."""
     return np.bincount(number_of(session), values, len(session.bounds) - 1).astype(np.float64)

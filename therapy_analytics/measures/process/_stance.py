@@ -10,7 +10,8 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.phrases import slot
-from therapy_analytics.language.said import Ints, Marks, Said, bounds, by_word
+from therapy_analytics.language.said import Ints, Marks, Said, bounds
+from therapy_analytics.measures._turns import begins_of
 from therapy_analytics.measures.process._clauses import Bools, Row
 from therapy_analytics.measures.process._word_meanings import narrow_directions
 
@@ -99,16 +100,7 @@ class Ascribed:
 
 
 def assertions(session: AnnotatedSession) -> Assertions:
-    """Return the sentences in which the therapist says how the client is, found once for its batch."""
-    place = session.in_batch
-    if place is None:
-        return session.once(_assertions)
-    found = place.whole.once(_assertions)
-    part = slice(*np.searchsorted(found.turn, [place.start, place.start + len(session)]).tolist())
-    return Assertions(found.turn[part] - place.start, found.hedged[part], found.sure[part])
-
-
-def _assertions(session: AnnotatedSession) -> Assertions:
+    """Return the sentences in which the therapist says how the client is."""
     row = session.once(Row.of)
     words = row.words
     subject = _subjects(session, row) & ~row.next(_ADVISING | _SAYING)
@@ -141,15 +133,15 @@ def ascribed(session: AnnotatedSession) -> Ascribed:
     """Return the states of mind that the therapist ascribes to the client, and whether the client's words bear them."""
     row = session.once(Row.of)
     words = row.words
-    at = np.flatnonzero(by_word(session, _states, words))
-    spoken = session.of("client") & (session.n_words >= FEWEST_WORDS)
-    client = np.flatnonzero(spoken)
-    c = np.searchsorted(client, words.turn_of[at])
+    at = np.flatnonzero(_states(session))
+    client = np.flatnonzero(session.of("client") & (session.n_words >= FEWEST_WORDS))
+    turn = words.turn_of[at]
+    c, first = np.searchsorted(client, [turn, begins_of(session)[turn]])
     content = _contents(row, at)
     has = (content >= 0).any(axis=1)
-    found = _found(session, content, client, c)
+    found = _found(session, content, client, c, turn)
     share = found.sum(axis=1) / np.maximum((content >= 0).sum(axis=1), 1)
-    return Ascribed(words.turn_of[at], share >= 0.5, has & (c > 0))
+    return Ascribed(turn, share >= 0.5, has & (c > first))
 
 
 def _states(session: AnnotatedSession) -> Marks:
@@ -183,24 +175,41 @@ def _empty() -> frozenset[str]:
     return _VAGUE.union(slot("stance_phrases.mental"), *words)
 
 
-def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints) -> Bools:
-    """Return which content words the client said, or a word near in meaning, in the last turns; as `content`."""
-    if not len(content):
-        return np.zeros(content.shape, dtype=np.bool_)
+def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints, turn: Ints) -> Bools:
+    """Return which content words the client said, or a word near in meaning, in the last turns; as `content`.
+
+    Parameters
+    ----------
+    session : AnnotatedSession
+        Its turns.
+    content : int64 array (n, n_words)
+        The types of words, -1 for none.
+    client : int64 array (n_client,)
+        The client's turns that count.
+    c, turn : int64 array (n,)
+        The client's turns before each, and the turn in which it stands.
+    """
     words = session.once(Said.fluently)
     place = np.searchsorted(client, words.turn_of)
     own = words.types(_is_full)[words.ids] & (place < len(client))
     own[own] &= client[place[own]] == words.turn_of[own]
-    used, kind = distinct(words.ids[own], len(words.index))
-    if not len(used):
-        return np.zeros(content.shape, dtype=np.bool_)
-    asked, row = distinct(content + 1, len(words.index) + 1)
-    said = np.zeros((len(client) + 1, len(used)), dtype=np.int32)
-    np.add.at(said, (place[own] + 1, kind), 1)
-    so_far = np.cumsum(said, axis=0, dtype=np.int32)
-    window = so_far[c] > so_far[np.maximum(c - WITHIN, 0)]
-    near = _alike(session, asked - 1, used)[row]
-    return np.asarray((near & window[:, None, :]).any(axis=2) & (content >= 0))
+    said, place = words.ids[own], place[own]
+    found = np.zeros(content.shape, dtype=np.bool_)
+    edges = np.searchsorted(client, session.bounds), np.searchsorted(turn, session.bounds)
+    spoken = np.searchsorted(place, edges[0])
+    # Session after session: tables of all words that a batch has would be large
+    for i in np.flatnonzero((np.diff(edges[1]) > 0) & (np.diff(spoken) > 0)).tolist():
+        (first, last), part, its = edges[0][i : i + 2], slice(*edges[1][i : i + 2]), slice(*spoken[i : i + 2])
+        used, kind = distinct(said[its], len(words.index))
+        asked, row = distinct(content[part] + 1, len(words.index) + 1)
+        often = np.zeros((last - first + 1, len(used)), dtype=np.int32)
+        np.add.at(often, (place[its] - first + 1, kind), 1)
+        so_far = np.cumsum(often, axis=0, dtype=np.int32)
+        before = c[part] - first
+        window = so_far[before] > so_far[np.maximum(before - WITHIN, 0)]
+        near = _alike(session, asked - 1, used)[row]
+        found[part] = (near & window[:, None, :]).any(axis=2)
+    return found & (content >= 0)
 
 
 def _alike(session: AnnotatedSession, asked: Ints, used: Ints) -> Bools:

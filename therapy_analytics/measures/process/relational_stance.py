@@ -9,8 +9,9 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.language.said import Ints
-from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate, mark_column, marks
+from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures._base import Value, mark_column, marks
+from therapy_analytics.measures._together import counted_rates, counts_at, of_each, rates
 from therapy_analytics.measures.process._clauses import Bools
 from therapy_analytics.measures.process._stance import WITHIN, ascribed, assertions
 
@@ -118,28 +119,34 @@ def relational_stance(session: AnnotatedSession) -> dict[str, Value]:
     Hill, C. E. (2014). Helping skills: Facilitating exploration, insight, and action (4th ed.). American Psychological
     Association. Only the constructs are taken from it, in other words.
     """
+    return dict(session.by_session(_values))
+
+
+def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     of = session.of("therapist") & (session.n_words > 0)
-    n = len(session)
     immediate, reacts = (
         turns_with(session, f"stance_phrases.{name}", "therapist") for name in ("immediacy", "owned_reaction")
     )
     said, minds = assertions(session), ascribed(session)
-    states, asserts = _turns(n, minds.turn), _turns(n, said.turn)
-    known = _turns(n, minds.turn[minds.known])
-    loose = _turns(n, minds.turn[minds.known & ~minds.grounded])
-    values: dict[str, Value] = {}
-    values |= rate(_IMMEDIACY.name, immediate, of) | rate(_REACTION.name, reacts, of)
-    values |= rate(_PERSPECTIVE.name, states, of)
-    for column, hits in ((_HEDGED, said.hedged), (_SURE, said.sure)):
-        values |= counted_rate(column.name, float(hits.sum()), float(len(hits)))
-    values |= counted_rate(_GROUNDED.name, float((minds.grounded & minds.known).sum()), float(minds.known.sum()))
-    hedged, sure = _turns(n, said.turn[said.hedged]), _turns(n, said.turn[said.sure])
+
+    def turns(which: Ints) -> Bools:
+        found = np.zeros(len(session), dtype=np.bool_)
+        found[which] = True
+        return found
+
+    states, asserts, known = turns(minds.turn), turns(said.turn), turns(minds.turn[minds.known])
+    hedged, sure = turns(said.turn[said.hedged]), turns(said.turn[said.sure])
+    loose = turns(minds.turn[minds.known & ~minds.grounded])
+    of_turns = {_IMMEDIACY.name: (immediate, of), _REACTION.name: (reacts, of), _PERSPECTIVE.name: (states, of)}
+    per_turn = [
+        (said.turn, said.hedged),
+        (said.turn, said.sure),
+        (minds.turn[minds.known], minds.grounded[minds.known]),
+    ]
+    hits, every = np.array(
+        [[counts_at(session, turn[has]), counts_at(session, turn)] for turn, has in per_turn]
+    ).swapaxes(0, 1)
+    values = rates(session, of_turns) | counted_rates((_HEDGED.name, _SURE.name, _GROUNDED.name), hits, every)
     evidence = ((of, immediate), (of, reacts), (asserts, hedged), (asserts, sure), (of, states), (known, ~loose))
-    turns = zip(_TURNS, evidence, strict=True)
-    return values | {name: marks(may, does) for name, (may, does) in turns}
-
-
-def _turns(n: int, which: Ints) -> Bools:
-    found = np.zeros(n, dtype=np.bool_)
-    found[which] = True
-    return found
+    found = {name: marks(may, does) for name, (may, does) in zip(_TURNS, evidence, strict=True)}
+    return of_each(session, values, found)
