@@ -163,6 +163,13 @@ def test_what_is_no_text_is_named(data: bytes, what: str, problem: Problem) -> N
     assert error.remedy == "Save the transcript as plain text, CSV, JSON or WebVTT (UTF-8)"
 
 
+@pytest.mark.parametrize("begins", ["<!DOCTYPE html>\n<p>", "\ufeff <html lang=en><p>"])
+def test_a_web_page_is_named(begins: str, problem: Problem) -> None:
+    error = problem(f"{begins}<b>Therapist:</b> Hello.</p></html>", "chat.html")
+    assert error.problem == "this is a web page, which this version does not read"
+    assert "export" in error.remedy
+
+
 WESTERN = (
     "Therapist: It\u2019s \u201ctoo much\u201d \u2013 really?\n"
     "Client: Caf\u00e9, na\u00efve, d\u00e9j\u00e0 vu \u2026 yes.\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ _MEDIA = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".wav", ".mp3", ".m4
 _NO_TRANSCRIPT = frozenset(_MEDIA | {".avi", ".mkv", ".webm", ".py", ".ipynb", ".toml", ".yaml", ".yml"})
 _ABOUT = ("readme", "license", "licence", "changelog")
 _RESULT = ("run.json", "problems.csv")
+_WEB_PAGE = re.compile(r"\ufeff?\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
 
 def find_files(paths: Iterable[str | Path], *, leave_out: Path | None = None) -> list[Path]:
@@ -110,6 +112,11 @@ def choose_reader(source: Source) -> Reader:
     (best, by_suffix, _, chosen), *others = bids
     if best <= 0:
         refuse_binary(source)
+        if _WEB_PAGE.match(source.head):
+            raise source.error(
+                "this is a web page, which this version does not read",
+                "Copy the talk into a text file, or take the export of the service that shows it (JSON, text, captions)",
+            )
         raise source.error(
             "no way to read this file was found",
             "Give text with a label before each turn (Therapist: ...), a table with columns speaker and text, "
