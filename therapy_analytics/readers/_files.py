@@ -115,7 +115,7 @@ def choose_reader(source: Source) -> Reader:
         if _WEB_PAGE.match(source.head):
             raise source.error(
                 "this is a web page, which this version does not read",
-                "Copy the talk into a text file, or take the export of the service that shows it (JSON, text, captions)",
+                "Copy the talk into a text file, or take the export of the service that shows it (JSON, captions)",
             )
         raise source.error(
             "no way to read this file was found",
