@@ -118,12 +118,14 @@ def _places(tokens: Tokens, matcher: Matcher, turn_of: Ints) -> tuple[Ints, Ints
     """
     words = sorted(set(tokens.norm))
     index = {word: i for i, word in enumerate(words)}
-    some = [(phrase, column) for phrase, column in matcher.phrases if all(map(index.__contains__, phrase[:-1]))]
-    length = np.array([len(phrase) for phrase, _ in some], dtype=np.int64)
-    column = np.array([column for _, column in some], dtype=np.int64)
-    if not some:
+    low, high = np.array([_range(word, words, index) for word in matcher.phrase_words], dtype=np.int64).reshape(-1, 2).T
+    there = np.append(low <= high, True)  # the last is what stands behind the end of a phrase
+    some = np.flatnonzero(there[matcher.phrases].all(axis=1))
+    own, column = matcher.phrases[some], matcher.phrase_columns[some]
+    length = np.count_nonzero(own >= 0, axis=1)
+    if not len(some):
         return length, length, length, column
-    low, high = _allowed([phrase for phrase, _ in some], words, index)
+    low, high = np.append(low, 0)[own], np.append(high, 0)[own]
     ids = np.array([index[word] for word in tokens.norm], dtype=np.int64)[tokens.ids]
     leads = np.zeros(len(words), dtype=np.bool_)
     leads[low[:, 0]] = True
@@ -144,20 +146,8 @@ def _places(tokens: Tokens, matcher: Matcher, turn_of: Ints) -> tuple[Ints, Ints
     return phrase[good], place[good], length, column
 
 
-def _allowed(phrases: Sequence[tuple[str, ...]], words: list[str], index: Mapping[str, int]) -> tuple[Ints, Ints]:
-    """Return the first and last of the sorted words that each place of each phrase takes: a star takes several."""
-    longest = max(map(len, phrases))
-    low, high = [], []
-    for phrase in phrases:
-        head = [index[word] for word in phrase[:-1]]
-        lowest, highest = _range(phrase[-1], words, index)
-        padding = [0] * (longest - len(phrase))
-        low.append([*head, lowest, *padding])
-        high.append([*head, highest, *padding])
-    return np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
-
-
 def _range(word: str, words: list[str], index: Mapping[str, int]) -> tuple[int, int]:
+    """Return the first and last of the sorted words that a word of a phrase takes: one with a star takes several."""
     if not word.endswith("*"):
         return index.get(word, 0), index.get(word, -1)
     stem = word[:-1]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from therapy_analytics.errors import BadDataFileError, DuplicateNameError
 
 MAX_PHRASE = 4
@@ -192,8 +194,12 @@ class Matcher:
     ----------
     categories : tuple of Category
         All categories, in order; positions are the columns of the tables.
-    phrases : tuple of (tuple of str, int)
-        Word tuples with the column each counts for, shortest first.
+    phrase_words : tuple of str
+        The different words of phrases.
+    phrases : int64 array (n_phrases, longest)
+        Their numbers in each phrase, -1 behind its end; shortest first.
+    phrase_columns : int64 array (n_phrases,)
+        The column that each phrase counts for.
     user_categories : tuple of str
         Names of the categories that are not the package's own.
     """
@@ -214,7 +220,14 @@ class Matcher:
                 else:
                     table = self._prefix if word.endswith("*") else self._exact
                     table.setdefault(word.rstrip("*"), []).append(column)
-        self.phrases = tuple(sorted(phrases, key=lambda phrase: len(phrase[0])))
+        phrases.sort(key=lambda phrase: len(phrase[0]))
+        number = {word: i for i, word in enumerate(dict.fromkeys(word for phrase, _ in phrases for word in phrase))}
+        self.phrase_words = tuple(number)
+        longest = len(phrases[-1][0]) if phrases else 0
+        self.phrases = np.full((len(phrases), longest), -1, dtype=np.int64)
+        for row, (phrase, _) in zip(self.phrases, phrases, strict=True):
+            row[: len(phrase)] = [number[word] for word in phrase]
+        self.phrase_columns = np.array([column for _, column in phrases], dtype=np.int64)
         self._lengths = sorted({len(prefix) for prefix in self._prefix})
         self._memo: dict[str, tuple[int, ...]] = {}
 

@@ -128,7 +128,7 @@ class _Written:
         letters = letters[:-1]  # without the place of what is not said
         letters[-2:] = ord(_STOP), ord(_TURN)
         places = np.arange(len(self.line)) if whole else self._likely(letters, phrases)
-        text = letters[self.line[places]].astype("<u4").tobytes().decode("utf-32-le")
+        text = letters.take(self.line.take(places)).astype("<u4").tobytes().decode("utf-32-le")
         found = (phrases.turns if whole else phrases.begins).finditer(text)
         begins = np.array([one.start() for one in found], dtype=np.int64)
         return np.searchsorted(self.place, places[begins])
@@ -145,9 +145,10 @@ class _Written:
             return np.array([len(self.line) - 1])
         chosen = often == rarest[phrase_of]
         likely = np.zeros(self.sentence_of[-1] + 1, dtype=np.bool_)
-        likely[self.sentence_of[parts[chosen].any(axis=0)[letters][self.line]]] = True
+        there = np.flatnonzero((chosen @ parts > 0).take(letters).take(self.line))
+        likely[self.sentence_of.take(there)] = True
         likely[-1] = True
-        return np.flatnonzero(likely[self.sentence_of])
+        return np.flatnonzero(likely.take(self.sentence_of))
 
 
 @functools.cache

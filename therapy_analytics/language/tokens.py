@@ -73,18 +73,17 @@ def tokenize(texts: Sequence[str]) -> Tokens:
         what was tokenised before.
     """
     words_of = _words_of([plain(text) for text in texts])
-    words = list(chain.from_iterable(words_of))
-    which = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    ends_of = np.cumsum([0, *map(len, words_of)])
+    which = {word: i for i, word in enumerate(set[str | Pieces]().union(*words_of))}
     types = _Types.of(which)
-    word = np.fromiter(map(which.__getitem__, words), np.int64, len(words))
+    word = np.fromiter(map(which.__getitem__, chain.from_iterable(words_of)), np.int64, ends_of[-1])
     n_tokens = types.bounds[word + 1] - types.bounds[word]
     before = np.append(0, np.cumsum(n_tokens))
     at, _ = consecutive(types.bounds[word], n_tokens)
     ids = types.ids[at]
     ends = _flags(_ENDS_SENTENCE.fullmatch, types.lower)[ids]
     ends[1:] &= ~_flags(_TITLES.__contains__, types.lower)[ids[:-1]]
-    offsets = before[np.append(0, np.cumsum([len(some) for some in words_of], dtype=np.int64))]
-    return Tokens(types.lower, types.norm, types.keys, types.verbal, ids, offsets, types.starts[at], ends)
+    return Tokens(types.lower, types.norm, types.keys, types.verbal, ids, before[ends_of], types.starts[at], ends)
 
 
 def _is_word(word: str) -> bool:
@@ -161,10 +160,12 @@ class _Types:
     def of(cls, words: Iterable[str | Pieces]) -> _Types:
         """Divide words, and number their tokens' types in the order of their text."""
         pieces = [word_of(word).pieces if isinstance(word, str) else word for word in words]
-        pairs = [(form.lower(), norm) for word in pieces for form, norm in word]
-        types = sorted(set(pairs))
+        pairs = list(chain.from_iterable(pieces))
+        lowered = {pair: (pair[0].lower(), pair[1]) for pair in set(pairs)}
+        types = sorted(set(lowered.values()))
         rank = {pair: i for i, pair in enumerate(types)}
-        ids = np.array([rank[pair] for pair in pairs], dtype=np.int32)
+        of = {pair: rank[lower] for pair, lower in lowered.items()}
+        ids = np.fromiter(map(of.__getitem__, pairs), np.int32, len(pairs))
         lower = tuple(form for form, _ in types)
         norm = tuple(_NORMS.get(form, form).lower() for _, form in types)
         bounds = np.append(0, np.cumsum([len(word) for word in pieces], dtype=np.int64))
@@ -175,7 +176,7 @@ class _Types:
 def _words_of(texts: Sequence[str]) -> list[Sequence[str | Pieces]]:
     """Return the words of each text; where what stands beside a word matters, pieces in their place."""
     found = [text.split() for text in texts]
-    bound = {word for word in dict.fromkeys(chain.from_iterable(found)) if word_of(word).goes_on}
+    bound = {word for word in set[str]().union(*found) if word_of(word).goes_on}
     alone = (bound.isdisjoint(words) or each_alone(words) for words in found)
     return [words if one else divide(text) for words, text, one in zip(found, texts, alone, strict=True)]
 

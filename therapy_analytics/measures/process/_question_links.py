@@ -115,12 +115,12 @@ def runs(session: AnnotatedSession, turns: Ints) -> Ints:
 
 
 def _directions(session: AnnotatedSession) -> Floats:
-    """Return the direction of what each turn means; 0 where it means nothing."""
+    """Return the direction of what each turn means; nan where it means nothing."""
     return _units(turn_vectors(session))
 
 
 def _asked_directions(session: AnnotatedSession) -> Floats:
-    """Return the direction of what the questions of each turn mean together; 0 where they mean nothing."""
+    """Return the direction of what the questions of each turn mean together; nan where they mean nothing."""
     own = questions(session)
     sums = np.zeros((len(session), DIMENSIONS))
     np.add.at(sums, own.turn_of, own.texts.meaning)
@@ -128,15 +128,12 @@ def _asked_directions(session: AnnotatedSession) -> Floats:
 
 
 def _cosines(a: Floats, b: Floats) -> Floats:
-    found = np.asarray(a @ b.T).round(9)  # products of matrices may differ in the last bits
-    found[~a.any(axis=1)] = np.nan
-    found[:, ~b.any(axis=1)] = np.nan
-    return found
+    return np.asarray(a @ b.T).round(9)  # products of matrices may differ in the last bits
 
 
 def _units(vectors: Floats) -> Floats:
     length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-    return np.asarray(vectors / np.where(length > 0, length, 1.0))
+    return np.asarray(vectors / np.where(length > 0, length, np.nan))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,8 +167,7 @@ def _shared(session: AnnotatedSession, asked: Ints, client: Ints) -> Floats:
     """Return the share of rare words of the questions of turns that each client turn has."""
     n, shape = len(session), (len(asked), len(client))
     every, own = session.by_turn(_spoken), session.by_turn(_asked).of(asked, n)
-    said, everywhere = every.of(client, n), np.sort(every.stem)
-    frequency = np.searchsorted(everywhere, own.stem, side="right") - np.searchsorted(everywhere, own.stem)
+    said, frequency = every.of(client, n), np.bincount(every.stem)[own.stem]
     rarity = np.log((n + 1) / (frequency + 0.5)).clip(min=0.0)
     first = np.searchsorted(said.stem, own.stem)
     often = np.searchsorted(said.stem, own.stem, side="right") - first

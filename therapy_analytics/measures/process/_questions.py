@@ -104,9 +104,14 @@ def by_question(session: AnnotatedSession, compute: Callable[[Questions], NDArra
     place = session.in_batch
     if place is None:
         return session.once(lambda one: compute(questions(one)), key=(by_question, compute))
-    found = by_question(place.whole, compute)
-    owner = questions(place.whole).turn_of
-    return found[slice(*owner.searchsorted([place.start, place.start + len(session)]).tolist())]
+    first, last = place.whole.once(_bounds)[place.number : place.number + 2]
+    return by_question(place.whole, compute)[first:last]
+
+
+def _bounds(session: AnnotatedSession) -> list[int]:
+    """Return where the questions of each session of a batch begin, and where the last end."""
+    found: list[int] = np.searchsorted(questions(session).turn_of, session.bounds).tolist()
+    return found
 
 
 def owners(session: AnnotatedSession) -> Ints:
