@@ -8,6 +8,7 @@ from math import inf, nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.integers import differs
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, Floats, Ints
@@ -110,10 +111,12 @@ def exchanges(therapist: Ints, client: Ints) -> tuple[Ints, Ints, int]:
     >>> theirs.tolist(), clients.tolist(), n
     ([1, 2, 3], [0, 1, 3], 4)
     """
-    before = np.searchsorted(therapist, client)
-    unasked = np.cumsum(before == np.append(0, before[:-1]))  # the client's turns with none of the therapist before
-    first = np.append(0, unasked)[np.searchsorted(client, therapist)]
-    return np.arange(len(therapist)) + first, before - 1 + unasked, len(therapist) + int(unasked.max(initial=0))
+    before, after = therapist.searchsorted(client), client.searchsorted(therapist)
+    answers = differs(before)
+    answers[:1] &= before[:1] > 0
+    unasked = np.zeros(len(client) + 1, dtype=np.int64)  # so many turns of the client's are no answers
+    np.cumsum(~answers, out=unasked[1:])
+    return np.arange(len(therapist)) + unasked.take(after), before - 1 + unasked[1:], len(therapist) + int(unasked[-1])
 
 
 def _by_exchange(therapists: Sequence[Side], clients: Sequence[Side]) -> tuple[Floats, list[Ints]]:
@@ -130,7 +133,7 @@ def _by_exchange(therapists: Sequence[Side], clients: Sequence[Side]) -> tuple[F
 def _laid_out(side: Side, at: Ints, n: int) -> Floats:
     turns = side.turns.reshape(-1, len(at))
     found = np.full((len(turns), len(SERIES), n), nan)
-    found[..., at] = side.represented[:, turns].swapaxes(0, 1)
+    found[..., at] = side.represented.take(turns, axis=1).swapaxes(0, 1)
     if not side.is_own:
         found[:, _WORDS] = nan  # a stranger's turn is as long as the one that it stands for
     return found.reshape(-1, n)
