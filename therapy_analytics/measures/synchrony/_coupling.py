@@ -318,7 +318,7 @@ def correlations(x: Floats, ys: Floats, n_lags: int) -> Floats:
     The client's value that stands ``shift`` exchanges later is 2 * shift + 1 turns later.
     """
     at, inside, n = _places(x.shape[-1], n_lags)
-    beside = x.take(at, axis=-1) * inside
+    beside = x[..., at] * inside
     beside = (beside - beside.sum(axis=-1, keepdims=True) / n[:, None]) * inside
     each = ys.reshape(-1, ys.shape[-1])  # one product of all series is quicker than one of each
     squares = (each * each @ inside.T - (each @ inside.T) ** 2 / n).reshape(*ys.shape[:-1], len(n))
