@@ -358,7 +358,8 @@ def test_only_pairs_that_are_long_enough_and_vary_are_left() -> None:
     """The first has nothing known, the third does not vary in one of the two."""
     x, y = np.random.default_rng(19).standard_normal((2, 4, 30))
     x[0], y[2] = np.nan, 1
-    rows, *left = left_of_pairs(x, y, 3, detrend=True, whiten=True)
+    pairs = np.arange(8).reshape(2, 4)
+    rows, *left = left_of_pairs(np.concatenate([x, y]), pairs, 3, detrend=True, whiten=True)
     assert rows.tolist() == [1, 3]
     for one, whole in zip(left, prepared(x, y, 3, detrend=True, whiten=True), strict=True):
         np.testing.assert_array_equal(one, whole[rows])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.language.integers import distinct
 from therapy_analytics.measures.synchrony._chance import DRAWS, Bools, Floats, Ints
 
 N_LAGS = 3
@@ -183,7 +184,7 @@ def coupling_against_chance(
 def shuffled(series: Floats, generator: np.random.Generator, shuffles: int) -> Floats:
     """Return random orders of series, (..., n) to (..., shuffles, n); of several, the same orders."""
     orders = generator.permuted(np.tile(np.arange(series.shape[-1]), (shuffles, 1)), axis=1)
-    return np.asarray(series[..., orders])
+    return series.take(orders, axis=-1)
 
 
 def chance_p(observed: float, shuffled: Floats, *, two_sided: bool = False) -> float:
@@ -228,15 +229,27 @@ def _pair(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 
 def prepared(x: Floats, y: Floats, n_lags: int, *, detrend: bool, whiten: bool) -> tuple[Floats, Floats]:
     """Return pairs of series, (k, n) each, as `left_of_pairs` leaves them; nan where it leaves nothing."""
-    rows, *left = left_of_pairs(x, y, n_lags, detrend=detrend, whiten=whiten)
+    pairs = np.arange(2 * len(x)).reshape(2, -1)
+    rows, *left = left_of_pairs(np.concatenate([x, y]), pairs, n_lags, detrend=detrend, whiten=whiten)
     one, other = np.full((2, len(x), max(left[0].shape[1], 1)), nan)
     if len(rows):
         one[rows], other[rows] = left
     return one, other
 
 
-def left_of_pairs(x: Floats, y: Floats, n_lags: int, *, detrend: bool, whiten: bool) -> tuple[Ints, Floats, Floats]:
+def left_of_pairs(
+    series: Floats, pairs: Ints, n_lags: int, *, detrend: bool, whiten: bool
+) -> tuple[Ints, Floats, Floats]:
     """Take trend and autocorrelation out of pairs of series.
+
+    Parameters
+    ----------
+    series : float64 array (k, n)
+        The series; nan where unknown.
+    pairs : int64 array (2, n_pairs)
+        Which of them are the first and the second of each pair; one series may be in several.
+    n_lags, detrend, whiten
+        As for `couple`.
 
     Returns
     -------
@@ -247,19 +260,19 @@ def left_of_pairs(x: Floats, y: Floats, n_lags: int, *, detrend: bool, whiten: b
     """
     if n_lags < 1:
         raise BadOptionError("n_lags", "there is no lag below 1", "Give 1 or more")
-    n_known = np.count_nonzero(np.isfinite(x) & np.isfinite(y), axis=1)
+    known = np.isfinite(series)
+    n_known = np.count_nonzero(known[pairs[0]] & known[pairs[1]], axis=1)
     rows = np.flatnonzero(n_known - n_lags - whiten >= _FEWEST)
     if not len(rows):
-        return rows, x[:0], y[:0]
-    both = np.concatenate([x[rows], y[rows]])
-    known = np.isfinite(both)
-    left, varies = _left_over(both, known, detrend=detrend)
-    varies &= _n_unusual(both, known) >= FEWEST_UNUSUAL
+        return rows, series[:0], series[:0]
+    used, (x, y) = distinct(pairs[:, rows], len(series))
+    series, known = series[used], known[used]
+    left, varies = _left_over(series, known, detrend=detrend)
+    varies &= _n_unusual(series, known) >= FEWEST_UNUSUAL
     if whiten:
         left = _whitened(left, known)
-    one, other = left.reshape(2, len(rows), -1)
-    two = varies.reshape(2, -1).all(axis=0)
-    return rows[two], one[two], other[two]
+    two = varies[x] & varies[y]
+    return rows[two], left[x[two]], left[y[two]]
 
 
 def _n_unusual(series: Floats, known: Bools) -> Ints:

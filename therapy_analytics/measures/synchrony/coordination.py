@@ -30,13 +30,24 @@ def marks(session: AnnotatedSession) -> Marks:
     return (session.turns.counts[:, columns] > 0).astype(np.uint8)
 
 
-def terms(before: Marks, after: Marks, anchors: Ints, replies: Ints) -> Floats:
+def _codes(session: AnnotatedSession) -> Ints:
+    """Return the same as bits of numbers, (n_turns,): of strangers this is done once."""
+    return codes_of(marks(session))
+
+
+def terms(before: Marks | Floats, after: Marks | Floats, anchors: Ints, replies: Ints) -> Floats:
     """Return what pairs add up, (..., 28): for each marker whether the turn before has it, both have, the reply has.
 
     Then 1 for the pair.
     """
     a, b = np.broadcast_arrays(before[anchors].astype(np.float32), after[replies].astype(np.float32))
     return np.concatenate([a, a * b, b, np.ones((*a.shape[:-1], 1), a.dtype)], axis=-1)
+
+
+def _terms(before: Ints, after: Ints, anchors: Ints, replies: Ints) -> Floats:
+    """Return the same of turns given as bits."""
+    bits = bits_of(len(CATEGORIES))
+    return terms(bits[before], bits[after], anchors, replies)
 
 
 def coordination_of(sums: Floats, *, fewest: int = 1) -> Floats:
@@ -101,13 +112,13 @@ def _over(sums: Floats) -> Floats:
     return aggregate(coordination_of(sums))
 
 
-def _draws(before: Marks, after: Marks, draws: Draws, stretches: Stretches) -> Found:
-    """Return what gives `_over` and `_each` of draws, from marks as bits: which both have is the one and the other.
+def _draws(before: Ints, after: Ints, draws: Draws, stretches: Stretches) -> Found:
+    """Return what gives `_over` and `_each` of draws, from bits: which marks both have is the one and the other.
 
     The turns before, or the replies, are the same in all draws.
     """
-    n_marks = before.shape[1]
-    codes = codes_of(before[draws.anchors]), codes_of(after[draws.replies])
+    n_marks = len(CATEGORIES)
+    codes = before.take(draws.anchors), after.take(draws.replies)
     n_pairs = np.maximum(stretches.lengths, 1)[..., None]
     own = [slice(first, stop) for first, stop in stretches.of_sessions.tolist()]
 
@@ -164,8 +175,8 @@ COORDINATION = pairwise(
         misleads="Few pairs leave wide error, and most sessions do not exceed chance; a long turn before has every "
         "category, which moves the value to 0. Not a quality score",
         source="Danescu-Niculescu-Mizil, C., Lee, L., Pang, B., & Kleinberg, J. (2012). Echoes of power. WWW '12",
-        represent=marks,
-        terms=terms,
+        represent=_codes,
+        terms=_terms,
         over=_over,
         each=_each,
         quick=_draws,

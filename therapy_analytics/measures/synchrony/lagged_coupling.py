@@ -8,6 +8,7 @@ from math import inf, nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.integers import differs
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, Floats, Ints
@@ -110,32 +111,38 @@ def exchanges(therapist: Ints, client: Ints) -> tuple[Ints, Ints, int]:
     >>> theirs.tolist(), clients.tolist(), n
     ([1, 2, 3], [0, 1, 3], 4)
     """
-    before = np.searchsorted(therapist, client)
-    unasked = np.cumsum(before == np.append(0, before[:-1]))  # the client's turns with none of the therapist before
-    first = np.append(0, unasked)[np.searchsorted(client, therapist)]
-    return np.arange(len(therapist)) + first, before - 1 + unasked, len(therapist) + int(unasked.max(initial=0))
+    before, after = therapist.searchsorted(client), client.searchsorted(therapist)
+    answers = differs(before)
+    answers[:1] &= before[:1] > 0
+    unasked = np.zeros(len(client) + 1, dtype=np.int64)  # so many turns of the client's are no answers
+    np.cumsum(~answers, out=unasked[1:])
+    return np.arange(len(therapist)) + unasked.take(after), before - 1 + unasked[1:], len(therapist) + int(unasked[-1])
 
 
-def _paired(therapist: Side, client: Side, n_dialogues: int) -> tuple[Floats, Floats]:
-    """Return all series of the two by exchange, (n_dialogues * n_series, n) each."""
-    *places, n = exchanges(therapist.at, client.at)
-    both = np.full((2, n_dialogues, len(SERIES), n), nan)
-    for one, side, at in zip(both, (therapist, client), places, strict=True):
-        one[..., at] = side.represented[:, side.turns.reshape(-1, len(at))].swapaxes(0, 1)
-    if therapist.represented is not client.represented:
-        both[:, :, _WORDS] = nan  # a stranger's turn is as long as the one that it stands for
-    x, y = both.reshape(2, -1, n)
-    return x, y
+def _by_exchange(therapists: Sequence[Side], clients: Sequence[Side]) -> tuple[Floats, list[Ints]]:
+    """Return all series of sides of dialogues by exchange, (n, n_exchanges), and which of them are those of each side.
+
+    Those of a side are (n_dialogues * n_series,), the therapists' sides come first.
+    """
+    *places, n = exchanges(therapists[0].at, clients[0].at)
+    each = [_laid_out(side, at, n) for at, sides in zip(places, (therapists, clients), strict=True) for side in sides]
+    stops = np.cumsum([len(one) for one in each])
+    return np.concatenate(each), np.split(np.arange(stops[-1]), stops[:-1])
 
 
-def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Sequence[Floats]], n_orders: int) -> Floats:
-    """Return strength and leading of each series, the client's in some orders: (n_dialogues * n_orders, values)."""
-    n_dialogues = max(side.turns.size // len(side.at) for side in (therapist, client))
-    if min(len(therapist.at), len(client.at)) < FEWEST_EXCHANGES:
-        return np.full((n_dialogues * n_orders, 2 * len(SERIES)), nan)
-    x, y = _paired(therapist, client, n_dialogues)
-    found = np.full((2, len(x), n_orders), nan)
-    rows, x, y = left_of_pairs(x, y, N_LAGS, detrend=True, whiten=True)
+def _laid_out(side: Side, at: Ints, n: int) -> Floats:
+    turns = side.turns.reshape(-1, len(at))
+    found = np.full((len(turns), len(SERIES), n), nan)
+    found[..., at] = side.represented.take(turns, axis=1).swapaxes(0, 1)
+    if not side.is_own:
+        found[:, _WORDS] = nan  # a stranger's turn is as long as the one that it stands for
+    return found.reshape(-1, n)
+
+
+def _coupled(series: Floats, pairs: Ints, orders: Callable[[Floats], Sequence[Floats]], n_orders: int) -> Floats:
+    """Return strength and leading of pairs of series, the client's in some orders: (n_dialogues * n_orders, values)."""
+    found = np.full((2, pairs.shape[1], n_orders), nan)
+    rows, x, y = left_of_pairs(series, pairs, N_LAGS, detrend=True, whiten=True)
     if len(rows):
         each = [strengths(correlations(x, ordered, N_LAGS)) for ordered in orders(y)]
         found[:, rows] = np.concatenate(each, axis=-1)
@@ -143,17 +150,30 @@ def _coupled(therapist: Side, client: Side, orders: Callable[[Floats], Sequence[
     return by_dialogue.transpose(1, 3, 2, 0).reshape(-1, 2 * len(SERIES))
 
 
-def _many(therapist: Side, client: Side) -> Floats:
-    return _coupled(therapist, client, lambda y: [y[:, None]], 1)
+def _as_they_are(series: Floats) -> list[Floats]:
+    return [series[:, None]]
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
-    values: list[float] = _many(therapist, client)[0].tolist()
+    series, both = _by_exchange([therapist], [client])
+    values: list[float] = _coupled(series, np.stack(both), _as_they_are, 1)[0].tolist()
     return values
 
 
 def _shuffles(therapist: Side, client: Side, generator: Generator) -> Floats:
-    return _coupled(therapist, client, lambda y: [y[:, None], shuffled(y, generator(), DRAWS)], 1 + DRAWS)
+    if min(len(therapist.at), len(client.at)) < FEWEST_EXCHANGES:
+        return np.full((1 + DRAWS, 2 * len(SERIES)), nan)
+    series, both = _by_exchange([therapist], [client])
+    return _coupled(series, np.stack(both), lambda y: [*_as_they_are(y), shuffled(y, generator(), DRAWS)], 1 + DRAWS)
+
+
+def _exchanged(own: Sequence[Side], lent: Sequence[Side]) -> list[Floats]:
+    """Return the values of dialogues of either side with strangers: the session's own series are prepared once."""
+    series, (therapist, of_therapist, client, of_client) = _by_exchange(*zip(own, lent, strict=True))
+    therapists = np.append(of_therapist, np.resize(therapist, len(of_client)))
+    clients = np.append(np.resize(client, len(of_therapist)), of_client)
+    found = _coupled(series, np.stack([therapists, clients]), _as_they_are, 1)
+    return np.split(found, [len(of_therapist) // len(SERIES)])
 
 
 def _columns(name: str) -> tuple[Column, Column]:
@@ -193,7 +213,7 @@ COUPLING = whole(
         columns=tuple(column for name in SERIES for column in _columns(name)),
         represent=turn_series,
         values=_values,
-        many=_many,
+        exchanged=_exchanged,
         shuffled=_shuffles,
         itself_first=True,
         two_sided=tuple(f"coupling_{name}_leading" for name in SERIES),

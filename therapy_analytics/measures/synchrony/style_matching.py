@@ -169,14 +169,15 @@ def _reciprocal_draws(before: Floats, after: Floats, draws: Draws, stretches: St
 
     Where the turns before are the same in all draws, this is done once.
     """
-    asked, replies = before[draws.anchors], np.ascontiguousarray(after[draws.replies].T)
-    n, of_anchor, anchors = before.shape[1], codes_of(asked), np.ascontiguousarray(asked.T)
-    matched = _pairs_matched(anchors, replies, draws)
+    anchors, replies = before.T.take(draws.anchors, axis=1), after.T.take(draws.replies, axis=1)
+    n, of_anchor = len(anchors), codes_of(anchors.T)
+    matched = _pairs_matched(anchors, replies, of_anchor, draws)
 
     def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
-        found, codes = matched(part), of_anchor.take(draws.some(part)[0])
-        total, used = np.stack([*map(stretches.sums, found)]), counted(codes, n, stretches)
-        return _over_both(total, used.transpose(1, 0, 2)), lambda: _of_each(found, codes)
+        found, each = matched(part)
+        total = np.stack([*map(stretches.sums, found)])
+        used = counted(of_anchor.take(draws.some(part)[0]), n, stretches)
+        return _over_both(total, used.transpose(1, 0, 2)), each
 
     return drawn
 
@@ -186,15 +187,25 @@ def _of_each(found: Floats, codes: Ints) -> Floats:
     return np.where(n_used > 0, found.sum(axis=0) / np.maximum(n_used, 1), nan)
 
 
-def _pairs_matched(anchors: Floats, replies: Floats, draws: Draws) -> Callable[[slice], Floats]:
-    """Return what gives the matching of the pairs of some draws, (n_categories, n_pairs, n_draws).
+def _pairs_matched(
+    anchors: Floats, replies: Floats, codes: Ints, draws: Draws
+) -> Callable[[slice], tuple[Floats, Callable[[], Floats]]]:
+    """Return what gives the matching of the pairs of some draws, (n_categories, n_pairs, n_draws), and that of each.
 
-    Looked up in tables of all pairs, where that is less work.
+    Looked up in tables of all pairs, where that is less work. The codes are those of the anchors.
     """
     if draws.n_cells > draws.n_draws * draws.n_pairs:
-        return lambda part: _matched(anchors, replies, *draws.some(part))
-    table, at = _matched(anchors, replies, *draws.cells()), draws.at()
-    return lambda part: table.take(at[:, part], axis=1)
+
+        def computed(part: slice) -> tuple[Floats, Callable[[], Floats]]:
+            at = draws.some(part)
+            found = _matched(anchors, replies, *at)
+            return found, lambda: _of_each(found, codes.take(at[0]))
+
+        return computed
+    cells, at = draws.cells(), draws.at()
+    table = _matched(anchors, replies, *cells)
+    each = _of_each(table, codes.take(cells[0]))
+    return lambda part: (table.take(at[:, part], axis=1), lambda: each.take(at[:, part]))
 
 
 LSM = pairwise(lsm())
