@@ -319,7 +319,7 @@ def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
     """Return the figures that are means of one number."""
     score = kind.score
     assert score is not None  # noqa: S101 (asked only of those)
-    if kind.products is not None and _in_tables(kind, replies):
+    if kind.products is not None and replies.at.size < replies.each[0].n_cells and _in_tables(kind, replies):
         found = _cosines(kind.products(*sides, replies.each[0]), sides, replies)
     else:
         found = looked_up(lambda *of: (score(*of),), kind, sides, replies)
@@ -334,7 +334,7 @@ def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
 def _cosines(table: Floats, sides: tuple[Any, Any], replies: Replies) -> Callable[[slice], tuple[Floats, ...]]:
     """Return what `looked_up` does for cosines, from the products of all cells: divided only where they are asked for.
 
-    With strangers most cells are of turns that never stand beside each other.
+    Less work where cells are more than pairs: with strangers, most are of turns that never stand beside each other.
     """
     ways = [
         (draws, one.squares.take(draws.anchors), other.squares.take(draws.replies))
