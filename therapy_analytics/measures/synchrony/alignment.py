@@ -146,7 +146,7 @@ def _of_many(grams: tuple[NGrams, NGrams], totals: tuple[Totals, Totals], *, emp
     places, beside = placed_in(*grams).take(types), np.zeros(len(grams[1].types))
     known = np.flatnonzero(places >= 0)
     beside[places.take(known)] = one[0].take(known)
-    return cosine(others @ beside.take(theirs), (one * one).sum(axis=1), (others * others).sum(axis=1), empty)
+    return cosine(others @ beside.take(theirs), np.vecdot(one, one), np.vecdot(others, others), empty)
 
 
 def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Floats:
@@ -163,8 +163,8 @@ def _totals(grams: NGrams, turns: Ints) -> Totals:
     turns = np.atleast_2d(turns)
     found, numbers, of_turn = grams.entries(turns.ravel())
     types, place = distinct(found, len(grams.types))
-    cells = of_turn // turns.shape[1] * len(types) + place
-    total = np.bincount(cells, numbers, len(turns) * len(types))
+    row = np.repeat(np.arange(len(turns)) * len(types), turns.shape[1])
+    total = np.bincount(row.take(of_turn) + place, numbers, len(turns) * len(types))
     return types, total.astype(np.float64, copy=False).reshape(len(turns), -1)
 
 
