@@ -7,6 +7,7 @@ for are renumbered as those.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -362,13 +363,16 @@ class _Lists:
         number = self.number.take(placed_in(others, self.grams).take(types))
         lists = sessions.take(of_turn) * (int(self.number[-1]) + 1) + number
         n = self.n.take(lists)
-        there, found = np.flatnonzero(n), np.zeros(n_cells)
-        for part in _portions(n.take(there), _ENTRIES):
+        there = np.flatnonzero(n)
+
+        def added(part: slice) -> Floats:
             some = there[part]
             at, which = consecutive(self.begin.take(lists.take(some)), n.take(some))
             cells = places.take(of_turn.take(some)).take(which) + self.places.take(at)
-            found += np.bincount(cells, counts.take(some).take(which) * self.counts.take(at), n_cells)
-        return found
+            products = counts.take(some).take(which) * self.counts.take(at)
+            return np.bincount(cells, products, n_cells).astype(np.float64, copy=False)
+
+        return functools.reduce(np.add, map(added, _portions(n.take(there), _ENTRIES)))
 
 
 def over_pairs(
