@@ -436,8 +436,11 @@ def test_whole_conversation_as_align(corpora: Path, sessions: dict[Any, Prepared
     assert len(rows) > 80
 
 
-@pytest.mark.parametrize("n", [1, 2])
-def test_products_added_up_from_what_is_shared_are_those_of_the_tables(n: int) -> None:
+@pytest.mark.parametrize(("n", "at_a_time"), [(1, 1 << 19), (2, 1 << 19), (2, 3)])
+def test_products_added_up_from_what_is_shared_are_those_of_the_tables(
+    n: int, at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_ngrams, "_ENTRIES", at_a_time)
     rng = np.random.default_rng(7)
     own, lent = (ngrams(rng.integers(0, 4, 3 * n_turns), np.arange(n_turns + 1) * 3, n) for n_turns in (9, 30))
     nobody = np.zeros((0, 1), dtype=np.int64)
