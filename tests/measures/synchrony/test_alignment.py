@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.measures.synchrony import _ngrams
-from therapy_analytics.measures.synchrony._ngrams import NGrams, TaggedNGrams
+from therapy_analytics.measures.synchrony._draws import Draws
+from therapy_analytics.measures.synchrony._ngrams import NGrams, TaggedNGrams, products_of_few
 from therapy_analytics.measures.synchrony.alignment import joined, lexical_cosines, lexical_whole, ngrams
 from therapy_analytics.measures.synchrony.syntactic_alignment import (
     syntactic_cosines,
@@ -433,3 +434,26 @@ def test_whole_conversation_as_align(corpora: Path, sessions: dict[Any, Prepared
             value = lexical_cosines(grams, grams, [0], [1], empty=0.0)[0]
             assert value == pytest.approx(getattr(row, f"lexical_tok{n}"), rel=0, abs=1e-9)
     assert len(rows) > 80
+
+
+@pytest.mark.parametrize(("n", "at_a_time"), [(1, 1 << 19), (2, 1 << 19), (2, 3)])
+def test_products_added_up_from_what_is_shared_are_those_of_the_tables(
+    n: int, at_a_time: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_ngrams, "_ENTRIES", at_a_time)
+    rng = np.random.default_rng(7)
+    own, lent = (ngrams(rng.integers(0, 4, 3 * n_turns), np.arange(n_turns + 1) * 3, n) for n_turns in (9, 30))
+    nobody = np.zeros((0, 1), dtype=np.int64)
+    sessions = [
+        Draws.of(np.array([0, 2, 4]), np.array([3, 5, 8, 20, 21]), np.array([[0]]), np.array([[4]])),
+        Draws.of(np.array([], dtype=np.int64), np.array([7]), nobody, nobody),
+        Draws.of(np.array([6, 7]), np.array([29]), np.array([[1]]), np.array([[0]])),
+    ]
+    draws = Draws.joined(sessions, ([0] * 3, [0] * 3))
+    for asked, one, other in ((draws, own, lent), (draws.turned(), lent, own)):
+        anchor, reply = asked.cells()
+        before, after = asked.anchors.take(anchor), asked.replies.take(reply)
+        found = products_of_few(one, other, asked)
+        assert found.any()
+        cosines = found / np.sqrt(one.squares[before] * other.squares[after])
+        np.testing.assert_array_equal(cosines, lexical_cosines(one, other, before, after))

@@ -95,13 +95,23 @@ class Draws:
 
     def at(self) -> Ints:
         """Return in which of the `cells` each pair stands, (n_pairs, n_draws)."""
-        n_anchors, n_replies, n_pairs = self.sizes
+        row, column = self.rows_and_columns()
+        found: Ints = row.take(self.anchor_at) + column.take(self.reply_at)
+        return found
+
+    def rows_and_columns(self) -> tuple[Ints, Ints]:
+        """Return in which of the `cells` the row of each anchor begins, and how far on each reply stands in it."""
+        (n_anchors, n_replies, _), (of_anchor, of_reply) = self.sizes, self.sessions()
         anchor, reply, _ = self._before()
         cells = n_anchors * n_replies
-        first = np.cumsum(cells) - cells - anchor * n_replies - reply
-        of_pair = np.repeat(np.arange(len(n_pairs)), n_pairs)
-        found: Ints = self.anchor_at * n_replies[of_pair, None] + (self.reply_at + first[of_pair, None])
-        return found
+        first = np.cumsum(cells) - cells - anchor * n_replies
+        rows = np.arange(len(self.anchors)) * n_replies.take(of_anchor) + first.take(of_anchor)
+        return rows, np.arange(len(self.replies)) - reply.take(of_reply)
+
+    def sessions(self) -> tuple[Ints, Ints]:
+        """Return the session of each anchor, and of each reply, counted from 0."""
+        of_anchor, of_reply = (np.repeat(np.arange(len(n)), n) for n in self.sizes[:2])
+        return of_anchor, of_reply
 
     def _before(self) -> Ints:
         """Return how many anchors, replies and pairs are of earlier sessions, (3, n_sessions)."""

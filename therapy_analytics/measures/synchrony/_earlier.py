@@ -15,7 +15,8 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures.synchrony._chance import FEWEST_PAIRS, Bools, Floats, Ints
-from therapy_analytics.measures.synchrony._meanings import STEPS, Meanings, divided, dots, meanings
+from therapy_analytics.measures.synchrony._meanings import STEPS, Meanings, dots, meanings
+from therapy_analytics.measures.synchrony._pairwise import divided
 from therapy_analytics.session import CLIENT, THERAPIST
 
 

@@ -15,7 +15,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
 from therapy_analytics.language.integers import distinct
 from therapy_analytics.measures.synchrony._chance import Bools, Floats, Ints
-from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS
+from therapy_analytics.measures.synchrony._pairwise import MOST_CELLS, divided
 
 STEPS = 2.0**16
 """Steps in which a coordinate of a unit vector is counted; a cosine moves by about 1e-5."""
@@ -104,19 +104,15 @@ def cosines(a: Meanings, b: Meanings, rows: Ints, columns: Ints) -> Floats:
     >>> cosines(one, one, np.array([0, 0, 0]), np.array([0, 1, 2])).round(3).tolist()
     [1.0, 0.0, 0.707]
     """
-    return divided(_products(a.vectors, b.vectors, rows, columns), a.squares[rows] * b.squares[columns])
+    return divided(products(a, b, rows, columns), a.squares[rows] * b.squares[columns])
 
 
-def divided(products: Floats, squares: Floats) -> Floats:
-    """Return cosines, from products of vectors and the products of their squared lengths; nan where one has none."""
-    found = np.sqrt(squares)
-    with np.errstate(invalid="ignore"):  # where one of the two is nothing, it is 0 / 0
-        np.divide(products, found, out=found)
-    return np.clip(found, -1.0, 1.0, out=found)
+def products(one: Meanings, other: Meanings, rows: Ints, columns: Ints) -> Floats:
+    """Return the products of rows of the one with rows of the other, as `cosines` does what these come to.
 
-
-def _products(a: Floats, b: Floats, rows: Ints, columns: Ints) -> Floats:
-    """Look pairs up in one matrix product of all that occur, or compute them one by one, whichever is less work."""
+    Looked up in one matrix product of all that occur, or computed one by one, whichever is less work.
+    """
+    a, b = one.vectors, other.vectors
     if rows.shape[1:] == (1,) and columns.shape[:-1] == (1,):
         return np.asarray(a[rows[:, 0]] @ b[columns[0]].T)
     shape = np.broadcast_shapes(rows.shape, columns.shape)
@@ -125,11 +121,11 @@ def _products(a: Floats, b: Floats, rows: Ints, columns: Ints) -> Floats:
     if len(those) * len(these) <= min(_TABLE_ADVANTAGE * n_pairs, MOST_CELLS):
         table = a[those] @ b[these].T
         return np.asarray(table[row_at, column_at])
-    one, other = (np.broadcast_to(at, shape).ravel() for at in (rows, columns))
+    first, second = (np.broadcast_to(at, shape).ravel() for at in (rows, columns))
     found = np.empty(n_pairs)
     for start in range(0, n_pairs, _PAIRS):
         part = slice(start, start + _PAIRS)
-        found[part] = dots(a[one[part]], b[other[part]])
+        found[part] = dots(a[first[part]], b[second[part]])
     return found.reshape(shape)
 
 

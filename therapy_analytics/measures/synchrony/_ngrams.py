@@ -7,6 +7,7 @@ for are renumbered as those.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.integers import distinct
+from therapy_analytics.language.integers import consecutive, distinct
+from therapy_analytics.measures.synchrony._draws import Draws
 from therapy_analytics.measures.synchrony._sparse_rows import (
     Chosen,
     Floats,
@@ -307,6 +309,70 @@ def chosen_in_common(a: NGrams, turns: Ints, b: NGrams) -> tuple[Chosen, Ints]:
     kept = np.flatnonzero(places >= 0)
     said, at = distinct(places.take(kept), len(b.types))
     return Chosen.of(numbers.take(kept), at, of_turn.take(kept), (len(turns), len(said))), said
+
+
+def products_of_few(a: NGrams, b: NGrams, draws: Draws) -> Floats:
+    """Return the products of the counts of the two turns of each of the cells of draws, (n_cells,).
+
+    Added up from what the turns of each session share: quick where most pairs share nothing.
+    """
+    places, sessions, turns = draws.rows_and_columns(), draws.sessions(), (draws.anchors, draws.replies)
+    few = int(len(draws.replies) < len(draws.anchors))
+    known = _Lists.of((a, b)[few], turns[few], places[few], sessions[few], draws.sizes.shape[1])
+    return known.products((b, a)[few], turns[1 - few], places[1 - few], sessions[1 - few], draws.n_cells)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lists:
+    """Which turns of a session have a type, of each session and type.
+
+    Attributes
+    ----------
+    grams : NGrams
+        Of the turns.
+    number : int64 array (n_types + 1,)
+        The number, from 0, of each type that one of the turns has; of all others, and of -1, one more than the last.
+    begin, n : int64 array (n_sessions * (n_numbers + 1),)
+        Where the list of each session and number begins, and how long it is.
+    places, counts : array (n_entries,)
+        For each turn in the lists its place, and how often it has the type.
+    """
+
+    grams: NGrams
+    number: Ints
+    begin: Ints
+    n: Ints
+    places: Ints
+    counts: Floats
+
+    @classmethod
+    def of(cls, grams: NGrams, turns: Ints, places: Ints, sessions: Ints, n_sessions: int) -> _Lists:
+        """Return the lists of turns with these places, of so many sessions."""
+        types, counts, of_turn = grams.entries(turns)
+        said, at = distinct(types, len(grams.types))
+        number = np.full(len(grams.types) + 1, len(said))
+        number[said] = np.arange(len(said))
+        lists = sessions.take(of_turn) * (len(said) + 1) + at
+        order = np.argsort(lists, kind="stable")
+        n = np.bincount(lists, minlength=n_sessions * (len(said) + 1))
+        return cls(grams, number, np.cumsum(n) - n, n, places.take(of_turn.take(order)), counts.take(order))
+
+    def products(self, others: NGrams, turns: Ints, places: Ints, sessions: Ints, n_cells: int) -> Floats:
+        """Return the products with other turns; the cell of a pair is the sum of their two places."""
+        types, counts, of_turn = others.entries(turns)
+        number = self.number.take(placed_in(others, self.grams).take(types))
+        lists = sessions.take(of_turn) * (int(self.number[-1]) + 1) + number
+        n = self.n.take(lists)
+        there = np.flatnonzero(n)
+
+        def added(part: slice) -> Floats:
+            some = there[part]
+            at, which = consecutive(self.begin.take(lists.take(some)), n.take(some))
+            cells = places.take(of_turn.take(some)).take(which) + self.places.take(at)
+            products = counts.take(some).take(which) * self.counts.take(at)
+            return np.bincount(cells, products, n_cells).astype(np.float64, copy=False)
+
+        return functools.reduce(np.add, map(added, _portions(n.take(there), _ENTRIES)))
 
 
 def over_pairs(

@@ -64,6 +64,14 @@ def mean(sums: Floats) -> Floats:
     return np.where(n > 0, total / np.maximum(n, 1), nan)
 
 
+def divided(products: Floats, squares: Floats) -> Floats:
+    """Return cosines, from products of vectors and the products of their squared lengths; nan where one has none."""
+    found = np.sqrt(squares)
+    with np.errstate(invalid="ignore"):  # where one of the two is nothing, it is 0 / 0
+        np.divide(products, found, out=found)
+    return np.clip(found, -1.0, 1.0, out=found)
+
+
 Found: TypeAlias = Callable[[slice], tuple[Floats, Callable[[], Floats]]]
 """Some of the draws to the figures of stretches, (n_stretches, n_draws), and to what gives those of each pair,
 (n_pairs, n_draws)."""
@@ -92,6 +100,9 @@ class Pairwise:
     score : callable or None
         For measures whose figure is the mean of one number, nan where undefined: ``score(anchor_side, reply_side,
         anchors, replies)``, the numbers that `terms` are `scores` of.
+    products : callable or None
+        For scores that are cosines: ``products(anchor_side, reply_side, draws)`` of the two turns of each of the cells
+        of draws, (n_cells,). What represents turns has their ``squares``, and the measure is symmetric.
     quick : callable or None
         ``quick(anchor_side, reply_side, draws, stretches)``: what gives the figures of some of the draws, see `Found`,
         where that is less work than by `terms`. The draws are of several sessions, which the stretches tell apart.
@@ -123,6 +134,7 @@ class Pairwise:
     over: Callable[[Floats], Floats] = mean
     each: Callable[[Floats], Floats] | None = None
     score: Callable[[Any, Any, Ints, Ints], Floats] | None = None
+    products: Callable[[Any, Any, Draws], Floats] | None = None
     quick: Callable[[Any, Any, Draws, Stretches], Found] | None = None
     low: float = 0.0
     high: float = 1.0
@@ -307,13 +319,34 @@ def _by_score(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: S
     """Return the figures that are means of one number."""
     score = kind.score
     assert score is not None  # noqa: S101 (asked only of those)
-    found = looked_up(lambda *of: (score(*of),), kind, sides, replies)
+    if kind.products is not None and replies.at.size < replies.each[0].n_cells and _in_tables(kind, replies):
+        found = _cosines(kind.products(*sides, replies.each[0]), sides, replies)
+    else:
+        found = looked_up(lambda *of: (score(*of),), kind, sides, replies)
 
     def drawn(part: slice) -> tuple[Floats, Callable[[], Floats]]:
         (values,) = found(part)
         return spans.of_both.means(values), lambda: values
 
     return drawn
+
+
+def _cosines(table: Floats, sides: tuple[Any, Any], replies: Replies) -> Callable[[slice], tuple[Floats, ...]]:
+    """Return what `looked_up` does for cosines, from the products of all cells: divided only where they are asked for.
+
+    Less work where cells are more than pairs: with strangers, most are of turns that never stand beside each other.
+    """
+    ways = [
+        (draws, one.squares.take(draws.anchors), other.squares.take(draws.replies))
+        for draws, (one, other) in zip(replies.each, (sides, sides[::-1]), strict=True)
+    ]
+
+    def found(part: slice) -> tuple[Floats, ...]:
+        at = [(draws.some(part), before, after) for draws, before, after in ways]
+        squares = [before.take(anchor_at) * after.take(reply_at) for (anchor_at, reply_at), before, after in at]
+        return (divided(table.take(replies.at[:, part]), np.concatenate(squares)),)
+
+    return found
 
 
 def _by_quick(kind: Pairwise, sides: tuple[Any, Any], replies: Replies, spans: Spans) -> Found:
@@ -342,8 +375,7 @@ def looked_up(
     """
     therapists, clients = replies.each
     ways = [(sides, therapists), (sides, clients.turned()) if kind.symmetric else (sides[::-1], clients)]
-    n_cells = therapists.n_cells * (1 if kind.symmetric else 2)
-    if n_cells > TABLE_ADVANTAGE * kind.tables * replies.at.size:
+    if not _in_tables(kind, replies):
 
         def computed(part: slice) -> tuple[Floats, ...]:
             each = (compute(*those, *draws.turns(part)) for those, draws in ways)
@@ -351,15 +383,27 @@ def looked_up(
 
         return computed
     asked = ways[:1] if kind.symmetric else ways
-    each = [_table(partial(compute, *those), draws, kind) for those, draws in asked]
+    each = [_table(partial(compute, *those), draws, at_once=kind.tables == 1) for those, draws in asked]
     table = each[0] if kind.symmetric else [np.concatenate(one) for one in zip(*each, strict=True)]
     at = replies.at if kind.symmetric else np.concatenate([therapists.at(), therapists.n_cells + clients.at()])
     return lambda part: tuple(one.take(at[:, part], axis=0) for one in table)
 
 
-def _table(compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, kind: Pairwise) -> Sequence[Floats]:
+def _in_tables(kind: Pairwise, replies: Replies) -> bool:
+    """Whether it is less work to compute all cells and look pairs up."""
+    n_cells = replies.each[0].n_cells * (1 if kind.symmetric else 2)
+    return n_cells <= TABLE_ADVANTAGE * kind.tables * replies.at.size
+
+
+def of_cells(compute: Callable[[Ints, Ints], Floats], draws: Draws) -> Floats:
+    """Return the values of all cells of draws, (n_cells,), of which a table costs less than its pairs one by one."""
+    (found,) = _table(lambda *of: (compute(*of),), draws, at_once=False)
+    return found
+
+
+def _table(compute: Callable[[Ints, Ints], tuple[Floats, ...]], draws: Draws, *, at_once: bool) -> Sequence[Floats]:
     """Return the values of all cells of draws: at once, or table by table where that is less work."""
-    if kind.tables == 1 or draws.n_cells <= SMALL * draws.sizes.shape[1]:
+    if at_once or draws.n_cells <= SMALL * draws.sizes.shape[1]:
         anchor, reply = draws.cells()
         return compute(draws.anchors.take(anchor), draws.replies.take(reply))
     each = ([one.reshape(-1, *one.shape[2:]) for one in compute(*those)] for those in draws.tables())

@@ -22,9 +22,10 @@ from therapy_analytics.measures.synchrony._ngrams import (
     ngrams,
     over_pairs,
     placed_in,
+    products_of_few,
     words_of,
 )
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
+from therapy_analytics.measures.synchrony._pairwise import Pairwise, of_cells, pairwise, scores
 from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, products
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
@@ -80,24 +81,26 @@ def lexical_cosines(a: NGrams, b: NGrams, anchors: ArrayLike, replies: ArrayLike
     Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions
     with generalizable techNiques. Psychological Methods, 24, 419-438.
     """
-    kernel_of = partial(_lexical, a, b, empty)
-    return over_pairs(kernel_of, anchors, replies, (len(a.squares), len(b.squares)))
+    rows, columns = np.asarray(anchors, dtype=np.intp), np.asarray(replies, dtype=np.intp)
+    return cosine(_products(a, b, rows, columns), a.squares[rows], b.squares[columns], empty)
 
 
-def _lexical(a: NGrams, b: NGrams, empty: float, rows: Ints, columns: Ints) -> Kernel:
+def _products(a: NGrams, b: NGrams, anchors: Ints, replies: Ints) -> Floats:
+    """Return the products of the counts of pairs of turns, of which `lexical_cosines` makes cosines."""
+    return over_pairs(partial(_kernel, a, b), anchors, replies, (len(a.squares), len(b.squares)))
+
+
+def _kernel(a: NGrams, b: NGrams, rows: Ints, columns: Ints) -> Kernel:
     if len(rows) > len(columns):
-        return _lexical(b, a, empty, columns, rows).turned()
+        return _kernel(b, a, columns, rows).turned()
     left, types = chosen_in_common(a, rows, b)
     right = b.chosen(columns, types)
-    squares = a.squares[rows], b.squares[columns]
 
     def table(some: slice, others: slice) -> Floats:
-        shared = products(left.part(some), right.part(others))
-        return cosine(shared, squares[0][some, None], squares[1][others], empty)
+        return products(left.part(some), right.part(others))
 
     def pairs(some: Ints, others: Ints) -> Floats:
-        shared: Floats = np.asarray(left.sparse()[some].multiply(right.sparse()[others]).sum(axis=1))
-        return cosine(shared, squares[0][some], squares[1][others], empty)
+        return np.asarray(left.sparse()[some].multiply(right.sparse()[others]).sum(axis=1))
 
     return Kernel(table, pairs, (np.diff(left.bounds), np.diff(right.bounds)), len(types))
 
@@ -143,7 +146,7 @@ def _of_many(grams: tuple[NGrams, NGrams], totals: tuple[Totals, Totals], *, emp
     places, beside = placed_in(*grams).take(types), np.zeros(len(grams[1].types))
     known = np.flatnonzero(places >= 0)
     beside[places.take(known)] = one[0].take(known)
-    return cosine(others @ beside.take(theirs), (one * one).sum(axis=1), (others * others).sum(axis=1), empty)
+    return cosine(others @ beside.take(theirs), np.vecdot(one, one), np.vecdot(others, others), empty)
 
 
 def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Floats:
@@ -160,8 +163,8 @@ def _totals(grams: NGrams, turns: Ints) -> Totals:
     turns = np.atleast_2d(turns)
     found, numbers, of_turn = grams.entries(turns.ravel())
     types, place = distinct(found, len(grams.types))
-    cells = of_turn // turns.shape[1] * len(types) + place
-    total = np.bincount(cells, numbers, len(turns) * len(types))
+    row = np.repeat(np.arange(len(turns)) * len(types), turns.shape[1])
+    total = np.bincount(row.take(of_turn) + place, numbers, len(turns) * len(types))
     return types, total.astype(np.float64, copy=False).reshape(len(turns), -1)
 
 
@@ -223,6 +226,7 @@ LEXICAL = pairwise(
         represent=words,
         terms=_terms,
         score=lexical_cosines,
+        products=lambda before, after, draws: of_cells(partial(_products, before, after), draws),
         symmetric=True,
         tables=4,
     )
@@ -239,6 +243,7 @@ LEXICAL_2 = pairwise(
         represent=word_pairs,
         terms=_terms,
         score=lexical_cosines,
+        products=products_of_few,
         symmetric=True,
         tables=4,
     )

@@ -6,6 +6,7 @@ All of it rests on the static vectors of `therapy_analytics.language.embeddings`
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import nan
 
 import numpy as np
@@ -19,12 +20,12 @@ from therapy_analytics.measures.synchrony._earlier import talk, with_strangers
 from therapy_analytics.measures.synchrony._meanings import (
     Meanings,
     cosines,
-    divided,
     meanings,
     means,
+    products,
     returns_in_orders,
 )
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
+from therapy_analytics.measures.synchrony._pairwise import Pairwise, divided, of_cells, pairwise, scores
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
 
 STRETCH = 10
@@ -61,6 +62,7 @@ SIMILARITY = pairwise(
         represent=meanings,
         terms=_terms,
         score=cosines,
+        products=lambda before, after, draws: of_cells(partial(products, before, after), draws),
         symmetric=True,
         tables=8,
         low=-1.0,
