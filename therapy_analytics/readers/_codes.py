@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from therapy_analytics.readers._columns import Columns, slug
+from therapy_analytics.readers._columns import REMARKS, Columns, slug
 from therapy_analytics.readers._facts import is_sentence, may_be_fact, names_fact
 from therapy_analytics.readers._times import seconds
 
@@ -19,12 +19,10 @@ _MOST_CODES = 100
 _MOST_RATINGS = 12
 _NOT_CODES_WORDS = """
 id ids idx index number no nr num n row turn line time timestamp date start end begin stop duration offset order
-position url
-path file filename name gender sex age language lang text words word count length seed hash
-translation transcript transcription verbatim quote excerpt snippet preview reply answer
-summary note notes comment comments remark remarks
+position url path file filename name gender sex age language lang text words word count length seed hash
+transcript transcription verbatim
 """
-_NOT_CODES = frozenset(_NOT_CODES_WORDS.split())
+_NOT_CODES = frozenset(f"{_NOT_CODES_WORDS} {REMARKS}".split())
 _CODE_NAMES = """
 code codes label labels tag tags act acts behaviour behavior subtype talk gold gt strategy category annotation misc miti
 reflection question emotion intent domain rating score

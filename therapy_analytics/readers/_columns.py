@@ -59,10 +59,11 @@ _NO_TEXT_WORDS = """
 id idx index number no count type length n start end time code label speaker file name path url language title date
 emotion role score rating topic act
 """
-_WORDS_TOO = """
-translation sentence quote excerpt snippet preview question reply answer response input output query completion
-summary note notes comment comments remark remarks
+REMARKS = """
+translation quote excerpt snippet preview reply answer summary note notes comment comments remark remarks
 """
+"""Words in the names of what repeats or tells of the talk: neither a fact about the session nor a code."""
+_WORDS_TOO = f"sentence question response input output query completion {REMARKS}"
 _SPEAKER_WORDS = """
 speaker interlocutor role participant sender author talker
 """
