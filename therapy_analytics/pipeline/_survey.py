@@ -189,9 +189,15 @@ def _apart(group: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
 
 
 def _lost(group: Sequence[Piece], why: Lost) -> Iterator[PieceSeen]:
-    what = "there was not enough memory to read it" if why.reason == "memory" else "the process that read it died"
+    short = why.reason == "memory"
+    what = (
+        "there was not enough memory to read it"
+        if short
+        else "the process that read it died, also when it read nothing else"
+    )
+    remedy = "Run again when more memory is free; if that does not help, split the file into smaller ones"
     for piece in group:
-        problem = UnreadableFileError(piece.path, None, what, "Split it into smaller files")
+        problem = UnreadableFileError(piece.path, None, what, remedy)
         yield PieceSeen(PieceReading(piece, problem=problem))
 
 
