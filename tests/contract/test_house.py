@@ -22,6 +22,7 @@ from therapy_analytics.writers import WRITERS
 ROOMS = (
     ("errors",),
     ("registry", "session", "verbs", "cells", "private", "arrow"),
+    ("outputs",),
     ("readers",),
     ("writers",),
     ("redact",),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 from errno import ENOSPC
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -30,9 +31,9 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command; whatever happens, end with a sentence and a status, never a traceback."""
     try:
-        app()
+        _command()
     except KeyboardInterrupt:
-        fail("Stopped. What is done is kept: the same command goes on from there.", INTERRUPTED)
+        fail("Stopped. The same command begins anew.", INTERRUPTED)
     except BrokenPipeError:
         os._exit(NOTHING_DONE)
     except OSError as error:
@@ -41,6 +42,18 @@ def main() -> None:
         fail("There is not enough memory. Give fewer files at once, or --processes 1.", NOTHING_DONE)
     except Exception as error:  # noqa: BLE001 (a traceback could hold what somebody said)
         fail(_unexpected(error), NOTHING_DONE)
+
+
+def _command() -> None:
+    """Run the command; where Ctrl-C stopped it, which typer passes on as a status without a word, say so again."""
+    try:
+        app()
+    except Ended:
+        raise
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            raise KeyboardInterrupt from end
+        raise
 
 
 def _print_version(wanted: bool) -> None:
@@ -116,9 +129,16 @@ def _pairs(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def fail(sentence: str, status: int) -> None:
+class Ended(SystemExit):
+    """The end of a command that has said why."""
+
+
+def fail(sentence: str, status: int) -> NoReturn:
+    """Say in a sentence why the command ends, and end it."""
+    if status == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who is impatient and presses it again gets no traceback
     typer.echo(f"tanalyze: {sentence}", err=True)
-    raise SystemExit(status)
+    raise Ended(status)
 
 
 def _unexpected(error: Exception) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from therapy_analytics.cli._app import (
+    INTERRUPTED,
     NOTHING_DONE,
     SOME_FILES_FAILED,
     Client,
@@ -39,7 +40,12 @@ _SHOWN = 20
 def run(
     paths: Paths,
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the results; an earlier run's are replaced.")] = Path("results"),
+    out: Annotated[
+        Path, typer.Option(help="Folder for the results. An earlier run of the same transcripts goes on in it.")
+    ] = Path("results"),
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the results of other transcripts that the folder holds.")
+    ] = False,
     columns: Columns = "",
     therapist: Therapist = None,
     client: Client = None,
@@ -215,10 +221,14 @@ def run(
             ),
             read_options=read_options(columns, therapist, client, metadata, pattern),
             writing=writing,
+            replace=replace,
         )
     except TherapyAnalyticsError as error:
         progress.close()
         fail(str(error), NOTHING_DONE)
+    except KeyboardInterrupt:
+        progress.close()
+        fail("Stopped. What is finished is kept: the same command goes on from there.", INTERRUPTED)
     progress.close()
     _summary(result, writing)
     raise typer.Exit(SOME_FILES_FAILED if result.problems else 0)

@@ -18,7 +18,10 @@ from therapy_analytics.errors import BadOptionError
 _LASTING = one_thread()
 """Of a process of a pool: entered once, and never left."""
 TRIES_ALONE = 2
-"""How often a process may die with one item alone before that item is given up: the system may have killed it for others."""
+"""How often a process may die with one item alone before the item is given up.
+
+The system may have killed the process for want of memory that another program took.
+"""
 TRIES_TO_START = 3
 """How often a process with nothing to do may die before it is said that none can be started."""
 _GUARD = 'In a script of your own, write what it does below a line `if __name__ == "__main__":`'

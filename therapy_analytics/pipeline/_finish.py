@@ -8,12 +8,13 @@ from typing import Any
 
 from therapy_analytics import results, tables
 from therapy_analytics.behaviours import recipe as tagger_recipe
-from therapy_analytics.errors import NothingToReadError, UnreadableFileError
+from therapy_analytics.errors import CannotWriteError, NothingToReadError, UnreadableFileError
 from therapy_analytics.pipeline._measured import codebook, session_measures
 from therapy_analytics.pipeline._survey import Survey
 from therapy_analytics.pipeline._totals import Totals, done_in, write_dyads, write_sessions
 from therapy_analytics.pipeline._work import Outcome, Work
 from therapy_analytics.pipeline._writing import RunResult, Writing
+from therapy_analytics.readers._notes import counted
 
 MOST_TOGETHER = 2_000
 """Sessions that a page can hold and a browser show, and that figures of the whole run are drawn over."""
@@ -58,24 +59,34 @@ def finish(
     Raises
     ------
     NothingToReadError
-        There is no session.
+        No session could be measured.
+    CannotWriteError
+        Files that were written are no longer there.
     """
     unread = [file.problem for file in found.files if file.problem is not None]
     problems = (*unread, *measured.problems)
     results.write_csv(results.problems_table(problems), folder.path / "problems.csv")
     totals = _totals(work, found, measured)
     tagger = tagger_recipe(work.settings.tagger, totals.counted)
-    about = {**recipe, "inputs": [file.record for file in found.files], "tagger": tagger}
-    if totals.ids:
-        _write_tables(work, found, totals)
+    about = {**recipe, "inputs": found.records(folder.path), "tagger": tagger}
+    _refuse_missing(found.n_sessions - len(totals.ids) - len(measured.problems), folder)
+    if not totals.ids:
+        raise NothingToReadError(_nothing(found, folder), problems)
+    _write_tables(work, found, totals)
     with folder.ending(about, _kept(work, totals, measured)):
-        if not totals.ids:
-            raise NothingToReadError(_nothing(found, folder))
         if len(totals.ids) <= MOST_TOGETHER:
             _draw(work, totals, writing)
     return RunResult(
         folder.path, problems, tagger, work.settings.rated, measured.n_kept, len(measured.problems), form=work.form
     )
+
+
+def _refuse_missing(n: int, folder: results.Folder) -> None:
+    """Refuse to sum up a run that lacks finished sessions: its tables would not say that they do."""
+    if n > 0:
+        problem = f"the results of {counted(n, 'session')} were deleted or moved while the run was going on"
+        remedy = "Leave the folder alone until the run has ended; the same command goes on from there"
+        raise CannotWriteError(str(folder.path), problem, remedy)
 
 
 def _totals(work: Work, found: Survey, measured: Measured) -> Totals:
@@ -129,6 +140,5 @@ def _draw(work: Work, totals: Totals, writing: Writing) -> None:
 
 
 def _nothing(found: Survey, folder: results.Folder) -> str:
-    n = found.n_sessions
-    what = f"{n} sessions could be measured" if n else f"{len(found.files)} files could be read as a transcript"
-    return f"None of the {what}. {folder.path / 'problems.csv'} says what is wrong with each and what would be right."
+    what = f"None of the {counted(found.n_sessions, 'session')} could be measured."
+    return f"{what} {folder.path / 'problems.csv'} says what is wrong with each and what would be right."
