@@ -171,11 +171,12 @@ def test_an_unknown_name_lists_the_known() -> None:
 
 EXAMPLES: dict[str, tuple[object, ...]] = {
     "UnreadableFileError": ("a.csv", 3, "it breaks off", "Save it again"),
-    "NothingToReadError": ("nothing",),
+    "NothingToReadError": ("nothing", (errors.UnreadableFileError("a.csv", 3, "it breaks off", "Save it again"),)),
     "UnknownNameError": ("reader", "x", ["b", "a"]),
     "DuplicateNameError": ("reader", "x", "here", "there"),
     "BadDataFileError": ("a.toml", "no name", "Give one"),
     "BadOptionError": ("--out", "a file", "Name a folder"),
+    "CannotWriteError": ("results", "the disk is full", "Make room"),
     "CoderServerError": ("http://127.0.0.1:1", "nobody answers", "Start it"),
 }
 
