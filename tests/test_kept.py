@@ -262,6 +262,30 @@ def test_where_nothing_can_be_measured_earlier_sessions_stay(tmp_path: Path, mon
     assert ta.run(talks, tmp_path / "r", settings=FAST, writing=QUICK).n_kept == 4
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_earlier_numbers_of_a_session_that_fails_now_are_not_taken_for_new_ones(
+    form: Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 1)
+    talks, writing = [transcripts(tmp_path / "talks")], ta.Writing(form=form, figures=(), report=False)
+    ta.run(talks, tmp_path / "r", settings=FAST, writing=writing)
+    real = _work.tables_of
+
+    def fails(batch: tuple[ta.Session, ...], *rest: object, **more: object) -> object:
+        if batch[0].id == "b":
+            raise KeyError("b")
+        return real(batch, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_work, "tables_of", fails)
+    other = ta.Settings(tagger=FAST.tagger, seed=1)
+    found = ta.run(talks, tmp_path / "r", settings=other, writing=writing)
+    assert found.n_unmeasured == 1
+    assert list(found.sessions["session_id"]) == ["a", "c", "d"]
+    assert set(ta.load(tmp_path / "r").turns["session_id"]) == {"a", "c", "d"}
+
+
 def test_out_that_cannot_be_a_folder_is_told_in_a_sentence(tmp_path: Path) -> None:
     transcripts(tmp_path / "talks", "a")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")

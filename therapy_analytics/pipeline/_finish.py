@@ -27,20 +27,24 @@ class Measured:
     Attributes
     ----------
     items : list of str
-        Their names.
+        The names of those of which at least one session is finished.
+    finished : set of str
+        The ids of all sessions that are finished.
     n_kept : int
-        Sessions that were done before.
+        How many of these an earlier run had finished.
     problems : list of UnreadableFileError
         What must be said of those that could not be measured.
     """
 
     items: list[str] = field(default_factory=list)
+    finished: set[str] = field(default_factory=set)
     n_kept: int = 0
     problems: list[UnreadableFileError] = field(default_factory=list)
 
     def add(self, item: str, outcome: Outcome) -> None:
         """Count an item in."""
-        self.items.append(item)
+        self.items += [item] * bool(outcome.finished)
+        self.finished.update(outcome.finished)
         self.n_kept += outcome.n_kept
         self.problems += outcome.problems
 
@@ -69,10 +73,10 @@ def finish(
     totals = _totals(work, found, measured)
     tagger = tagger_recipe(work.settings.tagger, totals.counted)
     about = {**recipe, "inputs": found.records(folder.path), "tagger": tagger}
-    _refuse_missing(found.n_sessions - len(totals.ids) - len(measured.problems), folder)
+    _refuse_missing(len(measured.finished) - len(totals.ids), folder)
     if not totals.ids:
         raise NothingToReadError(_nothing(found, folder), problems)
-    _write_tables(work, found, totals)
+    _write_tables(work, found, measured, totals)
     with folder.ending(about, _kept(work, totals, measured)):
         if len(totals.ids) <= MOST_TOGETHER:
             _draw(work, totals, writing)
@@ -92,7 +96,7 @@ def _refuse_missing(n: int, folder: results.Folder) -> None:
 def _totals(work: Work, found: Survey, measured: Measured) -> Totals:
     totals = Totals()
     if work.form == "csv":
-        for done in _done(work, found):
+        for done in _done(work, found, measured):
             totals.add_session(done)
     else:
         for name in measured.items:
@@ -101,19 +105,21 @@ def _totals(work: Work, found: Survey, measured: Measured) -> Totals:
     return totals
 
 
-def _done(work: Work, found: Survey) -> Iterator[results.Done]:
-    return done_in(work.out / results.SESSIONS, (named.id for one in found.slices for named in one.named))
+def _done(work: Work, found: Survey, measured: Measured) -> Iterator[results.Done]:
+    """Yield what is kept of each finished session, in order; an earlier run's of one that failed now is not."""
+    ids = (named.id for one in found.slices for named in one.named)
+    return done_in(work.out / results.SESSIONS, (name for name in ids if name in measured.finished))
 
 
-def _write_tables(work: Work, found: Survey, totals: Totals) -> None:
+def _write_tables(work: Work, found: Survey, measured: Measured, totals: Totals) -> None:
     out, measures = work.out, session_measures(work.settings)
     results.write_csv(tables.pooled_responses_table(totals.pooled), out / "responses.csv")
     if work.form == "csv":
         with results.replaced(out / "sessions.csv") as part:
-            write_sessions(_done(work, found), part, work.about, measures)
+            write_sessions(_done(work, found, measured), part, work.about, measures)
         if totals.n_dyads:
             with results.replaced(out / "dyads.csv") as part:
-                write_dyads(_done(work, found), part, measures)
+                write_dyads(_done(work, found, measured), part, measures)
     columns = [*work.about, *measures]
     results.write_csv(codebook(work.settings, columns, work.gold), out / "codebook.csv")
 
