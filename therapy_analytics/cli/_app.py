@@ -76,6 +76,9 @@ def root(
 
 # As text: a path would make s3:/ of s3://.
 Paths = Annotated[list[str], typer.Argument(help="Transcripts, and folders of them.", show_default=False)]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Replace what was made there from other files or folders, too.")
+]
 Columns = Annotated[
     str,
     typer.Option(

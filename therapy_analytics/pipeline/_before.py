@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.outputs import OUT
+from therapy_analytics.outputs import OUT, seen_from
 from therapy_analytics.readers._addresses import is_address, placed, shown, version
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import PAGE, Folder
@@ -83,15 +83,9 @@ def differences(folder: Folder, asked: Mapping[str, Any], writing: Writing) -> I
 def place_from(place: str, out: Path) -> str:
     """Return where a file is, seen from the folder of results, so that both can be moved together.
 
-    An address stays as it is shown. So does a path on another drive of Windows, to which no way leads.
+    An address stays as it is shown.
     """
-    if is_address(place):
-        return shown(place)
-    real = os.path.realpath(place)
-    try:
-        return Path(os.path.relpath(real, os.path.realpath(out))).as_posix()
-    except ValueError:
-        return Path(real).as_posix()
+    return shown(place) if is_address(place) else seen_from(place, out)
 
 
 @dataclass(frozen=True, slots=True)
