@@ -149,3 +149,14 @@ def test_copies_overwrite_nothing(command: tuple[str, ...]) -> None:
     Path("dangling").symlink_to("nowhere")
     status, told = said(name, "talks", *options, "--out", "dangling")
     assert (status, "dangling is a link to a folder that does not exist" in told) == (2, True), told
+
+
+def test_a_model_of_other_codes_is_refused_before_anything_is_learnt() -> None:
+    Path("m").mkdir()
+    Path("m/model.json").write_text("mine")
+    Path("m/.made_from.json").write_text('{"made_from": ["../elsewhere.csv", "../talks"]}')
+    before = files(Path("m"))
+    status, told = said("train", "codes.csv", "nowhere", "--out", "m")
+    assert (status, "m holds a model of 20" in told) == (2, True), told
+    assert "made from other files or folders" in told
+    assert files(Path("m")) == before

@@ -171,7 +171,7 @@ def test_an_unknown_name_lists_the_known() -> None:
 
 EXAMPLES: dict[str, tuple[object, ...]] = {
     "UnreadableFileError": ("a.csv", 3, "it breaks off", "Save it again"),
-    "NothingToReadError": ("nothing", (errors.UnreadableFileError("a.csv", 3, "it breaks off", "Save it again"),)),
+    "NothingToReadError": ("nothing",),
     "UnknownNameError": ("reader", "x", ["b", "a"]),
     "DuplicateNameError": ("reader", "x", "here", "there"),
     "BadDataFileError": ("a.toml", "no name", "Give one"),

@@ -33,7 +33,7 @@ def main() -> None:
     try:
         _command()
     except KeyboardInterrupt:
-        fail("Stopped. The same command begins anew.", INTERRUPTED)
+        fail("Stopped. The same command starts it again.", INTERRUPTED)
     except BrokenPipeError:
         os._exit(NOTHING_DONE)
     except OSError as error:
