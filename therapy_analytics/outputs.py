@@ -15,6 +15,7 @@ from pathlib import Path
 
 from therapy_analytics import private
 from therapy_analytics.errors import BadOptionError, CannotWriteError
+from therapy_analytics.readers._addresses import is_address, shown
 
 OUT = "--out"
 _GO_ON = "what is finished is kept, and the same command goes on from there"
@@ -116,11 +117,17 @@ class Made:
 
 def sources_of(*things: object) -> tuple[str, ...]:
     """Return where the files and folders among some things are, whatever they are called; other things are left out."""
-    return tuple(sorted({os.path.realpath(one) for one in things if isinstance(one, str | Path)}))
+    named = {one for one in things if isinstance(one, str | Path)}
+    return tuple(sorted({shown(one) if is_address(one) else os.path.realpath(one) for one in named}))
 
 
 def seen_from(place: str, out: Path) -> str:
-    """Return where a file is, seen from a folder; as it is, if it lies on another drive, to which no way leads."""
+    """Return where a file is, seen from a folder, so that both can be moved together.
+
+    An address stays as it is shown, and a path on another drive, to which no way leads, as it is.
+    """
+    if is_address(place):
+        return shown(place)
     real = os.path.realpath(place)
     try:
         return Path(os.path.relpath(real, os.path.realpath(out))).as_posix()

@@ -22,8 +22,8 @@ from therapy_analytics.writers import WRITERS
 ROOMS = (
     ("errors",),
     ("registry", "session", "verbs", "cells", "private", "arrow"),
-    ("outputs",),
     ("readers",),
+    ("outputs",),
     ("writers",),
     ("redact",),
     ("language",),

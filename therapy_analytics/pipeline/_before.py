@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.outputs import OUT, seen_from
-from therapy_analytics.readers._addresses import is_address, placed, shown, version
+from therapy_analytics.readers._addresses import is_address, placed, version
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import PAGE, Folder
 
@@ -80,14 +80,6 @@ def differences(folder: Folder, asked: Mapping[str, Any], writing: Writing) -> I
         yield f"Not asked for this time, and therefore removed: {', '.join(map(_in_words, sorted(gone)))}."
 
 
-def place_from(place: str, out: Path) -> str:
-    """Return where a file is, seen from the folder of results, so that both can be moved together.
-
-    An address stays as it is shown.
-    """
-    return shown(place) if is_address(place) else seen_from(place, out)
-
-
 @dataclass(frozen=True, slots=True)
 class _Change:
     """How the transcripts of this run differ from those of the run before.
@@ -139,7 +131,7 @@ def _change(folder: Folder, files: Sequence[InputFile]) -> _Change:
         before = [_Known.of(one, folder.path) for one in folder.before["inputs"] if one["sessions"]]
     except (LookupError, TypeError, AttributeError):
         return _Change()
-    now = [_Known(one.file, place_from(one.place, folder.path), one.sha256, bool(one.sessions)) for one in files]
+    now = [_Known(one.file, seen_from(one.place, folder.path), one.sha256, bool(one.sessions)) for one in files]
     again, changed, gone, left_out = _matched(before, now, folder.path)
     known = {one.place for one in before}, {one.sha256 for one in before}
     new = [one for one in now if one.was_read and one.place not in known[0] and one.sha256 not in known[1]]
@@ -157,7 +149,7 @@ class _Known:
 
     @classmethod
     def of(cls, record: Mapping[str, Any], out: Path) -> _Known:
-        place = record["place"] if "place" in record else place_from(placed(record["file"]), out)
+        place = record["place"] if "place" in record else seen_from(placed(record["file"]), out)
         return cls(str(record["file"]), str(place), str(record["sha256"]))
 
 

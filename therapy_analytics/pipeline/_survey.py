@@ -16,7 +16,7 @@ from therapy_analytics import tables
 from therapy_analytics.engine import Crew, Lost
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.company import Candidate, Choice, candidate
-from therapy_analytics.pipeline._before import place_from
+from therapy_analytics.outputs import seen_from
 from therapy_analytics.pipeline._items import Lender, Named, Slice
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._pieces import Names, Piece, PieceReading, no_words, read_piece
@@ -90,7 +90,7 @@ class InputFile:
 
     def record(self, out: Path) -> dict[str, Any]:
         """Return what ``run.json`` says of it, in a folder of results."""
-        place = place_from(self.place, out)
+        place = seen_from(self.place, out)
         return {
             "file": self.file, "place": place, "sha256": self.sha256, "reader": self.reader, "sessions": self.sessions
         }  # fmt: skip
