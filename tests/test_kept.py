@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -144,6 +145,16 @@ def _all_moved(here: Path) -> str:
     return "talks"
 
 
+def _of_an_older_version(here: Path) -> str:
+    """Have a record without places, as earlier versions wrote it, and correct a transcript."""
+    record = here / "results" / "run.json"
+    about = json.loads(record.read_text())
+    for one in about["inputs"]:
+        assert one.pop("place").startswith("../talks/")
+    record.write_text(json.dumps(about))
+    return _corrected(here)
+
+
 def _killed_early_and_others(here: Path) -> str:
     """Have nothing finished in the folder: there is nothing to lose."""
     shutil.rmtree(here / "results" / "sessions")
@@ -164,6 +175,7 @@ def _killed_early_and_others(here: Path) -> str:
         (_added, "1 transcript added."),
         (_corrected, "1 transcript changed."),
         (_all_moved, "1 transcript changed."),
+        (_of_an_older_version, "1 transcript changed."),
         (_removed, "1 transcript removed; results of removed transcripts are removed."),
         (_moved_and_corrected, "1 transcript removed, 1 transcript added; "),
     ],
