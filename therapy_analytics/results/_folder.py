@@ -64,7 +64,7 @@ class Folder:
         """How many sessions of earlier runs are finished in it."""
         records = (read_part(self.path, path.stem) for path in (self.path / RECORDS).glob("*.json"))
         in_parts = sum(len(part.ids) for part in records if part is not None)
-        return in_parts or sum(1 for _ in (self.path / SESSIONS).glob(f"*/{NAME}"))
+        return in_parts or sum(1 for _ in (self.path / SESSIONS).glob(f"[!.]*/{NAME}"))
 
     @property
     def when(self) -> str:
