@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from errno import ENOSPC
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -33,9 +34,9 @@ def main() -> None:
     """Run the command; whatever happens, end with a sentence and a status, never a traceback."""
     leave_no_font_list()
     try:
-        app()
+        _command()
     except KeyboardInterrupt:
-        fail("Stopped. What is done is kept: the same command goes on from there.", INTERRUPTED)
+        fail("Stopped. The same command starts it again.", INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has gone. Python would fail once more when it empties standard output at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -46,6 +47,18 @@ def main() -> None:
         fail("There is not enough memory. Give fewer files at once, or --processes 1.", NOTHING_DONE)
     except Exception as error:  # noqa: BLE001 (a traceback could hold what somebody said)
         fail(_unexpected(error), NOTHING_DONE)
+
+
+def _command() -> None:
+    """Run the command; where Ctrl-C stopped it, which typer passes on as a status without a word, say so again."""
+    try:
+        app()
+    except Ended:
+        raise
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            raise KeyboardInterrupt from end
+        raise
 
 
 def _print_version(wanted: bool) -> None:
@@ -68,6 +81,9 @@ def root(
 
 # As text: a path would make s3:/ of s3://.
 Paths = Annotated[list[str], typer.Argument(help="Transcripts, and folders of them.", show_default=False)]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Replace what was made there from other files or folders, too.")
+]
 Columns = Annotated[
     str,
     typer.Option(
@@ -121,9 +137,16 @@ def _pairs(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
-def fail(sentence: str, status: int) -> None:
+class Ended(SystemExit):
+    """The end of a command that has said why."""
+
+
+def fail(sentence: str, status: int) -> NoReturn:
+    """Say in a sentence why the command ends, and end it."""
+    if status == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who is impatient and presses it again gets no traceback
     typer.echo(f"tanalyze: {sentence}", err=True)
-    raise SystemExit(status)
+    raise Ended(status)
 
 
 def _unexpected(error: Exception) -> str:

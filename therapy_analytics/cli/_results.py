@@ -16,6 +16,7 @@ from therapy_analytics.cli._app import (
     Columns,
     Metadata,
     Pattern,
+    Replace,
     Therapist,
     app,
     fail,
@@ -69,9 +70,10 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for what is found; an earlier comparison is replaced.")] = Path(
-        "comparison"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder for what is found. An earlier comparison of the same results is replaced.")
+    ] = Path("comparison"),
+    replace: Replace = False,
     draws: Annotated[
         int, typer.Option(help="How often sessions are drawn anew to find the intervals: more is steadier and slower.")
     ] = 10_000,
@@ -96,7 +98,7 @@ def compare(
     )  # fmt: skip
     try:
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
-        found.write(out, plots=plots)
+        found.write(out, plots=plots, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     _show(found.words, out, plots=plots)
@@ -134,9 +136,11 @@ def agree(
         Path | None,
         typer.Option(help="Transcripts, to match rows by their words where numbers have shifted.", show_default=False),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for what is found; an earlier one's files are replaced.")] = Path(
-        "agreement"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for what is found. What was found there of the same results and codes is replaced."),
+    ] = Path("agreement"),
+    replace: Replace = False,
     draws: Annotated[
         int,
         typer.Option(
@@ -160,7 +164,7 @@ def agree(
             labels=labels, book=book, blank=blank, transcripts=transcripts,
         )  # fmt: skip
         found = agreement_of(results, gold, options=options, seed=seed, draws=draws)
-        found.write(out, figures=plots)
+        found.write(out, figures=plots, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     for line in found.summary:
@@ -177,7 +181,11 @@ def train(
         Path, typer.Argument(help="The transcripts that were coded: a file or a folder.", show_default=False)
     ],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the model; an earlier model is replaced.")] = Path("my_model"),
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for the model. An earlier model of the same codes and transcripts is replaced."),
+    ] = Path("my_model"),
+    replace: Replace = False,
     codebook: Annotated[
         str | None,
         typer.Option(help="What the labels are: your own file (TOML), or bolt, mi, misc, miti.", show_default=False),
@@ -237,7 +245,7 @@ def train(
         )  # fmt: skip
         found = learn(
             codes, transcripts, out, options=options,
-            read_options=read_options(columns, therapist, client, metadata, pattern),
+            read_options=read_options(columns, therapist, client, metadata, pattern), replace=replace,
         )  # fmt: skip
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
@@ -253,6 +261,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="The page. Default: report.html in that folder.", show_default=False)
     ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace another file of that name, too.")] = False,
     quotes: Annotated[
         bool, typer.Option("--quotes", help="Put in what was said; the run must have been made with --quotes, too.")
     ] = False,
@@ -266,7 +275,7 @@ def report(
 
     os.umask(0o077)
     try:
-        page = write(results, out=out, quotes=quotes, most_sessions=most_sessions)
+        page = write(results, out=out, quotes=quotes, most_sessions=most_sessions, replace=replace)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     held = "the words of the transcripts" if quotes else "no words of the transcripts"
@@ -283,8 +292,9 @@ def export(
     ] = "parquet",
     out: Annotated[
         Path,
-        typer.Option(help="Folder for the files; an earlier export to the same form is replaced."),
+        typer.Option(help="Folder for the files. An earlier export of the same results to the same form is replaced."),
     ] = Path("export"),
+    replace: Replace = False,
 ) -> None:
     """Write the tables of a run for R, Stata or SPSS, each column with what it means."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
@@ -292,7 +302,7 @@ def export(
 
     os.umask(0o077)
     try:
-        files = export_tables(results, out, to=to)
+        files = export_tables(results, out, to=to, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     typer.echo("\n".join(str(path) for path in files))
@@ -318,6 +328,11 @@ def codebook(
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     sys.stdout.write(csv_of_frame(table))
+
+
+def _say(sentence: str) -> None:
+    """Tell something that is no result."""
+    typer.echo(sentence, err=True)
 
 
 def _show(words: str, out: Path, *, plots: bool) -> None:

@@ -9,12 +9,14 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics import tables
 from therapy_analytics.engine import Crew, Lost
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.company import Candidate, Choice, candidate
+from therapy_analytics.outputs import seen_from
 from therapy_analytics.pipeline._items import Lender, Named, Slice
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._pieces import Names, Piece, PieceReading, no_words, read_piece
@@ -62,19 +64,36 @@ class PieceSeen:
 
 @dataclass(slots=True)
 class InputFile:
-    """A transcript's file, as ``run.json`` names it, and why it could not be read, or not wholly."""
+    """A transcript's file, as ``run.json`` names it, and why it could not be read, or not wholly.
+
+    Attributes
+    ----------
+    file : str
+        As the user named it.
+    place : str
+        Where it is: an absolute path, or an address.
+    sha256, reader : str
+        A hash of its bytes, and the name of its reader; empty where it could not be read.
+    sessions, n_turns : int
+        How many were read of it.
+    problem : UnreadableFileError or None
+        Why it could not be read, or not wholly.
+    """
 
     file: str
+    place: str = ""
     sha256: str = ""
     reader: str = ""
     sessions: int = 0
     n_turns: int = 0
     problem: UnreadableFileError | None = None
 
-    @property
-    def record(self) -> dict[str, Any]:
-        """Return what ``run.json`` says of it."""
-        return {"file": self.file, "sha256": self.sha256, "reader": self.reader, "sessions": self.sessions}
+    def record(self, out: Path) -> dict[str, Any]:
+        """Return what ``run.json`` says of it, in a folder of results."""
+        place = seen_from(self.place, out)
+        return {
+            "file": self.file, "place": place, "sha256": self.sha256, "reader": self.reader, "sessions": self.sessions
+        }  # fmt: skip
 
     def add(self, seen: PieceSeen) -> None:
         """Count a part of it in."""
@@ -120,7 +139,7 @@ class Survey:
         else:
             ids = None
         if piece.part == 0:
-            self.files.append(InputFile(piece.path))
+            self.files.append(InputFile(piece.path, piece.place))
         self.files[-1].add(seen)
         if named:
             self.slices.append(Slice(piece, named, ids=ids))
@@ -132,6 +151,10 @@ class Survey:
     def lenders(self) -> list[tuple[Candidate, Lender]]:
         """Return whose turns serve as strangers, and where they are."""
         return self._choice.chosen()
+
+    def records(self, out: Path) -> list[dict[str, Any]]:
+        """Return what ``run.json`` says of the files, in a folder of results."""
+        return [file.record(out) for file in self.files]
 
     def _named(self, one: Seen, stem: str) -> Named:
         name, notes = self._names.settle(one.wanted, stem, one.said)
@@ -189,9 +212,15 @@ def _apart(group: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
 
 
 def _lost(group: Sequence[Piece], why: Lost) -> Iterator[PieceSeen]:
-    what = "there was not enough memory to read it" if why.reason == "memory" else "the process that read it died"
+    short = why.reason == "memory"
+    what = (
+        "there was not enough memory to read it"
+        if short
+        else "the process that read it died, also when it read nothing else"
+    )
+    remedy = "Run again when more memory is free; if that does not help, split the file into smaller ones"
     for piece in group:
-        problem = UnreadableFileError(piece.path, None, what, "Split it into smaller files")
+        problem = UnreadableFileError(piece.path, None, what, remedy)
         yield PieceSeen(PieceReading(piece, problem=problem))
 
 

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from therapy_analytics.cells import csv_of_rows, defused
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.outputs import refuse_unusable, written_to
 from therapy_analytics.readers import ReadOptions, read_files
 from therapy_analytics.redact._about import Ids, redact_about
 from therapy_analytics.redact._session import Noted, redact_session, redact_text
@@ -128,10 +129,24 @@ def redact(
         The folder is not empty, or the key would stand in it or in place of another file.
     NothingToReadError
         There is no file to read.
+    CannotWriteError
+        The system refused to write.
     """
     options, out = options or RedactOptions(), Path(out)
     form = WRITERS[options.to]
     _refuse(out, options.key)
+    with written_to(out):
+        return _redacted(paths, out, form, options, read_options, on_file)
+
+
+def _redacted(
+    paths: Iterable[str | Path],
+    out: Path,
+    form: Writer,
+    options: RedactOptions,
+    read_options: ReadOptions | None,
+    on_file: Callable[[Path], None] | None,
+) -> Redaction:
     readings = read_files(paths, options=read_options, leave_out=out)
     first = next(readings, None)  # before a folder is made: is there anything to read?
     problems = []
@@ -151,7 +166,8 @@ def redact(
 
 
 def _refuse(out: Path, key: Path | None) -> None:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    refuse_unusable(out)
+    if out.is_dir() and any(out.iterdir()):
         raise BadOptionError("--out", f"{out} is there already", "Name a new or an empty folder")
     if key is not None and key.exists():
         raise BadOptionError("--key", f"{key} is there already", "Name a new file")

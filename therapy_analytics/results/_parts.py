@@ -77,12 +77,12 @@ def write_part(tables: Mapping[str, pd.DataFrame], out: Path, name: str, part: P
     written = {}
     for dataset, table in tables.items():
         if len(table) or dataset not in _MAY_BE_EMPTY:
-            path = private.folder(out / dataset) / file_name(name)
+            path = private.folder(out / dataset, parents=False) / file_name(name)
             with replaced(path) as fresh:
                 _write(table, fresh)
                 written[dataset] = hash_of(fresh)
     record = json.dumps(asdict(replace(part, files=written)), ensure_ascii=True)
-    write_text(record + "\n", private.folder(out / RECORDS) / f"{name}.json")
+    write_text(record + "\n", private.folder(out / RECORDS, parents=False) / f"{name}.json")
 
 
 def read_part(out: Path, name: str) -> Part | None:

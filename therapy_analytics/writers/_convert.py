@@ -10,6 +10,7 @@ from pathlib import Path
 from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.outputs import OUT, refuse_unusable, written_to
 from therapy_analytics.readers import ReadOptions, read_files
 from therapy_analytics.session import Session
 from therapy_analytics.writers._base import WRITERS
@@ -58,34 +59,46 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     UnknownNameError
         There is no such form.
     BadOptionError
-        A file of that name stands in the folder already.
+        A file of that name stands in the folder already; none is written then. Or it cannot be a folder.
+    CannotWriteError
+        The system refused to write.
     NothingToReadError
         There is no file to read.
     """
     form, out = WRITERS[to], Path(out)
+    refuse_unusable(out)
     sessions: list[Session] = []
     problems: list[UnreadableFileError] = []
     for reading in read_files(paths, options=options, leave_out=out):
         sessions.extend(reading.sessions)
         if reading.problem is not None:
             problems.append(reading.problem)
-    private.folder(out)
-    files = tuple(_create(out / f"{session.id}{form.suffix}", form.write(session)) for session in sessions)
+    files = [out / f"{session.id}{form.suffix}" for session in sessions]
     about = _about(sessions)
-    if about:
-        files = (*files, _create(out / "sessions.csv", about))
+    files += [out / "sessions.csv"] * bool(about)
+    if there := [path for path in files if os.path.lexists(path)]:
+        raise _is_there(there[0])
+    with written_to(out):
+        private.folder(out)
+        for path, session in zip(files, sessions, strict=False):
+            _create(path, form.write(session))
+        if about:
+            _create(files[-1], about)
     losses = tuple((session.id, lost) for session in sessions if (lost := tuple(form.losses(session))))
-    return Conversion(files, losses, tuple(problems))
+    return Conversion(tuple(files), losses, tuple(problems))
 
 
-def _create(path: Path, data: bytes) -> Path:
+def _create(path: Path, data: bytes) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), private.FILE)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
     except FileExistsError:
-        raise BadOptionError("--out", f"{path} is there already", "Name a new or an empty folder") from None
-    return path
+        raise _is_there(path) from None
+
+
+def _is_there(path: Path) -> BadOptionError:
+    return BadOptionError(OUT, f"{path} is there already", "Name a new or an empty folder")
 
 
 def _about(sessions: list[Session]) -> bytes:

@@ -1,0 +1,40 @@
+"""What is printed after a run."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from therapy_analytics.pipeline import RunResult, Writing
+
+_SHOWN = 20
+
+
+def print_summary(result: RunResult, writing: Writing) -> None:
+    """Print what was found and where it stands."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
+
+    shown, caption = columns_shown(result)
+    frame = result.columns(("session_id", "counselor", "n_turns", *(name for _, name in shown)))
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
+    for heading in ("session", "counselor"):
+        table.add_column(heading)
+    for heading in ("turns", *(heading for heading, _ in shown)):
+        table.add_column(Text(heading), justify="right")  # the name of a code may look like markup
+    for row in frame.head(_SHOWN).to_dict("records"):
+        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for _, name in shown]
+        names = (Text(str(row[name])) for name in ("session_id", "counselor"))  # a name may look like markup
+        table.add_row(*names, f"{row['n_turns']:.0f}", *rates)
+    table.caption = caption
+    if len(frame) > _SHOWN:
+        table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
+    console.print(table)
+    for line in pointers(result, writing):
+        console.print(line, markup=False, highlight=False)
