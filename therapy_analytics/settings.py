@@ -93,6 +93,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             "client": options.client,
             "metadata": shown(options.metadata) if options.metadata else None,
             "pattern": options.pattern,
+            "keep": list(options.keep),
             "quotes": settings.quotes,
             "seed": settings.seed,
             "extras": sorted(settings.extras),

@@ -21,7 +21,7 @@ from therapy_analytics.writers import WRITERS
 
 ROOMS = (
     ("errors",),
-    ("registry", "session", "verbs", "cells", "private", "arrow"),
+    ("registry", "session", "verbs", "cells", "private", "arrow", "printable"),
     ("readers",),
     ("writers",),
     ("redact",),

@@ -62,7 +62,8 @@ def finish(
     """
     unread = [file.problem for file in found.files if file.problem is not None]
     problems = (*unread, *measured.problems)
-    results.write_csv(results.problems_table(problems), folder.path / "problems.csv")
+    remarks = tuple(found.account.remarks())
+    results.write_csv(results.problems_table(unread, measured.problems, remarks), folder.path / "problems.csv")
     totals = _totals(work, found, measured)
     tagger = tagger_recipe(work.settings.tagger, totals.counted)
     about = {**recipe, "inputs": [file.record for file in found.files], "tagger": tagger}
@@ -74,8 +75,9 @@ def finish(
         if len(totals.ids) <= MOST_TOGETHER:
             _draw(work, totals, writing)
     return RunResult(
-        folder.path, problems, tagger, work.settings.rated, measured.n_kept, len(measured.problems), form=work.form
-    )
+        folder.path, problems, tagger, work.settings.rated, measured.n_kept, len(measured.problems), form=work.form,
+        remarks=remarks, told=tuple(found.account.lines()),
+    )  # fmt: skip
 
 
 def _totals(work: Work, found: Survey, measured: Measured) -> Totals:

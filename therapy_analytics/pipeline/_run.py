@@ -23,6 +23,7 @@ from therapy_analytics.pipeline._work import Outcome, Work, forget, lost, write_
 from therapy_analytics.pipeline._writing import RunResult, Writing
 from therapy_analytics.plots._figures import check_formats
 from therapy_analytics.readers import ReadOptions
+from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._addresses import placed
 from therapy_analytics.readers._pieces import find_pieces
 from therapy_analytics.settings import Settings, as_recipe, program
@@ -64,7 +65,7 @@ def run(
         There is no transcript, or none that can be read (``problems.csv`` then says why).
     BadOptionError
         The folder holds something that is not a result of this program, another run is writing into it, what is to
-        be written cannot be, or no processes can be started.
+        be written cannot be, no processes can be started, or an option had no effect on any transcript.
 
     Notes
     -----
@@ -76,8 +77,9 @@ def run(
     settings = replace(settings, tagger=with_codebooks_read(settings.tagger))
     options = read_options or ReadOptions()
     _check(settings, writing)
-    out = Path(out)
-    pieces = list(find_pieces(paths, options=options, leave_out=out))
+    out, anywhere = Path(out), _from_anywhere(options)
+    account = Account(options)
+    pieces = list(find_pieces(paths, options=options, leave_out=out, on_table=account.saw_table))
     writing.on_files(sum(piece.part == 0 for piece in pieces))
     check_coder(settings.tagger)
     if "syntax" in settings.extras:
@@ -87,8 +89,7 @@ def run(
         crew(processes=writing.processes, scheduler=writing.scheduler, alike=program, remote=writing.remote) as workers,
     ):
         # All files are read twice: first for their names, and for those sessions that are strangers to all others.
-        anywhere = _from_anywhere(options)
-        found = survey(pieces, anywhere, crew=workers, on_file=writing.on_file)
+        found = survey(pieces, anywhere, crew=workers, account=account, on_file=writing.on_file)
         writing.on_total(found.n_sessions)
         asked = _recipe(settings, options, writing)
         if said := differences(folder.before, asked):

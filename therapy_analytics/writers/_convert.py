@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers import ReadOptions, read_files
+from therapy_analytics.readers._account import Account
 from therapy_analytics.session import Session
 from therapy_analytics.writers._base import WRITERS
 
@@ -27,11 +28,14 @@ class Conversion:
         Session id, and what of it the form cannot hold; sessions that lose nothing are left out.
     problems : tuple of UnreadableFileError
         Files that could not be read.
+    told : tuple of str
+        What to say of options, guessed roles and tables about sessions, in sentences.
     """
 
     files: tuple[Path, ...]
     losses: tuple[tuple[str, tuple[str, ...]], ...]
     problems: tuple[UnreadableFileError, ...]
+    told: tuple[str, ...] = field(default=(), repr=False)
 
 
 def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: ReadOptions | None = None) -> Conversion:
@@ -58,14 +62,15 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     UnknownNameError
         There is no such form.
     BadOptionError
-        A file of that name stands in the folder already.
+        A file of that name stands in the folder already, or an option had no effect on any transcript.
     NothingToReadError
         There is no file to read.
     """
     form, out = WRITERS[to], Path(out)
     sessions: list[Session] = []
     problems: list[UnreadableFileError] = []
-    for reading in read_files(paths, options=options, leave_out=out):
+    account = Account(options or ReadOptions())
+    for reading in read_files(paths, options=options, leave_out=out, account=account):
         sessions.extend(reading.sessions)
         if reading.problem is not None:
             problems.append(reading.problem)
@@ -75,7 +80,7 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     if about:
         files = (*files, _create(out / "sessions.csv", about))
     losses = tuple((session.id, lost) for session in sessions if (lost := tuple(form.losses(session))))
-    return Conversion(files, losses, tuple(problems))
+    return Conversion(files, losses, tuple(problems), tuple(account.lines()))
 
 
 def _create(path: Path, data: bytes) -> Path:
