@@ -11,8 +11,7 @@ import pandas as pd
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures.synchrony._rows import Kind, kinds
-from therapy_analytics.readers import ReadOptions, as_sessions
-from therapy_analytics.readers._account import Account
+from therapy_analytics.readers import Account, ReadOptions, as_sessions
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import synchrony_table
 

@@ -100,10 +100,6 @@ class CoderServerError(TherapyAnalyticsError):
         return f"{self.server}: {self.problem}. {self.remedy}."
 
 
-class TablesWarning(UserWarning):
-    """Something in a table about sessions that does not fit the sessions that were read."""
-
-
 def place_of(error: BaseException) -> str:
     """Return the kind of an error and where it arose, without its message, which could quote a transcript."""
     last = error.__traceback__

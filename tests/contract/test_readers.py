@@ -19,6 +19,9 @@ from therapy_analytics.readers._metadata import is_metadata
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import ROLES, Session
 
+pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.TablesWarning")
+"""The tables beside these transcripts tell of other sessions as well."""
+
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
 

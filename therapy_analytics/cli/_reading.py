@@ -193,7 +193,7 @@ def run(
         explain=explain,
         processes=processes,
         scheduler=_scheduler(engine, scheduler),
-        remote=allow_remote,
+        remote=allow_remote and scheduler is not None,
         on_files=progress.files,
         on_file=progress.file,
         on_total=progress.total,

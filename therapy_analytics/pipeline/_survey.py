@@ -16,8 +16,7 @@ from therapy_analytics.engine import Crew, Lost
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.company import Candidate, Choice, candidate
 from therapy_analytics.pipeline._items import Lender, Named, Slice
-from therapy_analytics.readers import ReadOptions
-from therapy_analytics.readers._account import Account
+from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._pieces import Names, Piece, PieceReading, no_words, read_piece
 

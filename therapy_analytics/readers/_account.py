@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from therapy_analytics.errors import BadOptionError, TablesWarning, UnreadableFileError
+from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers._addresses import folder_of, named, placed, real, shown
 from therapy_analytics.readers._applied import GUESSED, Applied
@@ -24,6 +24,10 @@ _MOST_LINES = 8
 _FOR_TABLES = "Leave it out: it is for tables (CSV, Excel, Parquet)"
 _BY_ID = "Check it against the ids of the sessions and the names of the files"
 _ADD = "Add a row for each session whose counselor, client or date should be known"
+
+
+class TablesWarning(UserWarning):
+    """Something in a table about sessions that does not fit the sessions that were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,28 +124,33 @@ class Account:
 
     def _refuse_keep(self) -> None:
         tables = self._tables() if self._options.keep else []
-        known = dict.fromkeys(name for table in tables for name in table.columns)
+        known = dict.fromkeys(name for table in tables if isinstance(table, Table) for name in table.columns)
         for name in self._options.keep:
             if plain_name(name) not in known:
                 there = f"Their columns are: {_joined(known)}" if known else "There is none beside the transcripts"
                 raise BadOptionError("--keep", f"no table about sessions has a column {_quoted(name)}", there)
 
-    def _tables(self) -> list[Table]:
-        places = {**self._passed, **self._applied.tables}
-        found = (table_at(path, place, self._options) for place, path in places.items())
-        return [table for table in found if table is not None]
+    def _tables(self) -> list[Table | BadDataFileError]:
+        """Return the tables that were met, or what is wrong with one."""
+        found: list[Table | BadDataFileError] = []
+        for place, path in {**self._passed, **self._applied.tables}.items():
+            try:
+                table = table_at(path, place, self._options)
+            except BadDataFileError as error:
+                beside = folder_of(place) in map(folder_of, self._files)
+                found += [] if beside else [error]  # the files beside it could not be read, and say why
+            else:
+                found += [table] if table is not None else []
+        return found
 
     def remarks(self) -> list[Remark]:
-        """Return what to look at in the tables about sessions.
-
-        Raises
-        ------
-        BadDataFileError
-            A table that no transcript lies beside cannot be used.
-        """
+        """Return what to look at in the tables about sessions."""
         return [one for table in self._tables() for one in self._of_table(table)]
 
-    def _of_table(self, table: Table) -> Iterator[Remark]:
+    def _of_table(self, table: Table | BadDataFileError) -> Iterator[Remark]:
+        if isinstance(table, BadDataFileError):
+            yield Remark(table.path, None, table.problem, table.remedy)
+            return
         for name in table.left_out:
             problem = f"the column {name} was left out of the results, for remarks may hold what was said"
             yield Remark(table.path, None, problem, f"If it is wanted there, say --keep {name}")

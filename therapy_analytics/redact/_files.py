@@ -12,8 +12,7 @@ from typing import Any, TextIO
 
 from therapy_analytics.cells import csv_of_rows, defused
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.readers import ReadOptions, read_files
-from therapy_analytics.readers._account import Account
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.redact._about import Ids, redact_about
 from therapy_analytics.redact._session import Noted, redact_session, redact_text
 from therapy_analytics.session import Session

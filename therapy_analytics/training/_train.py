@@ -14,8 +14,7 @@ from therapy_analytics.agreement._coefficients import Resampling
 from therapy_analytics.behaviours import Code, load_accurate, load_tagger
 from therapy_analytics.behaviours.features import Features, featurize
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.readers import ReadOptions, read_files
-from therapy_analytics.readers._account import Account
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.session import Session
 from therapy_analytics.training import _fit
 from therapy_analytics.training._card import About, Arrays, prepared, table_of, write_model

@@ -10,8 +10,7 @@ from pathlib import Path
 from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.readers import ReadOptions, read_files
-from therapy_analytics.readers._account import Account
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.session import Session
 from therapy_analytics.writers._base import WRITERS
 
