@@ -6,8 +6,8 @@ import re
 
 _BYTES = 0xDC00
 """Python keeps a byte of a name that is not UTF-8 as a lone surrogate, this much above the byte's value."""
-_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, line separators, overrides of the direction of writing, and halves of characters."""
+_STEERING = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters but the tab, line separators, overrides of the direction of writing, and halves of characters."""
 
 
 def printable(text: str) -> str:

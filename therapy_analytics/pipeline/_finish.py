@@ -17,6 +17,8 @@ from therapy_analytics.pipeline._writing import RunResult, Writing
 
 MOST_TOGETHER = 2_000
 """Sessions that a page can hold and a browser show, and that figures of the whole run are drawn over."""
+MOST_TO_CHECK = 8
+"""So many things to check in the tables about sessions are said on the screen; all stand in ``problems.csv``."""
 
 
 @dataclass(slots=True)
@@ -76,7 +78,7 @@ def finish(
             _draw(work, totals, writing)
     return RunResult(
         folder.path, problems, tagger, work.settings.rated, measured.n_kept, len(measured.problems), form=work.form,
-        remarks=remarks, told=tuple(found.account.lines()),
+        remarks=remarks, told=tuple(found.account.lines(MOST_TO_CHECK)),
     )  # fmt: skip
 
 

@@ -20,7 +20,6 @@ from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._pieces import PieceReading
 
 _MOST_LISTED = 12
-_MOST_LINES = 8
 _FOR_TABLES = "Leave it out: it is for tables (CSV, Excel, Parquet)"
 _BY_ID = "Check it against the ids of the sessions and the names of the files"
 _ADD = "Add a row for each session whose counselor, client or date should be known"
@@ -190,14 +189,18 @@ class Account:
         for remark in self.remarks():
             warnings.warn(str(remark), TablesWarning, stacklevel=4)
 
-    def lines(self) -> list[str]:
-        """Return what to say on the screen: options that had an effect in part, guessed roles, what to check."""
+    def lines(self, most: int | None = None) -> list[str]:
+        """Return what to say on the screen: options that had an effect in part, guessed roles, what to check.
+
+        Parameters
+        ----------
+        most : int, optional
+            So many things to check are named at most, as where all stand in ``problems.csv``.
+        """
         remarks = self.remarks()
-        said = [f"Check: {one}" for one in remarks[:_MOST_LINES]]
-        if len(remarks) > _MOST_LINES:
-            said.append(
-                f"Check: {counted(len(remarks) - _MOST_LINES, 'more remark')} on the tables about the sessions."
-            )
+        said = [f"Check: {one}" for one in remarks[:most]]
+        if len(said) < len(remarks):
+            said.append(f"Check: {len(remarks) - len(said)} more in problems.csv, whose kind is check.")
         return [*self._in_part(), *_guesses(self._applied.guessed), *said]
 
     def _in_part(self) -> Iterator[str]:
