@@ -129,7 +129,7 @@ class Progress:
 
     def say(self, line: str) -> None:
         """Tell something in a line."""
-        self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _begin(self, what: str, n: int) -> None:
         self._counts[what].begin(n)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,17 +24,14 @@ from therapy_analytics.cli._app import (
     read_options,
     say,
 )
-from therapy_analytics.printable import printable
+from therapy_analytics.cli._tables import show_run
 
 if TYPE_CHECKING:
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.language import Extra
     from therapy_analytics.loading import Form
-    from therapy_analytics.pipeline import RunResult, Writing
     from therapy_analytics.redact import Redaction
     from therapy_analytics.writers import Conversion
-
-_SHOWN = 20
 
 
 @app.command()
@@ -224,7 +220,7 @@ def run(
         progress.close()
         fail(str(error), NOTHING_DONE)
     progress.close()
-    _summary(result, writing)
+    show_run(result, writing)
     raise typer.Exit(SOME_FILES_FAILED if result.problems else 0)
 
 
@@ -375,32 +371,3 @@ def _say_who_hears(options: TaggerOptions) -> None:
         say(f"The words of the transcripts are sent to {options.endpoint}.", err=True)
         if options.endpoint and options.endpoint.startswith("http:"):
             say("They are not encrypted on the way; https would be.", err=True)
-
-
-def _summary(result: RunResult, writing: Writing) -> None:
-    """Print what was found and where it stands."""
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    from therapy_analytics.progress import Terminal  # noqa: PLC0415
-    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
-    from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
-
-    shown, caption = columns_shown(result)
-    frame = result.columns(("session_id", "counselor", "n_turns", *(name for _, name in shown)))
-    console = Terminal(width=None if sys.stdout.isatty() else 100)
-    table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
-    for heading in ("session", "counselor"):
-        table.add_column(heading)
-    for heading in ("turns", *(heading for heading, _ in shown)):
-        table.add_column(Text(heading), justify="right")  # the name of a code may look like markup
-    for row in frame.head(_SHOWN).to_dict("records"):
-        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for _, name in shown]
-        names = (Text(str(row[name])) for name in ("session_id", "counselor"))  # a name may look like markup
-        table.add_row(*names, f"{row['n_turns']:.0f}", *rates)
-    table.caption = caption
-    if len(frame) > _SHOWN:
-        table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
-    console.print(table)
-    for line in pointers(result, writing):
-        console.print(printable(line), markup=False, highlight=False)

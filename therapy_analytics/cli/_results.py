@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +23,7 @@ from therapy_analytics.cli._app import (
     read_options,
     say,
 )
-from therapy_analytics.printable import printable
+from therapy_analytics.cli._tables import show_comparison
 
 
 @app.command()
@@ -103,7 +102,7 @@ def compare(
         found.write(out, plots=plots)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    _show(found.words, out, plots=plots)
+    show_comparison(found.words, out, plots=plots)
 
 
 @app.command()
@@ -322,15 +321,3 @@ def codebook(
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     say(*csv_of_frame(table).removesuffix("\n").split("\n"))
-
-
-def _show(words: str, out: Path, *, plots: bool) -> None:
-    """Print what a comparison says, less how it was done, which stands in its file."""
-    from rich.markdown import Markdown  # noqa: PLC0415
-
-    from therapy_analytics.progress import Terminal  # noqa: PLC0415
-
-    console = Terminal(width=None if sys.stdout.isatty() else 100)
-    console.print(Markdown(words.partition("## How it was done")[0]))
-    files = "comparison.md (these words), comparison.csv, groups.csv" + (", a figure a family" if plots else "")
-    console.print(printable(f"{out}: {files}"), markup=False, highlight=False)

@@ -40,8 +40,8 @@ _KNOWN: dict[str, Role] = {
     **dict.fromkeys(_CLIENT.split(), "client"),
     **dict.fromkeys(_OTHER.split(), "other"),
 }
-_FIRST_NAMES = frozenset({"pat", "claude"})
-"""Labels of a role that are first names, too: they name the role only beside a label of the other role."""
+_FIRST_NAME = "pat"
+"""A label of a role that is a first name, too: it names the role only beside a label of the other role."""
 _PAIRS = (("c", "p"), ("q", "a"), ("i", "r"), ("i", "b"), ("i", "p"))
 """Letters that have their roles only beside each other, the therapist's first: counselor and patient, question and
 answer, interviewer and respondent (Befragte, participant)."""
@@ -96,7 +96,7 @@ def role_of_label(label: str) -> Role | None:
         return "therapist"
     if len(words) > _LONGEST_ROLE:
         return None
-    ends = {_KNOWN[word] for word in {first, last} - _FIRST_NAMES if word in _KNOWN and len(word) > 1} - {"other"}
+    ends = {_KNOWN[word] for word in {first, last} - {_FIRST_NAME} if word in _KNOWN and len(word) > 1} - {"other"}
     return ends.pop() if len(ends) == 1 else None
 
 
@@ -108,7 +108,7 @@ def is_first_name(label: str) -> bool:
     >>> is_first_name("Pat"), is_first_name("Pat:"), is_first_name("Patient")
     (True, True, False)
     """
-    return "".join(_NO_WORDS.sub(" ", label.lower()).split()) in _FIRST_NAMES
+    return _NO_WORDS.sub(" ", label.lower()).split() == [_FIRST_NAME]
 
 
 def names_speaker(name: str, labels: Iterable[str]) -> bool:
@@ -159,9 +159,8 @@ def _by_label(said: Iterable[str]) -> dict[str, Role]:
     """Roles that the labels name: each by itself, and pairs of letters together."""
     labels = list(said)
     roles = {label: role for label in labels if (role := role_of_label(label))}
-    for label in filter(is_first_name, labels):
-        if not set(_MAIN) - {roles[label]} & {role for other, role in roles.items() if other != label}:
-            del roles[label]
+    if "therapist" not in roles.values():
+        roles = {label: role for label, role in roles.items() if not is_first_name(label)}
     letters = {label.strip(" .*").lower(): label for label in labels}
     for one, other in _PAIRS:
         if "therapist" not in roles.values() and {one, other} <= set(letters):
