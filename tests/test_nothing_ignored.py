@@ -236,17 +236,22 @@ def test_a_table_is_held_against_what_was_given(tmp_path: Path) -> None:
     above = written(tmp_path / "above")
     written(above / "below", one=("T", "C"))
     (above / "sessions.csv").write_text(table, encoding="utf-8")
+    both = written(tmp_path / "both", one=("T", "C"))
+    for name in ("own.csv", "sessions.csv"):
+        (both / name).write_text(table, encoding="utf-8")
     (talks / "two.txt").write_bytes(b"%PDF and no transcript")
-    one, own, high, unread = commands(
+    one, own, high, two, unread = commands(
         tmp_path,
         ("inspect", "talks/one.txt"),
         ("inspect", "talks/one.txt", "--metadata", "own.csv"),
         ("inspect", "above"),
+        ("inspect", "both", "--metadata", "both/own.csv"),
         ("run", "talks", *FAST, "--out", "r"),
     )
     assert "Check:" not in one.said, "a file of a folder was given, whose table tells of the others as well"
     assert own.said.count("is about no session that was read") == 2
     assert "none of its 3 rows is about a session that was read" in high.said
+    assert two.said.count("is about no session that was read") == 4
     assert unread.status == 1
     kinds = pd.read_csv(tmp_path / "r" / "problems.csv")[["kind", "line"]].fillna(0).to_numpy().tolist()
     assert kinds == [["not read", 0], ["check", 4]], "the row of a file that cannot be read is right"

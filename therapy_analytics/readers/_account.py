@@ -171,10 +171,12 @@ class Account:
 
     def _is_for_all(self, table: Table) -> bool:
         """Tell whether each row should have its session: not where some files of the table's folder were not given."""
-        if self._options.metadata is not None and table.place == placed(self._options.metadata):
+        own = "" if self._options.metadata is None else placed(self._options.metadata)
+        if table.place == own:
             return True
+        known = {*self._files, real(own)} if own else self._files
         try:
-            return all(real(path) in self._files for path in transcripts_in(folder_of(table.place)))
+            return all(real(path) in known for path in transcripts_in(folder_of(table.place)))
         except UnreadableFileError:
             return False
 

@@ -88,11 +88,11 @@ def _below(folder: str, forbidden: str | None, on_table: Callable[[str], None] |
         if is_folder(path):
             if not _is_passed_by(path, forbidden):
                 yield from _below(path, forbidden, on_table)
-        elif is_metadata(located(path)):
-            if on_table is not None:
-                on_table(path)
         elif not _passed_over(path):
-            yield path
+            if not is_metadata(located(path)):
+                yield path
+            elif on_table is not None:
+                on_table(path)
 
 
 def names_in(folder: str) -> list[str]:
