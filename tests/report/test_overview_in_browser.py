@@ -85,7 +85,7 @@ def without(overview: dict[str, Any]) -> dict[str, Any]:
     """One session without anything to hold it against, and some of its values not defined."""
     bare = copy.deepcopy(overview)
     bare |= {"references": [], "groups": {}, "about": [], "findings": [], "findings_how": "", "limits": []}
-    bare["sessions"] = bare["sessions"][:1]
+    bare |= {"sessions": bare["sessions"][:1], "problems": []}
     for measure in bare["measures"]:
         measure["references"] = {}
     bare["sessions"][0]["values"] = [[None] * 5 for _ in bare["measures"]]
