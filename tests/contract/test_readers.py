@@ -67,8 +67,9 @@ def sessions_of(path: Path) -> tuple[Session, ...]:
 
 
 def rewritten(sample: Path, folder: Path, data: bytes) -> Path:
-    """Write other bytes under the sample's name, beside the same table about sessions."""
-    shutil.copy(FOLDERS[0] / "sessions.csv", folder)
+    """Write other bytes under the sample's name, beside the same table about sessions, if there is one."""
+    if (table := sample.with_name("sessions.csv")).is_file():
+        shutil.copy(table, folder)
     path = folder / sample.name
     path.write_bytes(data)
     return path
