@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,14 +13,18 @@ from therapy_analytics.cli._app import (
     SOME_FILES_FAILED,
     Client,
     Columns,
+    Keep,
     Metadata,
     Pattern,
     Replace,
     Therapist,
     app,
     fail,
+    pairs,
     read_options,
+    say,
 )
+from therapy_analytics.cli._tables import show_comparison
 
 
 @app.command()
@@ -101,7 +104,7 @@ def compare(
         found.write(out, plots=plots, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    _show(found.words, out, plots=plots)
+    show_comparison(found.words, out, plots=plots)
 
 
 @app.command()
@@ -153,23 +156,22 @@ def agree(
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
 ) -> None:
     """Say how far the machine's codes agree with people's, and people's with each other's."""
-    from therapy_analytics.agreement import GoldOptions  # noqa: PLC0415
+    from therapy_analytics.agreement import NAMES, GoldOptions  # noqa: PLC0415
     from therapy_analytics.agreement import agreement as agreement_of  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
 
     os.umask(0o077)
     try:
         options = GoldOptions(
-            columns=dict(pair.strip().split("=", 1) for pair in columns.split(",") if "=" in pair),
+            columns=pairs(columns, NAMES, "--columns"),
             labels=labels, book=book, blank=blank, transcripts=transcripts,
         )  # fmt: skip
         found = agreement_of(results, gold, options=options, seed=seed, draws=draws)
         found.write(out, figures=plots, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    for line in found.summary:
-        typer.echo(line)
-    typer.echo(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv")
+    say(*(line for told in found.summary for line in told.split("\n")))
+    say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv")
 
 
 @app.command()
@@ -224,6 +226,7 @@ def train(
     client: Client = None,
     metadata: Metadata = None,
     pattern: Pattern = None,
+    keep: Keep = None,
     beside: Annotated[
         str, typer.Option(help="Which tagger of the package is scored on the same turns, to compare: accurate or fast.")
     ] = "accurate",
@@ -232,25 +235,25 @@ def train(
     ] = 0,
 ) -> None:
     """Learn the tagger anew, or codes of your own, from codes that people gave, and say how good that is."""
+    from therapy_analytics.agreement import NAMES  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.training import TrainOptions  # noqa: PLC0415
     from therapy_analytics.training import train as learn  # noqa: PLC0415
 
     os.umask(0o077)
-    pairs = dict(pair.partition("=")[::2] for pair in code_columns.split(",") if pair.strip())
+    columns_of_codes = pairs(code_columns, NAMES, "--code-columns")
     try:
         options = TrainOptions(
-            codebook=codebook, columns=pairs, blank=blank, only=tuple(only or ()), group=group, warm_start=not cold,
-            beside=beside, seed=seed,
+            codebook=codebook, columns=columns_of_codes, blank=blank, only=tuple(only or ()), group=group,
+            warm_start=not cold, beside=beside, seed=seed,
         )  # fmt: skip
         found = learn(
             codes, transcripts, out, options=options,
-            read_options=read_options(columns, therapist, client, metadata, pattern), replace=replace,
+            read_options=read_options(columns, therapist, client, metadata, pattern, keep), replace=replace,
         )  # fmt: skip
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    for line in found.words:
-        typer.echo(line)
+    say(*(line for told in found.words for line in told.split("\n")))
     raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
 
 
@@ -279,7 +282,7 @@ def report(
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     held = "the words of the transcripts" if quotes else "no words of the transcripts"
-    typer.echo(f"{page}: open it in a browser. It holds {held}.")
+    say(f"{page}: open it in a browser. It holds {held}.")
 
 
 @app.command()
@@ -305,7 +308,7 @@ def export(
         files = export_tables(results, out, to=to, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    typer.echo("\n".join(str(path) for path in files))
+    say(*map(str, files))
 
 
 @app.command()
@@ -327,20 +330,9 @@ def codebook(
         table = codes_table([codebook_named(book) for book in books]) if books else analyze([], extras=EXTRAS).codebook
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    sys.stdout.write(csv_of_frame(table))
+    say(*csv_of_frame(table).removesuffix("\n").split("\n"))
 
 
 def _say(sentence: str) -> None:
     """Tell something that is no result."""
-    typer.echo(sentence, err=True)
-
-
-def _show(words: str, out: Path, *, plots: bool) -> None:
-    """Print what a comparison says, less how it was done, which stands in its file."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.markdown import Markdown  # noqa: PLC0415
-
-    console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(Markdown(words.partition("## How it was done")[0]))
-    files = "comparison.md (these words), comparison.csv, groups.csv" + (", a figure a family" if plots else "")
-    console.print(f"{out}: {files}", markup=False, highlight=False)
+    say(sentence, err=True)

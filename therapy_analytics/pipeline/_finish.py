@@ -18,6 +18,8 @@ from therapy_analytics.readers._notes import counted
 
 MOST_TOGETHER = 2_000
 """Sessions that a page can hold and a browser show, and that figures of the whole run are drawn over."""
+MOST_TO_CHECK = 8
+"""So many things to check in the tables about sessions are said on the screen; all stand in ``problems.csv``."""
 
 
 @dataclass(slots=True)
@@ -69,7 +71,8 @@ def finish(
     """
     unread = [file.problem for file in found.files if file.problem is not None]
     problems = (*unread, *measured.problems)
-    results.write_csv(results.problems_table(problems), folder.path / "problems.csv")
+    remarks = tuple(found.account.remarks())
+    results.write_csv(results.problems_table(unread, measured.problems, remarks), folder.path / "problems.csv")
     totals = _totals(work, found, measured)
     tagger = tagger_recipe(work.settings.tagger, totals.counted)
     about = {**recipe, "inputs": found.records(folder.path), "tagger": tagger}
@@ -81,8 +84,9 @@ def finish(
         if len(totals.ids) <= MOST_TOGETHER:
             _draw(work, totals, writing)
     return RunResult(
-        folder.path, problems, tagger, work.settings.rated, measured.n_kept, len(measured.problems), form=work.form
-    )
+        folder.path, problems, tagger, work.settings.rated, measured.n_kept, len(measured.problems), form=work.form,
+        remarks=remarks, told=tuple(found.account.lines(MOST_TO_CHECK)),
+    )  # fmt: skip
 
 
 def _refuse_missing(n: int, folder: results.Folder) -> None:

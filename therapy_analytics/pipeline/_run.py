@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from therapy_analytics import results
 from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_read
@@ -14,6 +14,7 @@ from therapy_analytics.behaviours.explain import explaining_tagger
 from therapy_analytics.engine import Crew, Lost, crew, refuse_to_begin_again
 from therapy_analytics.errors import BadOptionError, NothingToReadError
 from therapy_analytics.language.syntax import load_tagger
+from therapy_analytics.loading import Form
 from therapy_analytics.outputs import written_to
 from therapy_analytics.pipeline._before import differences, refuse_other_transcripts
 from therapy_analytics.pipeline._finish import Measured, finish
@@ -23,7 +24,7 @@ from therapy_analytics.pipeline._survey import Survey, survey
 from therapy_analytics.pipeline._work import Outcome, Work, forget, lost, write_item
 from therapy_analytics.pipeline._writing import RunResult, Writing
 from therapy_analytics.plots._figures import check_formats
-from therapy_analytics.readers import ReadOptions
+from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._addresses import placed
 from therapy_analytics.readers._pieces import find_pieces
 from therapy_analytics.settings import Settings, as_recipe, program
@@ -71,7 +72,8 @@ def run(
         There is no transcript, or none that can be read (its ``problems`` say why), or no session could be measured.
     BadOptionError
         The folder holds something that is not a result of this program or results of other transcripts, another run
-        is writing into it, what is to be written cannot be, or no processes can be started.
+        is writing into it, what is to be written cannot be, no processes can be started, or an option had no effect on
+        any transcript.
     CannotWriteError
         The disk is full, or the folder went away while the run was going on.
 
@@ -85,8 +87,9 @@ def run(
     settings = dataclasses.replace(settings, tagger=with_codebooks_read(settings.tagger))
     options = read_options or ReadOptions()
     _check(settings, writing)
-    out = Path(out)
-    pieces = list(find_pieces(paths, options=options, leave_out=out))
+    out, anywhere = Path(out), _from_anywhere(options)
+    account = Account(options)
+    pieces = list(find_pieces(paths, options=options, leave_out=out, on_table=account.saw_table))
     writing.on_files(sum(piece.part == 0 for piece in pieces))
     check_coder(settings.tagger)
     if "syntax" in settings.extras:
@@ -97,8 +100,7 @@ def run(
         crew(processes=writing.processes, scheduler=writing.scheduler, alike=program, remote=writing.remote) as workers,
     ):
         # All files are read twice: first for their names, and for those sessions that are strangers to all others.
-        anywhere = _from_anywhere(options)
-        found = survey(pieces, anywhere, crew=workers, on_file=writing.on_file)
+        found = survey(pieces, anywhere, crew=workers, account=account, on_file=writing.on_file)
         asked = _recipe(settings, options, writing)
         _begin(folder, found, asked, writing, replace=replace)
         work = _work(settings, anywhere, writing, found, asked, out)
@@ -132,6 +134,8 @@ def _nothing(found: Survey) -> NothingToReadError:
 def _check(settings: Settings, writing: Writing) -> None:
     refuse_taken_names(settings)
     check_formats(writing.formats)
+    if writing.form not in get_args(Form):
+        raise BadOptionError("--output-format", f"there is none named {writing.form!r}", "Known: csv, parquet")
     if writing.explain:
         explaining_tagger(settings.tagger)
     if writing.form == "parquet":
@@ -139,9 +143,25 @@ def _check(settings: Settings, writing: Writing) -> None:
         if writing.page:
             problem, remedy = "the page is made from tables in CSV", "Leave --report out, or write CSV"
             raise BadOptionError("--report", problem, remedy)
-    if writing.scheduler is not None and settings.tagger.kind == "llm":
+    _check_workers(settings, writing)
+    if settings.spacy_model is not None and "syntax" not in settings.extras:
+        problem = "it tags parts of speech, for which nobody asked"
+        raise BadOptionError("--spacy-model", problem, "Add --syntax (extras={'syntax'}), or leave it out")
+
+
+def _check_workers(settings: Settings, writing: Writing) -> None:
+    """Raise where options on who works contradict each other, or have no effect."""
+    if writing.scheduler is None:
+        if writing.remote:
+            problem = "no scheduler is given that could be on another machine"
+            raise BadOptionError("--allow-remote", problem, "Leave it out, or add --engine dask --scheduler ADDRESS")
+        return
+    if settings.tagger.kind == "llm":
         problem = "a language model on a server is asked from one machine"
         raise BadOptionError("--engine dask", problem, "Leave it out, or take another --tagger")
+    if writing.processes > 1:
+        problem = "the workers of the cluster do the work, not processes of this machine"
+        raise BadOptionError("--processes", problem, "Leave it out, or leave out --engine dask")
 
 
 def _from_anywhere(options: ReadOptions) -> ReadOptions:

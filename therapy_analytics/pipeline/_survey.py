@@ -18,11 +18,11 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.language.company import Candidate, Choice, candidate
 from therapy_analytics.outputs import seen_from
 from therapy_analytics.pipeline._items import Lender, Named, Slice
+from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._pieces import Names, Piece, PieceReading, no_words, read_piece
 
 if TYPE_CHECKING:
-    from therapy_analytics.readers import ReadOptions
     from therapy_analytics.session import Session
 
 PIECES_AT_A_TIME = 32
@@ -118,6 +118,8 @@ class Survey:
         How many there are.
     about, gold : dict
         As in `Seen`, of all sessions, in order of appearance.
+    account : Account
+        What is to be said of options, tables about sessions and guessed roles.
     """
 
     files: list[InputFile] = field(default_factory=list)
@@ -126,6 +128,7 @@ class Survey:
     n_turns: int = 0
     about: dict[str, None] = field(default_factory=dict)
     gold: dict[str, None] = field(default_factory=dict)
+    account: Account = field(default_factory=lambda: Account(ReadOptions()))
     _names: Names = field(default_factory=Names)
     _choice: Choice[Lender] = field(default_factory=Choice)
 
@@ -138,6 +141,7 @@ class Survey:
             seen = _look(piece, options, ids)  # by these names, a table may say other things of them
         else:
             ids = None
+        self.account.add(seen.reading)
         if piece.part == 0:
             self.files.append(InputFile(piece.path, piece.place))
         self.files[-1].add(seen)
@@ -168,7 +172,12 @@ class Survey:
 
 
 def survey(
-    pieces: Iterable[Piece], options: ReadOptions, *, crew: Crew, on_file: Callable[[InputFile], None]
+    pieces: Iterable[Piece],
+    options: ReadOptions,
+    *,
+    crew: Crew,
+    account: Account,
+    on_file: Callable[[InputFile], None],
 ) -> Survey:
     """Look at all sessions once.
 
@@ -180,10 +189,17 @@ def survey(
         How they are read.
     crew : Crew
         Who does it.
+    account : Account
+        Filled with what the options did.
     on_file : callable
         Told of each file that was looked at.
+
+    Raises
+    ------
+    BadOptionError
+        An option had no effect on any session.
     """
-    found = Survey()
+    found = Survey(account=account)
     function = functools.partial(_look_at, options=options)
     for group, outcome in crew.in_order(function, _groups(pieces), apart=_apart):
         for seen in _lost(group, outcome) if isinstance(outcome, Lost) else outcome:
@@ -191,6 +207,7 @@ def survey(
                 _end(found.files, on_file)
             found.add(seen, options)
     _end(found.files, on_file)
+    account.refuse()
     return found
 
 

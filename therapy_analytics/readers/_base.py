@@ -51,6 +51,13 @@ class ReadOptions:
         A table about the sessions, besides any ``sessions.csv`` beside the files.
     pattern : str or None
         What the names of the files say, as in ``{counselor}_{client}_{date}``.
+    keep : tuple of str
+        Columns of remarks (``comment``, ``notes``, ...) of the tables about sessions, which are left out unless named.
+
+    Notes
+    -----
+    An option that has no effect on any transcript is an error when all have been read; where it has an effect on
+    some sessions, the `notes` of the others say so.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -58,6 +65,7 @@ class ReadOptions:
     client: str | None = None
     metadata: Path | str | None = None
     pattern: str | None = None
+    keep: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +99,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RawSession:
-    """The rows of one session as they stand in a file; an empty name means the file's own."""
+    """The rows of one session as they stand in a file; an empty name means the file's own.
+
+    `of_table` tells whether it was read from a table with columns, for which the option of columns is meant.
+    """
 
     name: str
     rows: list[Row]
     metadata: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    of_table: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,8 @@ def _write(table: pd.DataFrame, path: Path) -> None:
     arrays = [arrow.array(table[name], type=kind, from_pandas=True) for name, kind in fields]
     # Nothing of pandas goes along: each part would say how many rows it has, and so have a schema of its own.
     whole = arrow.Table.from_arrays(arrays, schema=arrow.schema(fields))
-    arrow.parquet.write_table(whole, path, compression="zstd", write_page_checksum=True)
+    with path.open("wb") as file:  # by its name, pyarrow opens none that is not UTF-8
+        arrow.parquet.write_table(whole, file, compression="zstd", write_page_checksum=True)
 
 
 def _type(kind: Any, arrow: Any) -> Any:

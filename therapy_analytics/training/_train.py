@@ -16,7 +16,7 @@ from therapy_analytics.behaviours import Code, load_accurate, load_tagger
 from therapy_analytics.behaviours.features import Features, featurize
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, refuse_others, sources_of
-from therapy_analytics.readers import ReadOptions, read_files
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.session import Session
 from therapy_analytics.training import _fit
 from therapy_analytics.training._card import FILES, About, Arrays, table_of, write_model
@@ -37,11 +37,15 @@ class Training:
         A row a code, as ``scores.csv``.
     notes : tuple of str
         What a reader should know of the data, in sentences.
+    told : tuple of str
+        What to say of options, guessed roles and tables about sessions, in sentences. Labels stand here, and in no
+        file of the model.
     """
 
     out: Path | None
     scores: pd.DataFrame = field(repr=False)
     notes: tuple[str, ...] = field(repr=False)
+    told: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def learnt(self) -> tuple[str, ...]:
@@ -53,7 +57,7 @@ class Training:
         """What was found, line by line: a table, what was left out and why, and how to use the model."""
         told = [table_of(self.scores)] if self.learnt else ["No code could be learnt."]
         told += [f"Left out: {code}: {why}." for code, why in self.left_out.items()]
-        told += list(self.notes)
+        told += [*self.notes, *self.told]
         if self.out is None:
             return [*told, "No model was written."]
         return [
@@ -133,19 +137,25 @@ def train(
     made = Made(what="a model", names=FILES, sources=sources, replace=replace, say=told.append)
     if out is not None:
         refuse_others(Path(out), made)  # before the hours that it may take
-    sessions = _sessions(transcripts, read_options)
+    account = Account(read_options or ReadOptions())
+    sessions = _sessions(transcripts, read_options, account)
     material = material_of(codes, sessions, options)
     _refuse_few(material)
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
         found = _train(material, Path(out) if out is not None else None, options, made)
-    return dataclasses.replace(found, notes=(*found.notes, *told))
+    return dataclasses.replace(found, notes=(*found.notes, *told), told=tuple(account.lines()))
 
 
-def _sessions(transcripts: str | Path | Sequence[Session], options: ReadOptions | None) -> list[Session]:
+def _sessions(
+    transcripts: str | Path | Sequence[Session], options: ReadOptions | None, account: Account
+) -> list[Session]:
     if not isinstance(transcripts, str | Path):
+        if options is not None and options != ReadOptions():
+            problem = "the sessions are read already, so that options of reading have no effect"
+            raise BadOptionError("read_options", problem, "Give them to read(), or give the path of the transcripts")
         return list(transcripts)
     sessions: list[Session] = []
-    for reading in read_files([transcripts], options=options):
+    for reading in read_files([transcripts], options=options, account=account):
         if reading.problem is not None:
             raise reading.problem
         sessions += reading.sessions

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.outputs import OUT, refuse_unusable, written_to
-from therapy_analytics.readers import ReadOptions, read_files
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.session import Session
 from therapy_analytics.writers._base import WRITERS
 
@@ -28,11 +28,14 @@ class Conversion:
         Session id, and what of it the form cannot hold; sessions that lose nothing are left out.
     problems : tuple of UnreadableFileError
         Files that could not be read.
+    told : tuple of str
+        What to say of options, guessed roles and tables about sessions, in sentences.
     """
 
     files: tuple[Path, ...]
     losses: tuple[tuple[str, tuple[str, ...]], ...]
     problems: tuple[UnreadableFileError, ...]
+    told: tuple[str, ...] = field(default=(), repr=False)
 
 
 def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: ReadOptions | None = None) -> Conversion:
@@ -59,7 +62,8 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     UnknownNameError
         There is no such form.
     BadOptionError
-        A file of that name stands in the folder already; none is written then. Or it cannot be a folder.
+        A file of that name stands in the folder already (none is written then), it cannot be a folder, or an option had
+        no effect on any transcript.
     CannotWriteError
         The system refused to write.
     NothingToReadError
@@ -69,7 +73,8 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     refuse_unusable(out)
     sessions: list[Session] = []
     problems: list[UnreadableFileError] = []
-    for reading in read_files(paths, options=options, leave_out=out):
+    account = Account(options or ReadOptions())
+    for reading in read_files(paths, options=options, leave_out=out, account=account):
         sessions.extend(reading.sessions)
         if reading.problem is not None:
             problems.append(reading.problem)
@@ -85,7 +90,7 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
         if about:
             _create(files[-1], about)
     losses = tuple((session.id, lost) for session in sessions if (lost := tuple(form.losses(session))))
-    return Conversion(tuple(files), losses, tuple(problems))
+    return Conversion(tuple(files), losses, tuple(problems), tuple(account.lines()))
 
 
 def _create(path: Path, data: bytes) -> None:

@@ -1,8 +1,9 @@
-"""What is printed after a run."""
+"""Tables and texts on the screen: what a run found, and what a comparison says."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,18 +12,18 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-def print_summary(result: RunResult, writing: Writing) -> None:
+def show_run(result: RunResult, writing: Writing) -> None:
     """Print what was found and where it stands."""
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
+    from therapy_analytics.progress import Terminal  # noqa: PLC0415
     from therapy_analytics.readers._notes import counted  # noqa: PLC0415
     from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
 
     shown, caption = columns_shown(result)
     frame = result.columns(("session_id", "counselor", "n_turns", *(name for _, name in shown)))
-    console = Console(width=None if sys.stdout.isatty() else 100)
+    console = Terminal(width=None if sys.stdout.isatty() else 100)
     table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
     for heading in ("session", "counselor"):
         table.add_column(heading)
@@ -38,3 +39,15 @@ def print_summary(result: RunResult, writing: Writing) -> None:
     console.print(table)
     for line in pointers(result, writing):
         console.print(line, markup=False, highlight=False)
+
+
+def show_comparison(words: str, out: Path, *, plots: bool) -> None:
+    """Print what a comparison says, less how it was done, which stands in its file."""
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    from therapy_analytics.progress import Terminal  # noqa: PLC0415
+
+    console = Terminal(width=None if sys.stdout.isatty() else 100)
+    console.print(Markdown(words.partition("## How it was done")[0]))
+    files = "comparison.md (these words), comparison.csv, groups.csv" + (", a figure a family" if plots else "")
+    console.print(f"{out}: {files}", markup=False, highlight=False)
