@@ -137,7 +137,8 @@ def _parse_dic(data: bytes, path: Path, sha256: str) -> Lexicon:
         entry, *numbers = line.strip().split("\t") if "\t" in line.strip() else line.split()
         for number in " ".join(numbers).split():
             if number not in labels:
-                raise BadDataFileError(str(path), f"an entry uses the unknown category {number[:20]}", "List it above")
+                named = number[:20] if number.isalnum() else "of another name than a number"
+                raise BadDataFileError(str(path), f"an entry uses the unknown category {named}", "List it above")
             words[number].append(entry)
     name = _slug(path.stem)
     return Lexicon(

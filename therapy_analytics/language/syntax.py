@@ -42,6 +42,7 @@ LARGEST_PIPELINE = 2048 * MB
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\u00b4", "'"))
 _NEEDED = frozenset({"tok2vec", "transformer", "curated_transformer", "tagger", "morphologizer", "attribute_ruler"})
 _BATCH_TOKENS = 2_000
+_TRIED = "She told me, when I slept well, that 2 of the old books were lost there and she does not know why."
 
 
 def tag(texts: Sequence[str], *, model: str | None = None) -> NDArray[np.int8]:
@@ -110,6 +111,7 @@ def _load(name: str) -> Any:
         raise BadDataFileError(name, f"the pipeline has more than {LARGEST_PIPELINE // MB} MB", remedy)
     try:
         nlp = spacy.load(name)
+        list(nlp.pipe([_document(nlp, _TRIED)]))  # a broken part may show only when it is used
     except Exception as error:  # noqa: BLE001 (what a broken part makes spaCy raise is of many kinds)
         problem = f"spaCy cannot load this pipeline ({type(error).__name__})"
         raise BadDataFileError(name, problem, remedy) from None
