@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers import ReadOptions, read_files
-from therapy_analytics.session import Session
 from therapy_analytics.writers._base import WRITERS
 
 
@@ -63,19 +62,20 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
         There is no file to read.
     """
     form, out = WRITERS[to], Path(out)
-    sessions: list[Session] = []
+    files: list[Path] = []
+    known: dict[str, Mapping[str, str]] = {}
+    losses: list[tuple[str, tuple[str, ...]]] = []
     problems: list[UnreadableFileError] = []
-    for reading in read_files(paths, options=options, leave_out=out):
-        sessions.extend(reading.sessions)
-        if reading.problem is not None:
-            problems.append(reading.problem)
-    private.folder(out)
-    files = tuple(_create(out / f"{session.id}{form.suffix}", form.write(session)) for session in sessions)
-    about = _about(sessions)
-    if about:
-        files = (*files, _create(out / "sessions.csv", about))
-    losses = tuple((session.id, lost) for session in sessions if (lost := tuple(form.losses(session))))
-    return Conversion(files, losses, tuple(problems))
+    for reading in read_files(paths, options=options, leave_out=out):  # whose sessions are let go before the next
+        problems += [] if reading.problem is None else [reading.problem]
+        private.folder(out)
+        for session in reading.sessions:
+            files.append(_create(out / f"{session.id}{form.suffix}", form.write(session)))
+            known[session.id] = session.metadata
+            losses += [(session.id, lost)] if (lost := tuple(form.losses(session))) else []
+    if about := _about(known):
+        files.append(_create(out / "sessions.csv", about))
+    return Conversion(tuple(files), tuple(losses), tuple(problems))
 
 
 def _create(path: Path, data: bytes) -> Path:
@@ -88,10 +88,10 @@ def _create(path: Path, data: bytes) -> Path:
     return path
 
 
-def _about(sessions: list[Session]) -> bytes:
+def _about(known: Mapping[str, Mapping[str, str]]) -> bytes:
     """Return the table about the sessions, or nothing where nothing is known of them."""
-    names = dict.fromkeys(name for session in sessions for name in session.metadata)
+    names = dict.fromkeys(name for metadata in known.values() for name in metadata)
     if not names:
         return b""
-    rows = [[session.id, *(session.metadata.get(name, "") for name in names)] for session in sessions]
+    rows = [[session, *(metadata.get(name, "") for name in names)] for session, metadata in known.items()]
     return csv_of_rows([["session_id", *names], *rows]).encode()
