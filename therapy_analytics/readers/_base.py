@@ -61,6 +61,10 @@ class ReadOptions:
     pattern: str | None = None
 
 
+_NO_CODES: Mapping[str, str] = {}
+"""Of most rows: a million empty ones would take their room."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row, message, line or cue.
@@ -87,7 +91,7 @@ class Row:
     start_s: float | None = None
     end_s: float | None = None
     role: Role | None = None
-    gold: Mapping[str, str] = field(default_factory=dict)
+    gold: Mapping[str, str] = field(default_factory=lambda: _NO_CODES)
 
 
 @dataclass(frozen=True, slots=True)
