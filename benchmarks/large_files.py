@@ -21,8 +21,9 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count, islice
 from pathlib import Path
 
 MB = 2**20
@@ -53,17 +54,26 @@ class Took:
     said: str
 
 
-def turns(n_sessions: int | None = None) -> Iterator[tuple[int, int, str, str]]:
-    """Yield session, second, speaker and words, without end if no number is given."""
-    draw = random.Random(7)
-    said = re.findall(r"^\W*\w[^:\n]{0,30}:\s+(\S.{20,200})$", _texts(), re.MULTILINE)
-    session = 0
-    while n_sessions is None or session < n_sessions:
-        for at in range(TURNS):
-            words = draw.choice(said).split()
-            words[draw.randrange(len(words))] = draw.choice(draw.choice(said).split())
-            yield session, at * 7, ("Therapist", "Client")[at % 2], " ".join(words)
-        session += 1
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What is said in a file: turns of so many words at most; where a form must know all of them, so many turns."""
+
+    most_words: int = 50
+    n_turns: int = 0
+
+    def turns(self) -> Iterator[tuple[int, int, str, str]]:
+        """Yield session, second, speaker and words, without end."""
+        draw = random.Random(7)
+        said = re.findall(r"^\W*\w[^:\n]{0,30}:\s+(\S.{20,200})$", _texts(), re.MULTILINE)
+        for session in count():
+            for at in range(TURNS):
+                words = draw.choice(said).split()[: self.most_words]
+                words[draw.randrange(len(words))] = draw.choice(draw.choice(said).split())
+                yield session, at * 7, ("Therapist", "Client")[at % 2], " ".join(words)
+
+    def in_one(self) -> Iterator[tuple[int, str, str]]:
+        """Yield the turns of one session that never ends, with the number of each."""
+        return ((number, speaker, text) for number, (_, _, speaker, text) in enumerate(self.turns()))
 
 
 def _texts() -> str:
@@ -74,88 +84,80 @@ def _clock(second: int, sign: str = ".") -> str:
     return f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}{sign}000"
 
 
-def _one_after_the_other() -> Iterator[tuple[int, str, str]]:
-    """Yield turns of one session that never ends, with the number of each."""
-    return ((number, speaker, text) for number, (_, _, speaker, text) in enumerate(turns()))
+def _labelled(talk: Talk) -> Iterator[str]:
+    return (f"{speaker}: {text}\n" for _, speaker, text in talk.in_one())
 
 
-def _labelled() -> Iterator[str]:
-    return (f"{speaker}: {text}\n" for _, speaker, text in _one_after_the_other())
+def _markdown(talk: Talk) -> Iterator[str]:
+    return (f"**{speaker}:** {text}\n\n" for _, speaker, text in talk.in_one())
 
 
-def _markdown() -> Iterator[str]:
-    return (f"**{speaker}:** {text}\n\n" for _, speaker, text in _one_after_the_other())
-
-
-def _table(delimiter: str) -> Iterator[str]:
+def _table(talk: Talk, delimiter: str) -> Iterator[str]:
     yield delimiter.join(("session_id", "speaker", "text", "start")) + "\n"
-    for session, second, speaker, text in turns():
+    for session, second, speaker, text in talk.turns():
         line = io.StringIO()
         csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow([f"s{session}", speaker, text, second])
         yield line.getvalue()
 
 
-def _sessions() -> Iterator[str]:
-    found = turns()
+def _sessions(talk: Talk) -> Iterator[str]:
+    found = talk.turns()
     while some := list(islice(found, TURNS)):
         messages = [{"speaker": speaker, "text": text, "start": second} for _, second, speaker, text in some]
         yield json.dumps({"id": f"s{some[0][0]}", "messages": messages})
 
 
-def _json() -> Iterator[str]:
+def _json(talk: Talk) -> Iterator[str]:
     yield "["
-    for number, session in enumerate(_sessions()):
+    for number, session in enumerate(_sessions(talk)):
         yield f",\n{session}" if number else session
 
 
-def _lines() -> Iterator[str]:
-    return (f"{session}\n" for session in _sessions())
+def _lines(talk: Talk) -> Iterator[str]:
+    return (f"{session}\n" for session in _sessions(talk))
 
 
-def _web_captions() -> Iterator[str]:
+def _web_captions(talk: Talk) -> Iterator[str]:
     yield "WEBVTT\n\n"
-    for number, speaker, text in _one_after_the_other():
+    for number, speaker, text in talk.in_one():
         yield f"{_clock(7 * number)} --> {_clock(7 * number + 6)}\n<v {speaker}>{text}\n\n"
 
 
-def _subtitles() -> Iterator[str]:
-    for number, speaker, text in _one_after_the_other():
+def _subtitles(talk: Talk) -> Iterator[str]:
+    for number, speaker, text in talk.in_one():
         yield f"{number + 1}\n{_clock(7 * number, ',')} --> {_clock(7 * number + 6, ',')}\n{speaker}: {text}\n\n"
 
 
-def _chat() -> Iterator[str]:
+def _chat(talk: Talk) -> Iterator[str]:
     yield "@UTF8\n@Begin\n@Languages:\teng\n@Participants:\tTHE Therapist, CLI Client\n"
-    for number, speaker, text in _one_after_the_other():
+    for number, speaker, text in talk.in_one():
         yield f"*{speaker[:3].upper()}:\t{text} \x15{7000 * number}_{7000 * number + 6000}\x15\n"
 
 
-def _textgrid() -> Iterator[str]:
+def _textgrid(talk: Talk) -> Iterator[str]:
     yield 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n9000000\n<exists>\n2\n'
     for speaker in ("Therapist", "Client"):
-        some = [one for one in islice(_one_after_the_other(), _textgrid_rows) if one[1] == speaker]
+        some = [one for one in islice(talk.in_one(), talk.n_turns) if one[1] == speaker]
         yield f'"IntervalTier"\n"{speaker}"\n0\n9000000\n{len(some)}\n'
         for number, _, text in some:
             yield f'{7 * number}\n{7 * number + 6}\n"{text.replace(chr(34), "")}"\n'
 
 
-_textgrid_rows = 0
-
-
-def _rich() -> Iterator[str]:
+def _rich(talk: Talk) -> Iterator[str]:
     yield "{\\rtf1\\ansi\\deff0{\\fonttbl{\\f0 Arial;}}\n"
-    for _, speaker, text in _one_after_the_other():
+    for _, speaker, text in talk.in_one():
         yield f"{speaker}: {text}\\par\n"
 
 
-def _messenger() -> Iterator[str]:
-    for number, speaker, text in _one_after_the_other():
+def _messenger(talk: Talk) -> Iterator[str]:
+    for number, speaker, text in talk.in_one():
         day, minute = divmod(number, 1440)
         date = f"{day % 28 + 1:02}/{day // 28 % 12 + 1:02}/{2000 + day // 336}"
         yield f"[{date}, {minute // 60:02}:{minute % 60:02}:00] {speaker}: {text}\n"
 
 
-def _elan() -> Iterator[str]:
-    rows = list(islice(_one_after_the_other(), _textgrid_rows))
+def _elan(talk: Talk) -> Iterator[str]:
+    rows = list(islice(talk.in_one(), talk.n_turns))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<ANNOTATION_DOCUMENT AUTHOR="" DATE="2026-01-01T00:00:00+00:00" '
     yield 'FORMAT="3.0" VERSION="3.0"><HEADER MEDIA_FILE="" TIME_UNITS="milliseconds"/><TIME_ORDER>'
     for number, _, _ in rows:
@@ -180,27 +182,27 @@ def _xml(text: str) -> str:
 
 
 ENDS = {"json": "]", "rtf": "}", "cha": "@End\n"}
-TEXTS: dict[str, Callable[[], Iterable[str]]] = {
-    "txt": _labelled, "md": _markdown, "csv": lambda: _table(","), "tsv": lambda: _table("\t"), "json": _json,
-    "jsonl": _lines, "vtt": _web_captions, "srt": _subtitles, "cha": _chat, "rtf": _rich, "chat.txt": _messenger,
+Writer = Callable[[Talk], Iterable[str]]
+TEXTS: dict[str, Writer] = {
+    "txt": _labelled, "md": _markdown, "csv": partial(_table, delimiter=","), "tsv": partial(_table, delimiter="\t"),
+    "json": _json, "jsonl": _lines, "vtt": _web_captions, "srt": _subtitles, "cha": _chat, "rtf": _rich,
+    "chat.txt": _messenger,
 }  # fmt: skip
-WHOLE: dict[str, tuple[Callable[[], Iterable[str]], int]] = {"TextGrid": (_textgrid, 110), "eaf": (_elan, 370)}
+WHOLE: dict[str, tuple[Writer, int]] = {"TextGrid": (_textgrid, 110), "eaf": (_elan, 370)}
 """Forms that must know all turns beforehand, and how many letters a turn takes in them."""
 FORMS = (*TEXTS, *WHOLE, "docx", "xlsx", "parquet")
 
 
-def make(form: str, n_bytes: int, folder: Path) -> Path:
+def make(form: str, n_bytes: int, folder: Path, talk: Talk = Talk()) -> Path:
     """Write a file of a form and return it; of packed forms the size is that of what is packed, about."""
-    global _textgrid_rows  # noqa: PLW0603 (the number of turns that a file of this size has)
     path = folder / f"talk.{form}"
     if form in TEXTS:
-        _write(path, TEXTS[form](), n_bytes, ENDS.get(form, ""))
+        _write(path, TEXTS[form](talk), n_bytes, ENDS.get(form, ""))
     elif form in WHOLE:
         writer, letters = WHOLE[form]
-        _textgrid_rows = max(n_bytes // letters, 10)
-        _write(path, writer(), sys.maxsize, "")
+        _write(path, writer(replace(talk, n_turns=max(n_bytes // letters, 10))), sys.maxsize, "")
     else:
-        {"docx": _document, "xlsx": _workbook, "parquet": _parquet}[form](path, n_bytes)
+        {"docx": _document, "xlsx": _workbook, "parquet": _parquet}[form](path, n_bytes, talk)
     return path
 
 
@@ -214,24 +216,24 @@ def _write(path: Path, lines: Iterable[str], n_bytes: int, end: str) -> None:
         file.write(end)
 
 
-def _document(path: Path, n_bytes: int) -> None:
+def _document(path: Path, n_bytes: int, talk: Talk) -> None:
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("word/document.xml", "w") as part:
         written = part.write(f'<?xml version="1.0"?><w:document xmlns:w="{space}"><w:body>'.encode())
-        for _, speaker, text in _one_after_the_other():
+        for _, speaker, text in talk.in_one():
             written += part.write(f"<w:p><w:r><w:t>{speaker}: {_xml(text)}</w:t></w:r></w:p>".encode())
             if written >= n_bytes:
                 break
         part.write(b"</w:body></w:document>")
 
 
-def _workbook(path: Path, n_bytes: int) -> None:
+def _workbook(path: Path, n_bytes: int, talk: Talk) -> None:
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
     sheet, written, rows = book.create_sheet("talk"), 0, 0
     sheet.append(["session_id", "speaker", "text", "start"])
-    for session, second, speaker, text in turns():
+    for session, second, speaker, text in talk.turns():
         sheet.append([f"s{session}", speaker, text, second])
         written, rows = written + len(text) + 190, rows + 1
         if written >= n_bytes or rows > 1_000_000:
@@ -239,13 +241,13 @@ def _workbook(path: Path, n_bytes: int) -> None:
     book.save(path)
 
 
-def _parquet(path: Path, n_bytes: int) -> None:
+def _parquet(path: Path, n_bytes: int, talk: Talk) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     columns: list[list[object]] = [[], [], [], []]
     written = 0
-    for session, second, speaker, text in turns():
+    for session, second, speaker, text in talk.turns():
         for column, cell in zip(columns, (f"s{session}", speaker, text, second), strict=True):
             column.append(cell)
         written += len(text) + 20
@@ -257,6 +259,10 @@ def _parquet(path: Path, n_bytes: int) -> None:
 
 def size(path: Path) -> int:
     """Return how many bytes a file holds, unpacked."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        return int(pq.read_table(path).nbytes)
     if not zipfile.is_zipfile(path):
         return path.stat().st_size
     with zipfile.ZipFile(path) as archive:
@@ -273,7 +279,8 @@ def took(doing: str, file: Path, package: Path) -> Took:
                 [sys.executable, "-c", *arguments],
                 stdout=subprocess.DEVNULL, stderr=printed, env={**os.environ, "PYTHONPATH": str(package)},
             )  # fmt: skip
-            _, _, usage = os.wait4(process.pid, 0)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
             seconds = time.monotonic() - began
             printed.seek(0)
             said = printed.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
@@ -290,16 +297,17 @@ def main() -> None:
     parser.add_argument("--forms", nargs="*", default=FORMS, choices=FORMS)
     parser.add_argument("--doing", nargs="*", default=["read"], choices=list(DOING))
     parser.add_argument("--package", type=Path, default=Path(__file__).resolve().parents[1], help="another checkout")
+    parser.add_argument("--words", type=int, default=50, help="of each turn, at most")
     asked = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     print("| form | MB | doing | seconds | memory beyond a small file (MB) | times its size | said |")
     print("| --- | ---: | --- | ---: | ---: | ---: | --- |", flush=True)
     for form in asked.forms:
         with tempfile.TemporaryDirectory() as folder:
-            small = make(form, 20_000, Path(folder))
+            small = make(form, 20_000, Path(folder), Talk(asked.words))
             base = {doing: took(doing, small, asked.package).peak_mb for doing in asked.doing}
             for mb in asked.sizes or SIZES:
-                file = make(form, mb * MB, Path(folder))
+                file = make(form, mb * MB, Path(folder), Talk(asked.words))
                 for doing in asked.doing:
                     row, n = took(doing, file, asked.package), size(file) / MB
                     more = row.peak_mb - base[doing]

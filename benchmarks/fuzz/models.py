@@ -361,9 +361,8 @@ def _other_header(data: bytes, dice: random.Random) -> bytes:
         )
     ).encode("latin-1")
     version = dice.choice((1, 1, 1, 2, 3, 9))
-    length = struct.pack(
-        "<H" if version == 1 else "<I", min(len(text), 65_535) + dice.choice((0, 0, 0, 5, 60_000)) % 65_536
-    )
+    claimed = min(len(text) + dice.choice((0, 0, 0, 5, 60_000)), 65_535)
+    length = struct.pack("<H" if version == 1 else "<I", claimed)
     return b"\x93NUMPY" + bytes((version, 0)) + length + text + data[128:]
 
 

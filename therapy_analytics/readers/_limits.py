@@ -15,9 +15,9 @@ LARGEST_SESSION = 24 * MB
 """Bytes, unpacked, of a file of a format that holds one session: some two weeks of talk without a pause."""
 MOST_LINES = 5_000_000
 """Lines of a text: a short one takes as much room as one of a hundred letters."""
-MOST_TURNS = 25_000
-MOST_LETTERS = 4 * MB
-"""Turns, and letters, of a session that is measured: thirty to forty hours of talk, for which measuring takes 1 GB."""
+MOST_TURNS = 50_000
+MOST_LETTERS = 8 * MB
+"""Turns, and letters, of a session that is measured: some seventy hours of talk, which take 2 GB and two minutes."""
 _SPLIT = "Split it into several files, one a session"
 _CUT = "Split it into several files; JSON Lines with a session a line, and Parquet, may be of any size"
 _FIRST = MB
