@@ -38,19 +38,19 @@ def whole_file(place: str, path: str) -> bytes:
     UnreadableFileError
         It cannot be opened, or has more than `LARGEST_FILE`.
     """
-    refuse_large(path, size(place), LARGEST_FILE)
     with plainly(path), located(place).open("rb") as file:
         data: bytes = file.read(_FIRST)
         if len(data) == _FIRST:  # room for more is only asked for where there is more
             data += file.read(LARGEST_FILE + 1 - _FIRST)
-    refuse_large(path, len(data), LARGEST_FILE)
+    if len(data) > LARGEST_FILE:
+        refuse_large(path, max(len(data), size(place)), LARGEST_FILE)
     if data.count(b"\n") > MOST_LINES:
         problem = f"the file has more than {MOST_LINES // 10**6} million lines, the most that are read"
         raise UnreadableFileError(shown(path), None, problem, _CUT)
     return data
 
 
-def refuse_large(path: str, n_bytes: int, most: int) -> None:
+def refuse_large(path: str, n_bytes: int, most: int, *, packed: bool = False) -> None:
     """Refuse a file, or what it unpacks to, that is larger than it may be.
 
     Parameters
@@ -61,6 +61,8 @@ def refuse_large(path: str, n_bytes: int, most: int) -> None:
         How large it is, unpacked.
     most : int
         `LARGEST_FILE` or `LARGEST_SESSION`.
+    packed : bool, optional
+        Whether the file itself is smaller.
 
     Raises
     ------
@@ -70,7 +72,8 @@ def refuse_large(path: str, n_bytes: int, most: int) -> None:
     if n_bytes > most:
         of_one = most == LARGEST_SESSION
         what = "of a file in this format, which is one session," if of_one else "of a file"
-        problem = f"the file has {_mb(n_bytes)}, unpacked if it is packed; at most {_mb(most)} {what} are read"
+        has = "would unpack to" if packed else "has"
+        problem = f"the file {has} {_mb(n_bytes)}; at most {_mb(most)} {what} are read"
         raise UnreadableFileError(shown(path), None, problem, _SPLIT if of_one else _CUT)
 
 

@@ -50,7 +50,7 @@ def bounded_zip(source: Source) -> zipfile.ZipFile:
         raise source.error("the file is locked by a password", "Save a copy without a password")
     if any(part.compress_type not in _OFFICE_PACKING for part in parts):
         raise source.error("the file is packed in a way that no office program uses", _AGAIN)
-    refuse_large(str(source.path), sum(part.file_size for part in parts), LARGEST_FILE)
+    refuse_large(str(source.path), sum(part.file_size for part in parts), LARGEST_FILE, packed=True)
     if _is_bomb(parts, len(source.data)):
         raise source.error("the file would unpack to more than 100 times its size, as no transcript does", _AGAIN)
     return archive

@@ -132,16 +132,16 @@ def _table(source: Source, file: Any, pyarrow: Any) -> Table:
     if end - begin > _MOST_ROWS or len(names) > _MOST_COLUMNS:
         raise source.error("the table has more than 5 million rows or 400 columns", "Split it into smaller files")
     groups, before, unpacked = _groups(file.metadata, begin, end)
-    refuse_large(str(source.path), int(unpacked), LARGEST_FILE)
+    refuse_large(str(source.path), int(unpacked), LARGEST_FILE, packed=True)
     rows: list[list[str]] = []
     letters = 0
     for batch in file.iter_batches(batch_size=_rows_at_a_time(file, pyarrow), row_groups=groups):
         wanted = batch.slice(max(begin - before, 0), max(end - max(begin, before), 0))
         before += batch.num_rows
-        refuse_large(str(source.path), wanted.nbytes, LARGEST_FILE)
+        refuse_large(str(source.path), wanted.nbytes, LARGEST_FILE, packed=True)
         new = _rows(wanted)
         letters += sum(len(cell) for row in new for cell in row)
-        refuse_large(str(source.path), letters, LARGEST_FILE)
+        refuse_large(str(source.path), letters, LARGEST_FILE, packed=True)
         rows.extend(new)
         if before >= end:
             break

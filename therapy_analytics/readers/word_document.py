@@ -88,7 +88,7 @@ def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
             body = next((part for part in archive.infolist() if _BODY.fullmatch(part.filename)), None)
             if body is None:
                 raise source.error("the file has no text of a document in it", _AGAIN)
-            refuse_large(str(source.path), body.file_size, LARGEST_SESSION)
+            refuse_large(str(source.path), body.file_size, LARGEST_SESSION, packed=True)
             with archive.open(body) as part:
                 return _parsed(source, part)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
