@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, islice
@@ -32,14 +32,18 @@ TURNS = 60
 """Of each session, where a file can hold several."""
 _SAMPLES = Path(__file__).resolve().parents[1] / "sample_transcripts"
 _READ = "import sys, therapy_analytics as ta; ta.read(sys.argv[1])"
-_COMMAND = "import sys; from therapy_analytics.cli import main; sys.argv[0] = 'tanalyze'; main()"
+_STARTER = (
+    "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
+    "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+)
+COMMAND = "import sys; from therapy_analytics.cli import main; sys.argv[0] = 'tanalyze'; main()"
 DOING: dict[str, Callable[[Path, Path], list[str]]] = {
     "read": lambda file, _: [_READ, str(file)],
-    "inspect": lambda file, _: [_COMMAND, "inspect", str(file)],
-    "convert": lambda file, out: [_COMMAND, "convert", str(file), "--to", "jsonl", "--out", str(out)],
-    "redact": lambda file, out: [_COMMAND, "redact", str(file), "--out", str(out)],
+    "inspect": lambda file, _: [COMMAND, "inspect", str(file)],
+    "convert": lambda file, out: [COMMAND, "convert", str(file), "--to", "jsonl", "--out", str(out)],
+    "redact": lambda file, out: [COMMAND, "redact", str(file), "--out", str(out)],
     "run": lambda file, out: [
-        _COMMAND, "run", str(file), "--out", str(out), "--tagger", "fast", "--output-format", "parquet",
+        COMMAND, "run", str(file), "--out", str(out), "--tagger", "fast", "--output-format", "parquet",
         "--processes", "1",
     ],
 }  # fmt: skip
@@ -272,22 +276,26 @@ def size(path: Path) -> int:
 def took(doing: str, file: Path, package: Path) -> Took:
     """Do it in a process of its own; the memory is the most that it, or a process that it started, held."""
     with tempfile.TemporaryDirectory(dir=file.parent) as out:
-        arguments = DOING[doing](file, Path(out) / "out")
         began = time.monotonic()
-        with tempfile.TemporaryFile() as printed:
-            process = subprocess.Popen(
-                [sys.executable, "-c", *arguments],
-                stdout=subprocess.DEVNULL, stderr=printed, env={**os.environ, "PYTHONPATH": str(package)},
-            )  # fmt: skip
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            seconds = time.monotonic() - began
-            printed.seek(0)
-            said = printed.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+        _, printed, peak_mb = measured(DOING[doing](file, Path(out) / "out"), file.parent, package)
+        seconds = time.monotonic() - began
+        said = printed.strip().rpartition("\n")[2]
         problems = Path(out) / "out" / "problems.csv"
         if problems.exists():
             said = problems.read_text(encoding="utf-8").partition("\n")[2].strip() or ""
-    return Took(usage.ru_maxrss / 1024, seconds, said)
+    return Took(peak_mb, seconds, said)
+
+
+def measured(arguments: Sequence[str], folder: Path, package: Path) -> tuple[int, str, float]:
+    """Run Python with a program and its arguments in a folder; return its exit status, its errors, its peak in MB.
+
+    A small process starts it: what a process held before it became another program counts as that program's.
+    """
+    command = [sys.executable, "-c", _STARTER, sys.executable, "-c", *arguments]
+    surroundings = {**os.environ, "PYTHONPATH": str(package)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, env=surroundings)
+    status, peak = map(int, done.stdout.split())
+    return status, done.stderr, peak / (2**10 if sys.platform == "linux" else 2**20)
 
 
 def main() -> None:
