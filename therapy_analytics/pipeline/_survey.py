@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from therapy_analytics.outputs import seen_from
 from therapy_analytics.pipeline._items import Lender, Named, Slice
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._build import fingerprint
+from therapy_analytics.readers._limits import too_long
 from therapy_analytics.readers._pieces import Names, Piece, PieceReading, no_words, read_piece
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class Seen:
         The id that it wants.
     said : bytes
         A hash of its words.
-    n_turns : int
-        Its turns.
+    n_turns, n_letters : int
+        Its turns, and the letters of all of them.
     lends : Candidate or None
         What decides whether it is a stranger to others.
     about, gold : tuple of str
@@ -49,6 +50,7 @@ class Seen:
     wanted: str
     said: bytes
     n_turns: int
+    n_letters: int
     lends: Candidate | None
     about: tuple[str, ...]
     gold: tuple[str, ...]
@@ -145,12 +147,24 @@ class Survey:
         if piece.part == 0:
             self.files.append(InputFile(piece.path, piece.place))
         self.files[-1].add(seen)
-        if named:
-            self.slices.append(Slice(piece, named, ids=ids))
+        kept = [self._is_kept(one, name) for one, name in zip(seen.sessions, named, strict=True)]
+        for keep, run in groupby(enumerate(named), key=lambda one: kept[one[0]]):
+            some = list(run)
+            if keep:
+                self.slices.append(Slice(piece, tuple(name for _, name in some), some[0][0], ids))
         for at, one in enumerate(seen.sessions):
-            self._count(one)
-            if one.lends is not None:
+            if kept[at]:
+                self._count(one)
+            if kept[at] and one.lends is not None:
                 self._choice.offer(one.lends, Lender(piece, at, ids))
+
+    def _is_kept(self, one: Seen, name: Named) -> bool:
+        """Tell whether a session is measured; where it is too long, that is said of its file, and it is not counted."""
+        file = self.files[-1]
+        problem = too_long(file.file, name.id, one.n_turns, one.n_letters)
+        file.problem = file.problem or problem
+        file.sessions -= problem is not None
+        return problem is None
 
     def lenders(self) -> list[tuple[Candidate, Lender]]:
         """Return whose turns serve as strangers, and where they are."""
@@ -253,6 +267,7 @@ def _look(piece: Piece, options: ReadOptions, ids: Sequence[str] | None = None) 
 def _seen(session: Session) -> Seen:
     gold = dict.fromkeys(f"{tables.GOLD}{name}" for turn in session.turns for name, code in turn.gold.items() if code)
     return Seen(
-        session.id, fingerprint(session), len(session.turns), candidate(session), tuple(tables.about(session)),
+        session.id, fingerprint(session), len(session.turns), sum(len(turn.text) for turn in session.turns),
+        candidate(session), tuple(tables.about(session)),
         tuple(gold),
     )  # fmt: skip

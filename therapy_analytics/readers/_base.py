@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._addresses import located, named, plainly
+from therapy_analytics.readers._addresses import named
+from therapy_analytics.readers._limits import whole_file
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Role
 
@@ -68,6 +69,10 @@ class ReadOptions:
     keep: tuple[str, ...] = ()
 
 
+_NO_CODES: Mapping[str, str] = {}
+"""Of most rows: a million empty ones would take their room."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row, message, line or cue.
@@ -94,7 +99,7 @@ class Row:
     start_s: float | None = None
     end_s: float | None = None
     role: Role | None = None
-    gold: Mapping[str, str] = field(default_factory=dict)
+    gold: Mapping[str, str] = field(default_factory=lambda: _NO_CODES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +214,7 @@ class Reader:
     read: Callable[[Source], Iterable[RawSession]]
     description: str
     cut: Callable[[Source, int], Sequence[Part]] | None = None
+    one_session: bool = False
 
 
 READERS: Registry[Reader] = Registry("reader", package="therapy_analytics.readers")
@@ -217,7 +223,12 @@ CutFunction = Callable[[Source, int], Sequence[Part]]
 
 
 def reader(
-    name: str, *, suffixes: tuple[str, ...], sniff: Callable[[Source], float], cut: CutFunction | None = None
+    name: str,
+    *,
+    suffixes: tuple[str, ...],
+    sniff: Callable[[Source], float],
+    cut: CutFunction | None = None,
+    one_session: bool = False,
 ) -> Callable[[ReadFunction], ReadFunction]:
     """Register a function as the reader of a format.
 
@@ -233,11 +244,13 @@ def reader(
         From the beginning of a large file, and how many bytes a part has, to its parts; to none where sessions
         cannot be told apart. The reader then is given a `Source` with one of these parts, and reads that alone, as
         if it had been read with the rest.
+    one_session : bool, optional
+        Whether a file of the format is one session, which cannot be as large as a file of many.
     """
 
     def register(read: ReadFunction) -> ReadFunction:
         description = (read.__doc__ or "").strip().split("\n", maxsplit=1)[0]
-        READERS.add(name, Reader(name, suffixes, sniff, read, description, cut), module=read.__module__)
+        READERS.add(name, Reader(name, suffixes, sniff, read, description, cut, one_session), module=read.__module__)
         return read
 
     return register
@@ -258,11 +271,9 @@ def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Sour
     Raises
     ------
     UnreadableFileError
-        It cannot be opened, is empty, or its letters cannot be decoded.
+        It cannot be opened, is larger than what is read, is empty, or its letters cannot be decoded.
     """
-    with plainly(path):
-        data = located(place or path).read_bytes()
-    return decoded(named(path), data, options)
+    return decoded(named(path), whole_file(place or str(path), str(path)), options)
 
 
 def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:

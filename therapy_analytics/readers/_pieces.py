@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from therapy_analytics.readers._addresses import (
 )
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
 from therapy_analytics.readers._base import (
+    BINARY,
     HEAD,
     READERS,
     Layout,
@@ -34,11 +36,12 @@ from therapy_analytics.readers._base import (
 from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
 from therapy_analytics.readers._collector import collector_waiting
 from therapy_analytics.readers._files import choose_reader, names_in, walk
+from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, table_in, tables_for
 from therapy_analytics.session import Session
 
 LARGE = 8 * 2**20
-"""Bytes of a part of a file, unpacked; smaller files are not cut. A part takes five times as much memory."""
+"""Bytes of a part of a file, unpacked; smaller files are not cut."""
 _PACKED = 8
 """How much smaller than its contents a file may be."""
 _CHANGED = ("the file changed while it was read", "Leave the transcripts as they are, and run again")
@@ -257,15 +260,32 @@ def read_again(piece: Piece, options: ReadOptions) -> PieceReading:
 def _read(piece: Piece, options: ReadOptions, ids: Sequence[str] | None) -> PieceReading:
     if piece.layout is not None:
         return _read_part(piece, piece.layout, options, ids)
+    _refuse_long(piece, options)
     source = load_source(piece.path, options, piece.place)
-    chosen = choose_reader(source)
+    chosen, digest = choose_reader(source), source.sha256
+    if source.encoding != BINARY:
+        if chosen.one_session:
+            refuse_large(piece.path, len(source.data), LARGEST_SESSION)
+        source = replace(source, data=source.data[:HEAD])  # the letters are all that is read from here on
     tables = list(tables_for(piece.table, piece.path, piece.place, options))
-    sessions, applied = _sessions(list(chosen.read(source)), source, tables, ids)
+    sessions, applied = _sessions(chosen.read(source), source, tables, ids)
     if not any(session.turns for session in sessions):
         raise no_words(piece.path)
-    return PieceReading(
-        piece, sessions, safe_id(source.path.stem), None, chosen.name, source.sha256, bool(tables), applied
-    )
+    return PieceReading(piece, sessions, safe_id(source.path.stem), None, chosen.name, digest, bool(tables), applied)
+
+
+def _refuse_long(piece: Piece, options: ReadOptions) -> None:
+    """Refuse a large file of a format that holds one session, by its beginning, before it is read."""
+    n_bytes = size(piece.place)
+    if n_bytes <= LARGEST_SESSION:
+        return
+    refuse_large(piece.path, n_bytes, LARGEST_FILE)
+    one_session = False
+    with suppress(UnreadableFileError):  # where the beginning does not tell the format, the whole file will
+        source = beginning(piece, options)
+        one_session = source.encoding != BINARY and choose_reader(source).one_session
+    if one_session:
+        refuse_large(piece.path, n_bytes, LARGEST_SESSION)
 
 
 def no_words(path: str) -> UnreadableFileError:
@@ -277,7 +297,7 @@ def _read_part(piece: Piece, layout: Layout, options: ReadOptions, ids: Sequence
     part = Part(piece.begin, piece.end or 0, layout)
     source = Source(named(piece.path), "", options, place=piece.place, part=part)
     tables = list(tables_for(piece.table, piece.path, piece.place, options))
-    sessions, applied = _sessions(list(READERS[layout.reader].read(source)), source, tables, ids)
+    sessions, applied = _sessions(READERS[layout.reader].read(source), source, tables, ids)
     digest = "" if piece.part else _hash_of(piece.place)
     return PieceReading(piece, sessions, safe_id(source.path.stem), None, layout.reader, digest, bool(tables), applied)
 
@@ -288,16 +308,17 @@ def _hash_of(place: str) -> str:
 
 
 def _sessions(
-    found: Sequence[RawSession], source: Source, tables: Sequence[Table], ids: Sequence[str] | None
+    found: Iterable[RawSession], source: Source, tables: Sequence[Table], ids: Sequence[str] | None
 ) -> tuple[tuple[Session, ...], Applied]:
-    if ids is not None and len(ids) != len(found):
-        raise source.error(*_CHANGED)
-    given = ids or [""] * len(found)
+    """Build session after session; the rows of each are let go before the next."""
+    given = iter(()) if ids is None else iter(ids)
     sessions, applied = [], Applied()
-    for raw, identity in zip(found, given, strict=True):
-        session, own = _build(raw, source, tables, identity)
+    for raw in found:
+        session, own = _build(raw, source, tables, next(given, ""))
         sessions.append(session)
         applied.add(own)
+    if ids is not None and len(ids) != len(sessions):
+        raise source.error(*_CHANGED)
     return tuple(sessions), applied
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.outputs import OUT, refuse_unusable, written_to
 from therapy_analytics.readers import Account, ReadOptions, read_files
-from therapy_analytics.session import Session
 from therapy_analytics.writers._base import WRITERS
 
 
@@ -71,26 +70,28 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     """
     form, out = WRITERS[to], Path(out)
     refuse_unusable(out)
-    sessions: list[Session] = []
-    problems: list[UnreadableFileError] = []
     account = Account(options or ReadOptions())
+    known: dict[str, Mapping[str, str]] = {}
     for reading in read_files(paths, options=options, leave_out=out, account=account):
-        sessions.extend(reading.sessions)
-        if reading.problem is not None:
-            problems.append(reading.problem)
-    files = [out / f"{session.id}{form.suffix}" for session in sessions]
-    about = _about(sessions)
-    files += [out / "sessions.csv"] * bool(about)
-    if there := [path for path in files if os.path.lexists(path)]:
+        # Before anything is written: do the options have an effect, and which files will there be?
+        known.update((session.id, session.metadata) for session in reading.sessions)
+    about = _about(known)
+    names = [*(f"{identity}{form.suffix}" for identity in known), *(["sessions.csv"] if about else [])]
+    if there := [out / name for name in names if os.path.lexists(out / name)]:
         raise _is_there(there[0])
+    losses: list[tuple[str, tuple[str, ...]]] = []
+    problems: list[UnreadableFileError] = []
     with written_to(out):
         private.folder(out)
-        for path, session in zip(files, sessions, strict=False):
-            _create(path, form.write(session))
+        # The sessions of a file are let go before the next is read.
+        for reading in read_files(paths, options=options, leave_out=out, account=Account(ReadOptions())):
+            problems += [] if reading.problem is None else [reading.problem]
+            for session in reading.sessions:
+                _create(out / f"{session.id}{form.suffix}", form.write(session))
+                losses += [(session.id, lost)] if (lost := tuple(form.losses(session))) else []
         if about:
-            _create(files[-1], about)
-    losses = tuple((session.id, lost) for session in sessions if (lost := tuple(form.losses(session))))
-    return Conversion(tuple(files), losses, tuple(problems), tuple(account.lines()))
+            _create(out / "sessions.csv", about)
+    return Conversion(tuple(out / name for name in names), tuple(losses), tuple(problems), tuple(account.lines()))
 
 
 def _create(path: Path, data: bytes) -> None:
@@ -106,10 +107,10 @@ def _is_there(path: Path) -> BadOptionError:
     return BadOptionError(OUT, f"{path} is there already", "Name a new or an empty folder")
 
 
-def _about(sessions: list[Session]) -> bytes:
+def _about(known: Mapping[str, Mapping[str, str]]) -> bytes:
     """Return the table about the sessions, or nothing where nothing is known of them."""
-    names = dict.fromkeys(name for session in sessions for name in session.metadata)
+    names = dict.fromkeys(name for metadata in known.values() for name in metadata)
     if not names:
         return b""
-    rows = [[session.id, *(session.metadata.get(name, "") for name in names)] for session in sessions]
+    rows = [[session, *(metadata.get(name, "") for name in names)] for session, metadata in known.items()]
     return csv_of_rows([["session_id", *names], *rows]).encode()
