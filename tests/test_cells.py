@@ -202,7 +202,7 @@ def results(said: Session, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cells")
     (folder / "in").mkdir()
     (folder / "in" / "one.csv").write_bytes(WRITERS["csv"].write(said))
-    (folder / "in" / "sessions.csv").write_bytes(_about([said]))
+    (folder / "in" / "sessions.csv").write_bytes(_about({said.id: said.metadata}))
     fast = Settings(tagger=ta.TaggerOptions(kind="fast"), quotes=True)
     ta.run([folder / "in"], folder / "r", settings=fast, writing=Writing(figures=(), report=False))
     return folder / "r"

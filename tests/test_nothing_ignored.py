@@ -313,7 +313,9 @@ def test_no_name_stops_a_command_or_steers_the_terminal(tmp_path: Path) -> None:
         ("compare", b"r\xff\x1b[2J", "--by", "speakers\x1b[2J"),
         ("report", b"nowhere\x1b[2J\xff"),
     )
-    assert [one.status for one in found] == [1, 1, 1, 1, 2, 2, 2, 0, 0, 2, 2], [one.err[-300:] for one in found]
+    assert [one.status for one in found] == [1, 1, 1, 1, 2, 2, 2, 0, 0, 2, 2], [
+        (one.status, one.err[-300:]) for one in found
+    ]
     for at, done in enumerate(found):
         assert not STEERING.search(done.out + done.err), at
     run, look = found[:2]

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from therapy_analytics import private
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import OUT, refuse_unusable
+from therapy_analytics.printable import printable
 from therapy_analytics.results._done import NAME
 from therapy_analytics.results._files import PART, write_text
 from therapy_analytics.results._parts import DATASETS, RECORDS, read_part
@@ -95,7 +96,7 @@ class Folder:
         for path in (self.path, self.path / SESSIONS):
             path.chmod(private.FOLDER)
         # First the note: without it, or `RUN`, nobody would know in whose folder this is.
-        write_text(json.dumps(recipe, ensure_ascii=False) + "\n", self.path / GOING)
+        write_text(_json(recipe), self.path / GOING)
         for path in [self.path / name for name in WRITTEN] + list(self.path.glob(f".*{PART}")):
             path.unlink(missing_ok=True)
 
@@ -112,7 +113,7 @@ class Folder:
         """
         for name in _FOLDERS:
             _keep(self.path / name, kept.get(name, ()))
-        write_text(json.dumps(recipe, indent=2, ensure_ascii=False) + "\n", self.path / RUN)
+        write_text(_json(recipe), self.path / RUN)
         yield
         (self.path / GOING).unlink(missing_ok=True)
 
@@ -164,6 +165,13 @@ def _alone_in(out: Path) -> Iterator[None]:
     finally:
         lock.release()
         (out / LOCK).unlink(missing_ok=True)
+
+
+def _json(recipe: Mapping[str, Any]) -> str:
+    """Return a recipe as text; signs of names that no file can hold or that steer a terminal stand as escapes."""
+    text = json.dumps(recipe, indent=2, ensure_ascii=False)
+    steers = any(printable(line) != line for line in text.split("\n"))
+    return (json.dumps(recipe, indent=2) if steers else text) + "\n"
 
 
 def _refuse_others(out: Path) -> None:
