@@ -183,13 +183,12 @@ def _aligned(
         if not note.placeholder:
             looked_at.append((start, end))
             continue
-        years = re.match(r" (\d{4})\b", copied[note.end :]) if note.kind == "DATE" else None
-        kept = note.words.find(years[1]) if years else -1
-        if kept >= 0:
-            gone += [(start, start + kept, note.kind), (start + kept + 4, end, note.kind)]
-        else:
-            gone.append((start, end, note.kind))
-        old, new = end, note.end + (5 if kept >= 0 else 0)
+        year = re.match(r" (\d{4})\b", copied[note.end :]) if note.kind == "DATE" else None
+        is_kept = year is not None and not text.startswith(year[0], end)  # the copy has it, the words behind have not
+        at = note.words.find(year[1]) if year is not None and is_kept else -1
+        gone += [(start, start + at, note.kind), (start + at + 4, end, note.kind)] if at >= 0 else []
+        gone += [(start, end, note.kind)] if at < 0 else []
+        old, new = end, note.end + (5 if is_kept else 0)
     return gone, looked_at
 
 
