@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.redact._addresses import addresses
 from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._dates import ages, dates
 from therapy_analytics.redact._found import SURE, Found, Sure, protected, settle
@@ -163,7 +164,13 @@ def _all(text: str, before: str, known: Known) -> list[Found]:
 def _whatever_the_names(plain: str, previous: str) -> tuple[list[Token], list[Found], list[Found]]:
     """Return what is found without knowing the session's names; its turns are asked several times."""
     words = tokens(plain)
-    found = [*written(plain), *dates(plain, previous), *ages(plain), *numbered(plain, previous)]
+    found = [
+        *addresses(plain),
+        *written(plain),
+        *dates(plain, previous),
+        *ages(plain),
+        *numbered(plain, previous),
+    ]
     return words, found, list(places(plain, words))
 
 
@@ -297,6 +304,7 @@ class _Work:
 
     def _known_in_code(self, text: str) -> list[Found]:
         return [
+            *(one for one in addresses(text) if one.kind != "ID"),
             *written(text),
             *numbered(text),
             *(

@@ -1,0 +1,169 @@
+"""E-mail and web addresses, names of files, and names in social media, as written and as said: "dana dot r at ..."."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from therapy_analytics.redact._found import Found, Sure
+from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS
+from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
+
+_ENDING = r"(?:com|org|net|edu|gov|mil|io|co|us|uk|ca|info|biz|me|app|dev|health|de|fr|es|eu|au|ie|nz|nl|pl|se|no|in|za|example|test|invalid)"
+_MEDIA = "jpe?g|png|gif|heic|bmp|tiff?|mp[34]|m4[av]|wav|ogg|mov|avi|pdf|docx?"
+_WRITTEN: tuple[tuple[str, str, Sure, re.Pattern[str]], ...] = tuple(
+    (kind, rule, sure, re.compile(pattern, re.IGNORECASE))
+    for kind, rule, sure, pattern in (
+        ("EMAIL", "e-mail", "certain", r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+\b"),
+        ("URL", "web_address", "certain", r"\b(?:https?|ftp)://[^\s<>\"]+[^\s<>\"\W]/?|\bwww\.[^\s<>\"]+\w"),
+        ("FILE", "file_name", "certain", rf"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:{_MEDIA})\b"),
+        ("URL", "web_address", "certain", rf"(?<![@\w.-])(?:[a-z0-9-]+\.)+{_ENDING}\b(?:[/?][^\s<>\"]*[^\s<>\"\W])?"),
+        ("ID", "screen_name", "certain", r"(?<![\w@/.])@(?!(?:a|the)\b)[a-z_][\w.]*\w"),
+        ("ID", "screen_name", "certain", r"\b[a-z_][\w.]*#\d{3,5}\b|\bu/[\w-]+"),
+        ("ID", "screen_name", "likely", r"(?<![\w@/.])(?=\w*[a-z0-9]_)\w+_\w+(?:\.\w+)*"),
+        ("ID", "screen_name", "likely", r"(?<![\w@/.-])(?:[a-z]\w*\.){1,3}[a-z]*\d{2,}\b(?!\.\d)"),
+    )
+)
+_WORD = re.compile(r"(?<!['\u2019])[^\W_]+(?:['\u2019][^\W_]+)*(?:-[^\W_]+)*")
+_JOINTS = {"dot", "underscore", "dash", "hyphen", "slash"}
+_NUMBER = set(DIGITS) | set(TEENS) | set(TENS) | {"double", "triple", "hundred", "thousand"}
+_FILES = {"jpg", "jpeg", "png", "gif", "heic", "mp3", "mp4", "mov", "wav", "m4a", "pdf", "doc", "docx"}
+_SPELLED = {("j", "p", "g"), ("j", "p", "e", "g"), ("p", "n", "g"), ("p", "d", "f"), ("jay", "peg"), ("m", "p", "four"),
+            ("m", "p", "three"), ("m", "four", "a"), ("m", "o", "v")}  # fmt: skip
+_PROVIDERS = {"gmail", "yahoo", "hotmail", "outlook", "icloud", "aol", "protonmail", "proton"}
+_ENDINGS = set(re.sub(r"[(?:)]", "", _ENDING).split("|"))
+_STOP = SPOKEN | word_set(
+    """
+    email e-mail mail address site website page blog link portal file photo picture called named name user username
+    write writes sends send reach found posted account handle uses using checked visit visited uh um login log works
+    it's that's he's she's i'm mine's name's file's site's page's web there's goes
+    """
+) - _NUMBER - {"e", "k", "r", "u", "er"}
+_NO_DOT = {"the", "polka", "a", "micro", "on", "connect", "every", "little", "red", "dot"}
+_HANDLE = re.compile(
+    r"\b(?P<what>discord|snap(?:chat)?|insta(?:gram)?|tik ?tok|twitter|twitch|reddit|telegram|user ?name|handle|"
+    r"screen ?name|gamer ?tag|venmo|cash ?app|skype|log-?in|account name|pass ?word|pass ?phrase|pass ?code)"
+    r"(?: name| handle| user| tag| id| account)?(?:'s| is| was|:| =|,? it's|,? under)+(?: still| just| like| um| uh| at)* ",
+    re.IGNORECASE,
+)
+
+
+def addresses(text: str) -> Iterator[Found]:
+    """Yield addresses of the net, names of files and screen names; may overlap, the surest first."""
+    words = list(_WORD.finditer(text))
+    low = [match[0].lower() for match in words]
+    yield from _said(low, words)
+    for kind, rule, sure, pattern in _WRITTEN:
+        yield from (Found(*one.span(), kind, sure, rule) for one in pattern.finditer(text) if _is_name(one[0]))
+    handles = (_handle(low, words, match) for match in _HANDLE.finditer(text))
+    yield from (one for one in handles if one is not None)
+
+
+def _is_name(words: str) -> bool:
+    """Leave out marks that stand already, in capitals with an underscore."""
+    return not re.fullmatch(r"[A-Z]+_[A-Z0-9_]+", words)
+
+
+def _said(low: Sequence[str], words: Sequence[re.Match[str]]) -> Iterator[Found]:
+    """Yield addresses that are said: a chain of words that "dot", "at", "underscore" and "slash" hold together."""
+    done = 0
+    for at, word in enumerate(low):
+        if at < max(done, 1) or word not in {"dot", "underscore", "at"}:
+            continue
+        first, last, kind = _email(low, at) if word == "at" else _chain(low, at)
+        if kind:
+            done = last + 1
+            yield Found(words[first].start(), words[last].end(), kind, "certain", f"{kind.lower()}_said")
+
+
+def _email(low: Sequence[str], at: int) -> tuple[int, int, str]:
+    """Return the first and the last word of an e-mail address around "at", and its kind, empty if it is none."""
+    first, dot = _back(low, at - 1, 3), _next_joint(low, at)
+    if first < at and dot is not None and low[dot] == "dot" and dot > at + 1:
+        return first, _on(low, dot), "EMAIL"
+    has_form = any(_is_sign(word) or word in _JOINTS for word in low[first:at])
+    is_provider = at + 1 < len(low) and low[at + 1] in _PROVIDERS
+    return first, at + 1, "EMAIL" if has_form and is_provider else ""
+
+
+def _chain(low: Sequence[str], at: int) -> tuple[int, int, str]:
+    """Return the same for an address, a name of a file or a screen name around "dot" or "underscore"."""
+    first, last = _back(low, at - 1, 4 if low[at] == "dot" else 2), _on(low, at)
+    if low[at - 1] in _NO_DOT or last < at or first == at:
+        return first, last, ""
+    if "at" in low[last + 1 : last + 2]:
+        _, end, kind = _email(low, last + 1)
+        if kind:
+            return first, end, kind
+    row = list(low[first : last + 1])
+    behind = [tuple(row[i + 1 :]) for i, word in enumerate(row) if word == "dot"]
+    if behind and (behind[-1][0] in _FILES or any(behind[-1][: len(one)] == one for one in _SPELLED)):
+        return first, last, "FILE"
+    if len(behind) > 1 or row[0] in {"w", "www"} or (behind and (behind[0][0] in _ENDINGS or "slash" in row)):
+        return first, last, "URL"
+    return first, last, "ID" if "underscore" in row else ""
+
+
+def _is_sign(word: str) -> bool:
+    return word in _NUMBER or len(word) == 1 or word.isdigit()
+
+
+def _back(low: Sequence[str], at: int, most: int) -> int:
+    """Return the first of the words that belong to an address up to the word before its first joint."""
+    n_plain, end = 0, at
+    while at >= 0:
+        word, follows = low[at], low[at + 1]
+        if _is_sign(word) and (word not in {"a", "i"} or follows in _JOINTS or len(follows) == 1) or word in _JOINTS:
+            n_plain = 0
+        elif n_plain < most and (word not in _STOP or (at == end and word == "my")):
+            n_plain += 1
+        else:
+            break
+        at -= 1
+    while at + 1 <= end and low[at + 1] in _JOINTS:
+        at += 1
+    return at + 1
+
+
+def _on(low: Sequence[str], joint: int | None) -> int:
+    """Return the last word of a chain of pieces that goes on behind a joint; the word before it if none does."""
+    last = len(low) if joint is None else joint - 1
+    while joint is not None and joint + 1 < len(low) and (low[joint + 1] not in _STOP or low[joint + 1] in _ENDINGS):
+        last = joint + 1
+        is_end = low[last] in _ENDINGS and low[joint] == "dot"
+        while not is_end and last + 1 < len(low) and _is_sign(low[last + 1]) and low[last + 1] not in {"a", "i"}:
+            last += 1
+        joint = _next_joint(low, last)
+    return last
+
+
+def _next_joint(low: Sequence[str], last: int) -> int | None:
+    """Return the next joint, if only words that may belong to an address stand before it, four at most."""
+    for at in range(last + 1, min(last + 6, len(low))):
+        if low[at] in _JOINTS:
+            return at
+        if low[at] in _STOP:
+            break
+    return None
+
+
+def _handle(low: Sequence[str], words: Sequence[re.Match[str]], match: re.Match[str]) -> Found | None:
+    """Return a screen name or password behind the word for it: up to four words that are no words of grammar."""
+    first = next((i for i, word in enumerate(words) if word.end() > match.end()), len(low))
+    start = match.end()
+    text = match.string
+    written = re.match(r"@?[\w.#!$&*+-]*[\w!]", text[start:])
+    if written is None or first >= len(low) or low[first] in SPOKEN - _NUMBER or low[first] in KEPT:
+        return None
+    last, n_plain = first, 1
+    while last + 1 < len(low) and re.fullmatch(r"[ ,]*", text[words[last].end() : words[last + 1].start()]):
+        if low[last + 1] in _JOINTS:
+            end = _on(low, last + 1)
+            if end <= last:
+                break
+            last = end
+        elif _is_sign(low[last + 1]) or (n_plain < 3 and low[last + 1] not in _STOP):
+            last, n_plain = last + 1, n_plain + (not _is_sign(low[last + 1]))
+        else:
+            break
+    return Found(start, max(words[last].end(), start + written.end()), "ID", "likely", "screen_name_cue")
