@@ -32,18 +32,25 @@ _SPELLED = {("j", "p", "g"), ("j", "p", "e", "g"), ("p", "n", "g"), ("p", "d", "
             ("m", "p", "three"), ("m", "four", "a"), ("m", "o", "v")}  # fmt: skip
 _PROVIDERS = {"gmail", "yahoo", "hotmail", "outlook", "icloud", "aol", "protonmail", "proton"}
 _ENDINGS = set(re.sub(r"[(?:)]", "", _ENDING).split("|"))
-_STOP = SPOKEN | word_set(
+_STOP = (
+    (
+        SPOKEN
+        | word_set(
+            """
+    email e-mail address site website page link portal file photo picture called named user username
+    write writes sends send reach found posted account handle uses using checked visit visited login works
+    mine's name's file's site's page's it's that's he's she's i'm there's
     """
-    email e-mail mail address site website page blog link portal file photo picture called named name user username
-    write writes sends send reach found posted account handle uses using checked visit visited uh um login log works
-    it's that's he's she's i'm mine's name's file's site's page's web there's goes
-    """
-) - _NUMBER - {"e", "k", "r", "u", "er"}
+        )
+    )
+    - _NUMBER
+    - {"e", "k", "r", "u", "er"}
+)
 _NO_DOT = {"the", "polka", "a", "micro", "on", "connect", "every", "little", "red", "dot"}
 _HANDLE = re.compile(
-    r"\b(?P<what>discord|snap(?:chat)?|insta(?:gram)?|tik ?tok|twitter|twitch|reddit|telegram|user ?name|handle|"
+    r"\b(?:discord|snap(?:chat)?|insta(?:gram)?|tik ?tok|twitter|twitch|reddit|telegram|user ?name|handle|"
     r"screen ?name|gamer ?tag|venmo|cash ?app|skype|log-?in|account name|pass ?word|pass ?phrase|pass ?code)"
-    r"(?: name| handle| user| tag| id| account)?(?:'s| is| was|:| =|,? it's|,? under)+(?: still| just| like| um| uh| at)* ",
+    r"(?: name| handle| user| tag| id| account)?(?:'s| is| was|:| =|,? it's|,? it was|,? under| called)+(?: still| just| like| um| uh| at)* ",
     re.IGNORECASE,
 )
 
@@ -128,21 +135,26 @@ def _back(low: Sequence[str], at: int, most: int) -> int:
 def _on(low: Sequence[str], joint: int | None) -> int:
     """Return the last word of a chain of pieces that goes on behind a joint; the word before it if none does."""
     last = len(low) if joint is None else joint - 1
-    while joint is not None and joint + 1 < len(low) and (low[joint + 1] not in _STOP or low[joint + 1] in _ENDINGS):
+    stop = frozenset[str]() if low[last : last + 1] in (["w"], ["www"]) else _STOP - _ENDINGS
+    while joint is not None and joint + 1 < len(low) and low[joint + 1] not in stop:
         last = joint + 1
+        spelled = next((one for one in _SPELLED if tuple(low[last : last + len(one)]) == one), ())
+        if spelled and low[joint] == "dot":
+            return last + len(spelled) - 1
         is_end = low[last] in _ENDINGS and low[joint] == "dot"
         while not is_end and last + 1 < len(low) and _is_sign(low[last + 1]) and low[last + 1] not in {"a", "i"}:
             last += 1
-        joint = _next_joint(low, last)
+        stop = _STOP - _ENDINGS if is_end else stop
+        joint = _next_joint(low, last, stop)
     return last
 
 
-def _next_joint(low: Sequence[str], last: int) -> int | None:
+def _next_joint(low: Sequence[str], last: int, stop: frozenset[str] = SPOKEN - _NUMBER) -> int | None:
     """Return the next joint, if only words that may belong to an address stand before it, four at most."""
     for at in range(last + 1, min(last + 6, len(low))):
         if low[at] in _JOINTS:
             return at
-        if low[at] in _STOP:
+        if low[at] in stop:
             break
     return None
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from therapy_analytics.redact._found import Found
 from therapy_analytics.redact._spoken import Run, runs
+from therapy_analytics.redact._vocabulary import KEPT, SPOKEN
 
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _HEX = "[0-9a-f]{1,4}"
@@ -19,9 +20,9 @@ _WRITTEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("IP", "ip_address", rf"(?<![\w:]){_HEX}(?::{_HEX})*::(?:{_HEX}:)*{_HEX}(?![\w:])"),
         ("SSN", "social_security", r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-]*\d)"),
         ("VEHICLE", "vehicle_number", rf"\b(?={_VIN}*\d)(?=\d*[A-HJ-NPR-Z]){_VIN}{{13}}\d{{4}}\b"),
+        ("ACCOUNT", "iban", r"\b(?-i:[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?)\b"),
         ("ACCOUNT", "card", r"(?<![\d-])\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{1,7}(?!\d)"),
         ("ACCOUNT", "card", r"(?<![\d-])3\d{3}[ -]\d{6}[ -]\d{5}(?!\d)"),
-        ("ACCOUNT", "iban", r"\b[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),
         ("PLACE", "postal_code", r"\b(?-i:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d|[A-Z]\d\d [A-Z\d]{4})\b"),
     )
 )  # fmt: skip
@@ -67,7 +68,7 @@ _CUES: tuple[tuple[str, str], ...] = (
     ("RECORD", r"records?|charts?|mrn|medical|hospital number|patient|wrist ?band|bracelet|band"),
     (
         "ACCOUNT",
-        r"accounts?|acct|(?:credit|debit|bank) ?card|cards?|card number|routing|iban|swift|bic|sort code|checking|"
+        r"accounts?|acct|(?:credit|debit|bank) ?card|cards?|card number|routing|i ?ban|swift|bic|sort code|checking|"
         r"savings|loan|bank|ending(?: in| with)?|ends (?:in|with)|last (?:four|three|4|3)|venmo|mortgage",
     ),
     ("DATE", r"birth\w*|born|dob"),
@@ -190,6 +191,8 @@ def _by_form(text: str, run: Run, kind: str | None, close: bool) -> Found | None
         return Found(run.start, run.end, named, "likely", "long_number")
     if letters and signs >= 5 and (count >= 3 or (count >= 2 and letters >= 3 and len(run.steps) > 1)):
         return Found(run.start, run.end, "ID", "likely", "code")
+    if len(run.steps) == 1 and letters >= 4 and count >= 2 and run.signs.rstrip("0123456789") not in SPOKEN | KEPT:
+        return Found(run.start, run.end, "ID", "likely", "screen_name")
     if kind and kind != "DATE" and close and signs >= _SHORT:
         return Found(run.start, run.end, "ID", "likely", "number_cue")
     is_long_row = len(run.steps) >= 5 and all(len(step) == 1 for step in run.steps) and run.said

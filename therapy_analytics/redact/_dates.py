@@ -26,6 +26,7 @@ _DAY = (
     rf"hours|minutes|people|times)\b)|{_ORDINAL})\b"
 )
 _YEAR = r"(?:,? (?:of )?(?P<year>(?:19|20)\d\d)\b)?"
+_SHORT_YEAR = r",? (?:of )?(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[ -](?:one|two|three|four|five|six|seven|eight|nine)\b(?! \w*teen)"
 _PART = (
     r"(?:(?:early|late|mid|middle|beginning|end|start)[ -](?:of )?|(?:first|second|third|fourth|last) (?:week|"
     r"weekend|day) (?:of|in) )"
@@ -38,7 +39,7 @@ _DATES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"(?<![\d/.-])(?:3[01]|[12]\d|0?[1-9])(?P<s>[/.-])(?:3[01]|[12]\d|0?[1-9])(?P=s)(?P<year>(?:19|"
             r"20)?\d\d)(?![\d/-])"
         )),
-        ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}\b(?! (?:of|or|times|people)\b)){_YEAR}"),
+        ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}\b(?! (?:of|or|times|people)\b))(?:{_SHORT_YEAR}|{_YEAR})"),
         ("day_month", rf"\b(?:{_DAY})(?: of)? {_MONTH}(?![\w']){_YEAR}"),
         ("part_of_month", rf"\b{_PART}{_MONTH}(?![\w']){_YEAR}"),
     )
@@ -61,18 +62,30 @@ _SHORT_DATE = re.compile(
     r"(?P<date>(?:1[0-2]|0?[1-9])[/-](?:3[01]|[12]\d|0?[1-9]))(?![\d/-])",
     re.IGNORECASE,
 )
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_GOES_ON = (
+    r"(?=[,.;:?!]|$| (?:and|i|i'm|i've|we|he|he's|she|she's|they|it|it's|you|so|at|when|but|because|then|cause|my|that|"
+    r"this|is|was|or|to|for|with|if|um|uh|no|yeah|okay|right|there|the|where|which|after|before)\b)"
+)
 _NO_DAY = (
     r"(?!,? (?:grade|graders?|floor|time|times|step|street|st|ave|avenue|one|person|chapter|day|session|week|"
     r"month|year|century|"
     r"drink|beer|attempt|kid|child|wife|husband|amendment|place|row|try|visit|anniversary|birthday|round|option|"
     r"thing|half)\b)"
 )
+_LATE_ORDINAL = (
+    rf"(?:thirty[ -]first|thirtieth|twenty[ -](?:{_UNITS})|twentieth|(?:thir|four|fif|six|seven|eigh|nine)teenth)"
+)
 _LONE_DAY = re.compile(
     rf"\b(?:the|on|by|until|since) (?P<day>(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th))\b{_NO_DAY}|"
-    rf"\bon (?:the )(?P<said>{_ORDINAL})(?=[,.;?!]|$)",
+    rf"\b(?:on|by|until|till|til|since|from|before|after|around) (?:the )+(?P<said>{_ORDINAL}){_GOES_ON}{_NO_DAY}|"
+    rf"\bfrom the {_ORDINAL} to (?:the )+(?P<to>{_ORDINAL})\b|"
+    rf"\b(?:the )+(?P<late>{_LATE_ORDINAL})\b{_NO_DAY}{_GOES_ON}|"
+    rf"\b(?P<week>{_WEEKDAY},? (?:night |morning |evening )?(?:the )+(?:{_ORDINAL}|(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th)))\b|"
+    rf"(?P<first>(?:the )?\b{_ORDINAL})(?= {_WEEKDAY}\b)",
     re.IGNORECASE,
 )
-_BIRTH = re.compile(r"\b(?:birth\w*|born|dob)\b", re.IGNORECASE)
+_BIRTH = re.compile(r"\b(?:birth\w*|born|dob|dated?|expir\w+|issued)\b", re.IGNORECASE)
 _YEARS = re.compile(r"(?:1[89]|20)\d\d")
 _OLD = 1940
 _BIRTH_YEAR = re.compile(
@@ -122,8 +135,7 @@ def dates(text: str, before: str = "") -> Iterator[Found]:
     for pattern in (_UNCLEAR, _OPENING):
         yield from (Found(*one.span("month"), "DATE", "likely", "month") for one in pattern.finditer(text))
     for match in _LONE_DAY.finditer(text):
-        group = "day" if match["day"] else "said"
-        yield Found(*match.span(group), "DATE", "likely", "day_of_month")
+        yield Found(*match.span(str(match.lastgroup)), "DATE", "likely", "day_of_month")
 
 
 def _is_date(words: str) -> bool:
@@ -152,7 +164,10 @@ def _births(text: str, before: str) -> Iterator[Found]:
 def _day_part(text: str, start: int, end: int) -> tuple[int, int]:
     """Leave a year said behind the day out: oh three oh four [nineteen ninety one]."""
     year = re.search(
-        r"[\s,]+(?:nineteen|twenty|two)\b(?: \w+){1,3}$|[\s,/]+(?:19|20)\d\d$", text[start:end], re.IGNORECASE
+        r"[\s,]+(?:nineteen \w+(?:[ -]\w+)?|twenty (?:oh |ten|\w+teen|eleven|twelve|twenty)(?:[ -]?\w+)?|two thousand.*)$|"
+        r"[\s,/]+(?:19|20)\d\d$",
+        text[start:end],
+        re.IGNORECASE,
     )
     return (start, start + year.start()) if year and year.start() > 0 else (start, end)
 

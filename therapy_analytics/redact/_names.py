@@ -8,8 +8,10 @@ from itertools import pairwise
 
 from therapy_analytics.redact._found import Found, Sure
 from therapy_analytics.redact._places import led_as_place
+from therapy_analytics.redact._spoken import runs
 from therapy_analytics.redact._tokens import Token
 from therapy_analytics.redact._vocabulary import (
+    ACRONYMS,
     ABSTRACT,
     CALLINGS,
     CLEAR_MONTHS,
@@ -25,6 +27,11 @@ from therapy_analytics.redact._vocabulary import (
     TWO_WORD_STATES,
     word_set,
 )
+
+_SPELLS = re.compile(
+    r"\b(?:spel[lt]\w*|names?|name's|surname|initials?|letters?|called|with an?|that's|capital)\b", re.IGNORECASE
+)
+_SPELLED, _SPELLED_CUED, _SPELL_NEAR = 5, 2, 45
 
 Known = Mapping[str, Sure]
 """Words that are known to be names in this session, and how sure that is."""
@@ -95,6 +102,18 @@ def names(text: str, words: Sequence[Token], known: Known) -> Iterator[Found]:
         _extend(text, words, at, found)
         _lead(text, words, at, found)
     yield from _together(text, words, found)
+
+
+def spelled(text: str, before: str, known: Known) -> Iterator[Found]:
+    """Yield names that are spelled: "k o w a l s k i", "S-A-O-I-R-S-E"."""
+    for run in runs(text):
+        word = run.signs
+        if run.digits or len(set(word)) < 2 or word in SPOKEN or word in ACRONYMS:
+            continue
+        near = text[max(0, run.start - _SPELL_NEAR) : run.start] or before
+        cued = bool(_SPELLS.search(near) or (run.start < _SPELL_NEAR and _SPELLS.search(before)))
+        if word in known or len(word) >= (_SPELLED_CUED if cued else _SPELLED):
+            yield Found(run.start, run.end, "NAME", "certain", "spelled")
 
 
 def _verdict(text: str, words: Sequence[Token], at: int, known: Known, cased: bool) -> tuple[Sure, str] | None:

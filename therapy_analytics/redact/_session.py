@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.redact._addresses import addresses
+from therapy_analytics.redact._again import Again
 from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._dates import ages, dates
 from therapy_analytics.redact._found import SURE, Found, Sure, protected, settle
 from therapy_analytics.redact._left import left_in
-from therapy_analytics.redact._names import Known, names
+from therapy_analytics.redact._names import Known, names, spelled
 from therapy_analytics.redact._numbers import Numbers
 from therapy_analytics.redact._people import person
 from therapy_analytics.redact._places import places
@@ -95,8 +96,8 @@ def redact_session(session: Session) -> Redacted:
     >>> copy.speaker, copy.text
     ('[NAME_1]', 'My husband [NAME_2] called from [PHONE_1].')
     """
-    known = known_names(session)
-    work = _Work(known, Numbers(session.turns))
+    learned = learn(session)
+    work = _Work(learned, Numbers(session.turns))
     work.numbers.learn_people(work.mentions(session))
     notes: list[Noted] = []
     turns: list[Turn] = []
@@ -111,36 +112,47 @@ def redact_session(session: Session) -> Redacted:
 
 def redact_text(text: str, session: Session) -> str:
     """Return a text about a session (a problem, a remark) without what identifies people; nothing is numbered."""
-    known = known_names(session)
-    for one in reversed(settle(_all(text, "", known), protected(text))):
+    learned = learn(session)
+    for one in reversed(settle(_all(text, "", learned), protected(text))):
         keep = f" {one.keep}" if one.keep else ""
         text = f"{text[: one.start]}[{one.kind}]{keep}{text[one.end :]}"
     return text
 
 
-def known_names(session: Session) -> dict[str, Sure]:
-    """Return the words that are names in a session: of its labels and its metadata, and found in its turns."""
-    known: dict[str, Sure] = {}
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What is known of a session: words that are names in it, and its codes, addresses and places."""
+
+    names: Known
+    again: Again
+
+
+def learn(session: Session) -> Learned:
+    """Return what identifies people in a session by its labels, its metadata, and what is found in its turns."""
+    names: dict[str, Sure] = {}
     for turn in session.turns:
-        _learn(known, (turn.speaker[one.start : one.end] for one in label_names(turn.speaker)), "certain")
+        _learn(names, (turn.speaker[one.start : one.end] for one in label_names(turn.speaker)), "certain")
     _learn(
-        known,
+        names,
         (value for key, value in session.metadata.items() if key in PEOPLE_KEYS and not protected(value)),
         "certain",
     )
+    items: list[tuple[str, str]] = []
     for _ in range(2):
-        for words, sure in _named_in(session, dict(known)):
-            _learn(known, [words], sure)
-    return known
+        found = list(_found_in(session, Learned(dict(names), Again(items))))
+        items = [(one.kind, words) for one, words in found]
+        for one, words in found:
+            if one.kind == "NAME":
+                _learn(names, [words], one.sure)
+    return Learned(names, Again(items))
 
 
-def _named_in(session: Session, known: Known) -> Iterator[tuple[str, Sure]]:
-    """Yield the names that stand in the turns."""
+def _found_in(session: Session, learned: Learned) -> Iterator[tuple[Found, str]]:
+    """Yield what is found in the turns, with its words."""
     before = ""
     for turn in session.turns:
-        for one in settle(_all(turn.text, before, known), protected(turn.text)):
-            if one.kind == "NAME":
-                yield turn.text[one.start : one.end], one.sure
+        for one in settle(_all(turn.text, before, learned), protected(turn.text)):
+            yield one, turn.text[one.start : one.end]
         before = turn.text
 
 
@@ -151,13 +163,14 @@ def _learn(known: dict[str, Sure], written: Iterable[str], sure: Sure) -> None:
                 known[word] = min(known.get(word, sure), sure, key=SURE.index)
 
 
-def _all(text: str, before: str, known: Known) -> list[Found]:
+def _all(text: str, before: str, learned: Learned) -> list[Found]:
     """Return what all rules find, what counts more first."""
-    plain = straight(text)
-    words, found, found_places = _whatever_the_names(plain, straight(before[-_NEAR:]))
-    named = list(names(plain, words, known))
+    plain, previous = straight(text), straight(before[-_NEAR:])
+    words, found, found_places = _whatever_the_names(plain, previous)
+    named = [*spelled(plain, previous, learned.names), *names(plain, words, learned.names)]
     firm = [one for one in named if one.sure == "certain"]
-    return [*found, *(one for one in found_places if one.sure != "unsure"), *firm, *found_places, *named]
+    sure_places = [one for one in found_places if one.sure != "unsure"]
+    return [*found, *sure_places, *firm, *found_places, *named, *learned.again.found(plain, words)]
 
 
 @functools.lru_cache(maxsize=1 << 9)
@@ -222,19 +235,19 @@ def _is_role(word: str) -> bool:
 class _Work:
     """What the turns of a session share."""
 
-    known: Known
+    learned: Learned
     numbers: Numbers
 
     def mentions(self, session: Session) -> Iterator[str]:
         """Yield the names of a session, labels before words."""
         for turn in session.turns:
             yield from (turn.speaker[one.start : one.end] for one in label_names(turn.speaker))
-        yield from (words for words, _ in _named_in(session, self.known))
+        yield from (words for one, words in _found_in(session, self.learned) if one.kind == "NAME")
 
     def turn(self, turn: Turn, before: str) -> tuple[Turn, list[Noted]]:
         """Return the copy of a turn and what there is to note of it."""
         label, of_label = self._clean(turn.speaker, label_names)
-        text, of_text = self._clean(turn.text, lambda text: _all(text, before, self.known))
+        text, of_text = self._clean(turn.text, lambda text: _all(text, before, self.learned))
         moved = _mover(of_text)
         marks, noted_marks = self._marks(turn.marks, moved, text)
         gold, noted_codes = self._codes(turn)
@@ -278,7 +291,7 @@ class _Work:
         done, notes = [], []
         for mark in marks:
             at = min(moved(mark.at), len(text))
-            written, cuts = self._clean(mark.written, lambda text: _all(_BRACKETS.sub(" ", text), "", self.known))
+            written, cuts = self._clean(mark.written, lambda text: _all(_BRACKETS.sub(" ", text), "", self.learned))
             if cuts:
                 inner = _BRACKETS.sub("", written).replace("[", "").replace("]", "")
                 written = f"{written[0]}{inner}{written[-1]}"
@@ -310,7 +323,7 @@ class _Work:
             *(
                 Found(one.start, one.end, "NAME", "likely", "name_of_session")
                 for one in tokens(text)
-                if one.word in self.known and not one.ordinary
+                if one.word in self.learned.names and not one.ordinary
             ),
         ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from therapy_analytics.redact._tokens import word_list
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
@@ -35,14 +36,17 @@ _REPEATS = {"double": 2, "triple": 3, "treble": 3}
 _WORD = re.compile(r"(?<!')[^\W_]+")
 _ASIDE = (
     r"(?:uh|um|uhm|er|erm|ah|dash|hyphen|minus|slash|stroke|space|dot|point|period|colon|comma|hash|then|and then|so|"
-    r"okay|no|wait|sorry|hold on|hang on|let me see|i mean|actually|capital|upper ?case|lower ?case|letter|number|"
-    r"again|zed|the letter)"
+    r"okay|capital|upper ?case|lower ?case|letter|number|again|the letter|"
+    r"no|wait|sorry|hold on|hang on|let me see|i mean|actually|something|scratch that|make that|correction)"
 )
 _GAP = re.compile(rf"(?:[\s,()/+#:_\u2010-\u2014-]|\.\s?(?=\S))*(?:\b{_ASIDE}\b[\s,.-]*)*", re.IGNORECASE)
+_LABELS = word_set(
+    "mrn vin id ssn sn rx ip po pin dob no ok tv am pm usa uk covid nhs iban tel fax ref visa dvd tel imei"
+)
 _DOT = re.compile(r"\s*(?:\.|\bdot\b|\bpoint\b)\s*", re.IGNORECASE)
 _LIKE = re.compile(r",? (?:as in|for|like|is for) (?P<word>[^\W\d_]{3,})\b", re.IGNORECASE)
 _NO_CODE = re.compile(
-    r"\d+(?:st|nd|rd|th|s|am|pm|mg|ml|mcg|g|kg|lbs?|oz|k|m|km|cm|mm|ft|in|x|d|h|hrs?|min|mins|yo|yrs?|ish|%)",
+    r"\d{1,4}(?:st|nd|rd|th|s|am|pm|mg|ml|mcg|g|kg|lbs?|oz|k|m|km|cm|mm|ft|in|x|d|h|hrs?|min|mins|yo|yrs?|ish|%)",
     re.IGNORECASE,
 )
 
@@ -96,7 +100,7 @@ class Run:
     def counts(self) -> bool:
         """Return whether somebody is counting (one two three, ten twenty thirty) or names years."""
         values = [int(step) for step in self.steps if step.isdigit()]
-        gaps = {later - earlier for earlier, later in zip(values, values[1:], strict=False)}
+        gaps = {later - earlier for earlier, later in pairwise(values)}
         return len(values) == len(self.steps) and (
             (len(values) > 2 and len(gaps) == 1) or bool(re.fullmatch(r"(?:(?:19|20)\d\d)+", self.signs))
         )
@@ -114,11 +118,18 @@ def runs(text: str) -> Iterator[Run]:
     """
     group: list[_Element] = []
     for element in _elements(text):
-        if group and not _GAP.fullmatch(text, group[-1].end, element.start):
+        if group and not _go_together(text, group[-1], element):
             yield from _run(text, group)
             group = []
         group.append(element)
     yield from _run(text, group)
+
+
+def _go_together(text: str, one: _Element, other: _Element) -> bool:
+    """Return whether two elements belong to one code; behind a comma, figures and words do not: "20416, twenty years"."""
+    if {one.kind, other.kind} == {"digits", "said"} and text[one.end] in ",.;":
+        return False
+    return bool(_GAP.fullmatch(text, one.end, other.start))
 
 
 def _elements(text: str) -> Iterator[_Element]:
@@ -153,14 +164,14 @@ def _signs(text: str, match: re.Match[str]) -> tuple[str, str]:
     if said := TENS.get(word) or DIGITS.get(word) or TEENS.get(word):
         return (said if word not in TENS else f"{said}0"), "said"
     if word == "hundred":
-        return "00", "said"
+        return "00", "hundred"
     if len(word) == 1 and word.isalpha() and text[match.end() : match.end() + 1] not in {"'", "."}:
         return word, "letter"
     if any(sign.isdigit() for sign in word):
         return ("", "") if _NO_CODE.fullmatch(word) or not word.isascii() else (word, "mixed")
     if word in _NATO:
         return word[0], "nato"
-    if word in SPOKEN or word in KEPT:
+    if word in _LABELS or (match[0].islower() and (word in SPOKEN or word in KEPT)):
         return "", ""
     return (word, "letters") if _is_piece(text, match) else ("", "")
 
@@ -178,7 +189,7 @@ def _is_piece(text: str, match: re.Match[str]) -> bool:
 
 def _run(text: str, group: list[_Element]) -> Iterator[Run]:
     """Yield the code that a row of elements is, without articles and words at its edges."""
-    is_number = any(one.kind in {"digits", "said", "mixed"} for one in group)
+    is_number = any(one.kind in {"digits", "said", "mixed", "hundred"} for one in group)
     signs, kind = ("0", "said") if is_number else ("o", "letter")
     group = [replace(one, signs=signs, kind=kind) if one.kind == "oh" else one for one in group]
     while group and _is_edge(group, 0):
@@ -187,9 +198,19 @@ def _run(text: str, group: list[_Element]) -> Iterator[Run]:
         group = group[:-1]
     if not group or not any(one.kind not in {"letter", "letters", "nato"} for one in group) and len(group) < 3:
         return
-    dots = sum(bool(_DOT.fullmatch(text, a.end, b.start)) for a, b in zip(group, group[1:], strict=False))
+    gaps = [(one.end, other.start) for one, other in pairwise(group)]
+    dots = sum(bool(_DOT.fullmatch(text, *gap)) for gap in gaps)
+    start, end = _whole(text, group[0].start, group[-1].end)
     steps = tuple(_steps(group))
-    yield Run(group[0].start, group[-1].end, "".join(steps), any(one.kind == "said" for one in group), steps, dots)
+    said = any(one.kind == "said" for one in group)
+    yield Run(start, end, "".join(steps), said, steps, dots)
+
+
+def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """Take the plus in front of a telephone number and the star behind a code along."""
+    plus = re.search(r"(?:\bplus |\+)$", text[max(0, start - 5) : start], re.IGNORECASE)
+    star = re.match(r" ?[#*]| star\b| hash\b", text[end : end + 6], re.IGNORECASE)
+    return start - len(plus[0]) if plus else start, end + len(star[0]) if star else end
 
 
 def _is_edge(group: list[_Element], at: int) -> bool:
@@ -197,13 +218,13 @@ def _is_edge(group: list[_Element], at: int) -> bool:
     one = group[at]
     beside = group[1 if at == 0 else -2] if len(group) > 1 else None
     n_signs = sum(len(other.signs) for other in group)
-    if one.signs == "00":
+    if one.kind == "hundred":
         return at == 0
     if one.kind == "nato":
         return n_signs < 4 and not (beside and beside.kind == "nato")
     if one.kind == "letter" and one.signs in {"a", "i"}:
         spells = len(group) > 2 and all(other.kind in {"letter", "nato"} for other in group)
-        return not spells and not (at == 0 and one.signs == "a" and n_signs > 4)
+        return not spells and not (at == 0 and one.signs == "a" and n_signs > 4 and group[1].kind != "digits")
     return False
 
 

@@ -51,6 +51,17 @@ SPOKEN = word_set(
 )
 """Words of talk that lists of names hold as well, or that no list of words has."""
 
+ACRONYMS = word_set(
+    """
+    usa uk us nyc la dc sf va aa na ga ca dui dwi iep hr ceo cfo cto ada fmla ssi ssdi ivf std sti hiv ecg ekg eeg mri ct
+    ptsd adhd add ocd bpd cbt dbt act emdr icu er ed php iop phd md rn np lcsw lmft lpc msw bmi gps atm tv pc dvd cd
+    pta nba nfl fbi cia irs dmv cps dcf dss hoa wifi ok asap fyi eta rsvp vip diy tlc pms ibs copd cpap mrsa uti cfs pcos
+    lgbt lgbtq lgbtqia gpa sat gre gcse ged stem esl tsa suv rv ac ap ib ot pt gp nhs er mg kg ml lol omg idk btw tbh abc
+    abcd abcde xyz bp mi tms ect ssri snri mdma lsd thc cbd oud mat aud aca ssn dob pin id vin sn mrn ip url pdf jpg
+    """
+)
+"""Words that are letters: spelled, they are no name."""
+
 NEARLY_ALWAYS_NAMES = word_set(
     """
     john maria carol peter victor roger mike bonnie chad tony sherry holly billy jimmy hector bobby troy savannah
@@ -148,7 +159,11 @@ budweiser heineken corona jameson coke pepsi gatorade marlboro juul nicorette we
 alcoholics narcotics anonymous al-anon alanon kool-aid internet google's wifi bluetooth meth methamphetamine
 methamphetamines heroin fentanyl cannabis marijuana cocaine thc lsd mdma imodium tai chi feng shui yoga pilates
 vikings lego wordle sudoku mi miti therapist counselor counsellor client patient doctor interviewer speaker
-participant coach user assistant helper system moving ok okay pm am
+participant coach user assistant helper system moving ok okay pm am iban visa mastercard amex aadhaar aadhar eircode
+pesel curp nhs bollywood hollywood volvo opel bmw vw audi renault peugeot fiat kia hyundai mazda suzuki yamaha civic corolla
+camry dodge chevrolet buick cadillac beethoven mozart bach chopin vivaldi tinder bumble hinge grindr linkedin telegram
+signal outlook teams webex twitch spotify pinterest onlyfans doordash grubhub instacart airbnb ebay etsy ikea tesco
+lidl aldi asda morrisons sainsburys kfc dunkin wendy's wendys
 """
 KEPT = WEEKDAYS | STATES | frozenset(f"{_COUNTRIES} {_PEOPLES} {_THINGS}".split())
 """What is written with a capital letter and identifies nobody: it stays."""
