@@ -17,7 +17,7 @@ from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._names import Known, names, spelled
 from therapy_analytics.redact._numbers import Numbers
 from therapy_analytics.redact._people import person
-from therapy_analytics.redact._places import places
+from therapy_analytics.redact._places import homes, places
 from therapy_analytics.redact._tokens import Token, straight, tokens
 from therapy_analytics.redact._vocabulary import CALLINGS, TITLES
 from therapy_analytics.session import Mark, Session, Turn
@@ -179,6 +179,7 @@ def _whatever_the_names(plain: str, previous: str) -> tuple[list[Token], list[Fo
     words = tokens(plain)
     found = [
         *addresses(plain),
+        *homes(plain),
         *written(plain),
         *dates(plain, previous),
         *ages(plain),

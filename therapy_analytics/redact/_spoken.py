@@ -165,7 +165,7 @@ def _signs(text: str, match: re.Match[str]) -> tuple[str, str]:
         return (said if word not in TENS else f"{said}0"), "said"
     if word == "hundred":
         return "00", "hundred"
-    if len(word) == 1 and word.isalpha() and text[match.end() : match.end() + 1] not in {"'", "."}:
+    if len(word) == 1 and word.isalpha() and text[match.end() : match.end() + 1] != "'":
         return word, "letter"
     if any(sign.isdigit() for sign in word):
         return ("", "") if _NO_CODE.fullmatch(word) or not word.isascii() else (word, "mixed")

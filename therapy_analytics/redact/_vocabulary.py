@@ -236,3 +236,54 @@ IS_VERBS = word_set(
     """
 )
 """What a name that is known already may be followed by."""
+ROADS = word_set(
+    """
+    street st avenue ave road rd lane ln drive court ct boulevard blvd place terrace circle parkway pkwy highway hwy
+    square crescent turnpike alley way row gardens grove mews trail pike walk close rise loop quay wharf strasse
+    """
+)
+HEADS = word_set(
+    """
+    hospital clinic infirmary hospice elementary academy university college seminary preschool kindergarten montessori
+    church parish temple synagogue mosque cathedral chapel baptist methodist presbyterian lutheran ministries fellowship
+    tabernacle jail prison penitentiary shelter apartments towers hotel motel inn diner cafe bakery pizzeria restaurant
+    grill tavern pub brewery dental dentistry orthodontics pharmacy logistics analytics turbines freight roofing plumbing
+    electric foods farms dairy steel motors solutions systems technologies industries manufacturing labs laboratories
+    consulting partners associates realty holdings warehouse factory foundry vaults surgery airport stadium county
+    street avenue road lane boulevard parkway terrace crescent turnpike library museum theater theatre mission
+    township nursing-home memorial wellness logistics bookstore daycare estates recovery construction credit trucking
+    """
+)
+"""Kinds of houses, firms and streets, in front of which a name stands: Maple Grove Elementary."""
+WEAK_HEADS = word_set(
+    """
+    school high middle primary center centre institute foundation hall mall plaza station field base services park
+    bridge beach heights village lake island river creek valley hill hills springs bay harbor point reservation drive
+    court place circle way square row gardens grove close walk trail bank union trust plant mill mills house home club
+    gym salon garage market store shop group insurance power energy health general court lodge manor pines oaks acres
+    ridge meadows falls haven villa society council rehab care records studio studios agency
+    """
+)
+"""Words that stand behind such names too, but behind many others."""
+VAGUE = word_set(
+    """
+    the a an my his her our your their this that these those some any same whole old new other another local public
+    private state high middle elementary primary grade junior senior boarding sunday law med medical nursing grad
+    graduate night summer day art music good bad great nice big little small first second third last next main side
+    back front community county city town federal home best worst different whole entire certain bus train gas
+    police fire subway metro radio service social human customer emergency mental health psych psychiatric state-run
+    detox rehab women's men's homeless family crisis catholic christian baptist methodist lutheran jewish nearby
+    closest nearest fancy shopping of on in at to and or with for i you he she we they it me him us them is was are
+    were be been being go went going get got mom's dad's after before every each no all one two three parking wedding
+    car dining city's county's whose which what amusement dog water trailer theme national start end power turning point
+    job tennis baseball football soccer ball playing level right left what's when where how why grocery coffee liquor
+    thrift book shoe hardware corner convenience department drug clothing furniture pet toy candy ice beauty barber
+    nail hair tattoo massage vape smoke head sex pawn dollar card gift record comic body repair tire auto machine
+    work working living waiting rec recreation youth senior day child after care health treatment recovery counseling
+    counselling therapy wellness fitness sober halfway group foster nursing retirement assisted children's veterans
+    general open full empty single double safe our own rock pool swimming golf country night strip dance book chess
+    support study reading focus control peer age target social health life blood brain heart food fast farmers flea
+    stock job black free super meat chicken steak pizza burger sandwich fish apple banana milk ice juice beer wine
+    """
+)
+"""Words in front of "school", "center" or "street" that name none of them."""
