@@ -63,6 +63,30 @@ _GREETED = re.compile(
     r"(?: there)?,? $",
     re.IGNORECASE,
 )
+_NICKED = re.compile(
+    r"\b(?:everybody|everyone|people|they|we|friends|laws|family|kids|guys|mom|dad|he|she) (?:all |just |always )?"
+    r"(?:says?|calls?|called|calling|call|goes)(?: (?:me|him|her|it|them))? $",
+    re.IGNORECASE,
+)
+_HAILED = re.compile(
+    r"\b(?:hi|hello|hey|bye|goodbye|thanks|thank you|good morning|morning|welcome|night) $", re.IGNORECASE
+)
+_IT_IS = re.compile(r"(?:^|\b(?:hi|hello|hey|line|yeah|yes|okay)[ ,]+)(?:this is|it's|its) $", re.IGNORECASE)
+_ASKED = re.compile(
+    r"\b(?:names?|called|call (?:you|him|her|them)|who|who's|nickname|go by|spell\w*)\b[^.]{0,40}$", re.IGNORECASE
+)
+_NOBODY = word_set("buddy honey dear love sweetie sunshine babe doc doll sweetheart friend sir girl boy son princess")
+_OFTEN_WORDS = word_set(
+    "will may can hope faith grace art mark bill pat rob chase drew sue grant dean max page love sunday"
+)
+_TELLS = word_set("told tell asked texted hugged married messaged phoned invited")
+_ASKS = word_set("did does")
+_OF_NO_NAME = word_set(
+    """
+    the a an any some no this that these those your my his her its our their of more less many few most each every very
+    really so too such another other different kind sort type
+    """
+)
 _THE = word_set(
     """
     the a an to i you we they he she it this that these those my your his her our their its every each no some any
@@ -75,7 +99,7 @@ _CONTRACTED = re.compile(r"\w'(?:m|s|re|ve|ll|d|t)$")
 _NO_SURNAME = word_set("and or who that with when")
 
 
-def names(text: str, words: Sequence[Token], known: Known) -> Iterator[Found]:
+def names(text: str, words: Sequence[Token], known: Known, before: str = "") -> Iterator[Found]:
     """Yield names of people in a turn; names that stand beside each other are one.
 
     Parameters
@@ -86,6 +110,8 @@ def names(text: str, words: Sequence[Token], known: Known) -> Iterator[Found]:
         The same as `tokens(text)`.
     known : mapping of str to str
         Names of the session so far: its labels, what is known about it, what was found elsewhere in it.
+    before : str
+        The end of the turn before: "And her name?" says what the answer is.
 
     Yields
     ------
@@ -98,10 +124,21 @@ def names(text: str, words: Sequence[Token], known: Known) -> Iterator[Found]:
         verdict = _verdict(text, words, at, known, cased)
         if verdict is not None:
             found[at] = verdict
+    if _ASKED.search(before):
+        found.update({at: ("likely", "asked") for at in _answer(words, cased) if at not in found})
     for at in list(found):
         _extend(text, words, at, found)
         _lead(text, words, at, found)
     yield from _together(text, words, found)
+
+
+def _answer(words: Sequence[Token], cased: bool) -> Iterator[int]:
+    """Yield the word that answers a question for a name: the first that is no word of grammar."""
+    for at, word in enumerate(words[:4]):
+        if word.word not in SPOKEN | NEVER_NAMES | TITLES | CALLINGS:
+            if word.first and not word.kept and (word.capital or not cased) and word.word not in ABSTRACT:
+                yield at
+            return
 
 
 def spelled(text: str, before: str, known: Known) -> Iterator[Found]:
@@ -167,6 +204,10 @@ def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tup
         return "certain", "named"
     if word.word in SPOKEN:
         return None
+    if _NICKED.search(before) and (word.listed or word.unknown) and (word.capital or not cased):
+        return ("likely", "called") if word.word not in NAME_VERBS else None
+    if not cased and word.ordinary and word.first and _is_hailed(before, words, at):
+        return "likely", "greeted"
     if _CALLED.search(before) and not word.kept:
         is_name = named and (word.first or word.capital or not cased) and (word.listed or word.capital)
         return ("likely", "named") if is_name and not (word.ordinary and not word.listed) else None
@@ -174,6 +215,33 @@ def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tup
         return _of_kin(words, at, likely)
     is_greeted = not word.ordinary and (likely or (word.listed and not cased)) and _GREETED.search(before)
     return ("likely", "greeted") if is_greeted else None
+
+
+def _is_hailed(before: str, words: Sequence[Token], at: int) -> bool:
+    """Tell "hi rose" and "this is joy how are you" from "this is hard": a name that is also a word, written small."""
+    word, follows = words[at], words[at + 1].word if at + 1 < len(words) else ""
+    if word.word in _NOBODY or not word.common:
+        return False
+    speaks = follows in {
+        "",
+        "are",
+        "from",
+        "with",
+        "calling",
+        "speaking",
+        "how",
+        "i'm",
+        "and",
+        "can",
+        "what",
+        "at",
+        "you",
+    }
+    previous = words[at - 1].word if at else ""
+    told = previous in _TELLS or (
+        previous in _ASKS and follows not in SPOKEN - NAME_VERBS - {"say", "think", "want", "like", "do", "feel"}
+    )
+    return bool(_HAILED.search(before)) or (speaks and bool(_IT_IS.search(before))) or (told and follows != "of")
 
 
 def _after_title(title: Token, gap: str) -> bool:
@@ -193,7 +261,7 @@ def _titled(word: Token, title: str, cased: bool) -> bool:
 
 def _of_kin(words: Sequence[Token], at: int, likely: bool) -> tuple[Sure, str] | None:
     word = words[at]
-    if likely and (word.listed or not word.ordinary):
+    if (likely and (word.listed or not word.ordinary)) or word.unknown:
         return "certain", "kin"
     follows = words[at + 1].word if at + 1 < len(words) else ""
     is_verb = word.word in {"will", "may", "can", "might"} or follows in {
@@ -224,12 +292,14 @@ def _fits(text: str, words: Sequence[Token], at: int, cased: bool) -> bool:
 def _fits_small(words: Sequence[Token], at: int) -> bool:
     """Decide it for a name that is also a word, written small: "my wife grace ... grace did it" but "with grace"."""
     word, before = words[at], words[at - 1].word if at else ""
+    follows = words[at + 1].word if at + 1 < len(words) else ""
     if before in _THE:
         return False
-    if at + 1 == len(words):
-        return word.possessive or before in {"with", "and", "told", "for", "to"}
-    follows = words[at + 1].word
-    return word.possessive or follows in NAME_VERBS or (follows in IS_VERBS and word.word != "will")
+    if word.possessive or follows in NAME_VERBS or (follows in IS_VERBS and word.word != "will"):
+        return True
+    if word.word in _OFTEN_WORDS:
+        return not follows and before in {"with", "and", "told", "for", "to"}
+    return before not in _OF_NO_NAME
 
 
 def _acts(text: str, words: Sequence[Token], at: int, *, known: bool) -> bool:
@@ -286,11 +356,20 @@ def _opens_as_name(text: str, words: Sequence[Token], at: int) -> bool:
     word = words[at]
     if _OF_MINE.match(text, word.end):
         return True
+    if at + 2 < len(words) and words[at + 1].word == "and" and words[at + 2].capital and words[at + 2].first:
+        return True
     if at + 1 == len(words) or text[word.end : words[at + 1].start] != " ":
         return False
     follows = words[at + 1].word
+    acts = (
+        follows.endswith("s")
+        and words[at + 1].ordinary
+        and follows not in {"his", "its", "this", "us", "as"} | IS_VERBS
+    )
+    if word.word == "will" and (acts or follows in SPEECH_VERBS):
+        return True
     if word.word in ABSTRACT or not word.common:
-        return follows in SPEECH_VERBS
+        return follows in SPEECH_VERBS | {"would've", "said", "let"}
     return follows in NAME_VERBS | IS_VERBS - {"will", "can", "just", "really", "never", "always", "and"}
 
 
@@ -309,30 +388,56 @@ def _titlecase_alone(words: Sequence[Token], at: int) -> bool:
 
 
 def _by_list(words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
-    """Names with a small letter: those of the list that are no other word."""
+    """Names with a small letter: those of the list that are no other word; where there are no capitals, rare words."""
     word = words[at]
-    if word.ordinary or len(word.word) < 3 or not word.listed:
+    if len(word.word) < 3:
         return None
+    if word.ordinary:
+        return ("likely", "beside_name") if not cased and word.first and _beside_name(words, at) else None
     if word.common or (word.first and not cased):
         return "likely", "listed_name_small"
-    return ("unsure", "listed_name_small") if word.last and not cased and len(word.word) > 4 else None
+    if cased or (at and words[at - 1].word in _OF_NO_NAME and not word.listed):
+        return None
+    return ("unsure", "rare_word_small") if word.unknown or (word.last and len(word.word) > 4) else None
+
+
+def _beside_name(words: Sequence[Token], at: int) -> bool:
+    """Return whether a name that is also a word stands in a row with another name: precious and makayla."""
+    beside = [at + 2 * side for side in (-1, 1) if 0 <= at + 2 * side < len(words) and words[at + side].word == "and"]
+    return any(words[other].first and not words[other].ordinary for other in beside) and not words[at].kept
 
 
 def _extend(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sure, str]]) -> None:
     """Take what belongs to a name along: Dana [M. Reyes], brandon [whitaker], [Nguyen] Thi Mai."""
     sure = found[at][0]
     after = at + 1
-    while after < len(words) and after not in found and text[words[after - 1].end : words[after].start] in {" ", ". "}:
-        word, previous = words[after], words[after - 1]
-        initial = len(word.word) == 1 and word.capital and text[word.end : word.end + 1] == "." and word.word != "i"
-        stop = word.kept or word.opens or previous.possessive or word.word in NEVER_NAMES | _NO_SURNAME | SPOKEN
-        stop = stop or bool(_CONTRACTED.search(word.word))
-        surname = word.capital and previous.capital and not (stop or word.word in CALLINGS)
-        small = not word.capital and not previous.capital and word.last and not (word.ordinary or word.word in SPOKEN)
-        if not (initial or surname or (small and not stop)):
+    while after < len(words) and text[words[after - 1].end : words[after].start] in {" ", ". "}:
+        if after not in found and not _is_surname(text, words, after, titled=found[at][1] == "title"):
             break
-        found[after] = (sure, "rest_of_name")
+        found.setdefault(after, (sure, "rest_of_name"))
         after += 1
+
+
+def _is_surname(text: str, words: Sequence[Token], at: int, *, titled: bool) -> bool:
+    """Return whether a word behind a name is the rest of it."""
+    word, previous = words[at], words[at - 1]
+    follows = words[at + 1] if at + 1 < len(words) else None
+    if word.word in _PARTICLES and follows is not None and not previous.possessive:
+        goes_on = follows.word in _PARTICLES or not follows.ordinary or follows.capital
+        return (
+            goes_on
+            and word.word not in {"la", "el", "den", "ten", "al"} | SPOKEN
+            or (word.word in {"la", "el", "al"} and not follows.ordinary)
+        )
+    stop = word.kept or word.opens or previous.possessive or word.word in NEVER_NAMES | _NO_SURNAME | SPOKEN
+    if stop or _CONTRACTED.search(word.word):
+        return False
+    if len(word.word) == 1:
+        return word.capital and text[word.end : word.end + 1] == "." and word.word != "i"
+    if word.capital or previous.capital:
+        return word.capital and previous.capital and word.word not in CALLINGS
+    ends = follows is None or follows.word in SPOKEN
+    return (word.last and not word.ordinary) or (titled and word.listed and ends and word.word not in NAME_VERBS)
 
 
 def _lead(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sure, str]]) -> None:
@@ -340,6 +445,16 @@ def _lead(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sur
     sure, before = found[at][0], at - 1
     while before >= 0 and words[before].word in _PARTICLES and text[words[before].end : words[before + 1].start] == " ":
         before -= 1
+    opener = words[before] if before >= 0 else None
+    if (
+        opener is not None
+        and before + 1 == at
+        and opener.capital
+        and words[at].capital
+        and text[opener.end : words[at].start] in {" ", ". "}
+        and ((opener.first and opener.word not in SPOKEN) or (len(opener.word) == 1 and opener.word not in {"i", "a"}))
+    ):
+        found.setdefault(before, (sure, "rest_of_name"))
     if before + 1 < at and words[before + 1].capital and words[at].capital:
         found.update({number: (sure, "rest_of_name") for number in range(before + 1, at) if number not in found})
 

@@ -167,7 +167,7 @@ def _all(text: str, before: str, learned: Learned) -> list[Found]:
     """Return what all rules find, what counts more first."""
     plain, previous = straight(text), straight(before[-_NEAR:])
     words, found, found_places = _whatever_the_names(plain, previous)
-    named = [*spelled(plain, previous, learned.names), *names(plain, words, learned.names)]
+    named = [*spelled(plain, previous, learned.names), *names(plain, words, learned.names, previous)]
     firm = [one for one in named if one.sure == "certain"]
     sure_places = [one for one in found_places if one.sure != "unsure"]
     return [*found, *sure_places, *firm, *found_places, *named, *learned.again.found(plain, words)]

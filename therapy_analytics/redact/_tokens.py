@@ -124,6 +124,7 @@ def _known(word: str) -> tuple[bool, bool, bool, bool, bool]:
     first = not spoken and all(part in word_list("first_names") for part in parts)
     last = not spoken and all(part in word_list("last_names") or part in word_list("first_names") for part in parts)
     is_word = all(part in word_list("words") or part.isdigit() for part in parts) or spoken or len(word) == 1
+    is_word = is_word or not (first or last) and all(_is_derived(part) for part in parts)
     common = first and word in word_list("common_names")
     return (
         first,
@@ -132,3 +133,16 @@ def _known(word: str) -> tuple[bool, bool, bool, bool, bool]:
         is_word and word not in NEARLY_ALWAYS_NAMES,
         word in KEPT or word.removesuffix("s") in WEEKDAYS or word[0].isdigit(),
     )
+
+
+_ENDINGS = ("s", "es", "ed", "d", "ing", "y", "ly", "er", "ers", "able", "ish", "less", "ness", "ful", "wise", "ize")
+_OPENINGS = ("un", "re", "non", "over", "under", "pre", "anti", "self", "mid", "multi", "super", "micro", "mis", "out")
+_SHORTEST_STEM = 4
+
+
+def _is_derived(word: str) -> bool:
+    """Return whether a word that no list has is made of one of the list: behaviors, relabel, peachy."""
+    stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
+    stems += [f"{stem}e" for stem in stems]
+    stems += [word.removeprefix(opening) for opening in _OPENINGS if word.startswith(opening)]
+    return any(len(stem) >= _SHORTEST_STEM and stem in word_list("words") for stem in stems)

@@ -175,7 +175,8 @@ CALLINGS = word_set(
     pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt
     captain capt lieutenant lt major colonel general private corporal principal attorney judge detective deputy
     sheriff nurse chief senator president governor mayor lady sir dame saint grandma grandpa nana papa mama mum mom
-    granny gran abuela abuelo tata baba
+    granny gran abuela abuelo tata baba mister pc constable dona don padre madre frau herr senora senor senorita madame
+    monsieur mademoiselle sensei sheikh imam elder deacon bishop brother professor mullah
     """
 )
 """In front of a name they belong to it; in front of other words they do not."""
@@ -186,7 +187,10 @@ KIN = (
     "friend|buddy|pal|best friend|roommate|housemate|flatmate|neighbou?r|boss|manager|supervisor|colleague|"
     "co-?worker|teacher|sponsor|lawyer|landlord|doctor|therapist|counsell?or|nurse|dog|cat|brother-in-law|"
     "sister-in-law|mother-in-law|father-in-law|grandson|granddaughter|half brother|half sister|twin|classmate|"
-    "nanny|babysitter|case ?worker|man|lady"
+    "nanny|babysitter|case ?worker|man|lady|(?:brother|sister|mother|father|son|daughter) in law|"
+    "ex (?:husband|wife|boyfriend|girlfriend)|great (?:aunt|uncle)|god(?:mother|father|son|daughter)|oldest|youngest|"
+    "eldest|firstborn|baby|puppy|horse|tutor|mentor|landlady|principal|midwife|social worker|bestie|guy|girl|nurse|"
+    "step ?(?:dad|mom|mum|son|daughter|brother|sister)|half (?:brother|sister)|officer|fella|trainer|dealer"
 )
 NEVER_NAMES = word_set(
     """
@@ -205,7 +209,9 @@ NAME_VERBS = word_set(
     left lives lived loves loved hates hated drove drives gave gives took takes made makes got gets cried cries
     laughed smiled yelled screamed works worked drinks drank died passed kept keeps started stopped helped helps
     texted wrote writes answered handles handled believes believed looked looks feels felt needs needed likes liked
-    hit hits met found saw sees bought paid joined
+    hit hits met found saw sees bought paid joined let lets held holds sat sits stood stands slept sleeps ran runs ate
+    eats sang sings plays played turned turns talks talked sent sends brought brings reads taught grew lost broke
+    calls picked picks showed shows shouted
     """
 )
 """What somebody with a name does: behind a capital that opens a sentence, it makes a name of it."""
@@ -279,7 +285,7 @@ VAGUE = word_set(
     job tennis baseball football soccer ball playing level right left what's when where how why grocery coffee liquor
     thrift book shoe hardware corner convenience department drug clothing furniture pet toy candy ice beauty barber
     nail hair tattoo massage vape smoke head sex pawn dollar card gift record comic body repair tire auto machine
-    work working living waiting rec recreation youth senior day child after care health treatment recovery counseling
+    work working living stay staying stayed going coming through death insurance driving driven drove getting waiting rec recreation youth senior day child after care health treatment recovery counseling
     counselling therapy wellness fitness sober halfway group foster nursing retirement assisted children's veterans
     general open full empty single double safe our own rock pool swimming golf country night strip dance book chess
     support study reading focus control peer age target social health life blood brain heart food fast farmers flea
