@@ -2,7 +2,7 @@
 
 Texts are invented sessions in which identifiers are planted, as in ``redact_texts.txt``. The rules of counting:
 
-- A planted identifier is found when none of its words is left, besides titles (Dr., Aunt), small words (the, of, at)
+- A planted identifier is found when none of its words is left, besides a possessive 's, titles (Dr., Aunt), small words (the, of, at)
   and words that say what a number is (number, account, plate). Of a planted date the year may stay, as it does in the
   copies. The name of the placeholder does not matter; it has a column of its own in the table of kinds.
 - An identifier that is not found stands in the review list when one of its words that were left is in an entry of it.
@@ -38,7 +38,7 @@ from therapy_analytics.session import Role, Session, Turn
 RATE = r"(?:therapist|client)_[a-z_]+_rate"
 TEXTS = Path(__file__).with_name("redact_texts.txt")
 _PLANT = re.compile(r"\{([A-Z_]+):([^{}]*)\}")
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"(?<!['\u2019])[^\W_]+|(?<=['\u2019])(?!s\b)[^\W_]+")
 _MAY_STAY = word_set(
     """
     mr mrs ms miss dr doctor father sister pastor uncle aunt auntie cousin coach officer sergeant captain principal

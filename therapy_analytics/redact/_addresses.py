@@ -18,6 +18,7 @@ _WRITTEN: tuple[tuple[str, str, Sure, re.Pattern[str]], ...] = tuple(
         ("URL", "web_address", "certain", r"\b(?:https?|ftp)://[^\s<>\"]+[^\s<>\"\W]/?|\bwww\.[^\s<>\"]+\w"),
         ("FILE", "file_name", "certain", rf"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:{_MEDIA})\b"),
         ("URL", "web_address", "certain", rf"(?<![@\w.-])(?:[a-z0-9-]+\.)+{_ENDING}\b(?:[/?][^\s<>\"]*[^\s<>\"\W])?"),
+        ("URL", "web_address", "likely", r"(?<![@\w.-])[a-z0-9-]{3,}(?:\.[a-z0-9-]+)*\.[a-z]{2,}/[\w/?=&.-]*\w"),
         ("ID", "screen_name", "certain", r"(?<![\w@/.])@(?!(?:a|the)\b)[a-z_][\w.]*\w"),
         ("ID", "screen_name", "certain", r"\b[a-z_][\w.]*#\d{3,5}\b|\bu/[\w-]+"),
         ("ID", "screen_name", "likely", r"(?<![\w@/.])(?=\w*[a-z0-9]_)\w+_\w+(?:\.\w+)*"),
@@ -27,11 +28,18 @@ _WRITTEN: tuple[tuple[str, str, Sure, re.Pattern[str]], ...] = tuple(
 _WORD = re.compile(r"(?<!['\u2019])[^\W_]+(?:['\u2019][^\W_]+)*(?:-[^\W_]+)*")
 _JOINTS = {"dot", "underscore", "dash", "hyphen", "slash"}
 _NUMBER = set(DIGITS) | set(TEENS) | set(TENS) | {"double", "triple", "hundred", "thousand"}
+_REACHED = word_set("me us him her them you it look is was are it's i'm he's she's we're they're and or site the a")
 _FILES = {"jpg", "jpeg", "png", "gif", "heic", "mp3", "mp4", "mov", "wav", "m4a", "pdf", "doc", "docx"}
 _SPELLED = {("j", "p", "g"), ("j", "p", "e", "g"), ("p", "n", "g"), ("p", "d", "f"), ("jay", "peg"), ("m", "p", "four"),
             ("m", "p", "three"), ("m", "four", "a"), ("m", "o", "v")}  # fmt: skip
 _PROVIDERS = {"gmail", "yahoo", "hotmail", "outlook", "icloud", "aol", "protonmail", "proton"}
 _ENDINGS = set(re.sub(r"[(?:)]", "", _ENDING).split("|"))
+_NOUNS = word_set(
+    """
+    day days week month year time way mom mum mommy dad daddy mama papa grandma grandpa granny nana sis bro kid kids guys
+    dude man baby honey love god lord jesus good great right well better best bad long think want need uni sir feel most
+    """
+)
 _STOP = (
     (
         SPOKEN
@@ -44,6 +52,7 @@ _STOP = (
         )
     )
     - _NUMBER
+    - _NOUNS
     - {"e", "k", "r", "u", "er"}
 )
 _NO_DOT = {"the", "polka", "a", "micro", "on", "connect", "every", "little", "red", "dot"}
@@ -122,7 +131,9 @@ def _back(low: Sequence[str], at: int, most: int) -> int:
         word, follows = low[at], low[at + 1]
         if _is_sign(word) and (word not in {"a", "i"} or follows in _JOINTS or len(follows) == 1) or word in _JOINTS:
             n_plain = 0
-        elif n_plain < most and (word not in _STOP or (at == end and word == "my")):
+        elif n_plain < most and (
+            word not in _STOP or (at == end and (word == "my" or follows == "at" and word not in _REACHED))
+        ):
             n_plain += 1
         else:
             break

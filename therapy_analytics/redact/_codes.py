@@ -48,7 +48,7 @@ _CUES: tuple[tuple[str, str], ...] = (
     ),
     (
         "PLAN",
-        r"insurance|policy|member(?:ship)?|subscriber|beneficiary|medicare|medicaid|medi-?cal|(?:health )?plan|"
+        r"insurance|policy|member(?:ship)?|subscriber|beneficiary|medicare|medicaid|medi-?cal|health plan|plan (?:id|number|no)|"
         r"group(?: number)?|nhs|health card|ohip|tricare|insurer|coverage|blue cross|aetna|cigna|kaiser",
     ),
     (
@@ -90,6 +90,7 @@ _UNIT = re.compile(
 _MONEY = re.compile(r"[$\u00a3\u20ac]\s?$")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _YEAR = re.compile("(?:19|20)\\d\\d")
+_CAPITALS = re.compile(r"(?<![\w-])(?=[A-Z-]*\d)(?=[A-Z\d-]{7})[A-Z]{2,}(?:-[A-Z\d]+)+(?![\w-])")
 _TELEPHONE, _LONG, _SHORT = (7, 10, 11), 7, 4
 
 
@@ -119,6 +120,9 @@ def numbered(text: str, before: str = "") -> Iterator[Found]:
         found = _judged(text, run, before)
         if found is not None:
             yield found
+    for match in _CAPITALS.finditer(text):
+        if match[0].split("-")[0].lower() not in SPOKEN | KEPT:
+            yield Found(*match.span(), "ID", "likely", "code")
 
 
 def _telephones(text: str) -> Iterator[Found]:

@@ -11,6 +11,12 @@ from therapy_analytics.redact._spoken import TEENS, number, runs
 _LONG = "january|february|march|april|may|june|july|august|september|october|november|december"
 _SHORT = "jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
 _MONTH = rf"(?:{_LONG}|(?:{_SHORT})\b\.?)"
+_ELSEWHERE = (
+    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|f\u00e9vrier|mars|avril|"
+    "mai|juin|juillet|ao\u00fbt|septembre|octobre|novembre|d\u00e9cembre|januar|februar|m\u00e4rz|juni|juli|oktober|dezember|"
+    "janeiro|fevereiro|mar\u00e7o|maio|junho|julho|setembro|outubro|novembro|dezembro|gennaio|febbraio|aprile|maggio|giugno|"
+    "luglio|settembre|ottobre|dicembre"
+)
 _UNITS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
 _ORDINAL = (
     rf"(?:thirty[ -]first|thirtieth|twenty[ -](?:{_UNITS})|twentieth|tenth|eleventh|twelfth|thirteenth|fourteenth|"
@@ -41,6 +47,7 @@ _DATES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         )),
         ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}\b(?! (?:of|or|times|people)\b))(?:{_SHORT_YEAR}|{_YEAR})"),
         ("day_month", rf"\b(?:{_DAY})(?: of)? {_MONTH}(?![\w']){_YEAR}"),
+        ("day_month_elsewhere", rf"\b\d{{1,2}}[.\u00ba]? (?:de |d')?(?:{_ELSEWHERE})\b(?: del? (?P<year>(?:19|20)\d\d))?"),
         ("part_of_month", rf"\b{_PART}{_MONTH}(?![\w']){_YEAR}"),
     )
 )  # fmt: skip
@@ -77,6 +84,8 @@ _LATE_ORDINAL = (
     rf"(?:thirty[ -]first|thirtieth|twenty[ -](?:{_UNITS})|twentieth|(?:thir|four|fif|six|seven|eigh|nine)teenth)"
 )
 _LONE_DAY = re.compile(
+    rf"\b(?P<of>{_ORDINAL} of (?:the {_ORDINAL}|(?:last|this|next) month))\b|"
+    rf"\b(?:week(?:end)?|night|morning|admitted|discharged|dated|due|seen|month|born) (?:on )?(?:the )+(?P<then>{_ORDINAL}){_GOES_ON}|"
     rf"\b(?:the|on|by|until|since) (?P<day>(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th))\b{_NO_DAY}|"
     rf"\b(?:on|by|until|till|til|since|from|before|after|around) (?:the )+(?P<said>{_ORDINAL}){_GOES_ON}{_NO_DAY}|"
     rf"\bfrom the {_ORDINAL} to (?:the )+(?P<to>{_ORDINAL})\b|"

@@ -99,7 +99,7 @@ _CONTRACTED = re.compile(r"\w'(?:m|s|re|ve|ll|d|t)$")
 _NO_SURNAME = word_set("and or who that with when")
 
 
-def names(text: str, words: Sequence[Token], known: Known, before: str = "") -> Iterator[Found]:
+def names(text: str, words: Sequence[Token], known: Known, before: str = "", *, small: bool = False) -> Iterator[Found]:
     """Yield names of people in a turn; names that stand beside each other are one.
 
     Parameters
@@ -112,6 +112,8 @@ def names(text: str, words: Sequence[Token], known: Known, before: str = "") -> 
         Names of the session so far: its labels, what is known about it, what was found elsewhere in it.
     before : str
         The end of the turn before: "And her name?" says what the answer is.
+    small : bool
+        Whether no turn of the session has a capital letter, as speech is recognised: there, rare words are names.
 
     Yields
     ------
@@ -121,7 +123,7 @@ def names(text: str, words: Sequence[Token], known: Known, before: str = "") -> 
     cased = any(word.capital and word.word != "i" for word in words)
     found: dict[int, tuple[Sure, str]] = {}
     for at in range(len(words)):
-        verdict = _verdict(text, words, at, known, cased)
+        verdict = _verdict(text, words, at, known, cased, small)
         if verdict is not None:
             found[at] = verdict
     if _ASKED.search(before):
@@ -136,7 +138,8 @@ def _answer(words: Sequence[Token], cased: bool) -> Iterator[int]:
     """Yield the word that answers a question for a name: the first that is no word of grammar."""
     for at, word in enumerate(words[:4]):
         if word.word not in SPOKEN | NEVER_NAMES | TITLES | CALLINGS:
-            if word.first and not word.kept and (word.capital or not cased) and word.word not in ABSTRACT:
+            answers = word.capital or (not cased and (not word.ordinary or (word.common and len(words) < 4)))
+            if word.first and not word.kept and answers and word.word not in ABSTRACT:
                 yield at
             return
 
@@ -153,7 +156,9 @@ def spelled(text: str, before: str, known: Known) -> Iterator[Found]:
             yield Found(run.start, run.end, "NAME", "certain", "spelled")
 
 
-def _verdict(text: str, words: Sequence[Token], at: int, known: Known, cased: bool) -> tuple[Sure, str] | None:
+def _verdict(
+    text: str, words: Sequence[Token], at: int, known: Known, cased: bool, small: bool
+) -> tuple[Sure, str] | None:
     word = words[at]
     titled = at > 0 and words[at - 1].word in TITLES and word.capital
     holiday = at > 0 and words[at - 1].word in HOLIDAYS and words[at - 1].capital  # Christmas Eve
@@ -172,7 +177,7 @@ def _verdict(text: str, words: Sequence[Token], at: int, known: Known, cased: bo
         return (known[word.word], "name_of_session") if _fits(text, words, at, cased) else None
     if word.kept or word.word in SPOKEN | CLEAR_MONTHS:
         return None
-    return _by_capital(text, words, at) if word.capital else _by_list(words, at, cased)
+    return _by_capital(text, words, at) if word.capital else _by_list(words, at, cased, small)
 
 
 def _in_state(words: Sequence[Token], at: int) -> bool:
@@ -189,7 +194,8 @@ def _by_context(text: str, words: Sequence[Token], at: int, cased: bool) -> tupl
     if previous and _after_title(previous, text[previous.end : word.start]):
         if previous.word in TITLES:
             return ("certain", "title") if _titled(word, previous.word, cased) else None
-        if previous.word in CALLINGS and likely and not word.kept and word.word not in SPOKEN:
+        small = not cased and word.first and word.word not in NAME_VERBS | _OFTEN_WORDS | NEVER_NAMES
+        if previous.word in CALLINGS and (likely or small) and not word.kept and word.word not in SPOKEN:
             return "certain", "title"
     if word.word in NEVER_NAMES | TITLES | CALLINGS or (word.kept and word.word not in STATES):
         return None
@@ -387,18 +393,20 @@ def _titlecase_alone(words: Sequence[Token], at: int) -> bool:
     return at > 0 and not words[at - 1].capital and at + 1 < len(words) and words[at + 1].word in NAME_VERBS | IS_VERBS
 
 
-def _by_list(words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
+def _by_list(words: Sequence[Token], at: int, cased: bool, small: bool) -> tuple[Sure, str] | None:
     """Names with a small letter: those of the list that are no other word; where there are no capitals, rare words."""
     word = words[at]
     if len(word.word) < 3:
+        return None
+    if word.word in TITLES | CALLINGS:
         return None
     if word.ordinary:
         return ("likely", "beside_name") if not cased and word.first and _beside_name(words, at) else None
     if word.common or (word.first and not cased):
         return "likely", "listed_name_small"
-    if cased or (at and words[at - 1].word in _OF_NO_NAME and not word.listed):
+    if cased or (word.unknown and (not small or (at > 0 and words[at - 1].word in _OF_NO_NAME))):
         return None
-    return ("unsure", "rare_word_small") if word.unknown or (word.last and len(word.word) > 4) else None
+    return ("unsure", "rare_word_small") if word.unknown or word.last else None
 
 
 def _beside_name(words: Sequence[Token], at: int) -> bool:
@@ -436,7 +444,7 @@ def _is_surname(text: str, words: Sequence[Token], at: int, *, titled: bool) -> 
         return word.capital and text[word.end : word.end + 1] == "." and word.word != "i"
     if word.capital or previous.capital:
         return word.capital and previous.capital and word.word not in CALLINGS
-    ends = follows is None or follows.word in SPOKEN
+    ends = follows is None or follows.word in SPOKEN | NAME_VERBS | IS_VERBS
     return (word.last and not word.ordinary) or (titled and word.listed and ends and word.word not in NAME_VERBS)
 
 
@@ -452,7 +460,10 @@ def _lead(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sur
         and opener.capital
         and words[at].capital
         and text[opener.end : words[at].start] in {" ", ". "}
-        and ((opener.first and opener.word not in SPOKEN) or (len(opener.word) == 1 and opener.word not in {"i", "a"}))
+        and (
+            (opener.first and opener.word not in TITLES | CALLINGS and opener.word not in SPOKEN)
+            or (len(opener.word) == 1 and opener.word not in {"i", "a"})
+        )
     ):
         found.setdefault(before, (sure, "rest_of_name"))
     if before + 1 < at and words[before + 1].capital and words[at].capital:

@@ -61,7 +61,7 @@ _HOME = re.compile(
 _HOUSE_SAID = re.compile(
     rf" (?:(?:north|south|east|west) )?(?P<name>(?:[\w']+ ){{1,3}}?)(?:{_ROADS})\b{_UNIT_OF_HOUSE}?", re.IGNORECASE
 )
-_FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|number) $", re.IGNORECASE)
+_FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|number|lot|house|block) $", re.IGNORECASE)
 _AFTER_PLACE = re.compile(
     rf",? (?:{'|'.join(sorted(STATES))}|new [a-z]+|(?:north|south|west) [a-z]+|rhode island)\b|, [A-Z]{{2}}\b",
     re.IGNORECASE,
@@ -156,7 +156,12 @@ def _row(text: str, words: Sequence[Token], at: int) -> int:
 
 
 def _may_be_part(word: Token) -> bool:
-    return word.capital and word.word not in SPOKEN - {"first", "mama", "papa"} and not word.word[0].isdigit()
+    return (
+        word.capital
+        and word.word not in SPOKEN - {"first", "mama", "papa"}
+        and "'" not in word.word
+        and not word.word[0].isdigit()
+    )
 
 
 def _named_house(text: str, words: Sequence[Token], at: int, row: Sequence[Token]) -> Sure | None:
@@ -172,7 +177,8 @@ def _named_house(text: str, words: Sequence[Token], at: int, row: Sequence[Token
     if any(one.kept for one in row) or " ".join(said) in TWO_WORD_STATES:
         return None
     led = at > 0 and words[at - 1].word in _AT | {"the"} and not row[0].opens
-    if all(one.ordinary and one.word not in VAGUE for one in row) or (led and not row[0].listed):
+    mixed = any(one.ordinary and not one.first for one in row) and not row[0].opens and row[0].word not in VAGUE
+    if mixed or all(one.ordinary and one.word not in VAGUE for one in row) or (led and not row[0].listed):
         return "likely" if led else None if row[0].opens and not _ends_here(text, row[-1]) else "unsure"
     return None
 
@@ -353,6 +359,7 @@ def _may_be(text: str, words: Sequence[Token], at: int, length: int) -> bool:
             or (led and not all(one.ordinary for one in row))
             or not any(one.ordinary or one.listed for one in row)
             or followed
+            or (not cased and at > 0 and words[at - 1].word not in _ONE_OF_MANY | {"the"})
         )
     word = row[0]
     if word.ordinary:

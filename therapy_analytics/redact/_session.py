@@ -12,7 +12,7 @@ from therapy_analytics.redact._addresses import addresses
 from therapy_analytics.redact._again import Again
 from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._dates import ages, dates
-from therapy_analytics.redact._found import SURE, Found, Sure, protected, settle
+from therapy_analytics.redact._found import PLACEHOLDER, SURE, Found, Sure, protected, settle
 from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._names import Known, names, spelled
 from therapy_analytics.redact._numbers import Numbers
@@ -121,10 +121,11 @@ def redact_text(text: str, session: Session) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What is known of a session: words that are names in it, and its codes, addresses and places."""
+    """What is known of a session: its names, its codes, addresses and places, and whether it has no capitals at all."""
 
     names: Known
     again: Again
+    small: bool
 
 
 def learn(session: Session) -> Learned:
@@ -138,13 +139,14 @@ def learn(session: Session) -> Learned:
         "certain",
     )
     items: list[tuple[str, str]] = []
+    small = not any(sign.isupper() for turn in session.turns for sign in PLACEHOLDER.sub("", turn.text))
     for _ in range(2):
-        found = list(_found_in(session, Learned(dict(names), Again(items))))
+        found = list(_found_in(session, Learned(dict(names), Again(items), small)))
         items = [(one.kind, words) for one, words in found]
         for one, words in found:
             if one.kind == "NAME":
                 _learn(names, [words], one.sure)
-    return Learned(names, Again(items))
+    return Learned(names, Again(items), small)
 
 
 def _found_in(session: Session, learned: Learned) -> Iterator[tuple[Found, str]]:
@@ -167,7 +169,7 @@ def _all(text: str, before: str, learned: Learned) -> list[Found]:
     """Return what all rules find, what counts more first."""
     plain, previous = straight(text), straight(before[-_NEAR:])
     words, found, found_places = _whatever_the_names(plain, previous)
-    named = [*spelled(plain, previous, learned.names), *names(plain, words, learned.names, previous)]
+    named = [*spelled(plain, previous, learned.names), *names(plain, words, learned.names, previous, small=learned.small)]
     firm = [one for one in named if one.sure == "certain"]
     sure_places = [one for one in found_places if one.sure != "unsure"]
     return [*found, *sure_places, *firm, *found_places, *named, *learned.again.found(plain, words)]

@@ -36,7 +36,7 @@ _REPEATS = {"double": 2, "triple": 3, "treble": 3}
 _WORD = re.compile(r"(?<!')[^\W_]+")
 _ASIDE = (
     r"(?:uh|um|uhm|er|erm|ah|dash|hyphen|minus|slash|stroke|space|dot|point|period|colon|comma|hash|then|and then|so|"
-    r"okay|capital|upper ?case|lower ?case|letter|number|again|the letter|"
+    r"okay|capital|upper ?case|lower ?case|again|the letter|"
     r"no|wait|sorry|hold on|hang on|let me see|i mean|actually|something|scratch that|make that|correction)"
 )
 _GAP = re.compile(rf"(?:[\s,()/+#:_\u2010-\u2014-]|\.\s?(?=\S))*(?:\b{_ASIDE}\b[\s,.-]*)*", re.IGNORECASE)
@@ -45,6 +45,7 @@ _LABELS = word_set(
 )
 _DOT = re.compile(r"\s*(?:\.|\bdot\b|\bpoint\b)\s*", re.IGNORECASE)
 _LIKE = re.compile(r",? (?:as in|for|like|is for) (?P<word>[^\W\d_]{3,})\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:\bnumber|\bno\.?|#|\bid|\bcode|\bfile|:) $", re.IGNORECASE)
 _NO_CODE = re.compile(
     r"\d{1,4}(?:st|nd|rd|th|s|am|pm|mg|ml|mcg|g|kg|lbs?|oz|k|m|km|cm|mm|ft|in|x|d|h|hrs?|min|mins|yo|yrs?|ish|%)",
     re.IGNORECASE,
@@ -127,7 +128,8 @@ def runs(text: str) -> Iterator[Run]:
 
 def _go_together(text: str, one: _Element, other: _Element) -> bool:
     """Return whether two elements belong to one code; behind a comma, figures and words do not: "20416, twenty years"."""
-    if {one.kind, other.kind} == {"digits", "said"} and text[one.end] in ",.;":
+    written = "said" not in {one.kind, other.kind} or {one.kind, other.kind} == {"digits", "said"}
+    if written and re.match(r"[,.;] ", text[one.end :]) and {one.kind, other.kind} != {"letter"}:
         return False
     return bool(_GAP.fullmatch(text, one.end, other.start))
 
@@ -192,9 +194,9 @@ def _run(text: str, group: list[_Element]) -> Iterator[Run]:
     is_number = any(one.kind in {"digits", "said", "mixed", "hundred"} for one in group)
     signs, kind = ("0", "said") if is_number else ("o", "letter")
     group = [replace(one, signs=signs, kind=kind) if one.kind == "oh" else one for one in group]
-    while group and _is_edge(group, 0):
+    while group and _is_edge(text, group, 0):
         group = group[1:]
-    while group and _is_edge(group, -1):
+    while group and _is_edge(text, group, -1):
         group = group[:-1]
     if not group or not any(one.kind not in {"letter", "letters", "nato"} for one in group) and len(group) < 3:
         return
@@ -213,7 +215,7 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
     return start - len(plus[0]) if plus else start, end + len(star[0]) if star else end
 
 
-def _is_edge(group: list[_Element], at: int) -> bool:
+def _is_edge(text: str, group: list[_Element], at: int) -> bool:
     """Return whether the first or the last element is no part of the code: "a four", "... one two i think", "hotel 5"."""
     one = group[at]
     beside = group[1 if at == 0 else -2] if len(group) > 1 else None
@@ -223,8 +225,14 @@ def _is_edge(group: list[_Element], at: int) -> bool:
     if one.kind == "nato":
         return n_signs < 4 and not (beside and beside.kind == "nato")
     if one.kind == "letter" and one.signs in {"a", "i"}:
-        spells = len(group) > 2 and all(other.kind in {"letter", "nato"} for other in group)
-        return not spells and not (at == 0 and one.signs == "a" and n_signs > 4 and group[1].kind != "digits")
+        spells = (
+            len(group) > 2
+            and beside is not None
+            and beside.kind in {"letter", "nato"}
+            and beside.signs not in {"a", "i"}
+        )
+        cued = len(group) > 1 and (group[1].kind != "digits" or bool(_NUMBERED.search(text[: one.start][-9:])))
+        return not spells and not (at == 0 and one.signs == "a" and n_signs > 4 and cued)
     return False
 
 

@@ -267,7 +267,8 @@ WEAK_HEADS = word_set(
     bridge beach heights village lake island river creek valley hill hills springs bay harbor point reservation drive
     court place circle way square row gardens grove close walk trail bank union trust plant mill mills house home club
     gym salon garage market store shop group insurance power energy health general court lodge manor pines oaks acres
-    ridge meadows falls haven villa society council rehab care records studio studios agency
+    ridge cooperative medical practice building central yard mercy rapids
+    meadows falls haven villa society council rehab care records studio studios agency
     """
 )
 """Words that stand behind such names too, but behind many others."""
