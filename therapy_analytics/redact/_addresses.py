@@ -58,7 +58,7 @@ _STOP = (
 _NO_DOT = {"the", "polka", "a", "micro", "on", "connect", "every", "little", "red", "dot"}
 _HANDLE = re.compile(
     r"\b(?:discord|snap(?:chat)?|insta(?:gram)?|tik ?tok|twitter|twitch|reddit|telegram|user ?name|handle|"
-    r"screen ?name|gamer ?tag|venmo|cash ?app|skype|log-?in|account name|pass ?word|pass ?phrase|pass ?code)"
+    r"screen ?name|gamer ?tag|venmo|cash ?app|skype|log-?in|account name|codes?(?: ?words?)?|pass ?word|pass ?phrase|pass ?code)"
     r"(?: name| handle| user| tag| id| account)?(?:'s| is| was|:| =|,? it's|,? it was|,? under| called)+(?: still| just| like| um| uh| at)* ",
     re.IGNORECASE,
 )
@@ -189,4 +189,7 @@ def _handle(low: Sequence[str], words: Sequence[re.Match[str]], match: re.Match[
             last, n_plain = last + 1, n_plain + (not _is_sign(low[last + 1]))
         else:
             break
+    said = low[first : last + 1]
+    if match[0].lower().startswith("code") and not any(_is_sign(word) for word in said):
+        return None  # the code is easy
     return Found(start, max(words[last].end(), start + written.end()), "ID", "likely", "screen_name_cue")

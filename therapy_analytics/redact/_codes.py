@@ -90,6 +90,9 @@ _UNIT = re.compile(
 _MONEY = re.compile(r"[$\u00a3\u20ac]\s?$")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _YEAR = re.compile("(?:19|20)\\d\\d")
+_CODE_IS = re.compile(
+    r"\b(?:code|pin|password|combination|extension)(?:'s|:| is| was)? (?:um |uh |it's )?$", re.IGNORECASE
+)
 _CAPITALS = re.compile(r"(?<![\w-])(?=[A-Z-]*\d)(?=[A-Z\d-]{7})[A-Z]{2,}(?:-[A-Z\d]+)+(?![\w-])")
 _TELEPHONE, _LONG, _SHORT = (7, 10, 11), 7, 4
 
@@ -171,8 +174,10 @@ def _judged(text: str, run: Run, before: str) -> Found | None:
 
 
 def _is_amount(text: str, run: Run) -> bool:
-    """Return whether digits say how much, or are a year, or a day of a month."""
-    if _YEAR.fullmatch(run.signs) or _UNIT.match(text, run.end) or _MONEY.search(text[: run.start][-3:]):
+    """Return whether digits say how much, or are a year."""
+    if _YEAR.fullmatch(run.signs) and not _CODE_IS.search(text[: run.start][-24:]):
+        return True
+    if _UNIT.match(text, run.end) or _MONEY.search(text[: run.start][-3:]):
         return True
     return bool(_THOUSANDS.fullmatch(text, run.start, run.end))
 

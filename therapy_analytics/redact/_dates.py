@@ -48,6 +48,7 @@ _DATES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}\b(?! (?:of|or|times|people)\b))(?:{_SHORT_YEAR}|{_YEAR})"),
         ("day_month", rf"\b(?:{_DAY})(?: of)? {_MONTH}(?![\w']){_YEAR}"),
         ("day_month_elsewhere", rf"\b\d{{1,2}}[.\u00ba]? (?:de |d')?(?:{_ELSEWHERE})\b(?: del? (?P<year>(?:19|20)\d\d))?"),
+        ("said_day_month", rf"\b{_CARDINAL} (?:of )?(?!may|march){_MONTH}(?![\w']){_YEAR}"),
         ("part_of_month", rf"\b{_PART}{_MONTH}(?![\w']){_YEAR}"),
     )
 )  # fmt: skip
@@ -66,13 +67,13 @@ _OPENING = re.compile(
 )
 _SHORT_DATE = re.compile(
     r"(?:\b(?:on|by|since|until|till|before|after|from|dated?|born|birthday|dob|of birth)[ :,.]+(?:is )?)"
-    r"(?P<date>(?:1[0-2]|0?[1-9])[/-](?:3[01]|[12]\d|0?[1-9]))(?![\d/-])",
+    r"(?P<date>(?:(?:1[0-2]|0?[1-9])[/-](?:3[01]|[12]\d|0?[1-9])|[0-3]\d\.[01]\d\.?))(?![\d/-])",
     re.IGNORECASE,
 )
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _GOES_ON = (
     r"(?=[,.;:?!]|$| (?:and|i|i'm|i've|we|he|he's|she|she's|they|it|it's|you|so|at|when|but|because|then|cause|my|that|"
-    r"this|is|was|or|to|for|with|if|um|uh|no|yeah|okay|right|there|the|where|which|after|before)\b)"
+    r"this|is|was|or|to|for|with|if|um|uh|no|yeah|okay|right|there|tomorrow|today|next|this|the|where|which|after|before)\b)"
 )
 _NO_DAY = (
     r"(?!,? (?:grade|graders?|floor|time|times|step|street|st|ave|avenue|one|person|chapter|day|session|week|"
@@ -133,6 +134,12 @@ _AGES = tuple(
 )
 
 
+_ASKED_AGE = re.compile(
+    r"\b(?:how old|what age|(?:his|her|their|your) age|which birthday|turn(?:s|ed|ing)?)\b", re.IGNORECASE
+)
+_ANSWERED_AGE = re.compile(rf"(?:\w+[, ]+){{0,3}}?(?P<age>{_NINETY})\b{_NO_AGE}", re.IGNORECASE)
+
+
 def dates(text: str, before: str = "") -> Iterator[Found]:
     """Yield dates, of which the year is kept, and months that stand for a time; may overlap, the surest first."""
     for rule, pattern in _DATES:
@@ -181,8 +188,11 @@ def _day_part(text: str, start: int, end: int) -> tuple[int, int]:
     return (start, start + year.start()) if year and year.start() > 0 else (start, end)
 
 
-def ages(text: str) -> Iterator[Found]:
-    """Yield ages over 89; an age below says nothing."""
+def ages(text: str, before: str = "") -> Iterator[Found]:
+    """Yield ages over 89; an age below says nothing. The question before may ask for one: "how old is she"."""
+    answer = _ANSWERED_AGE.match(text) if _ASKED_AGE.search(before) else None
+    if answer:
+        yield Found(*answer.span("age"), "AGE_OVER_89", "likely", "age")
     for pattern in _AGES:
         for match in pattern.finditer(text):
             years = number(match["age"])

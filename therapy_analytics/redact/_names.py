@@ -9,7 +9,7 @@ from itertools import pairwise
 from therapy_analytics.redact._found import Found, Sure
 from therapy_analytics.redact._places import led_as_place
 from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token
+from therapy_analytics.redact._tokens import Token, is_derived
 from therapy_analytics.redact._vocabulary import (
     ACRONYMS,
     ABSTRACT,
@@ -39,7 +39,7 @@ Known = Mapping[str, Sure]
 _NAMED = re.compile(
     r"\b(?:my (?:first |full |real |last |middle |maiden )?name is|my name's|my names|(?:his|her|their|its|"
     r"whose) names?(?:'s| is| was)|"
-    r"names|named|nicknamed|name of|it's pronounced)\s+$",
+    r"names|named|nicknamed|name of|it's pronounced|(?:first|last|full|maiden|middle|family|given|sur) ?name(?:'s| is)?)\s+$",
     re.IGNORECASE,
 )
 _CALLED = re.compile(
@@ -148,9 +148,16 @@ def spelled(text: str, before: str, known: Known) -> Iterator[Found]:
     """Yield names that are spelled: "k o w a l s k i", "S-A-O-I-R-S-E"."""
     for run in runs(text):
         word = run.signs
-        if run.digits or len(set(word)) < 2 or word in SPOKEN or word in ACRONYMS:
+        if (
+            re.match(r" (?:numbers?|cards?|forms?)\b", text[run.end :])
+            or run.digits
+            or len(set(word)) < 2
+            or word in SPOKEN
+            or word in ACRONYMS
+        ):
             continue
         near = text[max(0, run.start - _SPELL_NEAR) : run.start] or before
+        near += " " + text[run.end : run.end + _SPELL_NEAR // 2]
         cued = bool(_SPELLS.search(near) or (run.start < _SPELL_NEAR and _SPELLS.search(before)))
         if word in known or len(word) >= (_SPELLED_CUED if cued else _SPELLED):
             yield Found(run.start, run.end, "NAME", "certain", "spelled")
@@ -244,7 +251,8 @@ def _is_hailed(before: str, words: Sequence[Token], at: int) -> bool:
         "you",
     }
     previous = words[at - 1].word if at else ""
-    told = previous in _TELLS or (
+    told = previous in _TELLS or before.endswith(("ask for ", "asked for ", "asking for "))
+    told = told or (
         previous in _ASKS and follows not in SPOKEN - NAME_VERBS - {"say", "think", "want", "like", "do", "feel"}
     )
     return bool(_HAILED.search(before)) or (speaks and bool(_IT_IS.search(before))) or (told and follows != "of")
@@ -406,7 +414,7 @@ def _by_list(words: Sequence[Token], at: int, cased: bool, small: bool) -> tuple
         return "likely", "listed_name_small"
     if cased or (word.unknown and (not small or (at > 0 and words[at - 1].word in _OF_NO_NAME))):
         return None
-    return ("unsure", "rare_word_small") if word.unknown or word.last else None
+    return ("unsure", "rare_word_small") if word.unknown or not is_derived(word.word) else None
 
 
 def _beside_name(words: Sequence[Token], at: int) -> bool:
@@ -464,6 +472,13 @@ def _lead(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sur
             (opener.first and opener.word not in TITLES | CALLINGS and opener.word not in SPOKEN)
             or (len(opener.word) == 1 and opener.word not in {"i", "a"})
         )
+    ):
+        found.setdefault(before, (sure, "rest_of_name"))
+    if (
+        before + 1 == at
+        and opener is not None
+        and opener.word in {"big", "lil"}
+        and text[opener.end : words[at].start] == " "
     ):
         found.setdefault(before, (sure, "rest_of_name"))
     if before + 1 < at and words[before + 1].capital and words[at].capital:

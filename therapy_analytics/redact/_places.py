@@ -38,6 +38,13 @@ _TO = word_set(
     visiting by past off behind over
     """
 )
+_HOUSE_BEFORE = word_set("at outside near behind by from past beside")
+_NOT_OF_HOUSE = word_set(
+    """
+    yesterday today tomorrow tonight every lately recently once twice since during until till who which as than sometimes
+    anymore instead together alone already soon later early late around across along like said says
+    """
+)
 _AT = word_set("in from near at outside for to by past on with off over behind")
 _ONE_OF_MANY = word_set("a an my his her our your their this that these those some any every each no which what whose")
 _WORKS = re.compile(
@@ -193,16 +200,16 @@ def _small_houses(text: str, words: Sequence[Token]) -> Iterator[Found]:
     for at, word in enumerate(words):
         if at < done:
             continue
-        if word.word in HEADS | WEAK_HEADS:
+        if word.word in HEADS | WEAK_HEADS and not (word.word in WEAK_HEADS and at and words[at - 1].possessive):
             first, last = _back(text, words, at), _heads_on(text, words, at)
             if first < at and _is_named_small(words, first, at, strong=word.word in HEADS):
                 done = last + 1
-                yield Found(words[first].start, words[last].end, "PLACE", "unsure", "institution")
+                yield Found(words[first].start, words[last].end, "PLACE", "likely", "institution")
                 continue
-        last = _of_house(text, words, at) or _employer(text, words, at)
+        last = _of_house(text, words, at) or _employer(text, words, at) or _led_house(text, words, at)
         if last:
             done = last
-            yield Found(word.start, words[last - 1].end, "PLACE", "unsure", "institution")
+            yield Found(word.start, words[last - 1].end, "PLACE", "likely", "institution")
 
 
 def _back(text: str, words: Sequence[Token], head: int) -> int:
@@ -323,6 +330,29 @@ def _employer(text: str, words: Sequence[Token], at: int) -> int:
         end += 1
     row = words[at:end]
     return end if row and (any(not one.ordinary for one in row) or (len(row) > 1 and not after_the)) else 0
+
+
+def _led_house(text: str, words: Sequence[Token], at: int) -> int:
+    """Return the end of a rare word and the ordinary ones behind it, where a place is expected: at kinsella meats."""
+    before = [one.word for one in words[max(0, at - 2) : at]]
+    led = (
+        before[-1:] != ["the"]
+        and set(before[-1:]) & _HOUSE_BEFORE
+        or (before[-1:] == ["the"] and set(before[:1]) & _HOUSE_BEFORE)
+    )
+    word = words[at]
+    if not led or word.word in SPOKEN | VAGUE | NEVER_NAMES | TITLES | CALLINGS or word.kept or word.word[0].isdigit():
+        return 0
+    end = at + 1
+    while end < min(at + 3, len(words)) and text[words[end - 1].end : words[end].start] in {" ", "'s "}:
+        one = words[end]
+        if one.word in SPOKEN | NEVER_NAMES | _NOT_OF_HOUSE or one.kept or one.word[0].isdigit() or "'" in one.word:
+            break
+        end += 1
+    row = words[at:end]
+    rare = not word.ordinary
+    plain = before[-1:] == ["at"] and len(row) == 2 and not any(one.word in VAGUE for one in row)
+    return end if len(row) > 1 and (rare or plain) else 0
 
 
 def _towns(text: str, words: Sequence[Token]) -> Iterator[Found]:

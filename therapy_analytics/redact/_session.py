@@ -132,7 +132,9 @@ def learn(session: Session) -> Learned:
     """Return what identifies people in a session by its labels, its metadata, and what is found in its turns."""
     names: dict[str, Sure] = {}
     for turn in session.turns:
-        _learn(names, (turn.speaker[one.start : one.end] for one in label_names(turn.speaker)), "certain")
+        words = [one for one in tokens(turn.speaker) if one.common or not one.ordinary]  # "Driver" is a role
+        labels = [turn.speaker[one.start : one.end] for one in label_names(turn.speaker)]
+        _learn(names, (one.word for one in words if any(one.word in person(label) for label in labels)), "certain")
     _learn(
         names,
         (value for key, value in session.metadata.items() if key in PEOPLE_KEYS and not protected(value)),
@@ -169,24 +171,28 @@ def _all(text: str, before: str, learned: Learned) -> list[Found]:
     """Return what all rules find, what counts more first."""
     plain, previous = straight(text), straight(before[-_NEAR:])
     words, found, found_places = _whatever_the_names(plain, previous)
-    named = [*spelled(plain, previous, learned.names), *names(plain, words, learned.names, previous, small=learned.small)]
+    named = [
+        *spelled(plain, previous, learned.names),
+        *names(plain, words, learned.names, previous, small=learned.small),
+    ]
     firm = [one for one in named if one.sure == "certain"]
     sure_places = [one for one in found_places if one.sure != "unsure"]
     return [*found, *sure_places, *firm, *found_places, *named, *learned.again.found(plain, words)]
+
+
+def _holds(one: Found, other: Found) -> bool:
+    """Return whether one finding holds another and more."""
+    return one.start <= other.start and other.end <= one.end and one.end - one.start > other.end - other.start
 
 
 @functools.lru_cache(maxsize=1 << 9)
 def _whatever_the_names(plain: str, previous: str) -> tuple[list[Token], list[Found], list[Found]]:
     """Return what is found without knowing the session's names; its turns are asked several times."""
     words = tokens(plain)
-    found = [
-        *addresses(plain),
-        *homes(plain),
-        *written(plain),
-        *dates(plain, previous),
-        *ages(plain),
-        *numbered(plain, previous),
-    ]
+    coded = [*addresses(plain), *homes(plain), *written(plain), *numbered(plain, previous)]
+    whole = [one for one in coded if not any(_holds(other, one) for other in coded)]
+    first = [one for one in whole if one.sure == "certain" and one.kind != "PHONE"]
+    found = [*first, *dates(plain, previous), *ages(plain, previous), *whole]
     return words, found, list(places(plain, words))
 
 

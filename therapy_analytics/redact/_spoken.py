@@ -41,7 +41,7 @@ _ASIDE = (
 )
 _GAP = re.compile(rf"(?:[\s,()/+#:_\u2010-\u2014-]|\.\s?(?=\S))*(?:\b{_ASIDE}\b[\s,.-]*)*", re.IGNORECASE)
 _LABELS = word_set(
-    "mrn vin id ssn sn rx ip po pin dob no ok tv am pm usa uk covid nhs iban tel fax ref visa dvd tel imei"
+    "mrn vin id ssn sn rx ip po pin dob no ok tv pps nhs tfn ni sin udi lot ext am pm usa uk covid nhs iban tel fax ref visa dvd tel imei"
 )
 _DOT = re.compile(r"\s*(?:\.|\bdot\b|\bpoint\b)\s*", re.IGNORECASE)
 _LIKE = re.compile(r",? (?:as in|for|like|is for) (?P<word>[^\W\d_]{3,})\b", re.IGNORECASE)
@@ -192,6 +192,8 @@ def _is_piece(text: str, match: re.Match[str]) -> bool:
 def _run(text: str, group: list[_Element]) -> Iterator[Run]:
     """Yield the code that a row of elements is, without articles and words at its edges."""
     is_number = any(one.kind in {"digits", "said", "mixed", "hundred"} for one in group)
+    if is_number and [one.signs for one in group[:2]] == ["i", "d"]:  # the i d is no part of it
+        group = group[2:]
     signs, kind = ("0", "said") if is_number else ("o", "letter")
     group = [replace(one, signs=signs, kind=kind) if one.kind == "oh" else one for one in group]
     while group and _is_edge(text, group, 0):

@@ -124,7 +124,7 @@ def _known(word: str) -> tuple[bool, bool, bool, bool, bool]:
     first = not spoken and all(part in word_list("first_names") for part in parts)
     last = not spoken and all(part in word_list("last_names") or part in word_list("first_names") for part in parts)
     is_word = all(part in word_list("words") or part.isdigit() for part in parts) or spoken or len(word) == 1
-    is_word = is_word or not (first or last) and all(_is_derived(part) for part in parts)
+    is_word = is_word or not (first or last) and all(is_derived(part) for part in parts)
     common = first and word in word_list("common_names")
     return (
         first,
@@ -140,9 +140,15 @@ _OPENINGS = ("un", "re", "non", "over", "under", "pre", "anti", "self", "mid", "
 _SHORTEST_STEM = 4
 
 
-def _is_derived(word: str) -> bool:
+def is_derived(word: str) -> bool:
     """Return whether a word that no list has is made of one of the list: behaviors, relabel, peachy."""
     stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
     stems += [f"{stem}e" for stem in stems]
     stems += [word.removeprefix(opening) for opening in _OPENINGS if word.startswith(opening)]
+    stems += [
+        word.replace("our", "or"),
+        word.replace("ise", "ize"),
+        word.replace("ence", "ense"),
+        word.removesuffix("re") + "er",
+    ]
     return any(len(stem) >= _SHORTEST_STEM and stem in word_list("words") for stem in stems)

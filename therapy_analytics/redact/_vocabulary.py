@@ -47,6 +47,8 @@ SPOKEN = word_set(
     mm hmm hmmm mmm mmhmm mh-hmm hoo ha ta da eh duh meh yay outta havent hasnt hadnt nobodys everyones wh th
     actualy god lord jesus christ amen covid adhd ptsd ocd bpd cbt dbt emdr icu er vin rx dob mrn ssn cpap tv dvd cd
     gp er hr it ai va aa na mri iop php
+    nan mam nanna gogo lola lolo oma opa nonna nonno mamaw papaw babcia stepmum stepmom mamaws sept hols fave res msgs pls thx
+    tyre tyres
     """
 )
 """Words of talk that lists of names hold as well, or that no list of words has."""
@@ -172,7 +174,7 @@ TITLES = word_set("mr mrs ms miss mister mx dr doctor prof professor")
 """In front of nearly any word, they make it a name."""
 CALLINGS = word_set(
     """
-    pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt
+    pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt mother teacher agent canon matron warden
     captain capt lieutenant lt major colonel general private corporal principal attorney judge detective deputy
     sheriff nurse chief senator president governor mayor lady sir dame saint grandma grandpa nana papa mama mum mom
     granny gran abuela abuelo tata baba mister pc constable dona don padre madre frau herr senora senor senorita madame
