@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from therapy_analytics.language.wordpiece import PIECES
 from therapy_analytics.redact._found import protected
 from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, straight, tokens
-from therapy_analytics.redact._vocabulary import CALLINGS, MONTHS, SPOKEN, TITLES
+from therapy_analytics.redact._tokens import Token, straight, tokens, word_list
+from therapy_analytics.redact._vocabulary import (
+    CALLINGS,
+    DETERMINERS,
+    MONTHS,
+    NAME_VERBS,
+    NEVER_NAMES,
+    PRONOUNS,
+    SPOKEN,
+    TITLES,
+    VAGUE,
+    word_set,
+)
 
 _YEAR = re.compile("(?:19|20)\\d\\d")
-_SHORTEST = 3
+_SHORTEST, _LETTERS = 3, 4
+_COMMON_PIECES = 7_000
+_TO = word_set("in from to near at around outside by past behind")
+_HOUSE = word_set("at outside past behind near")
+_HARDLY_NAMES = word_set("per young girl boy son case soon hang doc dear happiness forever cope hide add")
+_DAY = re.compile(
+    r"\b(?:the (?:\w+ty[ -])?(?:fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth)|"
+    r"(?:a hundred|ninety)(?:[ -](?:and )?\w+)?(?= and a half| years| now| and still))\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +48,14 @@ class Left:
 
 
 def left_in(text: str) -> Iterator[Left]:
-    """Yield capitalised words that are no ordinary ones, words that no list has, and numbers of three digits and more.
+    """Yield what may be a name, a place or a number: capitals, rare words, names that are words too, digits, letters.
 
     Examples
     --------
     >>> [(one.kind, one.words) for one in left_in("Ask Zorblat about room 214 in 2021.")]
     [('WORD', 'Zorblat'), ('NUMBER', '214')]
+    >>> [(one.kind, one.words) for one in left_in("and then precious drove me to flushing")]
+    [('WORD', 'precious'), ('WORD', 'flushing')]
     """
     taken = protected(text)
     plain = straight(text)
@@ -39,25 +63,60 @@ def left_in(text: str) -> Iterator[Left]:
     cased = any(word.capital and word.word != "i" for word in words)
     found = [
         Left((word.start, word.end), "WORD", rule, text[word.start : word.end])
-        for word in words
-        if (rule := _why(word, cased))
+        for at, word in enumerate(words)
+        if (rule := _why(words, at, cased))
     ]
     found += [
         Left((run.start, run.end), "NUMBER", "number", text[run.start : run.end])
         for run in runs(plain)
-        if len(run.digits) >= _SHORTEST and not _YEAR.fullmatch(run.digits)
+        if (run.digits and len(run.signs) >= _SHORTEST and not _YEAR.fullmatch(run.signs) and not run.counts)
+        or (not run.digits and len(set(run.signs)) >= _LETTERS)
     ]
+    found += [Left(one.span(), "NUMBER", "day_or_age", one[0]) for one in _DAY.finditer(plain)]
     for one in sorted(found, key=lambda one: one.span):
         if not any(start < one.span[1] and one.span[0] < end for start, end in taken):
+            taken.append(one.span)
             yield one
 
 
-def _why(word: Token, cased: bool) -> str:
+def _why(words: Sequence[Token], at: int, cased: bool) -> str:
     """Return why a word should be looked at, or nothing."""
-    if word.kept or word.word in SPOKEN or word.word in TITLES or word.word in CALLINGS or len(word.word) < _SHORTEST:
+    word, before = words[at], words[at - 1].word if at else ""
+    known = word.kept or word.word in SPOKEN or word.word in TITLES or word.word in CALLINGS
+    if known or len(word.word) < _SHORTEST or "'" in word.word:
         return ""
-    if word.capital and not word.opens and (word.listed or not word.ordinary):
+    if word.capital and not word.opens:
         return "month" if word.word in MONTHS else "capital"
-    if word.capital and word.common and word.ordinary and not word.kept:
-        return "name_or_word"
-    return "unknown_word" if word.unknown and (word.capital or not cased) else ""
+    if word.capital:
+        return "name_or_word" if not word.ordinary or _may_be_name(word) else ""
+    if not word.ordinary:
+        return "" if cased else "unknown_word"
+    if cased or before in DETERMINERS | PRONOUNS:
+        return "place_words" if not cased and _may_be_house(words, at) else ""
+    if before in _TO and word.word in word_list("places"):
+        return "place_or_word"
+    return "name_or_word" if _may_be_name(word) else "place_words" if _may_be_house(words, at) else ""
+
+
+def _may_be_name(word: Token) -> bool:
+    """Return whether an English word is a common first name, or a first name and a word that is seldom written."""
+    return word.word not in _HARDLY_NAMES and (word.common or (word.first and _seldom(word.word)))
+
+
+def _may_be_house(words: Sequence[Token], at: int) -> bool:
+    """Return whether a word may begin the name of a shop or a house: at the [copper kettle], at [wattle grove]."""
+    before = [one.word for one in words[max(0, at - 2) : at]]
+    led = bool(before) and (before[-1] in _HOUSE or (before[-1] == "the" and before[0] in _HOUSE))
+    follows = words[at + 1] if at + 1 < len(words) else None
+    plain = follows is not None and follows.ordinary and follows.word not in SPOKEN | VAGUE | NEVER_NAMES | NAME_VERBS
+    return led and plain and words[at].word not in VAGUE | NEVER_NAMES and len(words[at].word) > _SHORTEST
+
+
+@functools.cache
+def _common_pieces() -> frozenset[str]:
+    """Return the words that the vocabulary of BERT has first: those that are written often."""
+    return frozenset(PIECES.read_text(encoding="utf-8").split("\n")[:_COMMON_PIECES])
+
+
+def _seldom(word: str) -> bool:
+    return word not in _common_pieces()

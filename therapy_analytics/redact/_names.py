@@ -15,6 +15,7 @@ from therapy_analytics.redact._vocabulary import (
     ABSTRACT,
     CALLINGS,
     CLEAR_MONTHS,
+    DETERMINERS,
     HOLIDAYS,
     IS_VERBS,
     KIN,
@@ -81,12 +82,6 @@ _OFTEN_WORDS = word_set(
 )
 _TELLS = word_set("told tell asked texted hugged married messaged phoned invited")
 _ASKS = word_set("did does")
-_OF_NO_NAME = word_set(
-    """
-    the a an any some no this that these those your my his her its our their of more less many few most each every very
-    really so too such another other different kind sort type
-    """
-)
 _THE = word_set(
     """
     the a an to i you we they he she it this that these those my your his her our their its every each no some any
@@ -313,7 +308,7 @@ def _fits_small(words: Sequence[Token], at: int) -> bool:
         return True
     if word.word in _OFTEN_WORDS:
         return not follows and before in {"with", "and", "told", "for", "to"}
-    return before not in _OF_NO_NAME
+    return before not in DETERMINERS
 
 
 def _acts(text: str, words: Sequence[Token], at: int, *, known: bool) -> bool:
@@ -412,7 +407,7 @@ def _by_list(words: Sequence[Token], at: int, cased: bool, small: bool) -> tuple
         return ("likely", "beside_name") if not cased and word.first and _beside_name(words, at) else None
     if word.common or (word.first and not cased):
         return "likely", "listed_name_small"
-    if cased or (word.unknown and (not small or (at > 0 and words[at - 1].word in _OF_NO_NAME))):
+    if cased or (word.unknown and (not small or (at > 0 and words[at - 1].word in DETERMINERS))):
         return None
     return ("unsure", "rare_word_small") if word.unknown or not is_derived(word.word) else None
 

@@ -296,3 +296,12 @@ VAGUE = word_set(
     """
 )
 """Words in front of "school", "center" or "street" that name none of them."""
+DETERMINERS = word_set(
+    """
+    the a an any some no this that these those your my his her its our their of more less many few most each every very
+    really so too such another other different kind sort type
+    """
+)
+"""Words in front of a thing, not of a name."""
+PRONOUNS = word_set("i to you we they he she it will can would could should might must don't didn't be not")
+"""Words in front of a verb, not of a name."""
