@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from traces import PLACES, STRACE, beyond_this_machine, can_record, left_in
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
@@ -72,15 +73,20 @@ def checkout(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     """Return a copy of what the notebooks look for, so that they can write nothing into the checkout itself."""
     for name in ("sample_transcripts", "notebooks"):
         shutil.copytree(root / name, tmp_path / name)
-    for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
+    # What belongs to Jupyter and to the reader's matplotlib stands apart, so that the home holds what is left by ours.
+    for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "MPLCONFIGDIR"):
         monkeypatch.setenv(name, str(tmp_path / ".jupyter"))
+    for name in PLACES:
+        (tmp_path / "home" / name).mkdir(parents=True)
+        monkeypatch.setenv(name, str(tmp_path / "home" / name))
     monkeypatch.delenv("MPLBACKEND", raising=False)  # in a notebook the kernel chooses
     return tmp_path
 
 
 @pytest.fixture
-def run_notebook() -> Callable[[Path, Path], list[Cell]]:
+def run_notebook(checkout: Path) -> Callable[[Path, Path], list[Cell]]:
     """Return what executes a notebook in a folder and returns its code cells with their outputs."""
+    recorder = (*STRACE, "-o", str(checkout / "calls.txt")) if can_record() else ()
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient, which runs notebooks as Jupyter does")
     pytest.importorskip("ipykernel", reason="needs ipykernel, the Python that Jupyter runs")
     import nbformat
@@ -88,10 +94,13 @@ def run_notebook() -> Callable[[Path, Path], list[Cell]]:
     from jupyter_client.manager import AsyncKernelManager
 
     class ThisPython(AsyncKernelManager):
-        """Starts the interpreter that runs the tests, whatever kernels Jupyter finds elsewhere."""
+        """Starts the interpreter that runs the tests, with its system calls recorded where that can be done."""
 
         def __init__(self, **options: Any) -> None:
             super().__init__(kernel_spec_manager=KernelSpecManager(kernel_dirs=[]), **options)
+
+        def format_kernel_cmd(self, *args: Any, **options: Any) -> list[str]:
+            return [*recorder, *super().format_kernel_cmd(*args, **options)]
 
     def run(path: Path, folder: Path) -> list[Cell]:
         notebook = nbformat.read(path, as_version=4)
@@ -112,4 +121,7 @@ def test_a_notebook_runs(name: str, checkout: Path, run_notebook: Callable[[Path
         assert not said, f"a warning in a cell of {name}: {said}"
         if "ta.plots." in source(cell):
             assert any("image/png" in one.get("data", {}) for one in cell["outputs"]), source(cell)
+    if can_record():
+        # Jupyter itself talks to the notebook by addresses of this machine.
+        assert (beyond_this_machine(checkout / "calls.txt"), left_in(checkout / "home")) == ([], [])
     assert any("image/png" in one.get("data", {}) for cell in cells for one in cell["outputs"])

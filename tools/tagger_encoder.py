@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from tagger_corpora import KINDS, LABELS, SPEAKERS, WAYS, Corpus, known
 from tagger_fit import Array
 from tagger_layers import CODES, REQUESTED
 from torch import nn
 from transformers import AutoModel
 
+from therapy_analytics import third_party
 from therapy_analytics.behaviours import codebook_named
 from therapy_analytics.behaviours.encoder import framed
 from therapy_analytics.language.wordpiece import WordPiece
@@ -237,16 +237,17 @@ def scores(net: Net, data: Read, places: Rows, way: str, at_once: int = 64) -> A
 
 def export(net: Net, folder: Path) -> None:
     """Write ``encoder.onnx``, with eight-bit weights scaled by channel."""
+    quantization = third_party.onnxruntime("onnxruntime.quantization")
     whole = Whole(net)
     inputs = (torch.ones(1, 9, dtype=torch.int64), torch.ones(1, 9))
     axes = {name: {1: "n"} for name in ("pieces", "own")}
     names = {"input_names": list(axes), "output_names": ["scores"], "dynamic_axes": axes}
     with tempfile.TemporaryDirectory() as work:
         torch.onnx.export(whole, inputs, Path(work) / "full.onnx", dynamo=False, opset_version=17, **names)
-        quantize_dynamic(
+        quantization.quantize_dynamic(
             Path(work) / "full.onnx",
             folder / "encoder.onnx",
-            weight_type=QuantType.QInt8,
+            weight_type=quantization.QuantType.QInt8,
             per_channel=True,
             reduce_range=True,
             op_types_to_quantize=["MatMul", "Gather"],

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics import third_party
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.wordpiece import WordPiece
@@ -92,8 +93,7 @@ def encoder_of(model: bytes, pieces: bytes, path: Path) -> Encoder:
         One is broken, or this machine cannot run the encoder.
     """
     try:
-        import onnxruntime  # noqa: PLC0415 (costs a tenth of a second, and the fast tagger needs none)
-
+        onnxruntime = third_party.onnxruntime()  # costs a tenth of a second, and the fast tagger needs none
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from therapy_analytics.errors import place_of
+from therapy_analytics.third_party import leave_no_font_list
 
 if TYPE_CHECKING:
     from therapy_analytics.readers import ReadOptions
@@ -29,12 +31,15 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command; whatever happens, end with a sentence and a status, never a traceback."""
+    leave_no_font_list()
     try:
         app()
     except KeyboardInterrupt:
         fail("Stopped. What is done is kept: the same command goes on from there.", INTERRUPTED)
     except BrokenPipeError:
-        os._exit(NOTHING_DONE)
+        # Whoever read the output has gone. Python would fail once more when it empties standard output at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(NOTHING_DONE) from None
     except OSError as error:
         fail(_of_the_system(error), NOTHING_DONE)
     except MemoryError:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics import third_party
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.language.tokens import spans
 
@@ -97,8 +98,7 @@ def load_tagger(name: str | None = None) -> Any:
 
 @functools.cache
 def _load(name: str) -> Any:
-    import spacy  # noqa: PLC0415 (slow to import)
-
+    spacy = third_party.spacy()  # slow to import
     if not spacy.util.is_package(name) and not Path(name).is_dir():
         remedy = f"Install it (python -m spacy download {name}), or leave the option out to use the tagger included"
         raise BadOptionError("--spacy-model", f"there is no spaCy pipeline {name!r} on this machine", remedy)

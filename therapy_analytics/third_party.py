@@ -1,0 +1,71 @@
+"""How libraries of others are loaded, so that none reports home, looks a name up, or leaves a file behind.
+
+Python's audit hooks do not see what native code does. `tests/test_system_calls.py` therefore runs every command while
+the operating system records its calls, and fails on any socket of the internet and any file outside of the output.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from types import ModuleType
+
+
+def onnxruntime(module: str = "onnxruntime") -> ModuleType:
+    """Load onnxruntime, or one of its modules, with its telemetry switched off.
+
+    From version 1.29 on, onnxruntime uploads events to its vendor and keeps a device id under ``~/.cache``, unless this
+    variable is set before its native code is loaded. No other file of the project imports it; a contract test looks.
+
+    Parameters
+    ----------
+    module : str
+        The full name of the module, such as ``onnxruntime.quantization``.
+
+    Raises
+    ------
+    ImportError
+        It is not installed, or does not run on this machine.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    loaded = importlib.import_module(module)
+    # Windows has a second channel, which has its own switch. It also serves a notebook that loaded the library first.
+    sys.modules["onnxruntime"].disable_telemetry_events()
+    return loaded
+
+
+def spacy() -> ModuleType:
+    """Load spaCy without the test socket by which urllib3, which it brings along, asks whether IPv6 can be used.
+
+    urllib3 then assumes what Python was built for, so a notebook that downloads something later is not restricted.
+    """
+    built_for, fresh = socket.has_ipv6, "urllib3.util.connection" not in sys.modules
+    socket.has_ipv6 = False
+    try:
+        loaded = importlib.import_module("spacy")
+    finally:
+        socket.has_ipv6 = built_for
+    if fresh and "urllib3.util.connection" in sys.modules:
+        sys.modules["urllib3.util.connection"].HAS_IPV6 = built_for  # type: ignore[attr-defined]
+    return loaded
+
+
+def leave_no_font_list() -> None:
+    """Keep matplotlib from asking other programs for fonts and from leaving its list of fonts in the user's home.
+
+    For processes of the command alone: in a notebook, matplotlib and its settings belong to the user. The figures need
+    only the fonts that come with matplotlib; their list stands in a temporary folder until the command ends.
+    """
+    if "MPLCONFIGDIR" in os.environ:
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix="tanalyze-fonts-")
+    except OSError:
+        return  # Without a temporary folder matplotlib uses its own place, which is no reason to stop.
+    os.environ.update(MPLCONFIGDIR=folder, MPL_IGNORE_SYSTEM_FONTS="1")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
