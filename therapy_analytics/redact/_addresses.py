@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from therapy_analytics.redact._found import Found, Sure
-from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS
+from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, runs
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
 
 _ENDING = r"(?:com|org|net|edu|gov|mil|io|co|us|uk|ca|info|biz|me|app|dev|health|de|fr|es|eu|au|ie|nz|nl|pl|se|no|in|za|example|test|invalid)"
@@ -47,7 +47,7 @@ _STOP = (
             """
     email e-mail address site website page link portal file photo picture called named user username
     write writes sends send reach found posted account handle uses using checked visit visited login works
-    mine's name's file's site's page's it's that's he's she's i'm there's
+    around forum mine's name's file's site's page's it's that's he's she's i'm there's
     """
         )
     )
@@ -64,6 +64,11 @@ _HANDLE = re.compile(
 )
 
 
+_CALLED_SO = re.compile(
+    r"\b(?:he's|she's|i'm|he is|she is|i am|was|called|under|as) (?P<name>(?:[^\W\d_]{3,} ){2,3})(?=\w)", re.IGNORECASE
+)
+
+
 def addresses(text: str) -> Iterator[Found]:
     """Yield addresses of the net, names of files and screen names; may overlap, the surest first."""
     words = list(_WORD.finditer(text))
@@ -71,8 +76,18 @@ def addresses(text: str) -> Iterator[Found]:
     yield from _said(low, words)
     for kind, rule, sure, pattern in _WRITTEN:
         yield from (Found(*one.span(), kind, sure, rule) for one in pattern.finditer(text) if _is_name(one[0]))
+    yield from _numbered_names(text)
     handles = (_handle(low, words, match) for match in _HANDLE.finditer(text))
     yield from (one for one in handles if one is not None)
+
+
+def _numbered_names(text: str) -> Iterator[Found]:
+    """Yield screen names of two words and a number: "he's velvet mole ninety seven"."""
+    for run in runs(text):
+        lead = next((one for one in _CALLED_SO.finditer(text[: run.start] + "0") if one.end() == run.start), None)
+        words = lead["name"].lower().split() if lead else []
+        if len(run.digits) > 1 and words and not any(word in SPOKEN | KEPT or word.endswith("ing") for word in words):
+            yield Found(lead.start("name") if lead else run.start, run.end, "ID", "unsure", "screen_name_said")
 
 
 def _is_name(words: str) -> bool:
@@ -185,7 +200,7 @@ def _handle(low: Sequence[str], words: Sequence[re.Match[str]], match: re.Match[
             if end <= last:
                 break
             last = end
-        elif _is_sign(low[last + 1]) or (n_plain < 3 and low[last + 1] not in _STOP):
+        elif _is_sign(low[last + 1]) or (n_plain < 3 and low[last + 1] not in _STOP and "'" not in low[last + 1]):
             last, n_plain = last + 1, n_plain + (not _is_sign(low[last + 1]))
         else:
             break

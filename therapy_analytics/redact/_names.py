@@ -208,10 +208,10 @@ def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tup
     word = words[at]
     likely = word.capital or (word.first and not word.ordinary)
     named = likely or not word.ordinary
-    if _NAMED.search(before) and (named or word.first):
-        return "certain", "named"
     if word.word in SPOKEN:
         return None
+    if _NAMED.search(before) and (named or word.first):
+        return "certain", "named"
     if _NICKED.search(before) and (word.listed or word.unknown) and (word.capital or not cased):
         return ("likely", "called") if word.word not in NAME_VERBS else None
     if not cased and word.ordinary and word.first and _is_hailed(before, words, at):
@@ -263,7 +263,7 @@ def _titled(word: Token, title: str, cased: bool) -> bool:
         return False
     if word.capital:
         return True
-    if title in {"doctor", "miss", "professor", "prof", "mister"}:
+    if title in {"mx", "doctor", "miss", "professor", "prof", "mister"}:
         return (word.listed and not word.ordinary) or (not word.ordinary and not cased)
     return word.word not in NEVER_NAMES and word.word not in SPOKEN
 

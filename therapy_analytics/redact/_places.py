@@ -24,7 +24,9 @@ from therapy_analytics.redact._vocabulary import (
     word_set,
 )
 
-_PARTICLES = word_set("of de do da du des del della der di la le les los las el al the y e van von und et")
+_PARTICLES = word_set("of de do da du des del della der di la le les los las el al y e van von und et")
+_MAY_OPEN = word_set("first second third new old state high big little best good great")
+_MAY_STAND = ROADS | HEADS | word_set("first best good great love day well god lord mama papa our house")
 _HEAD_FIRST = word_set(
     """
     saint st sainte mount mt lake fort ft camp port san santa university college church bank isle diocese hospital
@@ -42,7 +44,7 @@ _HOUSE_BEFORE = word_set("at outside near behind by from past beside")
 _NOT_OF_HOUSE = word_set(
     """
     yesterday today tomorrow tonight every lately recently once twice since during until till who which as than sometimes
-    anymore instead together alone already soon later early late around across along like said says
+    half quarter past least most some anymore instead together alone already soon later early late around across along like said says
     """
 )
 _AT = word_set("in from near at outside for to by past on with off over behind")
@@ -179,7 +181,7 @@ def _named_house(text: str, words: Sequence[Token], at: int, row: Sequence[Token
     headed = any(word in HEADS | WEAK_HEADS for word in said[1:]) or said[0] in _HEAD_FIRST
     joined = "&" in text[row[0].start : row[-1].end] or "of" in said
     if headed or joined:
-        vague = said[0] in VAGUE - {"first", "second", "third", "new", "old", "state", "high", "little", "big"}
+        vague = said[0] in VAGUE - _MAY_OPEN and said[:2] != ["our", "lady"]
         return None if vague or all(one.kept for one in row) or "'" in said[0] else "likely"
     if any(one.kept for one in row) or " ".join(said) in TWO_WORD_STATES:
         return None
@@ -227,7 +229,7 @@ def _back(text: str, words: Sequence[Token], head: int) -> int:
         ):
             break
         first -= 1
-    while first < head and (words[first].word in VAGUE or words[first].word in HEADS):
+    while first < head and (words[first].word in VAGUE - _MAY_OPEN or words[first].word in HEADS):
         first += 1
     return first
 
@@ -255,7 +257,9 @@ def _is_named_small(words: Sequence[Token], first: int, head: int, *, strong: bo
     if names:
         return True
     if lead == "the":
-        return strong and len(plain) > 1
+        return strong and (len(plain) > 1 or (bool(plain) and words[head].word in ROADS | {"county", "elementary"}))
+    if lead == "of" and words[head].word in ROADS:
+        return len(plain) == len(row)
     return (
         lead in _AT | {"", "it's", "called", "is", "um", "uh", "like", "was"}
         and (strong or lead in _AT)
@@ -341,7 +345,12 @@ def _led_house(text: str, words: Sequence[Token], at: int) -> int:
         or (before[-1:] == ["the"] and set(before[:1]) & _HOUSE_BEFORE)
     )
     word = words[at]
-    if not led or word.word in SPOKEN | VAGUE | NEVER_NAMES | TITLES | CALLINGS or word.kept or word.word[0].isdigit():
+    if (
+        not led
+        or word.word in SPOKEN | VAGUE | _NOT_OF_HOUSE | NEVER_NAMES | TITLES | CALLINGS
+        or word.kept
+        or word.word[0].isdigit()
+    ):
         return 0
     end = at + 1
     while end < min(at + 3, len(words)) and text[words[end - 1].end : words[end].start] in {" ", "'s "}:
@@ -389,7 +398,7 @@ def _may_be(text: str, words: Sequence[Token], at: int, length: int) -> bool:
             or (led and not all(one.ordinary for one in row))
             or not any(one.ordinary or one.listed for one in row)
             or followed
-            or (not cased and at > 0 and words[at - 1].word not in _ONE_OF_MANY | {"the"})
+            or (not cased and at > 0 and words[at - 1].word in {"um", "uh", "then", "and", *_TO})
         )
     word = row[0]
     if word.ordinary:

@@ -129,7 +129,11 @@ def runs(text: str) -> Iterator[Run]:
 def _go_together(text: str, one: _Element, other: _Element) -> bool:
     """Return whether two elements belong to one code; behind a comma, figures and words do not: "20416, twenty years"."""
     written = "said" not in {one.kind, other.kind} or {one.kind, other.kind} == {"digits", "said"}
-    if written and re.match(r"[,.;] ", text[one.end :]) and {one.kind, other.kind} != {"letter"}:
+    if (
+        written
+        and re.match(r"[,.;] ", text[one.end :])
+        and ({one.kind, other.kind} != {"letter"} or other.signs == "i")
+    ):
         return False
     return bool(_GAP.fullmatch(text, one.end, other.start))
 
