@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from therapy_analytics.redact._found import Found, Sure
+from therapy_analytics.redact._found import Found
 from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, runs
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
 
 _ENDING = r"(?:com|org|net|edu|gov|mil|io|co|us|uk|ca|info|biz|me|app|dev|health|de|fr|es|eu|au|ie|nz|nl|pl|se|no|in|za|example|test|invalid)"
 _MEDIA = "jpe?g|png|gif|heic|bmp|tiff?|mp[34]|m4[av]|wav|ogg|mov|avi|pdf|docx?"
-_WRITTEN: tuple[tuple[str, str, Sure, re.Pattern[str]], ...] = tuple(
-    (kind, rule, sure, re.compile(pattern, re.IGNORECASE))
-    for kind, rule, sure, pattern in (
-        ("EMAIL", "e-mail", "certain", r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+\b"),
-        ("URL", "web_address", "certain", r"\b(?:https?|ftp)://[^\s<>\"]+[^\s<>\"\W]/?|\bwww\.[^\s<>\"]+\w"),
-        ("FILE", "file_name", "certain", rf"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:{_MEDIA})\b"),
-        ("URL", "web_address", "certain", rf"(?<![@\w.-])(?:[a-z0-9-]+\.)+{_ENDING}\b(?:[/?][^\s<>\"]*[^\s<>\"\W])?"),
-        ("URL", "web_address", "likely", r"(?<![@\w.-])[a-z0-9-]{3,}(?:\.[a-z0-9-]+)*\.[a-z]{2,}/[\w/?=&.-]*\w"),
-        ("ID", "screen_name", "certain", r"(?<![\w@/.])@(?!(?:a|the)\b)[a-z_][\w.]*\w"),
-        ("ID", "screen_name", "certain", r"\b[a-z_][\w.]*#\d{3,5}\b|\bu/[\w-]+"),
-        ("ID", "screen_name", "likely", r"(?<![\w@/.])(?=\w*[a-z0-9]_)\w+_\w+(?:\.\w+)*"),
-        ("ID", "screen_name", "likely", r"(?<![\w@/.-])(?:[a-z]\w*\.){1,3}[a-z]*\d{2,}\b(?!\.\d)"),
+_WRITTEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (kind, rule, re.compile(pattern, re.IGNORECASE))
+    for kind, rule, pattern in (
+        ("EMAIL", "e-mail", r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+\b"),
+        ("URL", "web_address", r"\b(?:https?|ftp)://[^\s<>\"]+[^\s<>\"\W]/?|\bwww\.[^\s<>\"]+\w"),
+        ("FILE", "file_name", rf"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:{_MEDIA})\b"),
+        ("URL", "web_address", rf"(?<![@\w.-])(?:[a-z0-9-]+\.)+{_ENDING}\b(?:[/?][^\s<>\"]*[^\s<>\"\W])?"),
+        ("URL", "web_address", r"(?<![@\w.-])[a-z0-9-]{3,}(?:\.[a-z0-9-]+)*\.[a-z]{2,}/[\w/?=&.-]*\w"),
+        ("ID", "screen_name", r"(?<![\w@/.])@(?!(?:a|the)\b)[a-z_][\w.]*\w"),
+        ("ID", "screen_name", r"\b[a-z_][\w.]*#\d{3,5}\b|\bu/[\w-]+"),
+        ("ID", "screen_name", r"(?<![\w@/.])(?=\w*[a-z0-9]_)\w+_\w+(?:\.\w+)*"),
+        ("ID", "screen_name", r"(?<![\w@/.-])(?:[a-z]\w*\.){1,3}[a-z]*\d{2,}\b(?!\.\d)"),
     )
 )
 _WORD = re.compile(r"(?<!['\u2019])[^\W_]+(?:['\u2019][^\W_]+)*(?:-[^\W_]+)*")
@@ -74,8 +74,8 @@ def addresses(text: str) -> Iterator[Found]:
     words = list(_WORD.finditer(text))
     low = [match[0].lower() for match in words]
     yield from _said(low, words)
-    for kind, rule, sure, pattern in _WRITTEN:
-        yield from (Found(*one.span(), kind, sure, rule) for one in pattern.finditer(text) if _is_name(one[0]))
+    for kind, rule, pattern in _WRITTEN:
+        yield from (Found(*one.span(), kind, "certain", rule) for one in pattern.finditer(text) if _is_name(one[0]))
     yield from _numbered_names(text)
     handles = (_handle(low, words, match) for match in _HANDLE.finditer(text))
     yield from (one for one in handles if one is not None)

@@ -11,8 +11,8 @@ from therapy_analytics.redact._places import led_as_place
 from therapy_analytics.redact._spoken import runs
 from therapy_analytics.redact._tokens import Token, is_derived
 from therapy_analytics.redact._vocabulary import (
-    ACRONYMS,
     ABSTRACT,
+    ACRONYMS,
     CALLINGS,
     CLEAR_MONTHS,
     DETERMINERS,
