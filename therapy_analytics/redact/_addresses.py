@@ -47,7 +47,7 @@ _STOP = (
             """
     email e-mail address site website page link portal file photo picture called named user username
     write writes sends send reach found posted account handle uses using checked visit visited login works
-    around forum mine's name's file's site's page's it's that's he's she's i'm there's
+    around forum ip as mine's name's file's site's page's it's that's he's she's i'm there's
     """
         )
     )

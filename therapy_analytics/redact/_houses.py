@@ -13,6 +13,7 @@ from therapy_analytics.redact._vocabulary import (
     NEVER_NAMES,
     ROADS,
     SPOKEN,
+    STATES,
     TITLES,
     TWO_WORD_STATES,
     VAGUE,
@@ -169,6 +170,8 @@ def _is_named_small(words: Sequence[Token], first: int, head: int, *, strong: bo
     names = [one for one in row if not one.ordinary and not one.kept]
     plain = [one for one in row if one.ordinary and one.word not in VAGUE]
     lead = words[first - 1].word if first else ""
+    if words[head].word in ROADS and lead in {"on", "off", "at", "near", "down", "to", "from"}:
+        return all(one.word not in _ONE_OF_MANY | {"the"} for one in row)  # on main street
     if not names and not plain:
         return False
     if lead in _ONE_OF_MANY or (lead in VAGUE - {"the", *_AT, ""} and not lead == "the"):
@@ -191,6 +194,8 @@ def _of_house(text: str, words: Sequence[Token], at: int) -> int:
     said = [one.word for one in words[at : at + 5]]
     if said[:3] == ["our", "lady", "of"] and len(said) > 3:
         return at + 4
+    if said[0] in STATES - {"washington"} and said[1:2] in (["state"], ["tech"]):
+        return at + 2
     if len(said) < 2 or said[0] not in _HEAD_FIRST - {"our"}:
         return 0
     if said[1] == "of":
@@ -260,7 +265,7 @@ def _row_small(text: str, words: Sequence[Token], at: int, most: int, stop: froz
     end = at
     while end < min(most, len(words)) and (end == at or text[words[end - 1].end : words[end].start] in {" ", "'s "}):
         one = words[end]
-        if one.word in SPOKEN | NEVER_NAMES | stop or one.kept or one.word[0].isdigit() or "'" in one.word:
+        if one.word in (SPOKEN - HEADS) | NEVER_NAMES | stop or one.kept or one.word[0].isdigit() or "'" in one.word:
             break
         end += 1
     return end

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from therapy_analytics.language.wordpiece import PIECES
 from therapy_analytics.redact._found import protected
 from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, straight, tokens, word_list
+from therapy_analytics.redact._tokens import Token, seldom, straight, tokens, word_list
 from therapy_analytics.redact._vocabulary import (
     CALLINGS,
     DETERMINERS,
@@ -26,7 +24,6 @@ from therapy_analytics.redact._vocabulary import (
 
 _YEAR = re.compile("(?:19|20)\\d\\d")
 _SHORTEST, _LETTERS = 3, 4
-_COMMON_PIECES = 7_000
 _TO = word_set("in from to near at around outside by past behind")
 _HOUSE = word_set("at outside past behind near by from off")
 _GOES_ON = word_set(
@@ -116,7 +113,7 @@ def _beside(text: str, words: Sequence[Token], at: int, cased: bool) -> str:
 
 def _may_be_name(word: Token) -> bool:
     """Return whether an English word is a common first name, or a first name and a word that is seldom written."""
-    return word.word not in _HARDLY_NAMES and (word.common or (word.first and _seldom(word.word)))
+    return word.word not in _HARDLY_NAMES and (word.common or (word.first and seldom(word.word)))
 
 
 def _may_be_house(words: Sequence[Token], at: int) -> bool:
@@ -126,13 +123,3 @@ def _may_be_house(words: Sequence[Token], at: int) -> bool:
     follows = words[at + 1] if at + 1 < len(words) else None
     plain = follows is not None and follows.ordinary and follows.word not in SPOKEN | NEVER_NAMES | NAME_VERBS
     return led and plain and words[at].word not in VAGUE | NEVER_NAMES and len(words[at].word) > _SHORTEST
-
-
-@functools.cache
-def _common_pieces() -> frozenset[str]:
-    """Return the words that the vocabulary of BERT has first: those that are written often."""
-    return frozenset(PIECES.read_text(encoding="utf-8").split("\n")[:_COMMON_PIECES])
-
-
-def _seldom(word: str) -> bool:
-    return word not in _common_pieces()

@@ -9,7 +9,7 @@ from itertools import pairwise
 from therapy_analytics.redact._found import Found, Sure
 from therapy_analytics.redact._places import led_as_place
 from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, is_derived
+from therapy_analytics.redact._tokens import Token, is_derived, seldom
 from therapy_analytics.redact._vocabulary import (
     ABSTRACT,
     ACRONYMS,
@@ -88,7 +88,7 @@ _THE = word_set(
     will can
     """
 )
-_WITH_POINT = word_set("mr mrs ms mx dr prof rev sgt capt lt st")
+_WITH_POINT = word_set("mr mrs ms mx dr prof rev sgt capt lt st det insp cpl fr")
 _PARTICLES = word_set("van von der den de del della di da la le bin ibn al el ten ter")
 _CONTRACTED = re.compile(r"\w'(?:m|s|re|ve|ll|d|t)$")
 _NO_SURNAME = word_set("and or who that with when")
@@ -285,7 +285,8 @@ def _of_kin(words: Sequence[Token], at: int, likely: bool) -> tuple[Sure, str] |
         "to",
         "out",
     }
-    return ("likely", "kin") if word.common and not is_verb and word.word not in NAME_VERBS else None
+    is_name = word.common or (word.first and seldom(word.word))
+    return ("likely", "kin") if is_name and not is_verb and word.word not in NAME_VERBS else None
 
 
 def _fits(text: str, words: Sequence[Token], at: int, cased: bool) -> bool:

@@ -39,6 +39,10 @@ _HOME = re.compile(
 _HOUSE_SAID = re.compile(
     rf" (?:(?:north|south|east|west) )?(?P<name>(?:[\w']+ ){{1,3}}?)(?:{_ROADS})\b{_UNIT_OF_HOUSE}?", re.IGNORECASE
 )
+_HOUSE_OR_FLAT_SAID = re.compile(
+    rf" (?P<name>(?:north|south|east|west) [\w']+|(?:[\w']+ ){{1,2}}?(?={_UNIT_OF_HOUSE.replace(',? ', '')}))(?:{_UNIT_OF_HOUSE})?",
+    re.IGNORECASE,
+)
 _FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|number|lot|house|block) $", re.IGNORECASE)
 _AFTER_PLACE = re.compile(
     rf",? (?:{'|'.join(sorted(STATES))}|new [a-z]+|(?:north|south|west) [a-z]+|rhode island)\b|, [A-Z]{{2}}\b",
@@ -56,7 +60,8 @@ def homes(text: str) -> Iterator[Found]:
     yield from (Found(*one.span(), "PLACE", "certain", "address") for one in _BOX.finditer(text))
     yield from (Found(*one.span("zip"), "PLACE", "certain", "postal_code") for one in _STATE_ZIP.finditer(text))
     for run in runs(text):
-        house = _HOUSE_SAID.match(text, run.end) if run.said and 0 < len(run.digits) <= 5 + 2 * run.letters else None
+        match = _HOUSE_SAID.match(text, run.end) or _HOUSE_OR_FLAT_SAID.match(text, run.end)
+        house = match if run.said and 0 < len(run.digits) <= 5 + 2 * run.letters else None
         if house is not None and _is_home(f"1 {house['name']}x"):
             before = _FLAT_BEFORE.search(text[: run.start])
             yield Found(before.start() if before else run.start, house.end(), "PLACE", "certain", "address")

@@ -174,7 +174,7 @@ TITLES = word_set("mr mrs ms miss mister mx dr doctor prof professor")
 """In front of nearly any word, they make it a name."""
 CALLINGS = word_set(
     """
-    pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt mother teacher agent canon matron warden
+    pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt mother teacher agent canon matron warden det insp cpl
     captain capt lieutenant lt major colonel general private corporal principal attorney judge detective deputy
     sheriff nurse chief senator president governor mayor lady sir dame saint grandma grandpa nana papa mama mum mom
     granny gran abuela abuelo tata baba mister pc constable dona don padre madre frau herr senora senor senorita madame
@@ -261,7 +261,7 @@ HEADS = word_set(
     street avenue road lane boulevard parkway terrace crescent turnpike library museum theater theatre mission
     township memorial finance cemetery junction depot butchers bakers meats poultry lumber supplies barbers cleaners
     laundromat storage packing packers fisheries cannery quarry polyclinic dispensary orphanage barracks courthouse
-    precinct borough hardware post-office wellness logistics bookstore daycare estates recovery construction credit trucking
+    charities precinct borough hardware post-office wellness logistics bookstore daycare estates recovery construction credit trucking
     """
 )
 """Kinds of houses, firms and streets, in front of which a name stands: Maple Grove Elementary."""
