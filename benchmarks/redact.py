@@ -43,7 +43,7 @@ _MAY_STAY = word_set(
     """
     mr mrs ms miss dr doctor father sister pastor uncle aunt auntie cousin coach officer sergeant captain principal
     attorney rabbi chief papa tia deputy mother baby professor grandpa reverend nurse judge detective
-    mister frau herr senora senor dona don padre madame monsieur pc constable imam lady sir
+    mister frau herr senora senor dona don padre madame monsieur pc det constable imam lady sir
     number numbers account serial license licence plate passport rx sn id discord snapchat is
     the of on in at and night years old
     """

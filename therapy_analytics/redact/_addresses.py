@@ -5,24 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from therapy_analytics.redact._found import Found, Sure
-from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS
+from therapy_analytics.redact._found import Found
+from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, runs
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
 
 _ENDING = r"(?:com|org|net|edu|gov|mil|io|co|us|uk|ca|info|biz|me|app|dev|health|de|fr|es|eu|au|ie|nz|nl|pl|se|no|in|za|example|test|invalid)"
 _MEDIA = "jpe?g|png|gif|heic|bmp|tiff?|mp[34]|m4[av]|wav|ogg|mov|avi|pdf|docx?"
-_WRITTEN: tuple[tuple[str, str, Sure, re.Pattern[str]], ...] = tuple(
-    (kind, rule, sure, re.compile(pattern, re.IGNORECASE))
-    for kind, rule, sure, pattern in (
-        ("EMAIL", "e-mail", "certain", r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+\b"),
-        ("URL", "web_address", "certain", r"\b(?:https?|ftp)://[^\s<>\"]+[^\s<>\"\W]/?|\bwww\.[^\s<>\"]+\w"),
-        ("FILE", "file_name", "certain", rf"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:{_MEDIA})\b"),
-        ("URL", "web_address", "certain", rf"(?<![@\w.-])(?:[a-z0-9-]+\.)+{_ENDING}\b(?:[/?][^\s<>\"]*[^\s<>\"\W])?"),
-        ("URL", "web_address", "likely", r"(?<![@\w.-])[a-z0-9-]{3,}(?:\.[a-z0-9-]+)*\.[a-z]{2,}/[\w/?=&.-]*\w"),
-        ("ID", "screen_name", "certain", r"(?<![\w@/.])@(?!(?:a|the)\b)[a-z_][\w.]*\w"),
-        ("ID", "screen_name", "certain", r"\b[a-z_][\w.]*#\d{3,5}\b|\bu/[\w-]+"),
-        ("ID", "screen_name", "likely", r"(?<![\w@/.])(?=\w*[a-z0-9]_)\w+_\w+(?:\.\w+)*"),
-        ("ID", "screen_name", "likely", r"(?<![\w@/.-])(?:[a-z]\w*\.){1,3}[a-z]*\d{2,}\b(?!\.\d)"),
+_WRITTEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (kind, rule, re.compile(pattern, re.IGNORECASE))
+    for kind, rule, pattern in (
+        ("EMAIL", "e-mail", r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+\b"),
+        ("URL", "web_address", r"\b(?:https?|ftp)://[^\s<>\"]+[^\s<>\"\W]/?|\bwww\.[^\s<>\"]+\w"),
+        ("FILE", "file_name", rf"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:{_MEDIA})\b"),
+        ("URL", "web_address", rf"(?<![@\w.-])(?:[a-z0-9-]+\.)+{_ENDING}\b(?:[/?][^\s<>\"]*[^\s<>\"\W])?"),
+        ("URL", "web_address", r"(?<![@\w.-])[a-z0-9-]{3,}(?:\.[a-z0-9-]+)*\.[a-z]{2,}/[\w/?=&.-]*\w"),
+        ("ID", "screen_name", r"(?<![\w@/.])@(?!(?:a|the)\b)[a-z_][\w.]*\w"),
+        ("ID", "screen_name", r"\b[a-z_][\w.]*#\d{3,5}\b|\bu/[\w-]+"),
+        ("ID", "screen_name", r"(?<![\w@/.])(?=\w*[a-z0-9]_)\w+_\w+(?:\.\w+)*"),
+        ("ID", "screen_name", r"(?<![\w@/.-])(?:[a-z]\w*\.){1,3}[a-z]*\d{2,}\b(?!\.\d)"),
     )
 )
 _WORD = re.compile(r"(?<!['\u2019])[^\W_]+(?:['\u2019][^\W_]+)*(?:-[^\W_]+)*")
@@ -47,7 +47,7 @@ _STOP = (
             """
     email e-mail address site website page link portal file photo picture called named user username
     write writes sends send reach found posted account handle uses using checked visit visited login works
-    mine's name's file's site's page's it's that's he's she's i'm there's
+    around forum ip as mine's name's file's site's page's it's that's he's she's i'm there's
     """
         )
     )
@@ -64,15 +64,30 @@ _HANDLE = re.compile(
 )
 
 
+_CALLED_SO = re.compile(
+    r"\b(?:he's|she's|i'm|he is|she is|i am|was|called|under|as) (?P<name>(?:[^\W\d_]{3,} ){2,3})(?=\w)", re.IGNORECASE
+)
+
+
 def addresses(text: str) -> Iterator[Found]:
     """Yield addresses of the net, names of files and screen names; may overlap, the surest first."""
     words = list(_WORD.finditer(text))
     low = [match[0].lower() for match in words]
     yield from _said(low, words)
-    for kind, rule, sure, pattern in _WRITTEN:
-        yield from (Found(*one.span(), kind, sure, rule) for one in pattern.finditer(text) if _is_name(one[0]))
+    for kind, rule, pattern in _WRITTEN:
+        yield from (Found(*one.span(), kind, "certain", rule) for one in pattern.finditer(text) if _is_name(one[0]))
+    yield from _numbered_names(text)
     handles = (_handle(low, words, match) for match in _HANDLE.finditer(text))
     yield from (one for one in handles if one is not None)
+
+
+def _numbered_names(text: str) -> Iterator[Found]:
+    """Yield screen names of two words and a number: "he's velvet mole ninety seven"."""
+    for run in runs(text):
+        lead = next((one for one in _CALLED_SO.finditer(text[: run.start] + "0") if one.end() == run.start), None)
+        words = lead["name"].lower().split() if lead else []
+        if len(run.digits) > 1 and words and not any(word in SPOKEN | KEPT or word.endswith("ing") for word in words):
+            yield Found(lead.start("name") if lead else run.start, run.end, "ID", "unsure", "screen_name_said")
 
 
 def _is_name(words: str) -> bool:
@@ -185,7 +200,7 @@ def _handle(low: Sequence[str], words: Sequence[re.Match[str]], match: re.Match[
             if end <= last:
                 break
             last = end
-        elif _is_sign(low[last + 1]) or (n_plain < 3 and low[last + 1] not in _STOP):
+        elif _is_sign(low[last + 1]) or (n_plain < 3 and low[last + 1] not in _STOP and "'" not in low[last + 1]):
             last, n_plain = last + 1, n_plain + (not _is_sign(low[last + 1]))
         else:
             break

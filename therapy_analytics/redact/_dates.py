@@ -45,7 +45,7 @@ _DATES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"(?<![\d/.-])(?:3[01]|[12]\d|0?[1-9])(?P<s>[/.-])(?:3[01]|[12]\d|0?[1-9])(?P=s)(?P<year>(?:19|"
             r"20)?\d\d)(?![\d/-])"
         )),
-        ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}\b(?! (?:of|or|times|people)\b))(?:{_SHORT_YEAR}|{_YEAR})"),
+        ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}\b(?! (?:of|or|times|people|thousand|hundred)\b))(?:{_SHORT_YEAR}|{_YEAR})"),
         ("day_month", rf"\b(?:{_DAY})(?: of)? {_MONTH}(?![\w']){_YEAR}"),
         ("day_month_elsewhere", rf"\b\d{{1,2}}[.\u00ba]? (?:de |d')?(?:{_ELSEWHERE})\b(?: del? (?P<year>(?:19|20)\d\d))?"),
         ("said_day_month", rf"\b{_CARDINAL} (?:of )?(?!may|march){_MONTH}(?![\w']){_YEAR}"),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from therapy_analytics.language.wordpiece import PIECES
 from therapy_analytics.redact._found import protected
 from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, straight, tokens, word_list
+from therapy_analytics.redact._tokens import Token, seldom, straight, tokens, word_list
 from therapy_analytics.redact._vocabulary import (
     CALLINGS,
     DETERMINERS,
@@ -26,9 +24,14 @@ from therapy_analytics.redact._vocabulary import (
 
 _YEAR = re.compile("(?:19|20)\\d\\d")
 _SHORTEST, _LETTERS = 3, 4
-_COMMON_PIECES = 7_000
 _TO = word_set("in from to near at around outside by past behind")
-_HOUSE = word_set("at outside past behind near")
+_HOUSE = word_set("at outside past behind near by from off")
+_GOES_ON = word_set(
+    """
+    yesterday today tomorrow tonight every lately once since during until till which than sometimes together alone
+    already soon later early late around across along won't doesn't didn't wouldn't isn't wasn't hasn't can't
+    """
+)
 _HARDLY_NAMES = word_set("per young girl boy son case soon hang doc dear happiness forever cope hide add")
 _DAY = re.compile(
     r"\b(?:the (?:\w+ty[ -])?(?:fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth)|"
@@ -64,7 +67,7 @@ def left_in(text: str) -> Iterator[Left]:
     found = [
         Left((word.start, word.end), "WORD", rule, text[word.start : word.end])
         for at, word in enumerate(words)
-        if (rule := _why(words, at, cased))
+        if (rule := _why(words, at, cased) or _beside(plain, words, at, cased))
     ]
     found += [
         Left((run.start, run.end), "NUMBER", "number", text[run.start : run.end])
@@ -98,9 +101,19 @@ def _why(words: Sequence[Token], at: int, cased: bool) -> str:
     return "name_or_word" if _may_be_name(word) else "place_words" if _may_be_house(words, at) else ""
 
 
+_PLACEHOLDER_BEFORE = re.compile(r"\[(?:NAME|PLACE)_\d+\] $")
+
+
+def _beside(text: str, words: Sequence[Token], at: int, cased: bool) -> str:
+    """Return whether a word may be the rest of what a placeholder before it stands for: [PLACE_1] vaults."""
+    word = words[at]
+    rest = word.ordinary and word.word not in SPOKEN | NEVER_NAMES | NAME_VERBS | _GOES_ON and "'" not in word.word
+    return "beside_placeholder" if not cased and rest and _PLACEHOLDER_BEFORE.search(text[: word.start]) else ""
+
+
 def _may_be_name(word: Token) -> bool:
     """Return whether an English word is a common first name, or a first name and a word that is seldom written."""
-    return word.word not in _HARDLY_NAMES and (word.common or (word.first and _seldom(word.word)))
+    return word.word not in _HARDLY_NAMES and (word.common or (word.first and seldom(word.word)))
 
 
 def _may_be_house(words: Sequence[Token], at: int) -> bool:
@@ -108,15 +121,5 @@ def _may_be_house(words: Sequence[Token], at: int) -> bool:
     before = [one.word for one in words[max(0, at - 2) : at]]
     led = bool(before) and (before[-1] in _HOUSE or (before[-1] == "the" and before[0] in _HOUSE))
     follows = words[at + 1] if at + 1 < len(words) else None
-    plain = follows is not None and follows.ordinary and follows.word not in SPOKEN | VAGUE | NEVER_NAMES | NAME_VERBS
+    plain = follows is not None and follows.ordinary and follows.word not in SPOKEN | NEVER_NAMES | NAME_VERBS
     return led and plain and words[at].word not in VAGUE | NEVER_NAMES and len(words[at].word) > _SHORTEST
-
-
-@functools.cache
-def _common_pieces() -> frozenset[str]:
-    """Return the words that the vocabulary of BERT has first: those that are written often."""
-    return frozenset(PIECES.read_text(encoding="utf-8").split("\n")[:_COMMON_PIECES])
-
-
-def _seldom(word: str) -> bool:
-    return word not in _common_pieces()

@@ -9,10 +9,10 @@ from itertools import pairwise
 from therapy_analytics.redact._found import Found, Sure
 from therapy_analytics.redact._places import led_as_place
 from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, is_derived
+from therapy_analytics.redact._tokens import Token, is_derived, seldom
 from therapy_analytics.redact._vocabulary import (
-    ACRONYMS,
     ABSTRACT,
+    ACRONYMS,
     CALLINGS,
     CLEAR_MONTHS,
     DETERMINERS,
@@ -88,7 +88,7 @@ _THE = word_set(
     will can
     """
 )
-_WITH_POINT = word_set("mr mrs ms mx dr prof rev sgt capt lt st")
+_WITH_POINT = word_set("mr mrs ms mx dr prof rev sgt capt lt st det insp cpl fr")
 _PARTICLES = word_set("van von der den de del della di da la le bin ibn al el ten ter")
 _CONTRACTED = re.compile(r"\w'(?:m|s|re|ve|ll|d|t)$")
 _NO_SURNAME = word_set("and or who that with when")
@@ -208,10 +208,10 @@ def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tup
     word = words[at]
     likely = word.capital or (word.first and not word.ordinary)
     named = likely or not word.ordinary
-    if _NAMED.search(before) and (named or word.first):
-        return "certain", "named"
     if word.word in SPOKEN:
         return None
+    if _NAMED.search(before) and (named or word.first):
+        return "certain", "named"
     if _NICKED.search(before) and (word.listed or word.unknown) and (word.capital or not cased):
         return ("likely", "called") if word.word not in NAME_VERBS else None
     if not cased and word.ordinary and word.first and _is_hailed(before, words, at):
@@ -263,7 +263,7 @@ def _titled(word: Token, title: str, cased: bool) -> bool:
         return False
     if word.capital:
         return True
-    if title in {"doctor", "miss", "professor", "prof", "mister"}:
+    if title in {"mx", "doctor", "miss", "professor", "prof", "mister"}:
         return (word.listed and not word.ordinary) or (not word.ordinary and not cased)
     return word.word not in NEVER_NAMES and word.word not in SPOKEN
 
@@ -285,7 +285,8 @@ def _of_kin(words: Sequence[Token], at: int, likely: bool) -> tuple[Sure, str] |
         "to",
         "out",
     }
-    return ("likely", "kin") if word.common and not is_verb and word.word not in NAME_VERBS else None
+    is_name = word.common or (word.first and seldom(word.word))
+    return ("likely", "kin") if is_name and not is_verb and word.word not in NAME_VERBS else None
 
 
 def _fits(text: str, words: Sequence[Token], at: int, cased: bool) -> bool:

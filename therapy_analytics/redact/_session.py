@@ -132,9 +132,9 @@ def learn(session: Session) -> Learned:
     """Return what identifies people in a session by its labels, its metadata, and what is found in its turns."""
     names: dict[str, Sure] = {}
     for turn in session.turns:
-        words = [one for one in tokens(turn.speaker) if one.common or not one.ordinary]  # "Driver" is a role
-        labels = [turn.speaker[one.start : one.end] for one in label_names(turn.speaker)]
-        _learn(names, (one.word for one in words if any(one.word in person(label) for label in labels)), "certain")
+        named = {word for one in label_names(turn.speaker) for word in person(turn.speaker[one.start : one.end])}
+        rare = {one.word for one in tokens(turn.speaker) if one.common or not one.ordinary}  # "Driver" is a role
+        _learn(names, named & rare, "certain")
     _learn(
         names,
         (value for key, value in session.metadata.items() if key in PEOPLE_KEYS and not protected(value)),

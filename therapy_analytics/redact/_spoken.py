@@ -129,7 +129,11 @@ def runs(text: str) -> Iterator[Run]:
 def _go_together(text: str, one: _Element, other: _Element) -> bool:
     """Return whether two elements belong to one code; behind a comma, figures and words do not: "20416, twenty years"."""
     written = "said" not in {one.kind, other.kind} or {one.kind, other.kind} == {"digits", "said"}
-    if written and re.match(r"[,.;] ", text[one.end :]) and {one.kind, other.kind} != {"letter"}:
+    if (
+        written
+        and re.match(r"[,.;] ", text[one.end :])
+        and ({one.kind, other.kind} != {"letter"} or other.signs == "i")
+    ):
         return False
     return bool(_GAP.fullmatch(text, one.end, other.start))
 
@@ -212,7 +216,7 @@ def _run(text: str, group: list[_Element]) -> Iterator[Run]:
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int]:
     """Take the plus in front of a telephone number and the star behind a code along."""
-    plus = re.search(r"(?:\bplus |\+)$", text[max(0, start - 5) : start], re.IGNORECASE)
+    plus = re.search(r"(?:\bplus |\bpound |\bhash |\bstar |\+)$", text[max(0, start - 6) : start], re.IGNORECASE)
     star = re.match(r" ?[#*]| star\b| hash\b", text[end : end + 6], re.IGNORECASE)
     return start - len(plus[0]) if plus else start, end + len(star[0]) if star else end
 
@@ -227,6 +231,8 @@ def _is_edge(text: str, group: list[_Element], at: int) -> bool:
     if one.kind == "nato":
         return n_signs < 4 and not (beside and beside.kind == "nato")
     if one.kind == "letter" and one.signs in {"a", "i"}:
+        if at == -1 and one.signs == "i" and any(sign.isdigit() for other in group for sign in other.signs):
+            return True
         spells = (
             len(group) > 2
             and beside is not None

@@ -9,6 +9,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from therapy_analytics.language.wordpiece import PIECES
 from therapy_analytics.redact._vocabulary import KEPT, NEARLY_ALWAYS_NAMES, SPOKEN, WEEKDAYS
 
 _WORD = re.compile(r"[^\W_]+(?:['\-\u2010\u2011][^\W_]+)*")
@@ -19,6 +20,7 @@ _OPENS = re.compile(
 _ABBREVIATED = re.compile(r"\b(?:mr|mrs|ms|dr|st|prof|rev|sgt|capt|lt|fr|sr|jr|mt|ft|[a-z])\.\s*$", re.IGNORECASE)
 _IRISH = re.compile(r"^([odl])'(\w{3,})$")
 _POSSESSIVE = re.compile(r"'s?$")
+_OFTEN = 7_000
 _LISTS = Path(__file__).with_name("lists")
 
 
@@ -26,6 +28,17 @@ _LISTS = Path(__file__).with_name("lists")
 def word_list(name: str) -> frozenset[str]:
     """Return one of the lists that come along: first_names, common_names, last_names, places or words, lower-cased."""
     return frozenset(gzip.decompress((_LISTS / f"{name}.txt.gz").read_bytes()).decode().split("\n"))
+
+
+@functools.cache
+def _often() -> frozenset[str]:
+    """Return the words that the vocabulary of BERT has first: those that are written often."""
+    return frozenset(PIECES.read_text(encoding="utf-8").split("\n")[:_OFTEN])
+
+
+def seldom(word: str) -> bool:
+    """Return whether a word is none of the five thousand that are written most."""
+    return word not in _often()
 
 
 def straight(text: str) -> str:

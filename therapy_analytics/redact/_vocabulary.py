@@ -30,7 +30,7 @@ SPOKEN = word_set(
     """
     i im ive id ill dont wont cant isnt arent wasnt werent didnt doesnt couldnt wouldnt shouldnt hes shes its thats
     whats theres youre youve youd youll were weve theyre theyve yall aint gonna wanna gotta kinda sorta lemme gimme
-    dunno cuz coz cause idk tbh lol omg btw imo imho rn u ur r k ok okay okey yeah yea yep yup ya nah nope huh uh um
+    dunno cuz coz cause idk tbh lol omg btw imo imho rn u ur r k ok okay okey yes yeah yea yep yup ya nah nope huh uh um
     uhm mm mhm hm hmm hmmm ah oh ooh ugh wow whoa hey hi hello bye ha haha haw aw aww er erm mm-hmm uh-huh tho thru
     til till em gotcha yo hon sir maam ma'am alright alot the a an and or but so if then than that this these those
     there here where when what which who whom whose why how he him his she her hers it they them their theirs we us
@@ -141,7 +141,7 @@ russian lithuanian latvian estonian armenian indian pakistani bangladeshi nepali
 indonesian filipino filipina chinese taiwanese japanese korean mongolian iranian persian iraqi syrian lebanese
 israeli palestinian saudi egyptian moroccan sudanese ethiopian somali kenyan ugandan nigerian ghanaian african asian
 european latino latina latinx hispanic caucasian arab arabic hebrew yiddish hindi urdu punjabi bengali tamil
-mandarin cantonese swahili yoruba igbo latin native hawaiian puerto rican dominican salvadoran christian catholic
+mandarin cantonese amharic tagalog farsi pashto dari creole gaelic catalan basque igbo hausa zulu xhosa swahili yoruba igbo latin native hawaiian puerto rican dominican salvadoran christian catholic
 protestant baptist methodist lutheran mormon jewish muslim hindu buddhist sikh quaker evangelical pentecostal jew
 christians catholics muslims jews hindus buddhists americans mexicans germans russians africans asians europeans
 latinos
@@ -174,7 +174,7 @@ TITLES = word_set("mr mrs ms miss mister mx dr doctor prof professor")
 """In front of nearly any word, they make it a name."""
 CALLINGS = word_set(
     """
-    pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt mother teacher agent canon matron warden
+    pastor rabbi reverend rev father sister brother imam aunt auntie uncle tia tio cousin coach officer sergeant sgt mother teacher agent canon matron warden det insp cpl
     captain capt lieutenant lt major colonel general private corporal principal attorney judge detective deputy
     sheriff nurse chief senator president governor mayor lady sir dame saint grandma grandpa nana papa mama mum mom
     granny gran abuela abuelo tata baba mister pc constable dona don padre madre frau herr senora senor senorita madame
@@ -259,7 +259,9 @@ HEADS = word_set(
     electric foods farms dairy steel motors solutions systems technologies industries manufacturing labs laboratories
     consulting partners associates realty holdings warehouse factory foundry vaults surgery airport stadium county
     street avenue road lane boulevard parkway terrace crescent turnpike library museum theater theatre mission
-    township nursing-home memorial wellness logistics bookstore daycare estates recovery construction credit trucking
+    township memorial finance cemetery junction depot butchers bakers meats poultry lumber supplies barbers cleaners
+    laundromat storage packing packers fisheries cannery quarry polyclinic dispensary orphanage barracks courthouse
+    charities precinct borough hardware post-office wellness logistics bookstore daycare estates recovery construction credit trucking
     """
 )
 """Kinds of houses, firms and streets, in front of which a name stands: Maple Grove Elementary."""
@@ -270,6 +272,7 @@ WEAK_HEADS = word_set(
     court place circle way square row gardens grove close walk trail bank union trust plant mill mills house home club
     gym salon garage market store shop group insurance power energy health general court lodge manor pines oaks acres
     ridge cooperative medical practice building central yard mercy rapids
+    lawns branch works ward office east west north south cooperative fork post feed
     meadows falls haven villa society council rehab care records studio studios agency
     """
 )
