@@ -12,16 +12,20 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 
 from benchmarks.redact import Planted, load
 from therapy_analytics.redact._found import KINDS
-from therapy_analytics.redact._reader import MODEL, OTHER, features
+from therapy_analytics.redact._reader import MODEL, Reader, features
+from therapy_analytics.redact._session import by_rules
 from therapy_analytics.session import Turn
 
 TEXTS = Path(__file__).with_name("redact_texts")
@@ -29,8 +33,10 @@ CLASSES = {
     "AGE": "AGE_OVER_89", "LICENSE": "LICENCE", "BIOMETRIC": "ID", "PHOTO": "FILE", "HANDLE": "ID", "CODE": "ID",
 }  # fmt: skip
 """Kinds of the texts that have another name, or none, among the kinds that are removed."""
-PENALTY = 0.003
-REMOVE, JOIN, LOOK = 0.5, 0.25, 0.12
+OTHER = "O"
+"""The class of words that identify nobody."""
+UNITS, PENALTY, ROUNDS, SORT_PENALTY = 48, 3.0, 6, 0.003
+LIMITS = {"remove": 0.5, "join": 0.25, "trust": 0.1, "look": 0.1}
 RATES = (1, 2, 4, 8, 16)
 
 
@@ -72,7 +78,7 @@ def _words(given: Planted) -> tuple[NDArray[np.float32], NDArray[np.str_], NDArr
     turns: tuple[Turn, ...] = given.session.turns
     small = not any(sign.isupper() for turn in turns for sign in turn.text)
     known, classes = [], []
-    for turn, (words, rows) in zip(turns, features(turns), strict=True):
+    for turn, (words, rows) in zip(turns, features(turns, by_rules(given.session)), strict=True):
         known.append(rows)
         marks = [(start, end, kind) for at, start, end, kind in given.plants if at == turn.index]
         classes += [
@@ -86,14 +92,28 @@ def _class(kind: str) -> str:
     return found if found in KINDS else "ID"
 
 
-def fit(words: list[Words]) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
-    """Return classes, weights (d, n_classes) and bias of a logistic regression on what is known of the words."""
+def fit(words: list[Words]) -> Reader:
+    """Return a model that learnt from words."""
     known = np.concatenate([one.known for one in words])
     classes = np.concatenate([one.classes for one in words])
     mean, spread = known.mean(axis=0), known.std(axis=0) + 1e-3
-    model = LogisticRegression(C=PENALTY, max_iter=300).fit((known - mean) / spread, classes)
-    weights = (model.coef_ / spread).T
-    return tuple(map(str, model.classes_)), weights, model.intercept_ - mean @ weights
+    marked = classes != OTHER
+    network = MLPClassifier((UNITS,), alpha=PENALTY, batch_size=512, max_iter=ROUNDS, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # so many rounds were found to be enough
+        network.fit((known - mean) / spread, marked)
+    sort = LogisticRegression(C=SORT_PENALTY, max_iter=300).fit(((known - mean) / spread)[marked], classes[marked])
+    hidden, to_kinds = network.coefs_[0] / spread[:, None], (sort.coef_ / spread).T
+    return Reader(
+        kinds=tuple(map(str, sort.classes_)),
+        hidden=hidden.astype(np.float32),
+        hidden_bias=(network.intercepts_[0] - mean @ hidden).astype(np.float32),
+        out=network.coefs_[1][:, 0].astype(np.float32),
+        out_bias=float(network.intercepts_[1][0]),
+        sort=to_kinds.astype(np.float32),
+        sort_bias=(sort.intercept_ - mean @ to_kinds).astype(np.float32),
+        **LIMITS,
+    )
 
 
 def judge(by_writer: dict[str, list[Words]]) -> None:
@@ -101,11 +121,8 @@ def judge(by_writer: dict[str, list[Words]]) -> None:
     print("| writer | manner | kinds | words | " + " | ".join(f"{rate} in 1,000" for rate in RATES) + " |")
     print("| --- | --- | --- | --- |" + " --- |" * len(RATES))
     for writer, own in by_writer.items():
-        classes, weights, bias = fit([one for other, rows in by_writer.items() if other != writer for one in rows])
-        known = np.concatenate([one.known for one in own])
-        score = known @ weights + bias
-        shares = np.exp(score - score.max(axis=1, keepdims=True))
-        doubt = 1.0 - (shares / shares.sum(axis=1, keepdims=True))[:, classes.index(OTHER)]
+        model = fit([one for other, rows in by_writer.items() if other != writer for one in rows])
+        doubt = model.identifies(np.concatenate([one.known for one in own]))
         truth, small = (np.concatenate([getattr(one, name) for one in own]) for name in ("classes", "small"))
         for manner, rows in (("written", ~small), ("recognised", small)):
             limits = [np.quantile(doubt[rows & (truth == OTHER)], 1.0 - rate / 1000) for rate in RATES]
@@ -126,10 +143,16 @@ def main() -> None:
     if "--judge" in sys.argv:
         judge(by_writer)
         return
-    classes, weights, bias = fit([one for rows in by_writer.values() for one in rows])
+    write(fit([one for rows in by_writer.values() for one in rows]))
+
+
+def write(model: Reader) -> None:
+    """Write a model where `tanalyze redact` looks for it."""
     MODEL.mkdir(exist_ok=True)
-    np.savez_compressed(MODEL / "weights.npz", weights=weights.astype(np.float16), bias=bias.astype(np.float32))
-    about = {"format": 1, "classes": list(classes), "remove": REMOVE, "join": JOIN, "look": LOOK}
+    small = {name: getattr(model, name).astype(np.float16) for name in ("hidden", "out", "sort")}
+    biases = {name: np.float32(getattr(model, name)) for name in ("hidden_bias", "out_bias", "sort_bias")}
+    np.savez_compressed(MODEL / "weights.npz", **small, **biases)
+    about = {"format": 1, "kinds": list(model.kinds), **LIMITS}
     (MODEL / "model.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 

@@ -3,7 +3,7 @@
 Rules know forms: digits, cues, titles. Much of what identifies people in real talk has no form, above all where a
 recogniser wrote it without capitals: *then marisol walks in*, *i'm at kettle and crane four nights a week*. This model
 reads the words around. What it knows of a word is the vector that the lower half of the package's encoder gives it in
-its context, and what the lists of names, places and words say of it and its neighbours. It was taught with invented
+its context, what the lists of names, places and words say of it and its neighbours, and what the rules find there. It was taught with invented
 talk by several writers (``tools/train_redact.py``); ``docs/redact.md`` says how often it is right on talk by others.
 """
 
@@ -24,7 +24,7 @@ from therapy_analytics.behaviours._weights import WEIGHTS
 from therapy_analytics.behaviours.encoder import BEGIN, END, ROLE_MARKS, inference_session
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.wordpiece import PIECES, WordPiece
-from therapy_analytics.redact._found import Found
+from therapy_analytics.redact._found import SURE, Found, settle
 from therapy_analytics.redact._tokens import Token, straight, tokens, word_list
 from therapy_analytics.session import Role, Session, Turn
 
@@ -36,101 +36,149 @@ LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
 WIDTH = 384
 BEFORE, AT_ONCE = 32, 300
 """How many pieces of the turn before are read along, and how many of a turn at a time."""
-OTHER = "O"
-"""The class of words that identify nobody; all other classes are kinds of `_found.KINDS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The model.
+    """The model: a network with one hidden layer, which says whether a word identifies somebody, and one that says how.
 
     Attributes
     ----------
-    classes : tuple of str
-        `OTHER` and kinds.
-    weights : float32 array (n_features, n_classes)
-        Of the features as `features` gives them.
-    bias : float32 array (n_classes,)
-        Log-odds before anything is known of a word.
-    remove, join, look : float
-        From which probability on a word is removed; is removed because the word beside it is; is worth a look.
+    kinds : tuple of str
+        Those of `_found.KINDS` that it tells apart.
+    hidden, hidden_bias : float32 array (n_features, n_units), (n_units,)
+        From what is known of a word to the hidden layer, whose units are rectified.
+    out : float32 array (n_units,)
+        From the hidden layer to the log-odds that the word identifies somebody.
+    out_bias : float
+        Of these log-odds.
+    sort, sort_bias : float32 array (n_features, n_kinds), (n_kinds,)
+        From what is known of a word that identifies somebody to the log-odds of its kind.
+    remove, join, trust, look : float
+        Probabilities from which a word is removed; is removed because the word beside it is; counts as what a rule
+        takes it for; is worth a look.
     """
 
-    classes: tuple[str, ...]
-    weights: Floats = field(repr=False)
-    bias: Floats = field(repr=False)
+    kinds: tuple[str, ...]
+    hidden: Floats = field(repr=False)
+    hidden_bias: Floats = field(repr=False)
+    out: Floats = field(repr=False)
+    out_bias: float
+    sort: Floats = field(repr=False)
+    sort_bias: Floats = field(repr=False)
     remove: float
     join: float
+    trust: float
     look: float
 
-    def probabilities(self, known: Floats) -> Floats:
-        """Return the probability of each class for words, (n_words, n_classes), of their features."""
-        score = known @ self.weights + self.bias
-        score = np.exp(score - score.max(axis=1, keepdims=True))
-        shares: Floats = score / score.sum(axis=1, keepdims=True)
-        return shares
+    def identifies(self, known: Floats) -> Floats:
+        """Return the probability that words identify somebody, (n_words,), of what is known of them."""
+        units = np.maximum(known @ self.hidden + self.hidden_bias, 0.0)
+        chance: Floats = 1.0 / (1.0 + np.exp(-np.clip(units @ self.out + self.out_bias, -30.0, 30.0)))
+        return chance
+
+    def kind(self, known: Floats) -> str:
+        """Return the kind that fits best to a row of words, of what is known of them."""
+        return self.kinds[int((known @ self.sort + self.sort_bias).sum(axis=0).argmax())]
 
 
-def read(session: Session) -> tuple[list[Found], ...]:
-    """Return what the model finds in each turn of a session, in order.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to be removed from a turn, and what a person should look at; they do not overlap."""
 
-    Findings whose ``sure`` is "likely" are to be removed; those that are "unsure" are for the review list.
+    removed: tuple[Found, ...]
+    looked_at: tuple[Found, ...]
+
+
+def judge(session: Session, by_rules: Sequence[Sequence[Found]]) -> Iterator[Verdict]:
+    """Yield for each turn of a session what is to be removed from it.
+
+    Parameters
+    ----------
+    session : Session
+        Any.
+    by_rules : sequence of sequence of Found
+        What rules find in each turn, without overlaps. What they are certain of stays; the rest if the model agrees.
     """
     reader = load()
-    found = []
-    for words, known in features(session.turns):
-        shares = reader.probabilities(known)
-        found.append(list(_spans(words, shares, reader)) if words else [])
-    return tuple(found)
+    for (words, known), found in zip(features(session.turns, by_rules), by_rules, strict=True):
+        yield _verdict(words, known, found, reader)
 
 
-def _spans(words: Sequence[Token], shares: Floats, reader: Reader) -> Iterator[Found]:
-    """Yield rows of words that belong together: at least one is surely enough, and its neighbours nearly."""
-    doubt = 1.0 - shares[:, reader.classes.index(OTHER)]
-    kinds = [one for one in reader.classes if one != OTHER]
-    kept = shares[:, [reader.classes.index(one) for one in kinds]]
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], doubt >= reader.join, [0]])))
-    taken = np.zeros(len(words), dtype=bool)
-    for start, end in zip(edges[::2], edges[1::2], strict=True):
-        if doubt[start:end].max() >= reader.remove:
-            kind = kinds[int(kept[start:end].sum(axis=0).argmax())]
-            taken[start:end] = True
-            yield Found(words[start].start, words[end - 1].end, kind, "likely", "read")
-    for at in np.flatnonzero((doubt >= reader.look) & ~taken):
-        yield Found(words[at].start, words[at].end, kinds[int(kept[at].argmax())], "unsure", "read")
+def _verdict(words: Sequence[Token], known: Floats, found: Sequence[Found], reader: Reader) -> Verdict:
+    chance = reader.identifies(known)
+    inside = [[at for at, word in enumerate(words) if _overlap(word, one)] for one in found]
+    agreed = [
+        one
+        for one, places in zip(found, inside, strict=True)
+        if one.sure == "certain" or not places or chance[places].max() >= reader.trust
+    ]
+    covered = np.array([any(_overlap(word, one) for one in agreed) for word in words], dtype=bool)
+    flagged = _rows(chance, covered, reader)
+    removed = [
+        Found(words[start].start, words[end - 1].end, reader.kind(known[start:end]), "likely", "read")
+        for start, end in flagged
+    ]
+    for start, end in flagged:
+        covered[start:end] = True
+    look = [
+        Found(words[at].start, words[at].end, "WORD", "unsure", "read")
+        for at in np.flatnonzero((chance >= reader.look) & ~covered)
+    ]
+    doubted = [one for one in found if one not in agreed and not any(_overlap(one, other) for other in removed)]
+    looked_at = settle([*doubted, *look])
+    return Verdict(tuple(sorted([*agreed, *removed], key=lambda one: one.start)), tuple(looked_at))
+
+
+def _overlap(one: Token | Found, other: Token | Found) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _rows(chance: Floats, covered: NDArray[np.bool_], reader: Reader) -> list[tuple[int, int]]:
+    """Return rows of words that are not covered yet: one at least is likely enough, its neighbours nearly."""
+    near = np.concatenate([[0], (chance >= reader.join) & ~covered, [0]]).astype(np.int8)
+    edges = np.flatnonzero(np.diff(near)).tolist()
+    rows = zip(edges[::2], edges[1::2], strict=True)
+    return [(start, end) for start, end in rows if chance[start:end].max() >= reader.remove]
 
 
 @functools.cache
 def load() -> Reader:
     """Return the model of the package."""
     about = json.loads((MODEL / "model.json").read_text(encoding="utf-8"))
-    with np.load(MODEL / "weights.npz", allow_pickle=False) as arrays:
-        weights, bias = arrays["weights"].astype(np.float32), arrays["bias"].astype(np.float32)
-    return Reader(tuple(about["classes"]), weights, bias, about["remove"], about["join"], about["look"])
+    with np.load(MODEL / "weights.npz", allow_pickle=False) as file:
+        arrays = {name: file[name].astype(np.float32) for name in file.files}
+    limits = {name: float(about[name]) for name in ("remove", "join", "trust", "look")}
+    return Reader(kinds=tuple(about["kinds"]), out_bias=float(arrays.pop("out_bias")), **arrays, **limits)
 
 
-def features(turns: Sequence[Turn]) -> Iterator[tuple[list[Token], Floats]]:
+def features(
+    turns: Sequence[Turn], by_rules: Sequence[Sequence[Found]]
+) -> Iterator[tuple[list[Token], Floats]]:
     """Yield for each turn its words and what is known of them.
 
     Parameters
     ----------
     turns : sequence of Turn
         Of one session, in order: the end of the turn before is read along.
+    by_rules : sequence of sequence of Found
+        What rules find in each of them.
 
     Yields
     ------
     words : list of Token
         As `tokens` returns them.
     known : float32 array (n_words, n_features)
-        Vectors of a word and of its two neighbours in their context, and what lists say of the three.
+        Of a word and of its two neighbours: the vector in context, what lists say, and what rules say.
     """
     small = not any(sign.isupper() for turn in turns for sign in turn.text)
     cut = [tokens(turn.text) for turn in turns]
     befores = ["", *(turn.text for turn in turns[:-1])]
     vectors = _Vectors()
     with ThreadPoolExecutor(threads()) as pool:
-        for words, of_words in zip(cut, pool.map(vectors.of_turn, turns, befores, cut), strict=True):
-            yield words, np.hstack([_beside(of_words), _beside(_listed(words, small=small))])
+        for words, found, of_words in zip(cut, by_rules, pool.map(vectors.of_turn, turns, befores, cut), strict=True):
+            ruled, listed = _ruled(words, found), _listed(words, small=small)
+            yield words, np.hstack([_beside(of_words), _beside(listed), _beside(ruled)])
 
 
 def _beside(rows: Floats) -> Floats:
@@ -149,6 +197,15 @@ def _listed(words: Sequence[Token], *, small: bool) -> Floats:
         for one in words
     ]  # fmt: skip
     return np.array(rows, dtype=np.float32).reshape(len(words), 11)
+
+
+def _ruled(words: Sequence[Token], found: Sequence[Found]) -> Floats:
+    """Return what rules say of words, (n_words, 6): how sure they are, and of what."""
+    rows = np.zeros((len(words), 6), dtype=np.float32)
+    for one in found:
+        column = {"NAME": 3, "PLACE": 4}.get(one.kind, 5)
+        rows[np.ix_([at for at, word in enumerate(words) if _overlap(word, one)], [SURE.index(one.sure), column])] = 1
+    return rows
 
 
 class _Vectors:

@@ -160,6 +160,16 @@ def _found_in(session: Session, learned: Learned) -> Iterator[tuple[Found, str]]
         before = turn.text
 
 
+def by_rules(session: Session) -> list[list[Found]]:
+    """Return what rules find in each turn of a session, without overlaps."""
+    learned = learn(session)
+    befores = ["", *(turn.text for turn in session.turns[:-1])]
+    return [
+        settle(_all(turn.text, before, learned), protected(turn.text))
+        for turn, before in zip(session.turns, befores, strict=True)
+    ]
+
+
 def _learn(known: dict[str, Sure], written: Iterable[str], sure: Sure) -> None:
     for name in written:
         for word in person(name) - TITLES - CALLINGS:
