@@ -90,15 +90,16 @@ def _why(words: Sequence[Token], at: int, cased: bool) -> str:
         return ""
     if word.capital and not word.opens:
         return "month" if word.word in MONTHS else "capital"
-    if word.capital:
-        return "name_or_word" if not word.ordinary or _may_be_name(word) else ""
-    if not word.ordinary:
-        return "" if cased else "unknown_word"
-    if cased or before in DETERMINERS | PRONOUNS:
-        return "place_words" if not cased and _may_be_house(words, at) else ""
-    if before in _TO and word.word in word_list("places"):
-        return "place_or_word"
-    return "name_or_word" if _may_be_name(word) else "place_words" if _may_be_house(words, at) else ""
+    if cased:
+        return "name_or_word" if word.capital and (not word.ordinary or _may_be_name(word)) else ""
+    led = before in DETERMINERS | PRONOUNS
+    reasons = {
+        "unknown_word": not word.ordinary,
+        "place_or_word": not led and before in _TO and word.word in word_list("places"),
+        "name_or_word": not led and _may_be_name(word),
+        "place_words": _may_be_house(words, at),
+    }
+    return next((rule for rule, holds in reasons.items() if holds), "")
 
 
 _PLACEHOLDER_BEFORE = re.compile(r"\[(?:NAME|PLACE)_\d+\] $")

@@ -40,7 +40,8 @@ Known = Mapping[str, Sure]
 _NAMED = re.compile(
     r"\b(?:my (?:first |full |real |last |middle |maiden )?name is|my name's|my names|(?:his|her|their|its|"
     r"whose) names?(?:'s| is| was)|"
-    r"names|named|nicknamed|name of|it's pronounced|(?:first|last|full|maiden|middle|family|given|sur) ?name(?:'s| is)?)\s+$",
+    r"names|named|nicknamed|name of|it's pronounced|(?:first|last|full|maiden|middle|family|given|"
+    r"sur) ?name(?:'s| is)?)\s+$",
     re.IGNORECASE,
 )
 _CALLED = re.compile(
@@ -81,6 +82,7 @@ _OFTEN_WORDS = word_set(
     "will may can hope faith grace art mark bill pat rob chase drew sue grant dean max page love sunday"
 )
 _TELLS = word_set("told tell asked texted hugged married messaged phoned invited")
+_SPEAKS = {"", "are", "from", "with", "calling", "speaking", "how", "i'm", "and", "can", "what", "at", "you"}
 _ASKS = word_set("did does")
 _THE = word_set(
     """
@@ -212,15 +214,17 @@ def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tup
         return None
     if _NAMED.search(before) and (named or word.first):
         return "certain", "named"
-    if _NICKED.search(before) and (word.listed or word.unknown) and (word.capital or not cased):
-        return ("likely", "called") if word.word not in NAME_VERBS else None
+    nicked = (word.listed or word.unknown) and (word.capital or not cased) and word.word not in NAME_VERBS
+    if nicked and _NICKED.search(before):
+        return "likely", "called"
     if not cased and word.ordinary and word.first and _is_hailed(before, words, at):
         return "likely", "greeted"
-    if _CALLED.search(before) and not word.kept:
-        is_name = named and (word.first or word.capital or not cased) and (word.listed or word.capital)
-        return ("likely", "named") if is_name and not (word.ordinary and not word.listed) else None
     if _KIN.search(before):
         return _of_kin(words, at, likely)
+    is_name = named and not word.kept and word.listed and (word.first or word.capital or not cased)
+    is_called = is_name or (named and word.capital and not word.ordinary and not word.kept)
+    if is_called and _CALLED.search(before):
+        return "likely", "named"
     is_greeted = not word.ordinary and (likely or (word.listed and not cased)) and _GREETED.search(before)
     return ("likely", "greeted") if is_greeted else None
 
@@ -230,21 +234,7 @@ def _is_hailed(before: str, words: Sequence[Token], at: int) -> bool:
     word, follows = words[at], words[at + 1].word if at + 1 < len(words) else ""
     if word.word in _NOBODY or not word.common:
         return False
-    speaks = follows in {
-        "",
-        "are",
-        "from",
-        "with",
-        "calling",
-        "speaking",
-        "how",
-        "i'm",
-        "and",
-        "can",
-        "what",
-        "at",
-        "you",
-    }
+    speaks = follows in _SPEAKS
     previous = words[at - 1].word if at else ""
     told = previous in _TELLS or before.endswith(("ask for ", "asked for ", "asking for "))
     told = told or (
@@ -436,10 +426,8 @@ def _is_surname(text: str, words: Sequence[Token], at: int, *, titled: bool) -> 
     follows = words[at + 1] if at + 1 < len(words) else None
     if word.word in _PARTICLES and follows is not None and not previous.possessive:
         goes_on = follows.word in _PARTICLES or not follows.ordinary or follows.capital
-        return (
-            goes_on
-            and word.word not in {"la", "el", "den", "ten", "al"} | SPOKEN
-            or (word.word in {"la", "el", "al"} and not follows.ordinary)
+        return (goes_on and word.word not in {"la", "el", "den", "ten", "al"} | SPOKEN) or (
+            word.word in {"la", "el", "al"} and not follows.ordinary
         )
     stop = word.kept or word.opens or previous.possessive or word.word in NEVER_NAMES | _NO_SURNAME | SPOKEN
     if stop or _CONTRACTED.search(word.word):
