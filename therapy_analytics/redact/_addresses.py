@@ -9,9 +9,12 @@ from therapy_analytics.redact._found import Found
 from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, runs
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
 
-_ENDINGS = set(
-    "com org net edu gov mil io co us uk ca info biz me app dev health de fr es eu au ie nz nl pl se no in za mx br"
-    " africa example test invalid".split()
+_ENDINGS = word_set(
+    """
+    com org net edu gov mil io co us uk ca info biz me app dev health de fr es eu au ie nz nl pl se no in za
+    mx br africa
+    example test invalid
+    """
 )
 _ENDING = f"(?:{'|'.join(sorted(_ENDINGS))})"
 _MEDIA = "jpe?g|png|gif|heic|bmp|tiff?|mp[34]|m4[av]|wav|ogg|mov|avi|pdf|docx?"

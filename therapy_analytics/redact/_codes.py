@@ -64,11 +64,11 @@ _CUES: tuple[tuple[str, str], ...] = (
         (
             r"dockets?|passport|claim|prescription|\brx|badge|case|file|confirmation|reference|booking|ticket|student|"
             r"employee|staff|inmate|alien|visa|order|tracking|permit|order|report|complaint|entry|locker|pin|"
-            r"pass ?codes?|"
-            r"pass ?words?|access|door|gate|alarm|combination|codes?|kit|customer|service|matriculation|crew|personnel|"
+            r"pass ?codes?|pass ?words?|access|door|gate|alarm|combination|codes?|kit|customer|service|"
+            r"matriculation|crew|personnel|"
             r"payroll|referral|invoice|receipt|library|loyalty|voucher|warrant|incident|crime|log-?in|fingerprints?|"
-            r"voice ?print|palm|retina\w*|iris|biometric|face ?id|scan|template|sample|specimen|dna|stamp|union|caseload|"
-            r"unit|\bpo box|plot|process|registration|r\u00e9f\w*"
+            r"voice ?print|palm|retina\w*|iris|biometric|face ?id|scan|template|sample|specimen|dna|stamp|union|"
+            r"caseload|unit|\bpo box|plot|process|registration|r\u00e9f\w*"
         ),
     ),
     (
@@ -82,8 +82,8 @@ _CUES: tuple[tuple[str, str], ...] = (
     (
         "ACCOUNT",
         (
-            r"accounts?|acct|(?:credit|debit|bank) ?card|cards?|card number|routing|i ?ban|swift|bic|sort code|checking|"
-            r"savings|loan|bank|ending(?: in| with)?|ends (?:in|with)|last (?:four|three|4|3)|venmo|mortgage"
+            r"accounts?|acct|(?:credit|debit|bank) ?card|cards?|card number|routing|i ?ban|swift|bic|sort code|"
+            r"checking|savings|loan|bank|ending(?: in| with)?|ends (?:in|with)|last (?:four|three|4|3)|venmo|mortgage"
         ),
     ),
     ("DATE", r"birth\w*|born|dob"),

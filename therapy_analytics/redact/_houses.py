@@ -31,11 +31,18 @@ _HEAD_FIRST = word_set(
     institute school academy cathedral escola instituto klinikum krankenhaus universidad universidade universitat
     """
 )
+_NAME_FIRST = word_set(
+    """
+    saint sainte mount lake fort san santa colegio escuela lycee
+    ecole calle rue avenida igreja iglesia hacienda klinikum
+    """
+)
 _OF_FIRST = word_set("university college church bank isle diocese academy city town sisters convent house")
 _BEFORE_NAME = word_set("it's called is um uh like was")
 _HOUSE_BEFORE = word_set("at outside near behind by from past beside")
 _NOT_OF_HOUSE = word_set(
     """
+    lunch dinner breakfast room self rear
     yesterday today tomorrow tonight every lately recently once twice since during until till who which as than
     sometimes half quarter past least most some anymore instead together alone already soon later early late around
     across along like said says
@@ -190,7 +197,7 @@ def _of_house(text: str, words: Sequence[Token], at: int) -> int:
         return at + 4
     if said[0] in STATES - {"washington"} and said[1:2] in (["state"], ["tech"]):
         return at + 2
-    if said[0] not in _HEAD_FIRST | _OF_FIRST or len(said) < 2:
+    if said[0] not in _NAME_FIRST | _OF_FIRST or len(said) < 2:
         return 0
     if said[1] == "of":
         of = said[3:4] if said[2:3] == ["the"] else said[2:3]
@@ -198,7 +205,7 @@ def _of_house(text: str, words: Sequence[Token], at: int) -> int:
         return at + said.index(of[0]) + 1 if is_house else 0
     follows = words[at + 1]
     named = said[1] not in SPOKEN | VAGUE and not follows.kept and text[words[at].end : follows.start] == " "
-    if not named or said[0] in _OF_FIRST or (said[0] in {"lake", "fort", "st"} and follows.ordinary):
+    if not named or said[0] in _OF_FIRST or (said[0] in {"lake", "fort", "mount"} and follows.ordinary):
         return 0
     last = at + 2
     while last < min(len(words), at + 5) and _goes_on(words[last]):
@@ -227,6 +234,7 @@ def _led_house(text: str, words: Sequence[Token], at: int) -> int:
         return 0
     end = _row_small(text, words, at, at + 3, _NOT_OF_HOUSE)
     plain = before[-1] == "at" and end == at + 2 and words[at + 1].word not in VAGUE
+    plain = plain and not any(one.word.endswith(("ing", "ly")) for one in words[at:end])
     return end if end - at > 1 and (not words[at].ordinary or plain) else 0
 
 
@@ -235,7 +243,12 @@ def _row_small(text: str, words: Sequence[Token], at: int, most: int, stop: froz
     end = at
     while end < min(most, len(words)) and (end == at or text[words[end - 1].end : words[end].start] in {" ", "'s "}):
         one = words[end]
-        if one.word in (SPOKEN - HEADS) | NEVER_NAMES | stop or one.kept or one.word[0].isdigit() or "'" in one.word:
+        if (
+            one.word in (SPOKEN - HEADS) | NEVER_NAMES | TITLES | stop
+            or one.kept
+            or one.word[0].isdigit()
+            or "'" in one.word
+        ):
             break
         end += 1
     return end

@@ -117,7 +117,7 @@ def _towns(text: str, words: Sequence[Token]) -> Iterator[Found]:
             row = words[at : at + length]
             name = " ".join(one.word for one in row)
             name = f"saint {name[3:]}" if name.startswith("st ") else name
-            if name in place and _joined(text, row) and _may_be(text, words, at, length):
+            if name in place and name != "cut off" and _joined(text, row) and _may_be(text, words, at, length):
                 yield Found(row[0].start, row[-1].end, "PLACE", "likely", "town")
                 skip = at + length - 1
                 break

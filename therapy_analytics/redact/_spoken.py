@@ -47,7 +47,10 @@ _ASIDE = (
 )
 _GAP = re.compile(rf"(?:[\s,()/+#:_\u2010-\u2014-]|\.\s?(?=\S))*(?:\b{_ASIDE}\b[\s,.-]*)*", re.IGNORECASE)
 _LABELS = word_set(
-    "mrn vin id ssn sn rx ip po pin dob no ok tv pps nhs tfn ni sin udi lot ext am pm usa uk covid iban tel fax ref visa"
+    """
+    mrn vin id ssn sn rx ip po pin dob no ok tv pps nhs tfn ni sin udi lot ext am pm usa uk covid iban
+    tel fax ref visa
+    """
 )
 _DOT = re.compile(r"\s*(?:\.|\bdot\b|\bpoint\b)\s*", re.IGNORECASE)
 _LIKE = re.compile(r",? (?:as in|for|like|is for) (?P<word>[^\W\d_]{3,})\b", re.IGNORECASE)
