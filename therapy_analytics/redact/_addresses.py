@@ -141,6 +141,8 @@ def _chain(low: Sequence[str], at: int) -> tuple[int, int, str]:
     behind = [tuple(row[i + 1 :]) for i, word in enumerate(row) if word == "dot"]
     if behind and (behind[-1][0] in _FILES or any(behind[-1][: len(one)] == one for one in _SPELLED)):
         return first, last, "FILE"
+    if len(behind) == 3 and all(_is_sign(word) or word == "dot" for word in row):
+        return first, last, "IP"
     if len(behind) > 1 or row[0] in {"w", "www"} or (behind and (behind[0][0] in _ENDINGS or "slash" in row)):
         return first, last, "URL"
     return first, last, "ID" if "underscore" in row else ""

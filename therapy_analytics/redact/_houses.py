@@ -38,6 +38,7 @@ _NAME_FIRST = word_set(
     """
 )
 _OF_FIRST = word_set("university college church bank isle diocese academy city town sisters convent house")
+_STREETS = word_set("street avenue road lane boulevard terrace crescent turnpike parkway highway")
 _BEFORE_NAME = word_set("it's called is um uh like was")
 _HOUSE_BEFORE = word_set("at outside near behind by from past beside")
 _NOT_OF_HOUSE = word_set(
@@ -159,7 +160,8 @@ def _back(text: str, words: Sequence[Token], head: int) -> int:
         ):
             break
         first -= 1
-    while first < head and (words[first].word in VAGUE - _MAY_OPEN or words[first].word in HEADS):
+    vague = frozenset[str]() if words[head].word in _STREETS else VAGUE - _MAY_OPEN
+    while first < head and (words[first].word in vague or words[first].word in HEADS):
         first += 1
     return first
 
@@ -177,7 +179,7 @@ def _heads_on(text: str, words: Sequence[Token], at: int) -> int:
 def _is_named_small(words: Sequence[Token], first: int, head: int, *, strong: bool) -> bool:
     """Tell kings county jail from the county jail, and mercy general from my old high school."""
     row, lead = words[first:head], words[first - 1].word if first else ""
-    is_road = words[head].word in ROADS
+    is_road = words[head].word in _STREETS
     if is_road and lead in {"on", "off", "at", "near", "down", "to", "from"}:
         return all(one.word not in _ONE_OF_MANY | {"the"} for one in row)  # on main street
     rare = any(not one.ordinary and not one.kept for one in row)

@@ -91,7 +91,7 @@ def _answer(words: Sequence[Token], cased: bool) -> Iterator[int]:
     for at, word in enumerate(words[:4]):
         if word.word not in SPOKEN | NEVER_NAMES | TITLES | CALLINGS:
             answers = word.capital or (not cased and (not word.ordinary or (word.common and len(words) < 4)))
-            if word.first and not word.kept and answers and word.word not in ABSTRACT:
+            if word.first and not word.kept and answers and (word.word not in ABSTRACT or len(words) < 3):
                 yield at
             return
 
