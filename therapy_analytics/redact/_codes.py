@@ -89,7 +89,7 @@ _CUES: tuple[tuple[str, str], ...] = (
     ("DATE", r"birth\w*|born|dob"),
     ("PLACE", r"zip(?: ?code)?|post ?code|postal|eircode|pin ?code"),
     ("PHONE", r"phone|cell\w*|mobile|tel\w*|landline|whatsapp|extension|ext|pager|reach|text|call|line"),
-    ("NUMBER", r"numbers?|\bid|digits|\bno\b\.?|#"),
+    ("NUMBER", r"number|\bid|digits|\bno\b\.?|#"),
 )
 _CUE = re.compile("|".join(rf"(?P<{kind}>\b(?:{words})(?![\w]))" for kind, words in _CUES), re.IGNORECASE)
 _BEFORE, _TIGHT = 75, 32

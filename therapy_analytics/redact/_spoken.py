@@ -172,12 +172,14 @@ def _elements(text: str) -> Iterator[_Element]:
 def _signs(text: str, match: re.Match[str]) -> tuple[str, str]:
     """Return the digits and letters that a word stands for, and what kind of element it is; none for other words."""
     word = match[0].lower()
+    if len(word) == 1 and text[match.end() : match.end() + 1] == "'":
+        return "", ""  # o'clock
     if word in _SAID:
         return _SAID[word]
     if any(sign.isdigit() for sign in word):
         is_code = word.isascii() and not _NO_CODE.fullmatch(word)
         return (word, "digits" if word.isdigit() else "mixed") if is_code else ("", "")
-    if len(word) == 1 and text[match.end() : match.end() + 1] != "'":
+    if len(word) == 1:
         return word, "letter"
     is_word = word in _LABELS or (match[0].islower() and (word in SPOKEN or word in KEPT))
     return (word, "letters") if not is_word and _is_piece(text, match) else ("", "")
