@@ -2,9 +2,9 @@
 
 Texts are invented sessions in which identifiers are planted, as in ``redact_texts.txt``. The rules of counting:
 
-- A planted identifier is found when none of its words is left, besides a possessive 's, titles (Dr., Aunt), small words (the, of, at)
-  and words that say what a number is (number, account, plate). Of a planted date the year may stay, as it does in the
-  copies. The name of the placeholder does not matter; it has a column of its own in the table of kinds.
+- A planted identifier is found when none of its words is left, besides a possessive 's, titles (Dr., Aunt), small
+  words (the, of, at) and words that say what a number is (number, account, plate). Of a planted date the year may
+  stay, as it does in the copies. The name of the placeholder does not matter; it has a column of its own.
 - An identifier that is not found stands in the review list when one of its words that were left is in an entry of it.
 - Other words are those outside planted ones: the share that was removed.
 - Sessions whose number begins with w are written, with r recognised speech; of the others, those without a capital

@@ -7,8 +7,8 @@ import pytest
 benchmark = pytest.importorskip("benchmarks.redact")
 
 
-@pytest.mark.parametrize("half", ["dev", "held"])
-def test_marks_are_reached(half: str) -> None:
+@pytest.mark.parametrize(("half", "places", "listed"), [("dev", 0.9, 0), ("held", 0.9, 0), ("more", 0.85, 0.7)])
+def test_marks_are_reached(half: str, places: float, listed: float) -> None:
     counts = benchmark.table(half)
     structured = [(kind, seen) for kind, seen in counts.items() if kind not in {"NAME", "PLACE", "WORD", "REVIEW"}]
     planted = sum(seen.total() for _, seen in structured)
@@ -16,6 +16,10 @@ def test_marks_are_reached(half: str) -> None:
     assert planted >= 80
     assert 1 - missed / planted >= 0.95
     assert 1 - benchmark.n_left(counts["NAME"]) / counts["NAME"].total() >= 0.85
+    assert 1 - benchmark.n_left(counts["PLACE"]) / counts["PLACE"].total() >= places
+    left = sum(benchmark.n_left(seen) for kind, seen in counts.items() if kind not in {"WORD", "REVIEW"})
+    assert sum(seen["listed"] for seen in counts.values()) >= listed * left
+    assert counts["REVIEW"]["entry"] <= 0.015 * counts["WORD"].total()
     assert counts["WORD"]["removed"] / counts["WORD"].total() <= 0.005
 
 

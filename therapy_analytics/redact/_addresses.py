@@ -9,7 +9,14 @@ from therapy_analytics.redact._found import Found
 from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, runs
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
 
-_ENDING = r"(?:com|org|net|edu|gov|mil|io|co|us|uk|ca|info|biz|me|app|dev|health|de|fr|es|eu|au|ie|nz|nl|pl|se|no|in|za|example|test|invalid)"
+_ENDINGS = word_set(
+    """
+    com org net edu gov mil io co us uk ca info biz me app dev health de fr es eu au ie nz nl pl se no in za
+    mx br africa
+    example test invalid
+    """
+)
+_ENDING = f"(?:{'|'.join(sorted(_ENDINGS))})"
 _MEDIA = "jpe?g|png|gif|heic|bmp|tiff?|mp[34]|m4[av]|wav|ogg|mov|avi|pdf|docx?"
 _WRITTEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (kind, rule, re.compile(pattern, re.IGNORECASE))
@@ -33,11 +40,11 @@ _FILES = {"jpg", "jpeg", "png", "gif", "heic", "mp3", "mp4", "mov", "wav", "m4a"
 _SPELLED = {("j", "p", "g"), ("j", "p", "e", "g"), ("p", "n", "g"), ("p", "d", "f"), ("jay", "peg"), ("m", "p", "four"),
             ("m", "p", "three"), ("m", "four", "a"), ("m", "o", "v")}  # fmt: skip
 _PROVIDERS = {"gmail", "yahoo", "hotmail", "outlook", "icloud", "aol", "protonmail", "proton"}
-_ENDINGS = set(re.sub(r"[(?:)]", "", _ENDING).split("|"))
 _NOUNS = word_set(
     """
-    day days week month year time way mom mum mommy dad daddy mama papa grandma grandpa granny nana sis bro kid kids guys
-    dude man baby honey love god lord jesus good great right well better best bad long think want need uni sir feel most
+    day days week month year time way mom mum mommy dad daddy mama papa grandma grandpa granny nana sis bro kid kids
+    guys dude man baby honey love god lord jesus good great right well better best bad long think want need uni sir
+    feel most
     """
 )
 _STOP = (
@@ -45,10 +52,10 @@ _STOP = (
         SPOKEN
         | word_set(
             """
-    email e-mail address site website page link portal file photo picture called named user username
-    write writes sends send reach found posted account handle uses using checked visit visited login works
-    around forum ip as mine's name's file's site's page's it's that's he's she's i'm there's
-    """
+            email e-mail address site website page link portal file photo picture called named user username write
+            writes sends send reach found posted account handle uses using checked visit visited login works around
+            forum ip as mine's name's file's site's page's it's that's he's she's i'm there's
+            """
         )
     )
     - _NUMBER
@@ -58,14 +65,18 @@ _STOP = (
 _NO_DOT = {"the", "polka", "a", "micro", "on", "connect", "every", "little", "red", "dot"}
 _HANDLE = re.compile(
     r"\b(?:discord|snap(?:chat)?|insta(?:gram)?|tik ?tok|twitter|twitch|reddit|telegram|user ?name|handle|"
-    r"screen ?name|gamer ?tag|venmo|cash ?app|skype|log-?in|account name|codes?(?: ?words?)?|pass ?word|pass ?phrase|pass ?code)"
-    r"(?: name| handle| user| tag| id| account)?(?:'s| is| was|:| =|,? it's|,? it was|,? under| called)+(?: still| just| like| um| uh| at)* ",
+    r"screen ?name|gamer ?tag|venmo|cash ?app|skype|log-?in|account name|codes?(?: ?words?)?|pass ?word|"
+    r"pass ?phrase|pass ?code)"
+    r"(?: name| handle| user| tag| id| account)?(?:'s| is| was|:| =|,? it's|,? it was|,? under|"
+    r" called)+(?: still| just| like| um| uh| at)* ",
     re.IGNORECASE,
 )
 
 
 _CALLED_SO = re.compile(
-    r"\b(?:he's|she's|i'm|he is|she is|i am|was|called|under|as) (?P<name>(?:[^\W\d_]{3,} ){2,3})(?=\w)", re.IGNORECASE
+    r"\b(?:he's|she's|i'm|he is|she is|i am|was|called|under|"
+    r"as) (?P<name>(?:[^\W\d_]{3,} ){2,3})(?=\w)",
+    re.IGNORECASE,
 )
 
 
@@ -130,6 +141,8 @@ def _chain(low: Sequence[str], at: int) -> tuple[int, int, str]:
     behind = [tuple(row[i + 1 :]) for i, word in enumerate(row) if word == "dot"]
     if behind and (behind[-1][0] in _FILES or any(behind[-1][: len(one)] == one for one in _SPELLED)):
         return first, last, "FILE"
+    if len(behind) == 3 and all(_is_sign(word) or word == "dot" for word in row):
+        return first, last, "IP"
     if len(behind) > 1 or row[0] in {"w", "www"} or (behind and (behind[0][0] in _ENDINGS or "slash" in row)):
         return first, last, "URL"
     return first, last, "ID" if "underscore" in row else ""
@@ -144,10 +157,10 @@ def _back(low: Sequence[str], at: int, most: int) -> int:
     n_plain, end = 0, at
     while at >= 0:
         word, follows = low[at], low[at + 1]
-        if _is_sign(word) and (word not in {"a", "i"} or follows in _JOINTS or len(follows) == 1) or word in _JOINTS:
+        if (_is_sign(word) and (word not in {"a", "i"} or follows in _JOINTS or len(follows) == 1)) or word in _JOINTS:
             n_plain = 0
         elif n_plain < most and (
-            word not in _STOP or (at == end and (word == "my" or follows == "at" and word not in _REACHED))
+            word not in _STOP or (at == end and (word == "my" or (follows == "at" and word not in _REACHED)))
         ):
             n_plain += 1
         else:

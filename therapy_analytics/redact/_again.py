@@ -1,4 +1,4 @@
-"""What was found once is found again: numbers in another form, parts of addresses, names of places without their kind."""
+"""What was found once is found again: numbers in another form, and parts of addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telephone numbers and numbers of accounts, records, plans, licences, cars, devices: what is said of them, and form."""
+"""Numbers of telephones, accounts, records, plans, licences, cars, devices: by what is said of them and by form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WRITTEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("ACCOUNT", "iban", r"\b(?-i:[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?)\b"),
         ("ACCOUNT", "card", r"(?<![\d-])\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{1,7}(?!\d)"),
         ("ACCOUNT", "card", r"(?<![\d-])3\d{3}[ -]\d{6}[ -]\d{5}(?!\d)"),
-        ("PLACE", "postal_code", r"\b(?-i:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d[A-Z] \d[A-Z]\d|[A-Z]\d\d [A-Z\d]{4})\b"),
+        ("PLACE", "postal_code", r"\b(?-i:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d(?:[A-Z] \d[A-Z]\d|\d [A-Z\d]{4}))\b"),
     )
 )  # fmt: skip
 _PHONE = re.compile(
@@ -36,45 +36,60 @@ _CUES: tuple[tuple[str, str], ...] = (
     ("FAX", r"fax\w*"),
     (
         "SSN",
-        r"social(?:[ -](?:security|insurance))?|ssn|national insurance|ni number|nino|aadha+r|national id\w*|pan card|"
-        r"tax (?:id|file|number)|tfn|ppsn?|curp|cpf|dni|nie|nif|bsn|rut|personal (?:id\w*|number)|person\w*nummer|"
-        r"c[eé]dula|codice fiscale|pesel|identity (?:card|number)|id card|sin number",
+        (
+            r"social(?:[ -](?:security|insurance))?|ssn|national insurance|ni number|nino|aadha+r|national id\w*|"
+            r"pan card|"
+            r"tax (?:id|file|number)|tfn|ppsn?|curp|cpf|dni|nie|nif|bsn|rut|personal (?:id\w*|number)|person\w*nummer|"
+            r"c[eé]dula|codice fiscale|pesel|identity (?:card|number)|id card|sin number"
+        ),
     ),
     ("VEHICLE", r"(?:licen[sc]e|number|vanity) plates?|plates?|\btags?|vin|(?:car|vehicle) registration"),
     (
         "DEVICE",
-        r"serial|device|imei|pacemaker|udi|\bsn|implant|(?:insulin )?pump|hearing aid|c ?-?pap|model|stent|lot|"
-        r"monitor|meter|valve|prosthe\w+|udid",
+        (
+            r"serial|device|imei|pacemaker|udi|\bsn|implant|(?:insulin )?pump|hearing aid|c ?-?pap|model|stent|lot|"
+            r"monitor|meter|valve|prosthe\w+|udid"
+        ),
     ),
     (
         "PLAN",
-        r"insurance|policy|member(?:ship)?|subscriber|beneficiary|medicare|medicaid|medi-?cal|health plan|plan (?:id|number|no)|"
-        r"group(?: number)?|nhs|health card|ohip|tricare|insurer|coverage|blue cross|aetna|cigna|kaiser",
+        (
+            r"insurance|policy|member(?:ship)?|subscriber|beneficiary|medicare|medicaid|medi-?cal|health plan|"
+            r"plan (?:id|number|no)|"
+            r"group(?: number)?|nhs|health card|ohip|tricare|insurer|coverage|blue cross|aetna|cigna|kaiser"
+        ),
     ),
     (
         "ID",
-        r"dockets?|passport|claim|prescription|\brx|badge|case|file|confirmation|reference|booking|ticket|student|"
-        r"employee|staff|inmate|alien|visa|order|tracking|permit|order|report|complaint|entry|locker|pin|pass ?codes?|"
-        r"pass ?words?|access|door|gate|alarm|combination|codes?|kit|customer|service|matriculation|crew|personnel|"
-        r"payroll|referral|invoice|receipt|library|loyalty|voucher|warrant|incident|crime|log-?in|fingerprints?|"
-        r"voice ?print|palm|retina\w*|iris|biometric|face ?id|scan|template|sample|specimen|dna|stamp|union|caseload|"
-        r"unit|\bpo box|plot|process|registration|r\u00e9f\w*",
+        (
+            r"dockets?|passport|claim|prescription|\brx|badge|case|file|confirmation|reference|booking|ticket|student|"
+            r"employee|staff|inmate|alien|visa|order|tracking|permit|order|report|complaint|entry|locker|pin|"
+            r"pass ?codes?|pass ?words?|access|door|gate|alarm|combination|codes?|kit|customer|service|"
+            r"matriculation|crew|personnel|"
+            r"payroll|referral|invoice|receipt|library|loyalty|voucher|warrant|incident|crime|log-?in|fingerprints?|"
+            r"voice ?print|palm|retina\w*|iris|biometric|face ?id|scan|template|sample|specimen|dna|stamp|union|"
+            r"caseload|unit|\bpo box|plot|process|registration|r\u00e9f\w*"
+        ),
     ),
     (
         "LICENCE",
-        r"licen[sc]ed?|certificates?|certification|driver'?s|drivers|dea|npi|bar number|teaching|nursing|pilot|"
-        r"registration number",
+        (
+            r"licen[sc]ed?|certificates?|certification|driver'?s|drivers|dea|npi|bar number|teaching|nursing|pilot|"
+            r"registration number"
+        ),
     ),
     ("RECORD", r"records?|charts?|mrn|medical|hospital number|patient|wrist ?band|bracelet|band"),
     (
         "ACCOUNT",
-        r"accounts?|acct|(?:credit|debit|bank) ?card|cards?|card number|routing|i ?ban|swift|bic|sort code|checking|"
-        r"savings|loan|bank|ending(?: in| with)?|ends (?:in|with)|last (?:four|three|4|3)|venmo|mortgage",
+        (
+            r"accounts?|acct|(?:credit|debit|bank) ?card|cards?|card number|routing|i ?ban|swift|bic|sort code|"
+            r"checking|savings|loan|bank|ending(?: in| with)?|ends (?:in|with)|last (?:four|three|4|3)|venmo|mortgage"
+        ),
     ),
     ("DATE", r"birth\w*|born|dob"),
     ("PLACE", r"zip(?: ?code)?|post ?code|postal|eircode|pin ?code"),
     ("PHONE", r"phone|cell\w*|mobile|tel\w*|landline|whatsapp|extension|ext|pager|reach|text|call|line"),
-    ("NUMBER", r"numbers?|\bid|digits|\bno\b\.?|#"),
+    ("NUMBER", r"number|\bid|digits|\bno\b\.?|#"),
 )
 _CUE = re.compile("|".join(rf"(?P<{kind}>\b(?:{words})(?![\w]))" for kind, words in _CUES), re.IGNORECASE)
 _BEFORE, _TIGHT = 75, 32
@@ -200,12 +215,11 @@ def _by_form(text: str, run: Run, kind: str | None, close: bool) -> Found | None
         return Found(run.start, run.end, "FAX" if kind == "FAX" else "PHONE", "likely", "telephone_said")
     if count >= _LONG:
         return Found(run.start, run.end, named, "likely", "long_number")
-    if letters and signs >= 5 and (count >= 3 or (count >= 2 and letters >= 3 and len(run.steps) > 1)):
+    mixed = letters and signs >= 5 and (count >= 3 or (count >= 2 and letters >= 3 and len(run.steps) > 1))
+    name = run.signs.rstrip("0123456789")
+    is_name = len(run.steps) == 1 and letters >= 4 and count >= 2 and name not in SPOKEN | KEPT
+    if mixed or is_name or (kind and kind != "DATE" and close and signs >= _SHORT):
         return Found(run.start, run.end, "ID", "likely", "code")
-    if len(run.steps) == 1 and letters >= 4 and count >= 2 and run.signs.rstrip("0123456789") not in SPOKEN | KEPT:
-        return Found(run.start, run.end, "ID", "likely", "screen_name")
-    if kind and kind != "DATE" and close and signs >= _SHORT:
-        return Found(run.start, run.end, "ID", "likely", "number_cue")
     is_long_row = len(run.steps) >= 5 and all(len(step) == 1 for step in run.steps) and run.said
     is_odd = re.fullmatch(r"\d{5,6}", text[run.start : run.end]) and not run.signs.endswith("00")
     return Found(run.start, run.end, "ID", "unsure", "row_of_digits") if is_long_row or is_odd else None

@@ -12,9 +12,12 @@ _LONG = "january|february|march|april|may|june|july|august|september|october|nov
 _SHORT = "jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
 _MONTH = rf"(?:{_LONG}|(?:{_SHORT})\b\.?)"
 _ELSEWHERE = (
-    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|f\u00e9vrier|mars|avril|"
-    "mai|juin|juillet|ao\u00fbt|septembre|octobre|novembre|d\u00e9cembre|januar|februar|m\u00e4rz|juni|juli|oktober|dezember|"
-    "janeiro|fevereiro|mar\u00e7o|maio|junho|julho|setembro|outubro|novembro|dezembro|gennaio|febbraio|aprile|maggio|giugno|"
+    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|"
+    "f\u00e9vrier|mars|avril|"
+    "mai|juin|juillet|ao\u00fbt|septembre|octobre|novembre|d\u00e9cembre|januar|februar|m\u00e4rz|juni|juli|"
+    "oktober|dezember|"
+    "janeiro|fevereiro|mar\u00e7o|maio|junho|julho|setembro|outubro|novembro|dezembro|gennaio|febbraio|aprile|"
+    "maggio|giugno|"
     "luglio|settembre|ottobre|dicembre"
 )
 _UNITS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
@@ -32,7 +35,11 @@ _DAY = (
     rf"hours|minutes|people|times)\b)|{_ORDINAL})\b"
 )
 _YEAR = r"(?:,? (?:of )?(?P<year>(?:19|20)\d\d)\b)?"
-_SHORT_YEAR = r",? (?:of )?(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[ -](?:one|two|three|four|five|six|seven|eight|nine)\b(?! \w*teen)"
+_SHORT_YEAR = (
+    r",? (?:of )?(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[ -]"
+    r"(?:one|two|three|four|five|six|seven|eight|nine)\b(?! \w*teen)"
+)
+_NO_CARDINAL = r"\b(?! (?:of|or|times|people|thousand|hundred)\b)"
 _PART = (
     r"(?:(?:early|late|mid|middle|beginning|end|start)[ -](?:of )?|(?:first|second|third|fourth|last) (?:week|"
     r"weekend|day) (?:of|in) )"
@@ -45,9 +52,9 @@ _DATES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"(?<![\d/.-])(?:3[01]|[12]\d|0?[1-9])(?P<s>[/.-])(?:3[01]|[12]\d|0?[1-9])(?P=s)(?P<year>(?:19|"
             r"20)?\d\d)(?![\d/-])"
         )),
-        ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}\b(?! (?:of|or|times|people|thousand|hundred)\b))(?:{_SHORT_YEAR}|{_YEAR})"),
+        ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}{_NO_CARDINAL})(?:{_SHORT_YEAR}|{_YEAR})"),
         ("day_month", rf"\b(?:{_DAY})(?: of)? {_MONTH}(?![\w']){_YEAR}"),
-        ("day_month_elsewhere", rf"\b\d{{1,2}}[.\u00ba]? (?:de |d')?(?:{_ELSEWHERE})\b(?: del? (?P<year>(?:19|20)\d\d))?"),
+        ("day_month_elsewhere", rf"\b\d{{1,2}}[.\u00ba]? (?:de |d')?(?:{_ELSEWHERE})\b(?: del? (?P<year>\d{{4}}))?"),
         ("said_day_month", rf"\b{_CARDINAL} (?:of )?(?!may|march){_MONTH}(?![\w']){_YEAR}"),
         ("part_of_month", rf"\b{_PART}{_MONTH}(?![\w']){_YEAR}"),
     )
@@ -72,8 +79,10 @@ _SHORT_DATE = re.compile(
 )
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _GOES_ON = (
-    r"(?=[,.;:?!]|$| (?:and|i|i'm|i've|we|he|he's|she|she's|they|it|it's|you|so|at|when|but|because|then|cause|my|that|"
-    r"this|is|was|or|to|for|with|if|um|uh|no|yeah|okay|right|there|tomorrow|today|next|this|the|where|which|after|before)\b)"
+    r"(?=[,.;:?!]|$| (?:and|i|i'm|i've|we|he|he's|she|she's|they|it|it's|you|so|at|when|but|because|then|cause|"
+    r"my|that|"
+    r"this|is|was|or|to|for|with|if|um|uh|no|yeah|okay|right|there|tomorrow|today|next|this|the|where|which|"
+    r"after|before)\b)"
 )
 _NO_DAY = (
     r"(?!,? (?:grade|graders?|floor|time|times|step|street|st|ave|avenue|one|person|chapter|day|session|week|"
@@ -86,12 +95,14 @@ _LATE_ORDINAL = (
 )
 _LONE_DAY = re.compile(
     rf"\b(?P<of>{_ORDINAL} of (?:the {_ORDINAL}|(?:last|this|next) month))\b|"
-    rf"\b(?:week(?:end)?|night|morning|admitted|discharged|dated|due|seen|month|born) (?:on )?(?:the )+(?P<then>{_ORDINAL}){_GOES_ON}|"
+    rf"\b(?:week(?:end)?|night|morning|admitted|discharged|dated|due|seen|month|"
+    rf"born) (?:on )?(?:the )+(?P<then>{_ORDINAL}){_GOES_ON}|"
     rf"\b(?:the|on|by|until|since) (?P<day>(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th))\b{_NO_DAY}|"
     rf"\b(?:on|by|until|till|til|since|from|before|after|around) (?:the )+(?P<said>{_ORDINAL}){_GOES_ON}{_NO_DAY}|"
     rf"\bfrom the {_ORDINAL} to (?:the )+(?P<to>{_ORDINAL})\b|"
     rf"\b(?:the )+(?P<late>{_LATE_ORDINAL})\b{_NO_DAY}{_GOES_ON}|"
-    rf"\b(?P<week>{_WEEKDAY},? (?:night |morning |evening )?(?:the )+(?:{_ORDINAL}|(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th)))\b|"
+    rf"\b(?P<week>{_WEEKDAY},? (?:night |morning |evening )?(?:the )+(?:{_ORDINAL}|(?:3[01]|[12]\d|[1-9])(?:st|"
+    rf"nd|rd|th)))\b|"
     rf"(?P<first>(?:the )?\b{_ORDINAL})(?= {_WEEKDAY}\b)",
     re.IGNORECASE,
 )
@@ -118,7 +129,8 @@ _SOMEBODY = (
     r"aunt|uncle|abuela|(?-i:(?!(?:It|That|This|What|I)\b)[A-Z]\w+,?))"
 )
 _IS = (
-    r"(?:'s|'re|'m| is| are| was| were| am|'ll be| will be| would be|'d be) (?:(?:now|already|like|about|only|just) )?"
+    r"(?:'s|'re|'m| is| are| was| were| am|'ll be| will be| would be|'d be) (?:(?:now|already|like|about|only|"
+    r"just) )?"
 )
 _OLD_AGE = r"(?:[ -]years?[ -](?:olds?|of age)|[ -]year[ -]olds?| and a half(?! (?:hours|miles|percent))| yrs? old)"
 _AGES = tuple(
@@ -180,7 +192,8 @@ def _births(text: str, before: str) -> Iterator[Found]:
 def _day_part(text: str, start: int, end: int) -> tuple[int, int]:
     """Leave a year said behind the day out: oh three oh four [nineteen ninety one]."""
     year = re.search(
-        r"[\s,]+(?:nineteen \w+(?:[ -]\w+)?|twenty (?:oh |ten|\w+teen|eleven|twelve|twenty)(?:[ -]?\w+)?|two thousand.*)$|"
+        r"[\s,]+(?:nineteen \w+(?:[ -]\w+)?|twenty (?:oh |ten|\w+teen|eleven|twelve|twenty)(?:[ -]?\w+)?|"
+        r"two thousand.*)$|"
         r"[\s,/]+(?:19|20)\d\d$",
         text[start:end],
         re.IGNORECASE,

@@ -31,11 +31,22 @@ _HEAD_FIRST = word_set(
     institute school academy cathedral escola instituto klinikum krankenhaus universidad universidade universitat
     """
 )
+_NAME_FIRST = word_set(
+    """
+    saint sainte mount lake fort san santa colegio escuela lycee
+    ecole calle rue avenida igreja iglesia hacienda klinikum
+    """
+)
+_OF_FIRST = word_set("university college church bank isle diocese academy city town sisters convent house")
+_STREETS = word_set("street avenue road lane boulevard terrace crescent turnpike parkway highway")
+_BEFORE_NAME = word_set("it's called is um uh like was")
 _HOUSE_BEFORE = word_set("at outside near behind by from past beside")
 _NOT_OF_HOUSE = word_set(
     """
-    yesterday today tomorrow tonight every lately recently once twice since during until till who which as than sometimes
-    half quarter past least most some anymore instead together alone already soon later early late around across along like said says
+    lunch dinner breakfast room self rear
+    yesterday today tomorrow tonight every lately recently once twice since during until till who which as than
+    sometimes half quarter past least most some anymore instead together alone already soon later early late around
+    across along like said says
     """
 )
 _AT = word_set("in from near at outside for to by past on with off over behind")
@@ -149,13 +160,14 @@ def _back(text: str, words: Sequence[Token], head: int) -> int:
         ):
             break
         first -= 1
-    while first < head and (words[first].word in VAGUE - _MAY_OPEN or words[first].word in HEADS):
+    vague = frozenset[str]() if words[head].word in _STREETS else VAGUE - _MAY_OPEN
+    while first < head and (words[first].word in vague or words[first].word in HEADS):
         first += 1
     return first
 
 
 def _heads_on(text: str, words: Sequence[Token], at: int) -> int:
-    """Return the last of several such words in a row: tallahatchie [street bridge], mercer [county community college]."""
+    """Return the last of several such words in a row: mercer [county community college]."""
     for last in range(min(at + 3, len(words) - 1), at, -1):
         if words[last].word in HEADS | WEAK_HEADS and text[words[at].end : words[last].start].count(" ") == last - at:
             between = {one.word for one in words[at + 1 : last]}
@@ -166,78 +178,45 @@ def _heads_on(text: str, words: Sequence[Token], at: int) -> int:
 
 def _is_named_small(words: Sequence[Token], first: int, head: int, *, strong: bool) -> bool:
     """Tell kings county jail from the county jail, and mercy general from my old high school."""
-    row = words[first:head]
-    names = [one for one in row if not one.ordinary and not one.kept]
-    plain = [one for one in row if one.ordinary and one.word not in VAGUE]
-    lead = words[first - 1].word if first else ""
-    if words[head].word in ROADS and lead in {"on", "off", "at", "near", "down", "to", "from"}:
+    row, lead = words[first:head], words[first - 1].word if first else ""
+    is_road = words[head].word in _STREETS
+    if is_road and lead in {"on", "off", "at", "near", "down", "to", "from"}:
         return all(one.word not in _ONE_OF_MANY | {"the"} for one in row)  # on main street
-    if not names and not plain:
-        return False
-    if lead in _ONE_OF_MANY or (lead in VAGUE - {"the", *_AT, ""} and not lead == "the"):
-        return bool(names) and lead not in {"a", "an"}
-    if names:
-        return True
+    rare = any(not one.ordinary and not one.kept for one in row)
+    n_plain = sum(one.ordinary and one.word not in VAGUE for one in row)
+    if rare or lead in _ONE_OF_MANY | (VAGUE - {"the"} - _AT):
+        return rare and lead not in {"a", "an"}
     if lead == "the":
-        return strong and (len(plain) > 1 or (bool(plain) and words[head].word in ROADS | {"county", "elementary"}))
-    if lead == "of" and words[head].word in ROADS:
-        return len(plain) == len(row)
-    return (
-        lead in _AT | {"", "it's", "called", "is", "um", "uh", "like", "was"}
-        and (strong or lead in _AT)
-        and len(plain) == len(row)
-    )
+        return strong and n_plain > (0 if is_road or words[head].word in {"county", "elementary"} else 1)
+    leads = lead in _AT or (lead == "of" and is_road) or first == 0
+    return n_plain == len(row) and (leads or (strong and lead in _BEFORE_NAME))
 
 
 def _of_house(text: str, words: Sequence[Token], at: int) -> int:
-    """Return the end of a place with the word for its kind in front: university of leeds, saint mary's, our lady of x."""
+    """Return the end of a place with the word for its kind in front: university of leeds, saint mary's."""
     said = [one.word for one in words[at : at + 5]]
     if said[:3] == ["our", "lady", "of"] and len(said) > 3:
         return at + 4
     if said[0] in STATES - {"washington"} and said[1:2] in (["state"], ["tech"]):
         return at + 2
-    if len(said) < 2 or said[0] not in _HEAD_FIRST - {"our"}:
+    if said[0] not in _NAME_FIRST | _OF_FIRST or len(said) < 2:
         return 0
     if said[1] == "of":
-        n_the = 2 + (said[2:3] == ["the"])
-        ok = (
-            len(said) > n_the
-            and said[n_the] not in SPOKEN
-            and said[0] not in {"school", "hospital", "institute", "lake", "camp", "port"}
-        )
-        return at + n_the + 1 if ok else 0
-    if said[0] in {
-        "school",
-        "church",
-        "bank",
-        "college",
-        "university",
-        "hotel",
-        "hospital",
-        "camp",
-        "institute",
-        "academy",
-        "plaza",
-        "cathedral",
-        "port",
-        "villa",
-        "bay",
-        "cape",
-    }:
+        of = said[3:4] if said[2:3] == ["the"] else said[2:3]
+        is_house = bool(of) and of[0] not in SPOKEN and said[0] in _OF_FIRST
+        return at + said.index(of[0]) + 1 if is_house else 0
+    follows = words[at + 1]
+    named = said[1] not in SPOKEN | VAGUE and not follows.kept and text[words[at].end : follows.start] == " "
+    if not named or said[0] in _OF_FIRST or (said[0] in {"lake", "fort", "mount"} and follows.ordinary):
         return 0
-    named = (
-        said[1] not in SPOKEN | VAGUE and not words[at + 1].kept and text[words[at].end : words[at + 1].start] == " "
-    )
-    is_place = named and (said[0] not in {"lake", "fort", "st"} or not words[at + 1].ordinary)
     last = at + 2
-    while (
-        is_place
-        and last < len(words)
-        and (words[last].word in HEADS | WEAK_HEADS or not (words[last].ordinary or words[last].kept))
-        and last < at + 5
-    ):
+    while last < min(len(words), at + 5) and _goes_on(words[last]):
         last += 1
-    return last if is_place else 0
+    return last
+
+
+def _goes_on(word: Token) -> bool:
+    return word.word in HEADS | WEAK_HEADS or not (word.ordinary or word.kept)
 
 
 def _employer(text: str, words: Sequence[Token], at: int) -> int:
@@ -257,6 +236,7 @@ def _led_house(text: str, words: Sequence[Token], at: int) -> int:
         return 0
     end = _row_small(text, words, at, at + 3, _NOT_OF_HOUSE)
     plain = before[-1] == "at" and end == at + 2 and words[at + 1].word not in VAGUE
+    plain = plain and not any(one.word.endswith(("ing", "ly")) for one in words[at:end])
     return end if end - at > 1 and (not words[at].ordinary or plain) else 0
 
 
@@ -265,7 +245,12 @@ def _row_small(text: str, words: Sequence[Token], at: int, most: int, stop: froz
     end = at
     while end < min(most, len(words)) and (end == at or text[words[end - 1].end : words[end].start] in {" ", "'s "}):
         one = words[end]
-        if one.word in (SPOKEN - HEADS) | NEVER_NAMES | stop or one.kept or one.word[0].isdigit() or "'" in one.word:
+        if (
+            one.word in (SPOKEN - HEADS) | NEVER_NAMES | TITLES | stop
+            or one.kept
+            or one.word[0].isdigit()
+            or "'" in one.word
+        ):
             break
         end += 1
     return end

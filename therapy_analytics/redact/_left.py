@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from therapy_analytics.redact._found import protected
-from therapy_analytics.redact._spoken import runs
+from therapy_analytics.redact._spoken import Run, runs
 from therapy_analytics.redact._tokens import Token, seldom, straight, tokens, word_list
 from therapy_analytics.redact._vocabulary import (
     CALLINGS,
@@ -72,14 +72,21 @@ def left_in(text: str) -> Iterator[Left]:
     found += [
         Left((run.start, run.end), "NUMBER", "number", text[run.start : run.end])
         for run in runs(plain)
-        if (run.digits and len(run.signs) >= _SHORTEST and not _YEAR.fullmatch(run.signs) and not run.counts)
-        or (not run.digits and len(set(run.signs)) >= _LETTERS)
+        if _is_number(run)
     ]
     found += [Left(one.span(), "NUMBER", "day_or_age", one[0]) for one in _DAY.finditer(plain)]
     for one in sorted(found, key=lambda one: one.span):
         if not any(start < one.span[1] and one.span[0] < end for start, end in taken):
             taken.append(one.span)
             yield one
+
+
+def _is_number(run: Run) -> bool:
+    """Return whether digits may be left of a number that identifies: three and more, or letters in a row."""
+    if not run.digits:
+        return len(set(run.signs)) >= _LETTERS
+    enough = len(run.signs) >= _SHORTEST and (not run.said or len(run.steps) >= _SHORTEST)
+    return enough and not run.counts and not _YEAR.fullmatch(run.signs)
 
 
 def _why(words: Sequence[Token], at: int, cased: bool) -> str:
@@ -90,15 +97,16 @@ def _why(words: Sequence[Token], at: int, cased: bool) -> str:
         return ""
     if word.capital and not word.opens:
         return "month" if word.word in MONTHS else "capital"
-    if word.capital:
-        return "name_or_word" if not word.ordinary or _may_be_name(word) else ""
-    if not word.ordinary:
-        return "" if cased else "unknown_word"
-    if cased or before in DETERMINERS | PRONOUNS:
-        return "place_words" if not cased and _may_be_house(words, at) else ""
-    if before in _TO and word.word in word_list("places"):
-        return "place_or_word"
-    return "name_or_word" if _may_be_name(word) else "place_words" if _may_be_house(words, at) else ""
+    if cased:
+        return "name_or_word" if word.capital and (not word.ordinary or _may_be_name(word)) else ""
+    led = before in DETERMINERS | PRONOUNS
+    reasons = {
+        "unknown_word": not word.ordinary,
+        "place_or_word": not led and before in _TO and word.word in word_list("places"),
+        "name_or_word": not led and _may_be_name(word),
+        "place_words": _may_be_house(words, at),
+    }
+    return next((rule for rule, holds in reasons.items() if holds), "")
 
 
 _PLACEHOLDER_BEFORE = re.compile(r"\[(?:NAME|PLACE)_\d+\] $")

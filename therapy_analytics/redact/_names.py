@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from therapy_analytics.redact._announced import OFTEN_WORDS, by_context
 from therapy_analytics.redact._found import Found, Sure
 from therapy_analytics.redact._places import led_as_place
 from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, is_derived, seldom
+from therapy_analytics.redact._tokens import Token, is_derived
 from therapy_analytics.redact._vocabulary import (
     ABSTRACT,
     ACRONYMS,
@@ -23,7 +24,6 @@ from therapy_analytics.redact._vocabulary import (
     NEVER_NAMES,
     SPEECH_VERBS,
     SPOKEN,
-    STATES,
     TITLES,
     TWO_WORD_STATES,
     word_set,
@@ -37,58 +37,15 @@ _SPELLED, _SPELLED_CUED, _SPELL_NEAR = 5, 2, 45
 Known = Mapping[str, Sure]
 """Words that are known to be names in this session, and how sure that is."""
 
-_NAMED = re.compile(
-    r"\b(?:my (?:first |full |real |last |middle |maiden )?name is|my name's|my names|(?:his|her|their|its|"
-    r"whose) names?(?:'s| is| was)|"
-    r"names|named|nicknamed|name of|it's pronounced|(?:first|last|full|maiden|middle|family|given|sur) ?name(?:'s| is)?)\s+$",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(
-    r"\b(?:call me|called|calls me|i am|i'm|im|this is|(?:it's|its|that's|thats)|goes by|known as|we call (?:him|"
-    r"her|them)|"
-    r"(?:called|call) (?:him|her|them|it)|she's called|he's called)\s+$",
-    re.IGNORECASE,
-)
-_KIN = re.compile(
-    rf"\b(?:my|his|her|our|your|their|the|a|that|and|little|big|old|\w+'s) "
-    rf"(?:(?:old|late|little|big|older|younger|oldest|youngest|best|first|second|ex|dear|poor|new|step|twin|great|"
-    rf"other|public) )?"
-    rf"(?:{KIN})(?:,| is| was|'s)? (?:named |called |is )?$",
-    re.IGNORECASE,
-)
-_GREETED = re.compile(
-    r"(?:^|[.,!?] |\b(?:and|so|oh|well|okay|ok) )(?:hi|hello|hey|thanks|thank you|bye|goodbye|good ?night|"
-    r"good morning|morning|good afternoon|"
-    r"good evening|welcome(?: back)?|dear|take care|come in|come on in|see you|yeah|yes|no|okay|ok|so|so sorry|"
-    r"sorry|all right|alright)"
-    r"(?: there)?,? $",
-    re.IGNORECASE,
-)
-_NICKED = re.compile(
-    r"\b(?:everybody|everyone|people|they|we|friends|laws|family|kids|guys|mom|dad|he|she) (?:all |just |always )?"
-    r"(?:says?|calls?|called|calling|call|goes)(?: (?:me|him|her|it|them))? $",
-    re.IGNORECASE,
-)
-_HAILED = re.compile(
-    r"\b(?:hi|hello|hey|bye|goodbye|thanks|thank you|good morning|morning|welcome|night) $", re.IGNORECASE
-)
-_IT_IS = re.compile(r"(?:^|\b(?:hi|hello|hey|line|yeah|yes|okay)[ ,]+)(?:this is|it's|its) $", re.IGNORECASE)
 _ASKED = re.compile(
     r"\b(?:names?|called|call (?:you|him|her|them)|who|who's|nickname|go by|spell\w*)\b[^.]{0,40}$", re.IGNORECASE
 )
-_NOBODY = word_set("buddy honey dear love sweetie sunshine babe doc doll sweetheart friend sir girl boy son princess")
-_OFTEN_WORDS = word_set(
-    "will may can hope faith grace art mark bill pat rob chase drew sue grant dean max page love sunday"
-)
-_TELLS = word_set("told tell asked texted hugged married messaged phoned invited")
-_ASKS = word_set("did does")
 _THE = word_set(
     """
     the a an to i you we they he she it this that these those my your his her our their its every each no some any
     will can
     """
 )
-_WITH_POINT = word_set("mr mrs ms mx dr prof rev sgt capt lt st det insp cpl fr")
 _PARTICLES = word_set("van von der den de del della di da la le bin ibn al el ten ter")
 _CONTRACTED = re.compile(r"\w'(?:m|s|re|ve|ll|d|t)$")
 _NO_SURNAME = word_set("and or who that with when")
@@ -134,7 +91,7 @@ def _answer(words: Sequence[Token], cased: bool) -> Iterator[int]:
     for at, word in enumerate(words[:4]):
         if word.word not in SPOKEN | NEVER_NAMES | TITLES | CALLINGS:
             answers = word.capital or (not cased and (not word.ordinary or (word.common and len(words) < 4)))
-            if word.first and not word.kept and answers and word.word not in ABSTRACT:
+            if word.first and not word.kept and answers and (word.word not in ABSTRACT or len(words) < 3):
                 yield at
             return
 
@@ -172,9 +129,9 @@ def _verdict(
         or (len(word.word) < 2 and not titled)
     ):
         return None
-    by_context = _by_context(text, words, at, cased)
-    if by_context is not None:
-        return by_context
+    announced = by_context(text, words, at, cased)
+    if announced is not None:
+        return announced
     if word.word in known:
         return (known[word.word], "name_of_session") if _fits(text, words, at, cased) else None
     if word.kept or word.word in SPOKEN | CLEAR_MONTHS:
@@ -186,107 +143,6 @@ def _in_state(words: Sequence[Token], at: int) -> bool:
     """Return whether a word belongs to a state or country of two words: North Carolina."""
     pair = [one.word for one in words[max(0, at - 1) : at + 2]]
     return any(f"{one} {other}" in TWO_WORD_STATES for one, other in pairwise(pair)) and words[at].capital
-
-
-def _by_context(text: str, words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
-    """Names that titles, kin and introductions announce; they need not be on any list."""
-    word = words[at]
-    likely = word.capital or (word.first and not word.ordinary)
-    previous = words[at - 1] if at else None
-    if previous and _after_title(previous, text[previous.end : word.start]):
-        if previous.word in TITLES:
-            return ("certain", "title") if _titled(word, previous.word, cased) else None
-        small = not cased and word.first and word.word not in NAME_VERBS | _OFTEN_WORDS | NEVER_NAMES
-        if previous.word in CALLINGS and (likely or small) and not word.kept and word.word not in SPOKEN:
-            return "certain", "title"
-    if word.word in NEVER_NAMES | TITLES | CALLINGS or (word.kept and word.word not in STATES):
-        return None
-    return _announced(text[: word.start].replace("\u2019", "'")[-60:], words, at, cased)
-
-
-def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
-    word = words[at]
-    likely = word.capital or (word.first and not word.ordinary)
-    named = likely or not word.ordinary
-    if word.word in SPOKEN:
-        return None
-    if _NAMED.search(before) and (named or word.first):
-        return "certain", "named"
-    if _NICKED.search(before) and (word.listed or word.unknown) and (word.capital or not cased):
-        return ("likely", "called") if word.word not in NAME_VERBS else None
-    if not cased and word.ordinary and word.first and _is_hailed(before, words, at):
-        return "likely", "greeted"
-    if _CALLED.search(before) and not word.kept:
-        is_name = named and (word.first or word.capital or not cased) and (word.listed or word.capital)
-        return ("likely", "named") if is_name and not (word.ordinary and not word.listed) else None
-    if _KIN.search(before):
-        return _of_kin(words, at, likely)
-    is_greeted = not word.ordinary and (likely or (word.listed and not cased)) and _GREETED.search(before)
-    return ("likely", "greeted") if is_greeted else None
-
-
-def _is_hailed(before: str, words: Sequence[Token], at: int) -> bool:
-    """Tell "hi rose" and "this is joy how are you" from "this is hard": a name that is also a word, written small."""
-    word, follows = words[at], words[at + 1].word if at + 1 < len(words) else ""
-    if word.word in _NOBODY or not word.common:
-        return False
-    speaks = follows in {
-        "",
-        "are",
-        "from",
-        "with",
-        "calling",
-        "speaking",
-        "how",
-        "i'm",
-        "and",
-        "can",
-        "what",
-        "at",
-        "you",
-    }
-    previous = words[at - 1].word if at else ""
-    told = previous in _TELLS or before.endswith(("ask for ", "asked for ", "asking for "))
-    told = told or (
-        previous in _ASKS and follows not in SPOKEN - NAME_VERBS - {"say", "think", "want", "like", "do", "feel"}
-    )
-    return bool(_HAILED.search(before)) or (speaks and bool(_IT_IS.search(before))) or (told and follows != "of")
-
-
-def _after_title(title: Token, gap: str) -> bool:
-    """Only what is an abbreviation has a point inside a name: "the doctor. And ..." is two sentences."""
-    return not title.possessive and (gap == " " or (gap == ". " and title.word in _WITH_POINT))
-
-
-def _titled(word: Token, title: str, cased: bool) -> bool:
-    if word.word in SPOKEN or word.word in NEVER_NAMES:
-        return False
-    if word.capital:
-        return True
-    if title in {"mx", "doctor", "miss", "professor", "prof", "mister"}:
-        return (word.listed and not word.ordinary) or (not word.ordinary and not cased)
-    return word.word not in NEVER_NAMES and word.word not in SPOKEN
-
-
-def _of_kin(words: Sequence[Token], at: int, likely: bool) -> tuple[Sure, str] | None:
-    word = words[at]
-    if (likely and (word.listed or not word.ordinary)) or word.unknown:
-        return "certain", "kin"
-    follows = words[at + 1].word if at + 1 < len(words) else ""
-    is_verb = word.word in {"will", "may", "can", "might"} or follows in {
-        "a",
-        "the",
-        "my",
-        "his",
-        "her",
-        "it",
-        "an",
-        "on",
-        "to",
-        "out",
-    }
-    is_name = word.common or (word.first and seldom(word.word))
-    return ("likely", "kin") if is_name and not is_verb and word.word not in NAME_VERBS else None
 
 
 def _fits(text: str, words: Sequence[Token], at: int, cased: bool) -> bool:
@@ -307,7 +163,7 @@ def _fits_small(words: Sequence[Token], at: int) -> bool:
         return False
     if word.possessive or follows in NAME_VERBS or (follows in IS_VERBS and word.word != "will"):
         return True
-    if word.word in _OFTEN_WORDS:
+    if word.word in OFTEN_WORDS:
         return not follows and before in {"with", "and", "told", "for", "to"}
     return before not in DETERMINERS
 
@@ -436,10 +292,8 @@ def _is_surname(text: str, words: Sequence[Token], at: int, *, titled: bool) -> 
     follows = words[at + 1] if at + 1 < len(words) else None
     if word.word in _PARTICLES and follows is not None and not previous.possessive:
         goes_on = follows.word in _PARTICLES or not follows.ordinary or follows.capital
-        return (
-            goes_on
-            and word.word not in {"la", "el", "den", "ten", "al"} | SPOKEN
-            or (word.word in {"la", "el", "al"} and not follows.ordinary)
+        return (goes_on and word.word not in {"la", "el", "den", "ten", "al"} | SPOKEN) or (
+            word.word in {"la", "el", "al"} and not follows.ordinary
         )
     stop = word.kept or word.opens or previous.possessive or word.word in NEVER_NAMES | _NO_SURNAME | SPOKEN
     if stop or _CONTRACTED.search(word.word):

@@ -1,4 +1,4 @@
-"""Places smaller than a state: towns, streets and addresses, and what has a name of its own: schools, hospitals, firms."""
+"""Places smaller than a state: addresses, towns, and what has a name of its own."""
 
 from __future__ import annotations
 
@@ -24,23 +24,28 @@ from therapy_analytics.redact._vocabulary import (
 
 _TO = word_set(
     """
-    in from to near at around outside through via toward towards into leaving live lives lived visit visited
-    visiting by past off behind over
+    in from to near at around outside through via toward towards into leaving live lives lived visit visited visiting
+    by past off behind over
     """
 )
 _ONE_OF_MANY = word_set("a an my his her our your their this that these those some any every each no which what whose")
 _ROADS = "|".join(sorted(ROADS, key=len, reverse=True))
-_UNIT_OF_HOUSE = r"(?:,? (?:apt|apartment|unit|suite|#|rm|room|floor|flat|building|lot|trailer)\.? ?(?:number )?#?\w{1,6}\b(?: \w\b)?)"
+_UNIT_OF_HOUSE = (
+    r"(?:,? (?:apt|apartment|unit|suite|#|rm|room|floor|flat|building|lot|trailer)\.? ?"
+    r"(?:number )?#?\w{1,6}\b(?: \w\b)?)"
+)
 _HOME = re.compile(
-    rf"\b\d{{1,5}}[A-Za-z]? (?:(?:[NSEW]|North|South|East|West)\.? )?(?:[\w'-]+ ){{1,3}}?(?:{_ROADS})\b\.?{_UNIT_OF_HOUSE}?"
-    rf"|\b\d{{1,3}}(?:st|nd|rd|th) (?:{_ROADS})\b|\b(?:route|highway|hwy|interstate) (?:\d+|(?:\w+ty )?(?:{'|'.join(('one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'))})\b)",
+    r"\b\d{1,5}[A-Za-z]? (?:(?:[NSEW]|North|South|East|West)\.? )?(?:[\w'-]+ ){1,3}?"
+    rf"(?:{_ROADS})\b\.?{_UNIT_OF_HOUSE}?|\b\d{{1,3}}(?:st|nd|rd|th) (?:{_ROADS})\b|"
+    r"\b(?:route|highway|hwy|interstate) (?:\d+|(?:\w+ty )?(?:one|two|three|four|five|six|seven|eight|nine)\b)",
     re.IGNORECASE,
 )
 _HOUSE_SAID = re.compile(
     rf" (?:(?:north|south|east|west) )?(?P<name>(?:[\w']+ ){{1,3}}?)(?:{_ROADS})\b{_UNIT_OF_HOUSE}?", re.IGNORECASE
 )
 _HOUSE_OR_FLAT_SAID = re.compile(
-    rf" (?P<name>(?:north|south|east|west) [\w']+|(?:[\w']+ ){{1,2}}?(?={_UNIT_OF_HOUSE.replace(',? ', '')}))(?:{_UNIT_OF_HOUSE})?",
+    rf" (?P<name>(?:north|south|east|west) [\w']+|"
+    rf"(?:[\w']+ ){{1,2}}?(?={_UNIT_OF_HOUSE.replace(',? ', '')}))(?:{_UNIT_OF_HOUSE})?",
     re.IGNORECASE,
 )
 _FLAT_BEFORE = re.compile(r"\b(?:flat|apartment|apt|unit|number|lot|house|block) $", re.IGNORECASE)
@@ -96,11 +101,10 @@ def places(text: str, words: Sequence[Token]) -> Iterator[Found]:
     yield from houses(text, words) if cased else small_houses(text, words)
     yield from _towns(text, words)
     for at, word in enumerate(words):
-        if led_as_place(words, at) and not (word.kept or word.word in SPOKEN or word.word in VAGUE):
-            if word.capital and not (word.opens or word.first or word.word in TITLES | CALLINGS):
-                yield Found(word.start, word.end, "PLACE", "unsure", "led_to")
-            elif not cased and word.unknown and len(word.word) > 3:
-                yield Found(word.start, word.end, "PLACE", "unsure", "led_to")
+        stays = word.kept or word.word in SPOKEN or word.word in VAGUE or word.word in TITLES | CALLINGS
+        named = (word.capital and not (word.opens or word.first)) or (not cased and word.unknown and len(word.word) > 3)
+        if named and not stays and led_as_place(words, at):
+            yield Found(word.start, word.end, "PLACE", "unsure", "led_to")
 
 
 def _towns(text: str, words: Sequence[Token]) -> Iterator[Found]:
@@ -113,7 +117,7 @@ def _towns(text: str, words: Sequence[Token]) -> Iterator[Found]:
             row = words[at : at + length]
             name = " ".join(one.word for one in row)
             name = f"saint {name[3:]}" if name.startswith("st ") else name
-            if name in place and _joined(text, row) and _may_be(text, words, at, length):
+            if name in place and name != "cut off" and _joined(text, row) and _may_be(text, words, at, length):
                 yield Found(row[0].start, row[-1].end, "PLACE", "likely", "town")
                 skip = at + length - 1
                 break

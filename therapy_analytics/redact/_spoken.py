@@ -1,4 +1,4 @@
-"""Numbers and codes as people say, spell and write them: "five five five, oh one two three", "k o w a l", "1eg4-te5"."""
+"""Numbers and codes as people say, spell and write them: "five five five, oh one two", "k o w a l", "1eg4-te5"."""
 
 from __future__ import annotations
 
@@ -32,6 +32,12 @@ _NATO = word_set(
     quebec romeo sierra tango uniform victor whiskey whisky xray yankee zulu
     """
 )
+_SAID = (
+    {word: (word[0], "nato") for word in _NATO}
+    | {word: (digit, "said") for word, digit in (DIGITS | TEENS).items()}
+    | {word: (f"{digit}0", "said") for word, digit in TENS.items()}
+    | {"o": ("o", "oh"), "hundred": ("00", "hundred")}
+)
 _REPEATS = {"double": 2, "triple": 3, "treble": 3}
 _WORD = re.compile(r"(?<!')[^\W_]+")
 _ASIDE = (
@@ -41,7 +47,10 @@ _ASIDE = (
 )
 _GAP = re.compile(rf"(?:[\s,()/+#:_\u2010-\u2014-]|\.\s?(?=\S))*(?:\b{_ASIDE}\b[\s,.-]*)*", re.IGNORECASE)
 _LABELS = word_set(
-    "mrn vin id ssn sn rx ip po pin dob no ok tv pps nhs tfn ni sin udi lot ext am pm usa uk covid nhs iban tel fax ref visa dvd tel imei"
+    """
+    mrn vin id ssn sn rx ip po pin dob no ok tv pps nhs tfn ni sin udi lot ext am pm usa uk covid iban
+    tel fax ref visa
+    """
 )
 _DOT = re.compile(r"\s*(?:\.|\bdot\b|\bpoint\b)\s*", re.IGNORECASE)
 _LIKE = re.compile(r",? (?:as in|for|like|is for) (?P<word>[^\W\d_]{3,})\b", re.IGNORECASE)
@@ -127,7 +136,7 @@ def runs(text: str) -> Iterator[Run]:
 
 
 def _go_together(text: str, one: _Element, other: _Element) -> bool:
-    """Return whether two elements belong to one code; behind a comma, figures and words do not: "20416, twenty years"."""
+    """Return whether two elements belong to one code; figures and words apart: "20416, twenty years"."""
     written = "said" not in {one.kind, other.kind} or {one.kind, other.kind} == {"digits", "said"}
     if (
         written
@@ -163,23 +172,17 @@ def _elements(text: str) -> Iterator[_Element]:
 def _signs(text: str, match: re.Match[str]) -> tuple[str, str]:
     """Return the digits and letters that a word stands for, and what kind of element it is; none for other words."""
     word = match[0].lower()
-    if word.isdigit() and word.isascii():
-        return word, "digits"
-    if word == "o":
-        return "o", "oh"
-    if said := TENS.get(word) or DIGITS.get(word) or TEENS.get(word):
-        return (said if word not in TENS else f"{said}0"), "said"
-    if word == "hundred":
-        return "00", "hundred"
-    if len(word) == 1 and word.isalpha() and text[match.end() : match.end() + 1] != "'":
-        return word, "letter"
+    if len(word) == 1 and text[match.end() : match.end() + 1] == "'":
+        return "", ""  # o'clock
+    if word in _SAID:
+        return _SAID[word]
     if any(sign.isdigit() for sign in word):
-        return ("", "") if _NO_CODE.fullmatch(word) or not word.isascii() else (word, "mixed")
-    if word in _NATO:
-        return word[0], "nato"
-    if word in _LABELS or (match[0].islower() and (word in SPOKEN or word in KEPT)):
-        return "", ""
-    return (word, "letters") if _is_piece(text, match) else ("", "")
+        is_code = word.isascii() and not _NO_CODE.fullmatch(word)
+        return (word, "digits" if word.isdigit() else "mixed") if is_code else ("", "")
+    if len(word) == 1:
+        return word, "letter"
+    is_word = word in _LABELS or (match[0].islower() and (word in SPOKEN or word in KEPT))
+    return (word, "letters") if not is_word and _is_piece(text, match) else ("", "")
 
 
 def _is_piece(text: str, match: re.Match[str]) -> bool:
@@ -204,7 +207,7 @@ def _run(text: str, group: list[_Element]) -> Iterator[Run]:
         group = group[1:]
     while group and _is_edge(text, group, -1):
         group = group[:-1]
-    if not group or not any(one.kind not in {"letter", "letters", "nato"} for one in group) and len(group) < 3:
+    if not group or (not any(one.kind not in {"letter", "letters", "nato"} for one in group) and len(group) < 3):
         return
     gaps = [(one.end, other.start) for one, other in pairwise(group)]
     dots = sum(bool(_DOT.fullmatch(text, *gap)) for gap in gaps)
@@ -222,7 +225,7 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_edge(text: str, group: list[_Element], at: int) -> bool:
-    """Return whether the first or the last element is no part of the code: "a four", "... one two i think", "hotel 5"."""
+    """Return whether the first or the last element is no part of the code: "a four", "two i think"."""
     one = group[at]
     beside = group[1 if at == 0 else -2] if len(group) > 1 else None
     n_signs = sum(len(other.signs) for other in group)

@@ -137,7 +137,7 @@ def _known(word: str) -> tuple[bool, bool, bool, bool, bool]:
     first = not spoken and all(part in word_list("first_names") for part in parts)
     last = not spoken and all(part in word_list("last_names") or part in word_list("first_names") for part in parts)
     is_word = all(part in word_list("words") or part.isdigit() for part in parts) or spoken or len(word) == 1
-    is_word = is_word or not (first or last) and all(is_derived(part) for part in parts)
+    is_word = is_word or (not (first or last) and all(is_derived(part) for part in parts))
     common = first and word in word_list("common_names")
     return (
         first,
