@@ -24,7 +24,7 @@ from sklearn.neural_network import MLPClassifier
 
 from benchmarks.redact import Planted, load
 from therapy_analytics.redact._found import KINDS
-from therapy_analytics.redact._reader import MODEL, Reader, features
+from therapy_analytics.redact._reader import MODEL, Reader, Reading
 from therapy_analytics.redact._session import by_rules
 from therapy_analytics.session import Turn
 
@@ -77,9 +77,10 @@ def _lower(sign: str) -> str:
 def _words(given: Planted) -> tuple[NDArray[np.float32], NDArray[np.str_], NDArray[np.bool_]]:
     turns: tuple[Turn, ...] = given.session.turns
     small = not any(sign.isupper() for turn in turns for sign in turn.text)
-    known, classes = [], []
-    for turn, (words, rows) in zip(turns, features(turns, by_rules(given.session)), strict=True):
-        known.append(rows)
+    reading = Reading(given.session)
+    known = list(reading.known(by_rules(given.session)))
+    classes = []
+    for turn, words in zip(turns, reading.words, strict=True):
         marks = [(start, end, kind) for at, start, end, kind in given.plants if at == turn.index]
         classes += [
             next((_class(kind) for start, end, kind in marks if start <= one.start < end), OTHER) for one in words

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from therapy_analytics.redact._found import protected
+from therapy_analytics.redact._found import Found, protected
 from therapy_analytics.redact._spoken import Run, runs
 from therapy_analytics.redact._tokens import Token, seldom, straight, tokens, word_list
 from therapy_analytics.redact._vocabulary import (
@@ -50,8 +50,15 @@ class Left:
     words: str = field(repr=False)
 
 
-def left_in(text: str) -> Iterator[Left]:
+def left_in(text: str, doubted: Sequence[Found] = ()) -> Iterator[Left]:
     """Yield what may be a name, a place or a number: capitals, rare words, names that are words too, digits, letters.
+
+    Parameters
+    ----------
+    text : str
+        Of a turn, after placeholders took the place of what was found.
+    doubted : sequence of Found
+        What was found in it and left, because it is not likely enough.
 
     Examples
     --------
@@ -75,6 +82,7 @@ def left_in(text: str) -> Iterator[Left]:
         if _is_number(run)
     ]
     found += [Left(one.span(), "NUMBER", "day_or_age", one[0]) for one in _DAY.finditer(plain)]
+    found += [Left((one.start, one.end), "WORD", one.rule, text[one.start : one.end]) for one in doubted]
     for one in sorted(found, key=lambda one: one.span):
         if not any(start < one.span[1] and one.span[0] < end for start, end in taken):
             taken.append(one.span)

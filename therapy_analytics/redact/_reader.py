@@ -90,19 +90,42 @@ class Verdict:
     looked_at: tuple[Found, ...]
 
 
-def judge(session: Session, by_rules: Sequence[Sequence[Found]]) -> Iterator[Verdict]:
-    """Yield for each turn of a session what is to be removed from it.
+class Reading:
+    """A session as the model reads it.
 
     Parameters
     ----------
     session : Session
         Any.
-    by_rules : sequence of sequence of Found
-        What rules find in each turn, without overlaps. What they are certain of stays; the rest if the model agrees.
     """
-    reader = load()
-    for (words, known), found in zip(features(session.turns, by_rules), by_rules, strict=True):
-        yield _verdict(words, known, found, reader)
+
+    def __init__(self, session: Session) -> None:
+        self._words = [tokens(turn.text) for turn in session.turns]
+        self._fixed = list(_known_alone(session.turns, self._words))
+
+    def judge(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Verdict]:
+        """Yield for each turn what is to be removed from it.
+
+        Parameters
+        ----------
+        by_rules : sequence of sequence of Found
+            What rules find in each turn, without overlaps. What they are certain of stays; the rest if the model agrees.
+        """
+        for words, known, found in zip(self._words, self.known(by_rules), by_rules, strict=True):
+            yield _verdict(words, known, found, load()) if words else Verdict(tuple(found), ())
+
+    def known(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Floats]:
+        """Yield for each turn what is known of its words, (n_words, n_features).
+
+        That is, of a word and of its two neighbours: the vector in context, what lists say, and what rules say.
+        """
+        for words, fixed, found in zip(self._words, self._fixed, by_rules, strict=True):
+            yield np.hstack([fixed, _beside(_ruled(words, found))])
+
+    @property
+    def words(self) -> list[list[Token]]:
+        """The words of each turn."""
+        return self._words
 
 
 def _verdict(words: Sequence[Token], known: Floats, found: Sequence[Found], reader: Reader) -> Verdict:
@@ -152,33 +175,14 @@ def load() -> Reader:
     return Reader(kinds=tuple(about["kinds"]), out_bias=float(arrays.pop("out_bias")), **arrays, **limits)
 
 
-def features(
-    turns: Sequence[Turn], by_rules: Sequence[Sequence[Found]]
-) -> Iterator[tuple[list[Token], Floats]]:
-    """Yield for each turn its words and what is known of them.
-
-    Parameters
-    ----------
-    turns : sequence of Turn
-        Of one session, in order: the end of the turn before is read along.
-    by_rules : sequence of sequence of Found
-        What rules find in each of them.
-
-    Yields
-    ------
-    words : list of Token
-        As `tokens` returns them.
-    known : float32 array (n_words, n_features)
-        Of a word and of its two neighbours: the vector in context, what lists say, and what rules say.
-    """
+def _known_alone(turns: Sequence[Turn], cut: Sequence[Sequence[Token]]) -> Iterator[Floats]:
+    """Yield for each turn what is known of its words without rules; the end of the turn before is read along."""
     small = not any(sign.isupper() for turn in turns for sign in turn.text)
-    cut = [tokens(turn.text) for turn in turns]
     befores = ["", *(turn.text for turn in turns[:-1])]
     vectors = _Vectors()
     with ThreadPoolExecutor(threads()) as pool:
-        for words, found, of_words in zip(cut, by_rules, pool.map(vectors.of_turn, turns, befores, cut), strict=True):
-            ruled, listed = _ruled(words, found), _listed(words, small=small)
-            yield words, np.hstack([_beside(of_words), _beside(listed), _beside(ruled)])
+        for words, of_words in zip(cut, pool.map(vectors.of_turn, turns, befores, cut), strict=True):
+            yield np.hstack([_beside(of_words), _beside(_listed(words, small=small))])
 
 
 def _beside(rows: Floats) -> Floats:

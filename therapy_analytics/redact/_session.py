@@ -18,6 +18,7 @@ from therapy_analytics.redact._names import Known, names, spelled
 from therapy_analytics.redact._numbers import Numbers
 from therapy_analytics.redact._people import person
 from therapy_analytics.redact._places import homes, places
+from therapy_analytics.redact._reader import Reading, Verdict
 from therapy_analytics.redact._tokens import Token, straight, tokens
 from therapy_analytics.redact._vocabulary import CALLINGS, TITLES
 from therapy_analytics.session import Mark, Session, Turn
@@ -96,17 +97,15 @@ def redact_session(session: Session) -> Redacted:
     >>> copy.speaker, copy.text
     ('[NAME_1]', 'My husband [NAME_2] called from [PHONE_1].')
     """
-    learned = learn(session)
+    learned, verdicts = _judged(session)
     work = _Work(learned, Numbers(session.turns))
-    work.numbers.learn_people(work.mentions(session))
+    work.numbers.learn_people(_mentions(session, verdicts))
     notes: list[Noted] = []
     turns: list[Turn] = []
-    before = ""
-    for turn in session.turns:
-        copy, noted = work.turn(turn, before)
+    for turn, verdict in zip(session.turns, verdicts, strict=True):
+        copy, noted = work.turn(turn, verdict)
         turns.append(copy)
         notes += noted
-        before = turn.text
     return Redacted(replace(session, turns=tuple(turns)), tuple(notes))
 
 
@@ -129,7 +128,30 @@ class Learned:
 
 
 def learn(session: Session) -> Learned:
-    """Return what identifies people in a session by its labels, its metadata, and what is found in its turns."""
+    """Return what identifies people in a session by its labels, its metadata, and what rules find in its turns."""
+    learned = _of_labels(session)
+    for _ in range(2):
+        learned = _with(session, learned, _by_rules(session, learned))
+    return learned
+
+
+def by_rules(session: Session) -> list[list[Found]]:
+    """Return what rules find in each turn of a session, without overlaps."""
+    return _by_rules(session, learn(session))
+
+
+def _judged(session: Session) -> tuple[Learned, list[Verdict]]:
+    """Return what is known of a session in the end, and what is to be removed from each of its turns.
+
+    The model judges what the rules find, and finds more itself; the names among that are then looked for everywhere.
+    """
+    reading = Reading(session)
+    verdicts = list(reading.judge(by_rules(session)))
+    learned = _with(session, _of_labels(session), [one.removed for one in verdicts])
+    return learned, list(reading.judge(_by_rules(session, learned)))
+
+
+def _of_labels(session: Session) -> Learned:
     names: dict[str, Sure] = {}
     for turn in session.turns:
         named = {word for one in label_names(turn.speaker) for word in person(turn.speaker[one.start : one.end])}
@@ -140,34 +162,38 @@ def learn(session: Session) -> Learned:
         (value for key, value in session.metadata.items() if key in PEOPLE_KEYS and not protected(value)),
         "certain",
     )
-    items: list[tuple[str, str]] = []
     small = not any(sign.isupper() for turn in session.turns for sign in PLACEHOLDER.sub("", turn.text))
-    for _ in range(2):
-        found = list(_found_in(session, Learned(dict(names), Again(items), small)))
-        items = [(one.kind, words) for one, words in found]
-        for one, words in found:
-            if one.kind == "NAME":
-                _learn(names, [words], one.sure)
-    return Learned(names, Again(items), small)
+    return Learned(names, Again([]), small)
 
 
-def _found_in(session: Session, learned: Learned) -> Iterator[tuple[Found, str]]:
-    """Yield what is found in the turns, with its words."""
-    before = ""
-    for turn in session.turns:
-        for one in settle(_all(turn.text, before, learned), protected(turn.text)):
-            yield one, turn.text[one.start : one.end]
-        before = turn.text
+def _with(session: Session, learned: Learned, found: Sequence[Sequence[Found]]) -> Learned:
+    """Return what is known of a session when findings in its turns are taken into account as well."""
+    names = dict(learned.names)
+    said = [
+        (one, turn.text[one.start : one.end])
+        for turn, some in zip(session.turns, found, strict=True)
+        for one in some
+    ]
+    for one, words in said:
+        if one.kind == "NAME":
+            _learn(names, [words], one.sure)
+    return Learned(names, Again([(one.kind, words) for one, words in said]), learned.small)
 
 
-def by_rules(session: Session) -> list[list[Found]]:
-    """Return what rules find in each turn of a session, without overlaps."""
-    learned = learn(session)
+def _by_rules(session: Session, learned: Learned) -> list[list[Found]]:
     befores = ["", *(turn.text for turn in session.turns[:-1])]
     return [
         settle(_all(turn.text, before, learned), protected(turn.text))
         for turn, before in zip(session.turns, befores, strict=True)
     ]
+
+
+def _mentions(session: Session, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the names of a session, labels before words."""
+    for turn in session.turns:
+        yield from (turn.speaker[one.start : one.end] for one in label_names(turn.speaker))
+    for turn, verdict in zip(session.turns, verdicts, strict=True):
+        yield from (turn.text[one.start : one.end] for one in verdict.removed if one.kind == "NAME")
 
 
 def _learn(known: dict[str, Sure], written: Iterable[str], sure: Sure) -> None:
@@ -257,23 +283,18 @@ class _Work:
     learned: Learned
     numbers: Numbers
 
-    def mentions(self, session: Session) -> Iterator[str]:
-        """Yield the names of a session, labels before words."""
-        for turn in session.turns:
-            yield from (turn.speaker[one.start : one.end] for one in label_names(turn.speaker))
-        yield from (words for one, words in _found_in(session, self.learned) if one.kind == "NAME")
-
-    def turn(self, turn: Turn, before: str) -> tuple[Turn, list[Noted]]:
+    def turn(self, turn: Turn, verdict: Verdict) -> tuple[Turn, list[Noted]]:
         """Return the copy of a turn and what there is to note of it."""
         label, of_label = self._clean(turn.speaker, label_names)
-        text, of_text = self._clean(turn.text, lambda text: _all(text, before, self.learned))
+        text, of_text = self._clean(turn.text, lambda text: verdict.removed if text == turn.text else ())
         moved = _mover(of_text)
+        look = [replace(one, start=moved(one.start), end=moved(one.end)) for one in verdict.looked_at]
         marks, noted_marks = self._marks(turn.marks, moved, text)
         gold, noted_codes = self._codes(turn)
         notes = [
             *_noted(turn.index, "label", of_label),
             *_noted(turn.index, "words", of_text),
-            *(Noted(turn.index, "words", *one.span, one.kind, "", "", one.rule, one.words) for one in left_in(text)),
+            *(Noted(turn.index, "words", *one.span, one.kind, "", "", one.rule, one.words) for one in left_in(text, look)),
             *(replace(one, turn=turn.index) for one in (*noted_marks, *noted_codes)),
         ]
         return replace(turn, speaker=label, text=text, marks=marks, gold=gold), notes
