@@ -160,8 +160,8 @@ def _back(text: str, words: Sequence[Token], head: int) -> int:
         ):
             break
         first -= 1
-    vague = frozenset[str]() if words[head].word in _STREETS else VAGUE - _MAY_OPEN
-    while first < head and (words[first].word in vague or words[first].word in HEADS):
+    vague = frozenset[str]() if words[head].word in _STREETS else (VAGUE - _MAY_OPEN) | HEADS
+    while first < head and words[first].word in vague:
         first += 1
     return first
 

@@ -12,7 +12,7 @@ from therapy_analytics.redact._addresses import addresses
 from therapy_analytics.redact._again import Again
 from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._dates import ages, dates
-from therapy_analytics.redact._found import PLACEHOLDER, SURE, Found, Sure, protected, settle
+from therapy_analytics.redact._found import SURE, Found, Sure, protected, settle
 from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._names import Known, names, spelled
 from therapy_analytics.redact._numbers import Numbers
@@ -141,7 +141,7 @@ def learn(session: Session) -> Learned:
         "certain",
     )
     items: list[tuple[str, str]] = []
-    small = not any(sign.isupper() for turn in session.turns for sign in PLACEHOLDER.sub("", turn.text))
+    small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
     for _ in range(2):
         found = list(_found_in(session, Learned(dict(names), Again(items), small)))
         items = [(one.kind, words) for one, words in found]
