@@ -60,7 +60,7 @@ def left_in(text: str) -> Iterator[Left]:
     --------
     >>> [(one.kind, one.words) for one in left_in("Ask Zorblat about room 214 in 2021.")]
     [('WORD', 'Zorblat'), ('NUMBER', '214')]
-    >>> [(one.kind, one.words) for one in left_in("and then precious drove me to flushing")]
+    >>> [(one.kind, one.words) for one in left_in("and then precious met me in flushing")]
     [('WORD', 'precious'), ('WORD', 'flushing')]
     """
     taken = protected(text)
