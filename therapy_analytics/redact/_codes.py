@@ -207,7 +207,8 @@ def _is_cued(run: Run, close: bool) -> bool:
 def _by_form(text: str, run: Run, kind: str | None, close: bool) -> Found | None:
     """Judge what no clear word announces: by its length, and by letters among its digits."""
     count, letters, signs = len(run.digits), run.letters, len(run.signs)
-    if signs >= 3 and _CODE_IS.search(text[: run.start][-24:]):
+    answers = run.start <= 5 and run.end >= len(text) - 2 and kind not in {None, "DATE"} and close
+    if signs >= 3 and (answers or _CODE_IS.search(text[: run.start][-24:])):
         return Found(run.start, run.end, "ID", "likely", "number_cue")
     named = str(kind) if kind and kind not in {"DATE", "PLACE", "NUMBER"} else "ID"
     is_telephone = count in _TELEPHONE and not letters and (run.said or kind in {"PHONE", "FAX"})

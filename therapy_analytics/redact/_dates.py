@@ -81,7 +81,7 @@ _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _GOES_ON = (
     r"(?=[,.;:?!]|$| (?:and|i|i'm|i've|we|he|he's|she|she's|they|it|it's|you|so|at|when|but|because|then|cause|"
     r"my|that|"
-    r"this|is|was|or|to|for|with|if|um|uh|no|yeah|okay|right|there|tomorrow|today|next|this|the|where|which|"
+    r"this|in|is|was|or|to|for|with|if|um|uh|no|yeah|okay|right|there|tomorrow|today|next|this|the|where|which|"
     r"after|before)\b)"
 )
 _NO_DAY = (
@@ -140,6 +140,10 @@ _AGES = tuple(
         rf"\b(?:turned|turning|turns|aged|age|nearly|almost) (?P<age>{_NINETY})\b{_NO_AGE}",
         rf"\b{_SOMEBODY}{_IS}(?P<age>{_NINETY})\b{_NO_AGE}",
         rf"\b(?:shes|hes|theyre|im|i'm|i am) (?:now |like |about )?(?P<age>{_NINETY})\b{_NO_AGE}",
+        (
+            r"\b(?!(?:it|that|this|what|which|there|temperature|limit|score|grade|speed)\b)\w+ (?:is|was|turned|turns) "
+            rf"(?P<age>{_NINETY})(?=$| (?:he|she|they|he's|she's|and|but|now|this|next|so|who|when)\b){_NO_AGE}"
+        ),
         rf"\bat (?P<age>{_NINETY})(?=[,.;?!]|$| when| and| (?:he|she|they)\b)",
         rf"(?<=, )(?P<age>{_NINETY})(?=,|\.$)",
     )

@@ -43,7 +43,7 @@ _BEFORE_NAME = word_set("it's called is um uh like was")
 _HOUSE_BEFORE = word_set("at outside near behind by from past beside")
 _NOT_OF_HOUSE = word_set(
     """
-    lunch dinner breakfast room self rear
+    sight glance light base lunch dinner breakfast room self rear
     yesterday today tomorrow tonight every lately recently once twice since during until till who which as than
     sometimes half quarter past least most some anymore instead together alone already soon later early late around
     across along like said says
@@ -160,8 +160,8 @@ def _back(text: str, words: Sequence[Token], head: int) -> int:
         ):
             break
         first -= 1
-    vague = frozenset[str]() if words[head].word in _STREETS else VAGUE - _MAY_OPEN
-    while first < head and (words[first].word in vague or words[first].word in HEADS):
+    vague = frozenset[str]() if words[head].word in _STREETS else (VAGUE - _MAY_OPEN) | HEADS
+    while first < head and words[first].word in vague:
         first += 1
     return first
 
@@ -232,9 +232,12 @@ def _led_house(text: str, words: Sequence[Token], at: int) -> int:
     """Return the end of a rare word and the ordinary ones behind it, where a place is expected: at kinsella meats."""
     before = [one.word for one in words[max(0, at - 2) : at]]
     lead = before[0] if before[-1:] == ["the"] else "".join(before[-1:])
-    if lead not in _HOUSE_BEFORE or words[at].word in VAGUE | TITLES | CALLINGS:
+    if lead not in _HOUSE_BEFORE or words[at].word in (VAGUE - {"first"}) | TITLES | CALLINGS:
         return 0
-    end = _row_small(text, words, at, at + 3, _NOT_OF_HOUSE)
+    may_open = words[at].word == "first"
+    end = _row_small(text, words, at + may_open, at + 3, _NOT_OF_HOUSE)
+    if before[-1] == "at" and words[at].possessive and end == at + 1:
+        return end  # at king's on the hill
     plain = before[-1] == "at" and end == at + 2 and words[at + 1].word not in VAGUE
     plain = plain and not any(one.word.endswith(("ing", "ly")) for one in words[at:end])
     return end if end - at > 1 and (not words[at].ordinary or plain) else 0

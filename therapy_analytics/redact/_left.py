@@ -24,6 +24,9 @@ from therapy_analytics.redact._vocabulary import (
 
 _YEAR = re.compile("(?:19|20)\\d\\d")
 _SHORTEST, _LETTERS = 3, 4
+_RARE, _LONGEST_RARE = 9_000, 8
+_ADJECTIVE = re.compile(r"(?:ing|ed|ly|tion|ness|ful|ous|ive|able|ible|ish|ment|ism|ity|less|est|er|y)s?$")
+_ROUND = {"00", "10", "15", "20", "30", "40", "45", "50"}
 _TO = word_set("in from to near at around outside by past behind")
 _HOUSE = word_set("at outside past behind near by from off")
 _GOES_ON = word_set(
@@ -64,7 +67,7 @@ def left_in(text: str, doubted: Sequence[Found] = ()) -> Iterator[Left]:
     --------
     >>> [(one.kind, one.words) for one in left_in("Ask Zorblat about room 214 in 2021.")]
     [('WORD', 'Zorblat'), ('NUMBER', '214')]
-    >>> [(one.kind, one.words) for one in left_in("and then precious drove me to flushing")]
+    >>> [(one.kind, one.words) for one in left_in("and then precious met me in flushing")]
     [('WORD', 'precious'), ('WORD', 'flushing')]
     """
     taken = protected(text)
@@ -93,8 +96,8 @@ def _is_number(run: Run) -> bool:
     """Return whether digits may be left of a number that identifies: three and more, or letters in a row."""
     if not run.digits:
         return len(set(run.signs)) >= _LETTERS
-    enough = len(run.signs) >= _SHORTEST and (not run.said or len(run.steps) >= _SHORTEST)
-    return enough and not run.counts and not _YEAR.fullmatch(run.signs)
+    is_round = run.said and (len(run.steps) == 1 or (len(run.steps) == 2 and run.steps[1] in _ROUND))
+    return len(run.signs) >= _SHORTEST and not is_round and not run.counts and not _YEAR.fullmatch(run.signs)
 
 
 def _why(words: Sequence[Token], at: int, cased: bool) -> str:
@@ -113,6 +116,7 @@ def _why(words: Sequence[Token], at: int, cased: bool) -> str:
         "place_or_word": not led and before in _TO and word.word in word_list("places"),
         "name_or_word": not led and _may_be_name(word),
         "place_words": _may_be_house(words, at),
+        "rare_word": not led and _is_rare_noun(word.word),
     }
     return next((rule for rule, holds in reasons.items() if holds), "")
 
@@ -130,6 +134,13 @@ def _beside(text: str, words: Sequence[Token], at: int, cased: bool) -> str:
 def _may_be_name(word: Token) -> bool:
     """Return whether an English word is a common first name, or a first name and a word that is seldom written."""
     return word.word not in _HARDLY_NAMES and (word.common or (word.first and seldom(word.word)))
+
+
+def _is_rare_noun(word: str) -> bool:
+    """Return whether a short English word that is seldom written may be what somebody is called: moose, kettle."""
+    singular = word.removesuffix("s")
+    rare = seldom(word, _RARE) and seldom(singular, _RARE)
+    return rare and len(word) <= _LONGEST_RARE and not _ADJECTIVE.search(word)
 
 
 def _may_be_house(words: Sequence[Token], at: int) -> bool:

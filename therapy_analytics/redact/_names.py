@@ -256,7 +256,7 @@ def _titlecase_alone(words: Sequence[Token], at: int) -> bool:
 def _by_list(words: Sequence[Token], at: int, cased: bool, small: bool) -> tuple[Sure, str] | None:
     """Names with a small letter: those of the list that are no other word; where there are no capitals, rare words."""
     word = words[at]
-    if len(word.word) < 3:
+    if len(word.word) < 3 or not word.word.replace("-", "").replace("'", "").isalpha():
         return None
     if word.word in TITLES | CALLINGS:
         return None

@@ -12,7 +12,7 @@ from therapy_analytics.redact._addresses import addresses
 from therapy_analytics.redact._again import Again
 from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._dates import ages, dates
-from therapy_analytics.redact._found import PLACEHOLDER, SURE, Found, Sure, protected, settle
+from therapy_analytics.redact._found import SURE, Found, Sure, protected, settle
 from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._names import Known, names, spelled
 from therapy_analytics.redact._numbers import Numbers
@@ -162,7 +162,7 @@ def _of_labels(session: Session) -> Learned:
         (value for key, value in session.metadata.items() if key in PEOPLE_KEYS and not protected(value)),
         "certain",
     )
-    small = not any(sign.isupper() for turn in session.turns for sign in PLACEHOLDER.sub("", turn.text))
+    small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
     return Learned(names, Again([]), small)
 
 

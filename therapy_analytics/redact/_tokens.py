@@ -31,14 +31,14 @@ def word_list(name: str) -> frozenset[str]:
 
 
 @functools.cache
-def _often() -> frozenset[str]:
-    """Return the words that the vocabulary of BERT has first: those that are written often."""
-    return frozenset(PIECES.read_text(encoding="utf-8").split("\n")[:_OFTEN])
+def _ranks() -> dict[str, int]:
+    """Return the place of each word in the vocabulary of BERT, in which words that are written often come first."""
+    return {word: rank for rank, word in enumerate(PIECES.read_text(encoding="utf-8").split("\n"))}
 
 
-def seldom(word: str) -> bool:
-    """Return whether a word is none of the five thousand that are written most."""
-    return word not in _often()
+def seldom(word: str, than: int = _OFTEN) -> bool:
+    """Return whether a word is none of the several thousand that are written most."""
+    return _ranks().get(word, than) >= than
 
 
 def straight(text: str) -> str:

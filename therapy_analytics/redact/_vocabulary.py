@@ -45,7 +45,8 @@ SPOKEN = word_set(
     time way mom mum mommy mummy dad daddy mama papa grandma grandpa granny gran nana sis bro kid kids guys dude man
     hun babe baby honey uni telly hoover meds pic pics physio mins daycare mh mmh mhmm mmm mmhmm mh-hmm hoo ta da eh
     duh meh yay outta havent hasnt hadnt nobodys everyones wh th actualy god lord jesus christ amen covid adhd ptsd
-    ocd bpd cbt dbt emdr icu vin rx dob mrn ssn cpap tv dvd cd gp hr ai va aa na mri iop php feb sept oct nov dec apr aug nan mam nanna gogo lola
+    ocd bpd cbt dbt emdr icu vin rx dob mrn ssn cpap tv dvd cd gp hr ai va aa na mri iop php feb sept oct nov
+    dec apr aug nan mam nanna gogo lola
     lolo oma opa nonna nonno mamaw papaw babcia stepmum stepmom mamaws sept hols fave res msgs pls thx tyre tyres
     """
 )
