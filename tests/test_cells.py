@@ -217,7 +217,7 @@ def test_a_converted_transcript_is_harmless_and_read_as_it_was(said: Session, re
         (turn.speaker, turn.text, turn.gold) for turn in said.turns
     ]
     assert dict(back.metadata) == dict(said.metadata)
-    assert load_metadata(path.with_name("sessions.csv"))["one"] == dict(said.metadata)
+    assert load_metadata(path.with_name("sessions.csv")).rows["one"].facts == dict(said.metadata)
 
 
 def test_a_table_of_somebody_elses_keeps_its_quotation_marks(tmp_path: Path) -> None:

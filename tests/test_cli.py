@@ -131,7 +131,7 @@ def test_a_defect_of_ours_is_told_without_the_words(
 @pytest.mark.parametrize(
     ("error", "status", "says"),
     [
-        (KeyboardInterrupt(), 130, "the same command goes on from there"),
+        (KeyboardInterrupt(), 130, "Stopped. The same command starts it again."),
         (OSError(28, "No space left on device", "results/x.csv"), 2, "results/x.csv: No space left on device"),
         (MemoryError(), 2, "not enough memory"),
     ],

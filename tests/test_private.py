@@ -28,7 +28,8 @@ PACKAGE = Path(ta.__file__).parent
 SAID = ("zanthoric", "mubblefen", "grintlewock")
 """Words that nobody says, in every turn and in every broken file: they may stand nowhere."""
 LABELS = ("Quorvex", "Blimtharn")
-"""Speakers' labels, as the transcripts have them: they may stand in the tables, and in nothing else."""
+"""Speakers' labels, as the transcripts have them, the therapist's first: they may stand in the tables, and in the
+messages that `docs/privacy.md` names, and in nothing else."""
 HOLD_LABELS = {"turns", "sessions"}
 """Tables, in whatever form."""
 HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted"}
@@ -62,6 +63,7 @@ from therapy_analytics.cli import app, main
 
 def tanalyze(*words):
     sys.argv = ["tanalyze", *map(str, words)]
+    print("$", words[0], flush=True)
     try:
         main()
     except SystemExit as end:
@@ -119,6 +121,7 @@ def fails(session):
 name = MEASURES.names()[0]
 MEASURES.add(name, replace(MEASURES[name], compute=fails), module=MEASURES[name].compute.__module__)
 failed["defect"] = tanalyze("run", "talks", "--out", "d", "--tagger", "fast", "--no-plots")
+failed["label"] = tanalyze("run", "talks", "--therapist", "Nobody", "--out", "m")
 finish(ends=ends, failed=failed, names=sorted(names))
 """
 
@@ -148,7 +151,7 @@ def make(work: Path) -> None:
         (work / "coded" / f"s{number}.csv").write_text(talk(number), encoding="utf-8")
     for number in range(2):
         (work / "talks" / f"s{number}.csv").write_text(talk(number), encoding="utf-8")
-    about = "session_id,site,counselor\ns0,north,C0\ns1,south,C1\n"
+    about = f"session_id,site,counselor,comment\ns0,north,C0,{SAID[0]}\ns1,south,C1,so {SAID[1]}\n"
     (work / "talks" / "sessions.csv").write_text(about, encoding="utf-8")
     places = [(number, at) for number in range(10) for at in range(0, 16, 2)]
     codes = [f"s{number},{at},{int(greets(number, at))},{int(at % 4 == 0)}" for number, at in places]
@@ -257,12 +260,25 @@ def test_no_word_stands_in_any_file_or_on_the_screen(work: Path, told: dict[str,
             assert not [word for word in SAID if word in contents(path).lower()], path.relative_to(work)
 
 
-def test_labels_stand_in_the_tables_alone(work: Path, told: dict[str, Any]) -> None:
-    assert not [label for label in LABELS if label in told["err"]]
+def test_labels_stand_in_the_tables_and_in_three_messages(work: Path, told: dict[str, Any]) -> None:
+    for line in told["err"].splitlines():
+        listed = line == f"tanalyze: --therapist: no speaker is called 'Nobody'. The labels are: {', '.join(LABELS)}."
+        assert listed or not [label for label in LABELS if label in line and not guessed(line)], line
+    for said in told["out"].split("$ ")[1:]:
+        lines = [] if said.startswith("inspect") else said.splitlines()
+        assert not [line for line in lines if any(label in line for label in LABELS) and not guessed(line)]
+    assert guessed(next(line for line in told["out"].splitlines() if line.startswith("Taken as therapist")))
     for path in made(work):
         is_table = HOLD_LABELS & {path.stem, path.parent.name}
         if path.is_file() and not is_table and not HOLD_WORDS & set(path.relative_to(work).parts):
             assert not [label for label in LABELS if label in contents(path)], path.relative_to(work)
+
+
+def guessed(line: str) -> bool:
+    """Tell whether this is the message on whom a guess took for the therapist, and names nobody else."""
+    told = r"Taken as therapist, guessed from the pronouns you and I(, with a thin margin)?: (\w+) in \d+ sessions?\."
+    found = re.match(told, line)
+    return found is not None and found[2] == LABELS[0] and LABELS[1] not in line
 
 
 def test_what_fails_says_so_without_the_words(work: Path, told: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from folders import FAST, copied, files
 from matplotlib.figure import Figure
 
 import therapy_analytics as ta
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadOptionError, CannotWriteError
 from therapy_analytics.pipeline import _batch, _work
 from therapy_analytics.readers import _pieces
 from therapy_analytics.results import _session, opened
@@ -135,7 +135,7 @@ def test_a_figure_of_the_run_is_never_half_there(talks: Path, tmp_path: Path, mo
     (tmp_path / "r" / "responses.svg").unlink()
     with monkeypatch.context() as patched:
         patched.setattr(Figure, "savefig", full)
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(CannotWriteError, match="the disk is full"):
             ta.run([talks], tmp_path / "r", settings=FAST, writing=drawing)
     there = files(tmp_path / "r")
     assert [name for name in there if name.endswith(".svg") and there[name] != whole[name]] == []
@@ -145,7 +145,7 @@ def test_a_figure_of_the_run_is_never_half_there(talks: Path, tmp_path: Path, mo
 
 def test_sessions_of_other_transcripts_are_taken_away(talks: Path, tmp_path: Path) -> None:
     ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
-    ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
+    ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK, replace=True)
     assert [path.name for path in (tmp_path / "r" / "sessions").iterdir()] == ["nair_yuki"]
 
 
@@ -168,7 +168,7 @@ def test_a_full_disk_stops_it_with_nothing_half_there(
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "write_bytes", write_bytes)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(CannotWriteError, match="the disk is full"):
             ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
     there = {name for name in files(tmp_path / "r") if name != ".going.json"}
     assert there <= set(undisturbed)

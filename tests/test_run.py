@@ -238,9 +238,13 @@ def test_bad_files_are_named_and_the_rest_is_analysed(samples: Path, tmp_path: P
 
 def test_nothing_readable_says_where_to_look(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("no labels here\n")
-    with pytest.raises(NothingToReadError, match=r"None of the 1 files .*problems.csv"):
-        ta.run([tmp_path / "a.txt"], tmp_path / "out")
-    assert len(pd.read_csv(tmp_path / "out" / "problems.csv")) == 1
+    with pytest.raises(NothingToReadError, match=r"The file could not be read as a transcript.*a\.txt") as caught:
+        ta.run([tmp_path / "a.txt"], tmp_path / "new" / "out")
+    assert [one.path for one in caught.value.problems] == [str(tmp_path / "a.txt")]
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "out").mkdir()
+    for name in ("run.json", "problems.csv"):
+        (tmp_path / "out" / name).write_text("")
     with pytest.raises(NothingToReadError, match="holds the results of an earlier run"):
         ta.run([tmp_path / "out"], tmp_path / "other")
 
@@ -253,13 +257,6 @@ def test_a_folder_of_something_else_is_not_touched(samples: Path, tmp_path: Path
     with pytest.raises(BadOptionError, match="is a file"):
         ta.run([samples / "nair_yuki.txt"], tmp_path / "file")
     assert (tmp_path / "thesis.docx").read_text() == "dear to me"
-
-
-def test_results_of_an_earlier_run_are_replaced(samples: Path, tmp_path: Path) -> None:
-    quick = Writing(figures=(), report=False)
-    ta.run([samples / "nair_yuki.txt", samples / "aria_ben.json"], tmp_path / "r", writing=quick)
-    ta.run([samples / "aria_ben.json"], tmp_path / "r", writing=quick)
-    assert [path.name for path in (tmp_path / "r" / "sessions").iterdir()] == ["aria_ben"]
 
 
 def test_results_inside_the_input_folder_are_not_input(samples: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures.synchrony._rows import Kind, kinds
-from therapy_analytics.readers import ReadOptions, as_sessions
+from therapy_analytics.readers import Account, ReadOptions, as_sessions
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import synchrony_table
 
@@ -65,8 +65,11 @@ def synchrony(
     [['both', 2.0], ['therapist', 1.0], ['client', 1.0], ['difference', 1.0]]
     """
     settings = settings or Settings()
-    sessions = as_sessions(dialogues, options=options)
-    others = sessions if strangers is None else as_sessions(strangers, options=options)
+    account = Account(options or ReadOptions())
+    sessions = as_sessions(dialogues, options=options, account=account)
+    others = sessions if strangers is None else as_sessions(strangers, options=options, account=account)
+    account.refuse()
+    account.warn()
     asked = kinds(measures, extras=settings.extras)
     settings = replace(settings, extras=settings.extras | {one.extra for one in asked if one.extra})
     arrays = arrays_with_company(sessions, settings, choose_strangers(others))

@@ -39,10 +39,22 @@ class UnreadableFileError(TherapyAnalyticsError):
 
 
 class NothingToReadError(TherapyAnalyticsError):
-    """The paths hold no transcript at all."""
+    """The paths hold no transcript at all, or none that can be read.
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
+    Parameters
+    ----------
+    message : str
+        What was looked for, and where.
+    problems : tuple of UnreadableFileError, optional
+        Why each of the files could not be read.
+    """
+
+    def __init__(self, message: str, problems: tuple[UnreadableFileError, ...] = ()) -> None:
+        super().__init__(message, problems)
+        self.message, self.problems = message, problems
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class UnknownNameError(TherapyAnalyticsError, LookupError):
@@ -87,6 +99,27 @@ class BadOptionError(TherapyAnalyticsError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.option}: {self.problem}. {self.remedy}."
+
+
+class CannotWriteError(TherapyAnalyticsError):
+    """Results could not be written: a full disk, a folder that went away, a missing permission.
+
+    Parameters
+    ----------
+    path : str
+        The file or folder.
+    problem : str
+        What happened.
+    remedy : str
+        What to do.
+    """
+
+    def __init__(self, path: str, problem: str, remedy: str) -> None:
+        super().__init__(path, problem, remedy)
+        self.path, self.problem, self.remedy = path, problem, remedy
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}. {self.remedy}."
 
 
 class CoderServerError(TherapyAnalyticsError):

@@ -44,18 +44,20 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def folder(path: Path) -> Path:
+def folder(path: Path, *, parents: bool = True) -> Path:
     """Make a folder that only its owner opens, and those above it, where they are not.
 
     Parameters
     ----------
     path : Path
         One that is there already stays as it is: it may hold what others are to see.
+    parents : bool, optional
+        Whether those above it are made as well; without, it is a FileNotFoundError if they are not there.
 
     Returns
     -------
     Path
         The same.
     """
-    path.mkdir(mode=FOLDER, parents=True, exist_ok=True)
+    path.mkdir(mode=FOLDER, parents=parents, exist_ok=True)
     return path

@@ -6,13 +6,18 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+from rich.segment import Segment
 
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._notes import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from therapy_analytics.errors import UnreadableFileError
     from therapy_analytics.pipeline import InputFile
 
@@ -55,6 +60,26 @@ def _in_words(seconds: float) -> str:
     return f"about {seconds / _HOUR:.0f} hours"
 
 
+class Terminal(Console):
+    """A console on which names from outside (files, labels, columns) can neither move the cursor nor clear it.
+
+    What rich itself writes to style and to move is kept; in all texts, control characters stand as numbers.
+    """
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print as `Console.print` does."""
+        super().print(*(_on_lines(one) if isinstance(one, str) else one for one in objects), **how)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render as `Console.render` does."""
+        for one in super().render(renderable, options):
+            yield one if one.control else Segment(_on_lines(one.text), one.style)
+
+
+def _on_lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
 _DONE = {"files": "read", "sessions": "measured"}
 
 
@@ -62,7 +87,7 @@ class Progress:
     """A bar on a terminal, plain lines otherwise; problems at once."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
+        self._console = Terminal(stderr=True)
         self._counts = {what: _Count(f"{what} {done}") for what, done in _DONE.items()}
         self._bar = Bar(
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total}"),

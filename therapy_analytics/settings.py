@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from therapy_analytics.behaviours import Code, Codebook, TaggerOptions, chosen_codebooks, codebooks_with, load_coder
-from therapy_analytics.language import Extra, Lexicon, builtin_lexicons
+from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.language import EXTRAS, Extra, Lexicon, builtin_lexicons
 from therapy_analytics.readers import ReadOptions
 from therapy_analytics.readers._addresses import shown
 
@@ -41,6 +42,11 @@ class Settings:
     spacy_model : str or None
         A spaCy pipeline of the user's that tags parts of speech, such as ``en_core_web_sm``,
         instead of the tagger of the package.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such extra.
     """
 
     lexicons: tuple[Lexicon, ...] = ()
@@ -49,6 +55,12 @@ class Settings:
     tagger: TaggerOptions = field(default_factory=TaggerOptions)
     extras: frozenset[Extra] = frozenset()
     spacy_model: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.extras:
+            if name not in EXTRAS:
+                kind = "extra measure"
+                raise UnknownNameError(kind, name, EXTRAS)
 
     @property
     def turns_per_batch(self) -> int:
@@ -93,6 +105,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             "client": options.client,
             "metadata": shown(options.metadata) if options.metadata else None,
             "pattern": options.pattern,
+            "keep": list(options.keep),
             "quotes": settings.quotes,
             "seed": settings.seed,
             "extras": sorted(settings.extras),

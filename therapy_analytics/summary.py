@@ -52,6 +52,7 @@ def pointers(result: RunResult, writing: Writing) -> list[str]:
     ]
     if result.tagger:
         lines.append(_coded_by(result.tagger))
+    lines += result.told
     lines += _without_strangers(sessions)
     lines += _to_review(sessions)
     if unsure:

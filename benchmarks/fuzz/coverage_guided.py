@@ -11,7 +11,7 @@ import random
 import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path, PosixPath
+from pathlib import Path
 from types import ModuleType
 
 from benchmarks.fuzz.mutators import mutated
@@ -66,29 +66,18 @@ def _seed(corpus: Path, reader: str) -> None:
         shutil.copy(sample, corpus)
 
 
-class _File(PosixPath):
-    """A file that lies in memory; everything else asks it for its name alone."""
-
-    data = b""
-
-    def read_bytes(self) -> bytes:
-        """Return what the file holds."""
-        return self.data
-
-
 def _target(name: str) -> Callable[[bytes], None]:
     """Return what libFuzzer calls: all that a run does with a file that this reader may win."""
     from therapy_analytics.errors import TherapyAnalyticsError
-    from therapy_analytics.readers._base import READERS, ReadOptions, load_source
+    from therapy_analytics.readers._base import READERS, ReadOptions, decoded
     from therapy_analytics.readers._build import Place, build_session, fingerprint, safe_id
 
     reader, options = READERS[name], ReadOptions()
-    path = _File(f"case{reader.suffixes[0]}")
+    path = Path(f"case{reader.suffixes[0]}")
 
     def target(data: bytes) -> None:
-        path.data = data
         try:
-            source = load_source(path, options)
+            source = decoded(path, data, options)
             for raw in reader.read(source) if reader.sniff(source) > 0 else ():
                 session = build_session(raw, Place(str(path), safe_id(raw.name)), raw.metadata, options)
                 fingerprint(session)

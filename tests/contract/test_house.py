@@ -21,8 +21,9 @@ from therapy_analytics.writers import WRITERS
 
 ROOMS = (
     ("errors",),
-    ("registry", "session", "verbs", "cells", "private", "arrow", "third_party"),
+    ("registry", "session", "verbs", "cells", "private", "arrow", "printable", "third_party"),
     ("readers",),
+    ("outputs",),
     ("writers",),
     ("language",),
     ("redact",),
@@ -175,6 +176,7 @@ EXAMPLES: dict[str, tuple[object, ...]] = {
     "DuplicateNameError": ("reader", "x", "here", "there"),
     "BadDataFileError": ("a.toml", "no name", "Give one"),
     "BadOptionError": ("--out", "a file", "Name a folder"),
+    "CannotWriteError": ("results", "the disk is full", "Make room"),
     "CoderServerError": ("http://127.0.0.1:1", "nobody answers", "Start it"),
 }
 

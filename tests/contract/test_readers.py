@@ -19,6 +19,9 @@ from therapy_analytics.readers._metadata import is_metadata
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import ROLES, Session
 
+pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.TablesWarning")
+"""The tables beside these transcripts tell of other sessions as well."""
+
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
 
@@ -64,8 +67,9 @@ def sessions_of(path: Path) -> tuple[Session, ...]:
 
 
 def rewritten(sample: Path, folder: Path, data: bytes) -> Path:
-    """Write other bytes under the sample's name, beside the same table about sessions."""
-    shutil.copy(FOLDERS[0] / "sessions.csv", folder)
+    """Write other bytes under the sample's name, beside the same table about sessions, if there is one."""
+    if (table := sample.with_name("sessions.csv")).is_file():
+        shutil.copy(table, folder)
     path = folder / sample.name
     path.write_bytes(data)
     return path

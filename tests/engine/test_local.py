@@ -95,6 +95,27 @@ def test_a_death_costs_the_one_that_died(pool: Crew) -> None:
     assert list(pool.in_order(_double, [(1,)])) == [((1,), (2,))]  # and the crew goes on
 
 
+def _dies_so_often(batch: tuple[Path, ...]) -> tuple[str, ...]:
+    for path in batch:
+        left = int(path.read_text())
+        if left:
+            path.write_text(str(left - 1))
+            os.kill(os.getpid(), signal.SIGKILL)
+    return tuple(path.name for path in batch)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_an_item_is_lost_only_when_its_process_dies_twice_alone(pool: Crew, tmp_path: Path) -> None:
+    """The system may kill a process for want of memory that others take: that is not the fault of what it worked on."""
+    once, three = tmp_path / "dies_twice", tmp_path / "dies_three_times"
+    once.write_text("2")
+    three.write_text("3")
+    assert list(pool.in_order(_dies_so_often, [(once,), (three,)])) == [
+        ((once,), ("dies_twice",)),
+        ((three,), Lost("died")),
+    ]
+
+
 def test_too_little_memory_in_this_process_costs_one() -> None:
     with crew() as here:
         found = list(here.in_order(_double, [(1, 99, 2), (3,)], apart=_apart))

@@ -114,11 +114,11 @@ def test_loops_of_links_end(tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path) -> bytes:
+    def refuse(self: Path, *_: object) -> bytes:
         raise PermissionError(13, "Permission denied", str(self))
 
     put(tmp_path, "a.txt")
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     assert only_problem(tmp_path / "a.txt").problem == "the file cannot be opened (Permission denied)"
 
 

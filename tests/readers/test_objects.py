@@ -14,7 +14,7 @@ import spacy
 from spacy.tokens import Doc
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.readers import ReadOptions, as_sessions, read
+from therapy_analytics.readers import ReadOptions, TablesWarning, as_sessions, read
 from therapy_analytics.session import Session
 
 SECRET = "heliotrope"
@@ -164,7 +164,8 @@ def test_a_table_about_the_sessions_is_used(tmp_path: Path) -> None:
     path = tmp_path / "about.csv"
     path.write_text("session_id,counselor,site\ndialogue_2,Lou,north\n", encoding="utf-8")
     talk = [("Kim", "It rains."), ("Lou", "So it does.")]
-    first, second = as_sessions([PAIRS, talk], options=ReadOptions(metadata=path))
+    with pytest.warns(TablesWarning, match="no row is about 1 session: dialogue_1"):
+        first, second = as_sessions([PAIRS, talk], options=ReadOptions(metadata=path))
     assert (first.metadata, second.metadata) == ({}, {"counselor": "Lou", "site": "north"})
     assert (second.turns[1].role, second.role_method) == ("therapist", "metadata")
 

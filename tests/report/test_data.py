@@ -332,7 +332,7 @@ def test_a_folder_without_problems_codebook_or_recipe_is_still_shown(copied: Pat
 def test_files_that_were_not_read_are_listed(copied: Path) -> None:
     (copied / "problems.csv").write_text("file,line,problem,what_would_be_right\nx.csv,3,it breaks off,Save it again\n")
     assert data_of(copied)[0]["problems"] == [
-        {"file": "x.csv", "line": "3", "problem": "it breaks off", "remedy": "Save it again"}
+        {"file": "x.csv", "line": "3", "problem": "it breaks off", "remedy": "Save it again", "kind": "not read"}
     ]
 
 

@@ -85,7 +85,7 @@ def without(overview: dict[str, Any]) -> dict[str, Any]:
     """One session without anything to hold it against, and some of its values not defined."""
     bare = copy.deepcopy(overview)
     bare |= {"references": [], "groups": {}, "about": [], "findings": [], "findings_how": "", "limits": []}
-    bare["sessions"] = bare["sessions"][:1]
+    bare |= {"sessions": bare["sessions"][:1], "problems": []}
     for measure in bare["measures"]:
         measure["references"] = {}
     bare["sessions"][0]["values"] = [[None] * 5 for _ in bare["measures"]]
@@ -281,11 +281,13 @@ def test_nothing_to_compare_with(opened: Open, data: Data, tmp_path: Path) -> No
 
 def test_problems_notes_and_limits_are_shown(opened: Open, data: Data, tmp_path: Path) -> None:
     overview = copy.deepcopy(data[0])
-    overview["problems"] = [{"file": "a.docx", "line": 3, "problem": "no table", "remedy": "Save it as text"}]
+    overview["problems"] = [
+        {"file": "a.docx", "line": 3, "problem": "no table", "remedy": "Save it as text", "kind": "check"}
+    ]
     overview["sessions"][0]["notes"] = ["few turns"]
     page = opened(written(tmp_path / "p.html", overview, data[1]))
     text = page.inner_text("section[aria-labelledby=unread]")
-    assert all(said in text for said in ("a.docx", "Save it as text", "few turns", "cannot tell"))
+    assert all(said in text for said in ("a.docx", "Save it as text", "check", "few turns", "cannot tell"))
     page.click("text=1 note")
     assert page.evaluate("document.activeElement.id") == "unread"
 

@@ -175,7 +175,7 @@ def test_an_old_page_stays_where_the_new_one_fails(results: Path, tmp_path: Path
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(BadOptionError, match="No space left"):
-        report(results, out=target)
+        report(results, out=target, replace=True)
     assert [one.name for one in tmp_path.iterdir()] == ["p.html"]
     assert target.read_text() == "old"
 

@@ -99,7 +99,7 @@ def test_figures_are_those_of_scikit_learn(sessions: list[Session], coded: pd.Da
 def test_the_folder_is_safe_and_complete(learnt: Training) -> None:
     assert learnt.out is not None
     names = {path.name for path in learnt.out.iterdir()}
-    assert names == {"model.json", "weights.npz", "codebook.toml", "scores.csv", "model_card.md"}
+    assert names == {".made_from.json", "model.json", "weights.npz", "codebook.toml", "scores.csv", "model_card.md"}
     with np.load(learnt.out / "weights.npz", allow_pickle=False) as archive:
         assert all(np.isfinite(archive[name]).all() for name in archive)
     assert load_tagger(learnt.out).names == ("own_greets",)

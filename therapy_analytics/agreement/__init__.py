@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 from therapy_analytics.agreement._agreement import Agreement, agreement
-from therapy_analytics.agreement._gold import GoldOptions
+from therapy_analytics.agreement._gold import NAMES, GoldOptions
 from therapy_analytics.verbs import call_by_name
 
-__all__ = ["Agreement", "GoldOptions", "agreement"]
+__all__ = ["NAMES", "Agreement", "GoldOptions", "agreement"]
 
 call_by_name(__name__)

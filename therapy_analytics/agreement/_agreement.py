@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from therapy_analytics.agreement._statistics import (
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.tables import DIGITS
 
 TABLES = ("codes", "pairs", "sessions", "calibration", "confusion", "rates")
@@ -50,6 +53,8 @@ class Agreement:
         All that in words (Markdown), with the form of each statistic and the recipe.
     summary : tuple of str
         The same in a few lines.
+    sources : tuple of str
+        The folders and files that it was made from; none where that were tables in memory.
     """
 
     codes: pd.DataFrame
@@ -60,16 +65,45 @@ class Agreement:
     rates: pd.DataFrame
     text: str
     summary: tuple[str, ...]
+    sources: tuple[str, ...] = ()
 
-    def write(self, folder: Path | str, *, figures: bool = True) -> list[Path]:
+    def write(
+        self,
+        folder: Path | str,
+        *,
+        figures: bool = True,
+        replace: bool = False,
+        on_before: Callable[[str], None] = lambda _: None,
+    ) -> list[Path]:
         """Write the tables as CSV, ``agreement.md`` and the figures; return the files.
 
-        What an earlier call wrote there is replaced; nothing else in the folder is touched.
+        Parameters
+        ----------
+        folder : str or Path
+            Made private. What was written there of the same results and human codes is replaced.
+        figures : bool, optional
+            Whether figures are drawn.
+        replace : bool, optional
+            Whether what was written there of other results or codes is replaced as well.
+        on_before : callable, optional
+            Told in a sentence what was replaced.
+
+        Raises
+        ------
+        BadOptionError
+            The folder holds anything else, or the agreement of others that may not be replaced.
+        CannotWriteError
+            The system refused to write.
         """
-        folder = private.folder(Path(folder))
+        folder = Path(folder)
         texts = {f"{name}.csv": csv_of_frame(getattr(self, name), digits=DIGITS) for name in TABLES}
-        paths = [private.write(folder / name, text) for name, text in (texts | {"agreement.md": self.text}).items()]
-        return [*paths, *(self._draw(folder) if figures else [])]
+        texts |= {"agreement.md": self.text}
+        names = {*texts, *(f"{name}.png" for name in FIGURES)}
+        made = Made(what="an agreement", names=names, sources=self.sources, replace=replace, say=on_before)
+        with replaced_in(folder, made) as part:
+            paths = [private.write(part / name, text) for name, text in texts.items()]
+            paths += self._draw(part) if figures else []
+        return [folder / path.name for path in paths]
 
     def _draw(self, folder: Path) -> list[Path]:
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415  # matplotlib is slow to import
@@ -138,7 +172,8 @@ def agreement(
         raise BadOptionError(option, "it is too small", "Give a whole number, such as 2000")
     machine = machine_of(results)
     people = gold_of(machine, gold, options or GoldOptions())
-    return _agreement(machine, people, Resampling(seed, draws), _recipe(gold, options or GoldOptions()))
+    found = _agreement(machine, people, Resampling(seed, draws), _recipe(gold, options or GoldOptions()))
+    return dataclasses.replace(found, sources=sources_of(results, gold))
 
 
 def _recipe(gold: Path | str | pd.DataFrame | None, options: GoldOptions) -> dict[str, Any]:

@@ -97,6 +97,7 @@ def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: G
     """
     labels = _labels(options, machine.codes)
     if gold is None:
+        _refuse_options_of_tables(options)
         rows, place, notes = _brought(machine)
     else:
         table = read_table(gold) if not isinstance(gold, pd.DataFrame) else _as_text(gold)
@@ -111,6 +112,14 @@ def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: G
         known = ", ".join(machine.codes[:6])
         raise BadOptionError(option, "no code in it is one of the machine's", f"Give --map, or columns such as {known}")
     return Gold(values, sets, (*notes, *said))
+
+
+def _refuse_options_of_tables(options: GoldOptions) -> None:
+    """Codes that the transcripts brought stand beside their turns already, and need no table to be understood."""
+    given = {"--columns": bool(options.columns), "--transcripts": options.transcripts is not None}
+    for option in (name for name, is_given in given.items() if is_given):
+        problem = "it is for a table of codes, and none was given"
+        raise BadOptionError(option, problem, "Name the table: tanalyze agree RESULTS CODES.csv, or leave this out")
 
 
 def read_table(path: Path | str) -> pd.DataFrame:

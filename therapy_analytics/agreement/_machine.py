@@ -97,10 +97,27 @@ def _numbers(column: pd.Series) -> np.ndarray:
 
 
 def with_words(machine: Machine, transcripts: Path | str) -> Machine:
-    """Return the codes with what was said beside them, read from the transcripts and kept in memory alone."""
-    from therapy_analytics.readers import read  # noqa: PLC0415  # only where words are needed
+    """Return the codes with what was said beside them, read from the transcripts and kept in memory alone.
 
-    said = {(one.id, turn.index): turn.text for one in read(transcripts) for turn in one.turns}
+    Raises
+    ------
+    BadOptionError
+        None of the transcripts is a session of the results.
+    UnreadableFileError, NothingToReadError
+        A transcript cannot be read, or there is none.
+    """
+    from therapy_analytics.readers import ReadOptions, read_files  # noqa: PLC0415 (only where words are needed)
+    from therapy_analytics.readers._account import Account  # noqa: PLC0415
+
+    said: dict[tuple[str, int], str] = {}
+    for reading in read_files([transcripts], account=Account(ReadOptions())):
+        if reading.problem is not None:
+            raise reading.problem
+        said |= {(one.id, turn.index): turn.text for one in reading.sessions for turn in one.turns}
+    known = set(machine.turns["session_id"])
+    if known.isdisjoint(session for session, _ in said):
+        option, problem = "--transcripts", "none of the sessions in them is one of the results"
+        raise BadOptionError(option, problem, f"The results have sessions such as {', '.join(sorted(known)[:6])}")
     keys = zip(machine.turns["session_id"], machine.turns["turn"], strict=True)
     texts = [said.get((session, int(turn)), "") for session, turn in keys]
     return Machine(machine.turns.assign(text=texts), machine.codes, machine.recipe)

@@ -40,6 +40,8 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 
 _ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST_ID = 40
+_LONGEST_SAID = 250
+"""Letters of what is said of a codebook: a name in it that never ends is not repeated."""
 _OTHER_COLUMNS = ("client", "gold", "n", "p", "therapist")
 """So begin columns that are no codes, and so no book may."""
 
@@ -62,7 +64,12 @@ class Place:
 
     def error(self, problem: str, remedy: str) -> BadDataFileError:
         """Return the error to raise."""
-        return BadDataFileError(self.path, f"{self.code}: {problem}" if self.code else problem, remedy)
+        said = f"{self.code}: {problem}" if self.code else problem
+        return BadDataFileError(self.path, _shortened(said), _shortened(remedy))
+
+
+def _shortened(said: str) -> str:
+    return said if len(said) <= _LONGEST_SAID else f"{said[:_LONGEST_SAID]} ..."
 
 
 def only_known(table: Mapping[str, Any], known: Sequence[str], place: Place) -> None:

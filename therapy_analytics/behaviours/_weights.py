@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import json
-import zipfile
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,16 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.language.data_files import (
+    LARGEST_ARRAYS,
+    LARGEST_TEXT,
+    Wanted,
+    json_list,
+    json_object,
+    parsing,
+    read_arrays,
+    read_bytes,
+)
 from therapy_analytics.session import ROLES, Role
 
 FORMAT = 3
@@ -31,7 +39,8 @@ AIMS = {
 DEFAULT_AIM = "balanced"
 WEIGHTS = Path(__file__).parent / "weights"
 """The weights of the package."""
-_REMEDY = "Install the package again, or rebuild the weights with tools/train_tagger.py"
+REMEDY = "Install the package again; if the model is your own, train it again with tanalyze train"
+_SHORT = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,61 +114,74 @@ def load_weights(folder: Path) -> tuple[str, str, str, tuple[Coded, ...], Weight
     Raises
     ------
     BadDataFileError
-        A file is missing or broken, or the two do not fit each other or this version.
+        A file is missing, broken or too large, or the two do not fit each other or this version.
     """
     digest = hashlib.sha256()
-    raw = [read_file(folder / name, digest) for name in ("model.json", "weights.npz")]
-    try:
-        model = json.loads(raw[0])
-        if model["format"] != FORMAT:
-            problem = f"format {model['format']!r} is not {FORMAT}, the one of this version"
-            raise BadDataFileError(str(folder / "model.json"), problem, _REMEDY)
-        heads = [*model["context_heads"], *model["heads"]]
-        codes = tuple(_coded(entry, heads) for entry in model["codes"])
-        name, version, n_context = str(model["name"]), str(model["version"]), len(model["context_heads"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"not the description of a tagger ({type(error).__name__})"
-        raise BadDataFileError(str(folder / "model.json"), problem, _REMEDY) from None
-    return (
-        name,
-        version,
-        digest.hexdigest(),
-        codes,
-        _arrays(folder / "weights.npz", raw[1], n_context, heads),
-    )
+    about = folder / "model.json"
+    raw = read_file(about, digest, most=LARGEST_TEXT)
+    with parsing(about, "the description of a tagger", REMEDY):
+        model = json_object(raw)
+        check_format(model, FORMAT, about, REMEDY)
+        context, others = json_list(model, "context_heads"), json_list(model, "heads")
+        heads = [*context, *others]
+        codes = tuple(_coded(entry, heads) for entry in json_list(model, "codes", dict))
+        if len(set(heads)) < len(heads) or len({code.column for code in codes}) < len(codes) or not codes:
+            raise ValueError
+        name, version = short_text(model, "name"), short_text(model, "version")
+    arrays = folder / "weights.npz"
+    packed = read_file(arrays, digest, most=LARGEST_ARRAYS)
+    return name, version, digest.hexdigest(), codes, _arrays(arrays, packed, len(context), heads)
 
 
-def read_file(path: Path, digest: Any) -> bytes:
+def read_file(path: Path, digest: Any, *, most: int) -> bytes:
     """Return what is in a file of the weights, and put it into a hash.
 
     Raises
     ------
     BadDataFileError
-        It cannot be opened.
+        It cannot be opened, or has more than so many bytes.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadDataFileError(str(path), "the weights of the tagger cannot be opened", str(error.strerror)) from None
+    data = read_bytes(path, most, what="the file of a model", remedy=REMEDY)
     digest.update(data)
     return data
 
 
-def _coded(entry: dict[str, Any], heads: list[str]) -> Coded:
-    role, on_request = entry["role"], entry["on_request"]
-    if role not in ROLES or not isinstance(on_request, bool):
-        raise ValueError
-    if not set(entry["heads"]) <= set(heads):
-        raise ValueError
-    return Coded(str(entry["column"]), role, tuple(entry["heads"]), thresholds_of(entry), on_request)
-
-
-def thresholds_of(entry: dict[str, Any]) -> dict[str, float]:
-    """Return a code's threshold for each aim.
+def check_format(model: Mapping[str, Any], wanted: int, path: Path, remedy: str) -> None:
+    """Refuse a description that another version of this program wrote.
 
     Raises
     ------
-    ValueError, KeyError, TypeError
+    BadDataFileError
+        Its format is not the one that is wanted.
+    """
+    if model["format"] != wanted:
+        problem = f"the model is not of format {wanted}, the one of this version"
+        raise BadDataFileError(str(path), problem, remedy)
+
+
+def short_text(model: Mapping[str, Any], field: str) -> str:
+    """Return a field that holds a short text on one line; to be called while `parsing`."""
+    value = model[field]
+    if not isinstance(value, str) or not _SHORT.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def _coded(entry: dict[str, Any], heads: list[str]) -> Coded:
+    role, on_request, own = entry["role"], entry["on_request"], json_list(entry, "heads")
+    if role not in ROLES or not isinstance(on_request, bool):
+        raise ValueError
+    if not own or not set(own) <= set(heads):
+        raise ValueError
+    return Coded(short_text(entry, "column"), role, tuple(own), thresholds_of(entry), on_request)
+
+
+def thresholds_of(entry: dict[str, Any]) -> dict[str, float]:
+    """Return a code's threshold for each aim; to be called while `parsing`.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, OverflowError
         One is missing, or lies outside 0 and 1.
     """
     thresholds = {aim: float(entry["thresholds"][aim]) for aim in AIMS}
@@ -177,35 +199,6 @@ def _arrays(path: Path, data: bytes, n_context: int, heads: list[str]) -> Weight
         "lift": (n_context, n_others),
         "bias": (n_heads,),
     }
-    return Weights(heads=tuple(heads), n_context=n_context, **read_arrays(path, data, shapes, remedy=_REMEDY))
-
-
-def read_arrays(
-    path: Path, data: bytes, shapes: Mapping[str, tuple[int, ...]], *, remedy: str
-) -> dict[str, NDArray[np.float64]]:
-    """Return the arrays of an ``.npz`` archive of weights.
-
-    Parameters
-    ----------
-    path, data : Path, bytes
-        Where the archive stands, and what is in it.
-    shapes : mapping of str to tuple of int
-        The arrays that it must hold.
-    remedy : str
-        What to do where it does not.
-
-    Raises
-    ------
-    BadDataFileError
-        It is broken, or an array is missing, of another shape, or not finite.
-    """
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name].astype(np.float64) for name in shapes}
-    except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise BadDataFileError(str(path), f"not an archive of weights ({type(error).__name__})", remedy) from None
-    for name, shape in shapes.items():
-        if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
-            problem = f"the array {name!r} does not have finite numbers of shape {shape}"
-            raise BadDataFileError(str(path), problem, remedy)
-    return arrays
+    wanted = {name: Wanted(shape) for name, shape in shapes.items()}
+    found = read_arrays(path, data, wanted, what="an archive of weights", remedy=REMEDY)
+    return Weights(heads=tuple(heads), n_context=n_context, **found)

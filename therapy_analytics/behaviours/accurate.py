@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +15,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours._weights import DEFAULT_AIM, WEIGHTS, read_file, thresholds_of
+from therapy_analytics.behaviours._weights import (
+    DEFAULT_AIM,
+    WEIGHTS,
+    check_format,
+    read_file,
+    short_text,
+    thresholds_of,
+)
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.encoder import Encoder, encoder_of
 from therapy_analytics.behaviours.features import featurize
 from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
+from therapy_analytics.language.data_files import LARGEST_ENCODER, LARGEST_TEXT, json_list, json_object, parsing
 from therapy_analytics.language.wordpiece import PIECES
 
 FORMAT = 1
@@ -179,29 +186,27 @@ class _Model(NamedTuple):
 def _load(folder: Path) -> _Model:
     path = folder / "accurate.json"
     digest = hashlib.sha256()
-    raw = [read_file(file, digest) for file in (path, folder / "encoder.onnx", PIECES)]
-    try:
-        model = json.loads(raw[0])
-        if model["format"] != FORMAT:
-            problem = f"format {model['format']!r} is not {FORMAT}, the one of this version"
-            raise BadDataFileError(str(path), problem, _REMEDY)
-        heads = [str(name) for name in model["heads"]]
-        blends = {blend.column: blend for blend in (_blend(entry, heads) for entry in model["codes"])}
-        name, version = str(model["name"]), str(model["version"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"not the description of a tagger ({type(error).__name__})"
-        raise BadDataFileError(str(path), problem, _REMEDY) from None
-    return _Model(name, version, digest, encoder_of(raw[1], raw[2], folder / "encoder.onnx"), blends)
+    onnx = folder / "encoder.onnx"
+    files = {path: LARGEST_TEXT, onnx: LARGEST_ENCODER, PIECES: LARGEST_TEXT}
+    raw = [read_file(file, digest, most=most) for file, most in files.items()]
+    with parsing(path, "the description of a tagger", _REMEDY):
+        model = json_object(raw[0])
+        check_format(model, FORMAT, path, _REMEDY)
+        heads = json_list(model, "heads")
+        blends = {blend.column: blend for blend in (_blend(entry, heads) for entry in json_list(model, "codes", dict))}
+        name, version = short_text(model, "name"), short_text(model, "version")
+    return _Model(name, version, digest, encoder_of(raw[1], raw[2], onnx, n_heads=len(heads)), blends)
 
 
 def _blend(entry: dict[str, Any], heads: list[str]) -> Blended:
     lines = np.array([entry["lines"][way] for way in ("clean", "plain")], dtype=np.float64)
-    if lines.shape != (2, 3) or not np.isfinite(lines).all():
+    group = entry["group"]
+    if lines.shape != (2, 3) or not np.isfinite(lines).all() or not isinstance(group, str | None):
         raise ValueError
     return Blended(
-        str(entry["column"]),
+        short_text(entry, "column"),
         heads.index(entry["head"]),
         lines,
-        entry["group"],
+        group,
         thresholds_of(entry),
     )

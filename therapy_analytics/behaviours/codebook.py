@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, Literal
 from therapy_analytics.behaviours import _codebook_form as form
 from therapy_analytics.behaviours._codebook_form import REMEDY, Place, Quality, Status, Unit
 from therapy_analytics.errors import UnknownNameError
+from therapy_analytics.language.data_files import LARGEST_TEXT, read_bytes, toml_table
 from therapy_analytics.session import Role
 
 
@@ -195,15 +195,8 @@ def _among(book: Codebook, wanted: set[str]) -> tuple[Code, ...]:
 def _parsed(path: Path) -> Codebook:
     """Read a file without a look at other books."""
     place = Place(str(path))
-    try:
-        data = path.read_bytes()
-        table = tomllib.loads(data.decode("utf-8-sig"))
-    except OSError as error:
-        raise place.error("the codebook cannot be opened", str(error.strerror)) from None
-    except UnicodeDecodeError:
-        raise place.error("the codebook is not UTF-8 text", "Save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise place.error(f"not valid TOML ({error})", REMEDY) from None
+    data = read_bytes(path, LARGEST_TEXT, what="the codebook", remedy="Split it into several codebooks")
+    table = toml_table(data, path, what="the codebook", remedy=REMEDY)
     form.only_known(table, form.BOOK_FIELDS, place)
     book, source = form.book_id(table, place), form.text(table, "source", place)
     unit = form.one_of(table, "unit", form.UNITS, place, default="turn")

@@ -84,8 +84,17 @@ def framed(role: Role, before: list[int], pieces: list[int]) -> tuple[list[int],
     return [*head, *pieces, END], len(head)
 
 
-def encoder_of(model: bytes, pieces: bytes, path: Path) -> Encoder:
+def encoder_of(model: bytes, pieces: bytes, path: Path, *, n_heads: int) -> Encoder:
     """Return the encoder of what is in ``encoder.onnx``, which stands at a path, and in ``pieces.txt``.
+
+    Parameters
+    ----------
+    model, pieces : bytes
+        What the two files hold.
+    path : Path
+        Of the first, for errors.
+    n_heads : int
+        How many scores it must give for a turn.
 
     Raises
     ------
@@ -94,6 +103,7 @@ def encoder_of(model: bytes, pieces: bytes, path: Path) -> Encoder:
     """
     session = inference_session(model, path)
     try:
+        _check_form(session, n_heads)
         return Encoder(session, WordPiece(pieces.decode("utf-8").split("\n")))
     except (ValueError, KeyError) as error:
         raise _broken(path, error) from None
@@ -121,3 +131,10 @@ def _broken(path: Path, error: Exception) -> BadDataFileError:
     problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
     remedy = "Install the package again, or choose --tagger fast, which does not need it"
     return BadDataFileError(str(path), problem, remedy)
+
+
+def _check_form(session: Any, n_heads: int) -> None:
+    """Refuse a model that takes or gives something else than an encoder does."""
+    (given,) = session.get_outputs()
+    if {one.name for one in session.get_inputs()} != {"pieces", "own"} or given.shape[1:] != [n_heads]:
+        raise ValueError

@@ -73,6 +73,9 @@ class LLMCoder:
             raise BadOptionError("--llm-parallel", "is not between 1 and 256", "4 is usual")
         if not 0 < options.timeout_s <= 86_400:
             raise BadOptionError("--llm-timeout", "is not between 0 and 86400 seconds", "180 is usual")
+        if options.all_codes and options.codebooks:
+            problem = "is for the usual codes; of a codebook that is named, all codes are given"
+            raise BadOptionError("--all-codes", problem, "Leave it out, or leave out --codebook")
         endpoint = parse_endpoint(options.endpoint, allow_remote=options.allow_remote)
         folder = options.cache or default_folder()
         # Unasked the codes of the tagger, so that the tables are the same.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -11,11 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours._weights import REMEDY
 from therapy_analytics.behaviours.accurate import AccurateTagger
 from therapy_analytics.behaviours.codebook import Codebook, builtin_codebooks, load_codebook
 from therapy_analytics.behaviours.tagger import Codes, Tagger, decided, load_tagger
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.language import Batch
+from therapy_analytics.language.data_files import LARGEST_TEXT, json_object, parsing, read_bytes
 
 MARK = "trained"
 """What tells the description of such a model from that of the package's tagger."""
@@ -91,9 +92,12 @@ def _parents() -> dict[str, str]:
 
 def is_own(folder: Path) -> bool:
     """Return whether a folder holds a model that ``tanalyze train`` wrote."""
+    path = folder / "model.json"
     try:
-        return MARK in json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
+        data = read_bytes(path, LARGEST_TEXT, what="the description of a model", remedy=REMEDY)
+        with parsing(path, "the description of a model", REMEDY):
+            return MARK in json_object(data)
+    except BadDataFileError:
         return False
 
 
@@ -115,18 +119,29 @@ def load_own(base: Tagger | AccurateTagger, folder: Path, *, aim: str) -> OwnTag
 
 def codebook_of(folder: Path) -> Codebook | None:
     """Return the codebook in the folder of a model, with those of its codes that the model gives."""
-    if not (folder / CODEBOOK).is_file():
-        return None
-    book = load_codebook(folder / CODEBOOK)
     names = _loaded(folder.resolve(), _stamp(folder)).names
-    return replace(book, codes=tuple(code for code in book.codes if code.column in names))
+    book = _book(folder)
+    return None if book is None else replace(book, codes=tuple(code for code in book.codes if code.column in names))
+
+
+def _book(folder: Path) -> Codebook | None:
+    path = folder / CODEBOOK
+    return load_codebook(path) if path.is_file() else None
 
 
 def _stamp(folder: Path) -> tuple[int, ...]:
-    stats = [(folder / name).stat() for name in ("model.json", "weights.npz") if (folder / name).exists()]
+    stats = [(folder / name).stat() for name in ("model.json", "weights.npz", CODEBOOK) if (folder / name).exists()]
     return tuple(number for one in stats for number in (one.st_mtime_ns, one.st_size))
 
 
 @functools.lru_cache(maxsize=4)
 def _loaded(folder: Path, _: tuple[int, ...]) -> Tagger:
-    return load_tagger(folder)
+    """Load a model whose codes all stand in a codebook: of others, nobody could say what they mean."""
+    tagger = load_tagger(folder)
+    own = _book(folder)
+    books = (*builtin_codebooks(), *((own,) if own else ()))
+    known = {code.column: code.role for book in books for code in book.codes}
+    if any(known.get(code.column) != code.role for code in tagger.codes):
+        problem = "a code of the model stands in no codebook, or for another role"
+        raise BadDataFileError(str(folder / "model.json"), problem, REMEDY)
+    return tagger

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from therapy_analytics.behaviours._weights import read_arrays, read_file
+from therapy_analytics.behaviours._weights import check_format, read_file, short_text
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS, Features, featurize
-from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import AnnotatedSession, TurnArrays
+from therapy_analytics.language.data_files import (
+    LARGEST_ARRAYS,
+    LARGEST_TEXT,
+    Wanted,
+    json_list,
+    json_object,
+    parsing,
+    read_arrays,
+)
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
 from therapy_analytics.language.stretches import Stretches, stretches
 from therapy_analytics.language.tokens import Tokens
@@ -194,28 +201,23 @@ def load_text_model(folder: Path) -> TextModel:
 @functools.cache
 def _load(folder: Path) -> TextModel:
     digest = hashlib.sha256()
-    raw, data = (read_file(folder / name, digest) for name in ("model.json", "weights.npz"))
-    about = _about(folder / "model.json", raw)
-    shapes = {"buckets": N_BUCKETS, "hand": len(HAND), "meaning": DIMENSIONS, "extra": len(about["extras"])}
+    about = _about(folder / "model.json", read_file(folder / "model.json", digest, most=LARGEST_TEXT))
+    arrays = folder / "weights.npz"
+    data = read_file(arrays, digest, most=LARGEST_ARRAYS)
+    rows = {"buckets": N_BUCKETS, "hand": len(HAND), "meaning": DIMENSIONS, "extra": len(about["extras"])}
     n_kinds = len(about["kinds"])
-    wanted: dict[str, tuple[int, ...]] = {name: (n, n_kinds) for name, n in shapes.items()}
-    arrays = read_arrays(folder / "weights.npz", data, wanted | {"bias": (n_kinds,)}, remedy=_REMEDY)
-    parts: dict[str, Any] = {**about, **arrays}
+    wanted = {name: Wanted((n, n_kinds)) for name, n in rows.items()} | {"bias": Wanted((n_kinds,))}
+    found = read_arrays(arrays, data, wanted, what="an archive of weights", remedy=_REMEDY)
+    parts: dict[str, Any] = {**about, **found}
     return TextModel(digest=digest.hexdigest(), **parts)
 
 
 def _about(path: Path, raw: bytes) -> dict[str, Any]:
-    try:
-        model = json.loads(raw)
-        if model["format"] != FORMAT:
-            problem = f"format {model['format']!r} is not {FORMAT}, the one of this version"
-            raise BadDataFileError(str(path), problem, _REMEDY)
-        return {
-            "version": str(model["version"]),
-            "kinds": tuple(map(str, model["kinds"])),
-            "exclusive": bool(model["exclusive"]),
-            "extras": tuple(map(str, model["extras"])),
-        }
-    except (ValueError, KeyError, TypeError) as error:
-        problem = f"not the description of a model of texts ({type(error).__name__})"
-        raise BadDataFileError(str(path), problem, _REMEDY) from None
+    with parsing(path, "the description of a model of texts", _REMEDY):
+        model = json_object(raw)
+        check_format(model, FORMAT, path, _REMEDY)
+        kinds, extras, exclusive = json_list(model, "kinds"), json_list(model, "extras"), model["exclusive"]
+        if not kinds or len(set(kinds)) < len(kinds) or not isinstance(exclusive, bool):
+            raise ValueError
+        version = short_text(model, "version")
+    return {"version": version, "kinds": tuple(kinds), "exclusive": exclusive, "extras": tuple(extras)}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Collection
 from errno import ENOSPC
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from therapy_analytics.errors import place_of
+from therapy_analytics.printable import printable
 from therapy_analytics.third_party import leave_no_font_list
 
 if TYPE_CHECKING:
@@ -33,9 +36,10 @@ def main() -> None:
     """Run the command; whatever happens, end with a sentence and a status, never a traceback."""
     leave_no_font_list()
     try:
-        app()
+        _guard_usage()
+        _command()
     except KeyboardInterrupt:
-        fail("Stopped. What is done is kept: the same command goes on from there.", INTERRUPTED)
+        fail("Stopped. The same command starts it again.", INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has gone. Python would fail once more when it empties standard output at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -48,11 +52,33 @@ def main() -> None:
         fail(_unexpected(error), NOTHING_DONE)
 
 
+def _command() -> None:
+    """Run the command; where Ctrl-C stopped it, which typer passes on as a status without a word, say so again."""
+    try:
+        app()
+    except Ended:
+        raise
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            raise KeyboardInterrupt from end
+        raise
+
+
+def _guard_usage() -> None:
+    """See to it that messages on wrong usage, which repeat words of the command, do not steer the terminal either."""
+    if any(printable(word) != word for word in sys.argv):
+        from typer import rich_utils  # noqa: PLC0415
+
+        from therapy_analytics.progress import Terminal  # noqa: PLC0415
+
+        setattr(rich_utils, "Console", Terminal)  # noqa: B010 (typer has no option for it)
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib import metadata  # noqa: PLC0415
 
-        typer.echo(f"tanalyze {metadata.version('therapy-analytics')}")
+        say(f"tanalyze {metadata.version('therapy-analytics')}")
         raise typer.Exit
 
 
@@ -68,6 +94,9 @@ def root(
 
 # As text: a path would make s3:/ of s3://.
 Paths = Annotated[list[str], typer.Argument(help="Transcripts, and folders of them.", show_default=False)]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Replace what was made there from other files or folders, too.")
+]
 Columns = Annotated[
     str,
     typer.Option(
@@ -92,6 +121,15 @@ Pattern = Annotated[
         help="What the names of the files are made of, as in {counselor}_{client}_{date}.", show_default=False
     ),
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        help="A column of remarks (comment, notes, ...) of the table about the sessions, to be copied all the same. "
+        "May be repeated.",
+        show_default=False,
+    ),
+]
 Lexicons = Annotated[
     list[Path] | None,
     typer.Option(
@@ -101,29 +139,52 @@ Lexicons = Annotated[
 
 
 def read_options(
-    columns: str, therapist: str | None, client: str | None, metadata: str | None, pattern: str | None
+    columns: str,
+    therapist: str | None,
+    client: str | None,
+    metadata: str | None,
+    pattern: str | None,
+    keep: list[str] | None,
 ) -> ReadOptions:
     from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
 
-    return ReadOptions(columns=_pairs(columns), therapist=therapist, client=client, metadata=metadata, pattern=pattern)
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """Parse ``speaker=Who,text=Said``."""
     known = ("speaker", "text", "session", "start", "end", "utterance", "annotator")
-    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
-    wrong = [key.strip() for key, equals, value in pairs if key.strip() not in known or not equals or not value.strip()]
-    if wrong:
-        message = (
-            f"{wrong[0]!r} is not understood. Write pairs such as speaker=Who,text=Said; known: {', '.join(known)}."
+    return ReadOptions(
+        columns=pairs(columns, known, "--columns"), therapist=therapist, client=client, metadata=metadata,
+        pattern=pattern, keep=tuple(keep or ()),
+    )  # fmt: skip
+
+
+def pairs(text: str, known: Collection[str], option: str) -> dict[str, str]:
+    """Parse ``speaker=Who,text=Said``: each name is known, and stands once."""
+    parts = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    found = {key.strip(): value.strip() for key, _, value in parts}
+    wrong = [key.strip() for key, equals, value in parts if key.strip() not in known or not equals or not value.strip()]
+    if wrong or len(found) < len(parts):
+        problem = f"{wrong[0]!r} is not understood" if wrong else "A name stands twice"
+        example = ",".join(f"{name}={name.upper()}" for name in list(known)[:2])
+        raise typer.BadParameter(
+            f"{problem}. Write pairs such as {example}; known: {', '.join(known)}.", param_hint=option
         )
-        raise typer.BadParameter(message, param_hint="--columns")
-    return {key.strip(): value.strip() for key, _, value in pairs}
+    return found
 
 
-def fail(sentence: str, status: int) -> None:
-    typer.echo(f"tanalyze: {sentence}", err=True)
-    raise SystemExit(status)
+def say(*lines: str, err: bool = False) -> None:
+    """Print lines; what in them would steer the terminal stands as a number."""
+    for line in lines:
+        typer.echo(printable(line), err=err)
+
+
+class Ended(SystemExit):
+    """The end of a command that has said why."""
+
+
+def fail(sentence: str, status: int) -> NoReturn:
+    """Say in a sentence why the command ends, and end it."""
+    if status == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who is impatient and presses it again gets no traceback
+    say(f"tanalyze: {sentence}", err=True)
+    raise Ended(status)
 
 
 def _unexpected(error: Exception) -> str:

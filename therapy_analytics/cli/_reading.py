@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from therapy_analytics.cli._app import (
+    INTERRUPTED,
     NOTHING_DONE,
     SOME_FILES_FAILED,
     Client,
     Columns,
+    Keep,
     Lexicons,
     Metadata,
     Paths,
@@ -22,29 +23,34 @@ from therapy_analytics.cli._app import (
     app,
     fail,
     read_options,
+    say,
 )
+from therapy_analytics.cli._tables import show_run
 
 if TYPE_CHECKING:
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.language import Extra
     from therapy_analytics.loading import Form
-    from therapy_analytics.pipeline import RunResult, Writing
     from therapy_analytics.redact import Redaction
     from therapy_analytics.writers import Conversion
-
-_SHOWN = 20
 
 
 @app.command()
 def run(
     paths: Paths,
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the results; an earlier run's are replaced.")] = Path("results"),
+    out: Annotated[
+        Path, typer.Option(help="Folder for the results. An earlier run of the same transcripts goes on in it.")
+    ] = Path("results"),
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the results of other transcripts that the folder holds.")
+    ] = False,
     columns: Columns = "",
     therapist: Therapist = None,
     client: Client = None,
     metadata: Metadata = None,
     pattern: Pattern = None,
+    keep: Keep = None,
     lexicon: Lexicons = None,
     output_format: Annotated[
         str,
@@ -189,7 +195,7 @@ def run(
         explain=explain,
         processes=processes,
         scheduler=_scheduler(engine, scheduler),
-        remote=allow_remote,
+        remote=allow_remote and scheduler is not None,
         on_files=progress.files,
         on_file=progress.file,
         on_total=progress.total,
@@ -213,14 +219,18 @@ def run(
                 extras=frozenset(extra for extra, wanted in asked.items() if wanted),
                 spacy_model=spacy_model,
             ),
-            read_options=read_options(columns, therapist, client, metadata, pattern),
+            read_options=read_options(columns, therapist, client, metadata, pattern, keep),
             writing=writing,
+            replace=replace,
         )
     except TherapyAnalyticsError as error:
         progress.close()
         fail(str(error), NOTHING_DONE)
+    except KeyboardInterrupt:
+        progress.close()
+        fail("Stopped. What is finished is kept: the same command goes on from there.", INTERRUPTED)
     progress.close()
-    _summary(result, writing)
+    show_run(result, writing)
     raise typer.Exit(SOME_FILES_FAILED if result.problems else 0)
 
 
@@ -233,19 +243,21 @@ def inspect(
     client: Client = None,
     metadata: Metadata = None,
     pattern: Pattern = None,
+    keep: Keep = None,
     quotes: Annotated[bool, typer.Option("--quotes", help="Show the first turns, with their words.")] = False,
 ) -> None:
     """Show how each file would be read: reader, encoding, sessions, speakers, roles and why, what is left out."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.readers import inspect as look  # noqa: PLC0415
+    from therapy_analytics.readers._account import Account  # noqa: PLC0415
 
-    options = read_options(columns, therapist, client, metadata, pattern)
-    failed = False
+    options = read_options(columns, therapist, client, metadata, pattern, keep)
+    account, failed = Account(options), False
     try:
-        for one in look(paths, options=options):
+        for one in look(paths, options=options, account=account):
             failed = failed or one.reading.problem is not None
-            for line in one.lines(quotes=quotes):
-                typer.echo(line)
+            say(*one.lines(quotes=quotes))
+        say(*account.lines())
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     raise typer.Exit(SOME_FILES_FAILED if failed else 0)
@@ -262,6 +274,7 @@ def convert(
     client: Client = None,
     metadata: Metadata = None,
     pattern: Pattern = None,
+    keep: Keep = None,
 ) -> None:
     """Write each session in another form, one file a session, and say what that form cannot hold."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
@@ -269,13 +282,13 @@ def convert(
     from therapy_analytics.writers import convert as write  # noqa: PLC0415
 
     os.umask(0o077)
-    options = read_options(columns, therapist, client, metadata, pattern)
+    options = read_options(columns, therapist, client, metadata, pattern, keep)
     try:
         done = write(paths, to, out, options=options)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     _say_what_is_missing(done, to)
-    typer.echo(f"{counted(len(done.files), 'file')} written to {out}")
+    say(f"{counted(len(done.files), 'file')} written to {out}")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
 
@@ -302,6 +315,7 @@ def redact(
     client: Client = None,
     metadata: Metadata = None,
     pattern: Pattern = None,
+    keep: Keep = None,
 ) -> None:
     """Copy transcripts without names, places, dates, numbers: an assist. A person must read every copy."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
@@ -310,7 +324,7 @@ def redact(
     from therapy_analytics.redact import redact as write_copies  # noqa: PLC0415
 
     os.umask(0o077)
-    options = read_options(columns, therapist, client, metadata, pattern)
+    options = read_options(columns, therapist, client, metadata, pattern, keep)
     try:
         done = write_copies(paths, out, options=RedactOptions(to=to, key=key, quotes=quotes), read_options=options)
     except TherapyAnalyticsError as error:
@@ -318,19 +332,18 @@ def redact(
     _say_what_is_missing(done, to)
     for kind, what in KINDS.items():
         if done.removed.get(kind):
-            typer.echo(f"{done.removed[kind]:>7,} {what}")
-    typer.echo(f"{counted(len(done.files), 'file')} written to {out / 'transcripts'}")
-    typer.echo(f"Not everything is found. A person must read every copy; {out / 'review.csv'} says where to look:")
-    typer.echo(f"{counted(done.left, 'place')} in the copies where something was left in that may identify somebody.")
+            say(f"{done.removed[kind]:>7,} {what}")
+    say(f"{counted(len(done.files), 'file')} written to {out / 'transcripts'}")
+    say(f"Not everything is found. A person must read every copy; {out / 'review.csv'} says where to look:")
+    say(f"{counted(done.left, 'place')} in the copies where something was left in that may identify somebody.")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
 
 def _say_what_is_missing(done: Conversion | Redaction, to: str) -> None:
     """Tell of files that could not be read, and of what the form of the copies cannot hold."""
-    for problem in done.problems:
-        typer.echo(f"Not read: {problem}", err=True)
+    say(*(f"Not read: {problem}" for problem in done.problems), *done.told, err=True)
     for session, lost in done.losses:
-        typer.echo(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
+        say(f"{session}: {to} cannot hold its {', '.join(lost)}.", err=True)
 
 
 def _form(name: str) -> Form:
@@ -342,6 +355,9 @@ def _form(name: str) -> Form:
 
 def _figures(plots: bool | None, formats: list[str] | None) -> tuple[str, ...] | None:
     """Return the formats that were asked for; none with --no-plots; None where nothing was said."""
+    if plots is False and formats:
+        message = "--no-plots and --figure-format contradict each other. Leave one of them out."
+        raise typer.BadParameter(message, param_hint="--figure-format")
     if plots is False:
         return ()
     return tuple(formats or ("png",)) if plots or formats else None
@@ -362,35 +378,6 @@ def _say_who_hears(options: TaggerOptions) -> None:
 
     load_coder(options)
     if options.allow_remote:
-        typer.echo(f"The words of the transcripts are sent to {options.endpoint}.", err=True)
+        say(f"The words of the transcripts are sent to {options.endpoint}.", err=True)
         if options.endpoint and options.endpoint.startswith("http:"):
-            typer.echo("They are not encrypted on the way; https would be.", err=True)
-
-
-def _summary(result: RunResult, writing: Writing) -> None:
-    """Print what was found and where it stands."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
-    from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
-
-    shown, caption = columns_shown(result)
-    frame = result.columns(("session_id", "counselor", "n_turns", *(name for _, name in shown)))
-    console = Console(width=None if sys.stdout.isatty() else 100)
-    table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
-    for heading in ("session", "counselor"):
-        table.add_column(heading)
-    for heading in ("turns", *(heading for heading, _ in shown)):
-        table.add_column(Text(heading), justify="right")  # the name of a code may look like markup
-    for row in frame.head(_SHOWN).to_dict("records"):
-        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for _, name in shown]
-        names = (Text(str(row[name])) for name in ("session_id", "counselor"))  # a name may look like markup
-        table.add_row(*names, f"{row['n_turns']:.0f}", *rates)
-    table.caption = caption
-    if len(frame) > _SHOWN:
-        table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
-    console.print(table)
-    for line in pointers(result, writing):
-        console.print(line, markup=False, highlight=False)
+            say("They are not encrypted on the way; https would be.", err=True)

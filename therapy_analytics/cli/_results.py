@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +13,18 @@ from therapy_analytics.cli._app import (
     SOME_FILES_FAILED,
     Client,
     Columns,
+    Keep,
     Metadata,
     Pattern,
+    Replace,
     Therapist,
     app,
     fail,
+    pairs,
     read_options,
+    say,
 )
+from therapy_analytics.cli._tables import show_comparison
 
 
 @app.command()
@@ -69,9 +73,10 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for what is found; an earlier comparison is replaced.")] = Path(
-        "comparison"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder for what is found. An earlier comparison of the same results is replaced.")
+    ] = Path("comparison"),
+    replace: Replace = False,
     draws: Annotated[
         int, typer.Option(help="How often sessions are drawn anew to find the intervals: more is steadier and slower.")
     ] = 10_000,
@@ -96,10 +101,10 @@ def compare(
     )  # fmt: skip
     try:
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
-        found.write(out, plots=plots)
+        found.write(out, plots=plots, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    _show(found.words, out, plots=plots)
+    show_comparison(found.words, out, plots=plots)
 
 
 @app.command()
@@ -134,9 +139,11 @@ def agree(
         Path | None,
         typer.Option(help="Transcripts, to match rows by their words where numbers have shifted.", show_default=False),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for what is found; an earlier one's files are replaced.")] = Path(
-        "agreement"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for what is found. What was found there of the same results and codes is replaced."),
+    ] = Path("agreement"),
+    replace: Replace = False,
     draws: Annotated[
         int,
         typer.Option(
@@ -149,23 +156,22 @@ def agree(
     plots: Annotated[bool, typer.Option("--plots/--no-plots", help="Draw the figures.")] = True,
 ) -> None:
     """Say how far the machine's codes agree with people's, and people's with each other's."""
-    from therapy_analytics.agreement import GoldOptions  # noqa: PLC0415
+    from therapy_analytics.agreement import NAMES, GoldOptions  # noqa: PLC0415
     from therapy_analytics.agreement import agreement as agreement_of  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
 
     os.umask(0o077)
     try:
         options = GoldOptions(
-            columns=dict(pair.strip().split("=", 1) for pair in columns.split(",") if "=" in pair),
+            columns=pairs(columns, NAMES, "--columns"),
             labels=labels, book=book, blank=blank, transcripts=transcripts,
         )  # fmt: skip
         found = agreement_of(results, gold, options=options, seed=seed, draws=draws)
-        found.write(out, figures=plots)
+        found.write(out, figures=plots, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    for line in found.summary:
-        typer.echo(line)
-    typer.echo(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv")
+    say(*(line for told in found.summary for line in told.split("\n")))
+    say(f"{out}: agreement.md (to cite), codes.csv, pairs.csv, sessions.csv, calibration.csv")
 
 
 @app.command()
@@ -177,7 +183,11 @@ def train(
         Path, typer.Argument(help="The transcripts that were coded: a file or a folder.", show_default=False)
     ],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the model; an earlier model is replaced.")] = Path("my_model"),
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for the model. An earlier model of the same codes and transcripts is replaced."),
+    ] = Path("my_model"),
+    replace: Replace = False,
     codebook: Annotated[
         str | None,
         typer.Option(help="What the labels are: your own file (TOML), or bolt, mi, misc, miti.", show_default=False),
@@ -216,6 +226,7 @@ def train(
     client: Client = None,
     metadata: Metadata = None,
     pattern: Pattern = None,
+    keep: Keep = None,
     beside: Annotated[
         str, typer.Option(help="Which tagger of the package is scored on the same turns, to compare: accurate or fast.")
     ] = "accurate",
@@ -224,25 +235,25 @@ def train(
     ] = 0,
 ) -> None:
     """Learn the tagger anew, or codes of your own, from codes that people gave, and say how good that is."""
+    from therapy_analytics.agreement import NAMES  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.training import TrainOptions  # noqa: PLC0415
     from therapy_analytics.training import train as learn  # noqa: PLC0415
 
     os.umask(0o077)
-    pairs = dict(pair.partition("=")[::2] for pair in code_columns.split(",") if pair.strip())
+    columns_of_codes = pairs(code_columns, NAMES, "--code-columns")
     try:
         options = TrainOptions(
-            codebook=codebook, columns=pairs, blank=blank, only=tuple(only or ()), group=group, warm_start=not cold,
-            beside=beside, seed=seed,
+            codebook=codebook, columns=columns_of_codes, blank=blank, only=tuple(only or ()), group=group,
+            warm_start=not cold, beside=beside, seed=seed,
         )  # fmt: skip
         found = learn(
             codes, transcripts, out, options=options,
-            read_options=read_options(columns, therapist, client, metadata, pattern),
+            read_options=read_options(columns, therapist, client, metadata, pattern, keep), replace=replace,
         )  # fmt: skip
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    for line in found.words:
-        typer.echo(line)
+    say(*(line for told in found.words for line in told.split("\n")))
     raise typer.Exit(0 if found.out else SOME_FILES_FAILED)
 
 
@@ -253,6 +264,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="The page. Default: report.html in that folder.", show_default=False)
     ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace another file of that name, too.")] = False,
     quotes: Annotated[
         bool, typer.Option("--quotes", help="Put in what was said; the run must have been made with --quotes, too.")
     ] = False,
@@ -266,11 +278,11 @@ def report(
 
     os.umask(0o077)
     try:
-        page = write(results, out=out, quotes=quotes, most_sessions=most_sessions)
+        page = write(results, out=out, quotes=quotes, most_sessions=most_sessions, replace=replace)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     held = "the words of the transcripts" if quotes else "no words of the transcripts"
-    typer.echo(f"{page}: open it in a browser. It holds {held}.")
+    say(f"{page}: open it in a browser. It holds {held}.")
 
 
 @app.command()
@@ -283,8 +295,9 @@ def export(
     ] = "parquet",
     out: Annotated[
         Path,
-        typer.Option(help="Folder for the files; an earlier export to the same form is replaced."),
+        typer.Option(help="Folder for the files. An earlier export of the same results to the same form is replaced."),
     ] = Path("export"),
+    replace: Replace = False,
 ) -> None:
     """Write the tables of a run for R, Stata or SPSS, each column with what it means."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
@@ -292,10 +305,10 @@ def export(
 
     os.umask(0o077)
     try:
-        files = export_tables(results, out, to=to)
+        files = export_tables(results, out, to=to, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    typer.echo("\n".join(str(path) for path in files))
+    say(*map(str, files))
 
 
 @app.command()
@@ -317,15 +330,9 @@ def codebook(
         table = codes_table([codebook_named(book) for book in books]) if books else analyze([], extras=EXTRAS).codebook
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
-    sys.stdout.write(csv_of_frame(table))
+    say(*csv_of_frame(table).removesuffix("\n").split("\n"))
 
 
-def _show(words: str, out: Path, *, plots: bool) -> None:
-    """Print what a comparison says, less how it was done, which stands in its file."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.markdown import Markdown  # noqa: PLC0415
-
-    console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(Markdown(words.partition("## How it was done")[0]))
-    files = "comparison.md (these words), comparison.csv, groups.csv" + (", a figure a family" if plots else "")
-    console.print(f"{out}: {files}", markup=False, highlight=False)
+def _say(sentence: str) -> None:
+    """Tell something that is no result."""
+    say(sentence, err=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -23,6 +23,7 @@ from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._statistics import COLUMNS, comparison_table, groups_table, sides
 from therapy_analytics.compare._words import beside_references, findings, repeated
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.outputs import sources_of
 
 DRAWS = 10_000
 _PACKAGES = ("numpy", "scipy", "pandas", "statsmodels")
@@ -88,6 +89,8 @@ class Comparison:
         What differs, what does not, what cannot be told: Markdown, as ``comparison.md``.
     recipe : mapping of str to object
         All that is needed to do it again.
+    sources : tuple of str
+        The folders and files that it was made from; none where that were tables in memory.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -97,6 +100,7 @@ class Comparison:
     more: tuple[More, ...] = field(default=(), repr=False)
     words: str = field(repr=False)
     recipe: Mapping[str, Any] = field(repr=False)
+    sources: tuple[str, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.table)} rows; print it for what they say)"
@@ -104,11 +108,37 @@ class Comparison:
     def __str__(self) -> str:
         return self.words
 
-    def write(self, out: str | Path, *, plots: bool = True) -> Path:
-        """Write tables, words and a figure for each family of measures into a folder, which is made private."""
+    def write(
+        self,
+        out: str | Path,
+        *,
+        plots: bool = True,
+        replace: bool = False,
+        on_before: Callable[[str], None] = lambda _: None,
+    ) -> Path:
+        """Write tables, words and a figure for each family of measures into a folder, which is made private.
+
+        Parameters
+        ----------
+        out : str or Path
+            The folder. An earlier comparison of the same results in it is replaced.
+        plots : bool, optional
+            Whether figures are drawn.
+        replace : bool, optional
+            Whether a comparison of other results is replaced as well.
+        on_before : callable, optional
+            Told in a sentence what was replaced.
+
+        Raises
+        ------
+        BadOptionError
+            The folder holds anything else, or a comparison of other results that may not be replaced.
+        CannotWriteError
+            The system refused to write.
+        """
         from therapy_analytics.compare._write import write  # noqa: PLC0415 (matplotlib is slow to import)
 
-        return write(self, Path(out), plots=plots)
+        return write(self, Path(out), plots=plots, replace=replace, on_before=on_before)
 
 
 def compare(
@@ -201,7 +231,10 @@ def _compared(
     recipe = _recipe(read, data, options, affordable(data, len(data.names) + len(pairs), options.draws))
     warnings = [*read.warnings, *data.notes, *([why_not] if against == REFERENCE and why_not else [])]
     words = _words(data, pairs, [table, within, changed], more, (warnings, recipe))
-    return Comparison(table=table, groups=groups, within=within, change=changed, more=more, words=words, recipe=recipe)
+    return Comparison(
+        table=table, groups=groups, within=within, change=changed, more=more, words=words, recipe=recipe,
+        sources=sources_of(*sources, options.gold),
+    )  # fmt: skip
 
 
 def _with_references(

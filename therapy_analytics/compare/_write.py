@@ -1,14 +1,15 @@
-"""The folder of a comparison: made private, emptied of an earlier one, written file by file."""
+"""The folder of a comparison: made private, all its files put there at once."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from therapy_analytics import private
 from therapy_analytics.compare._measures import CORE
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.outputs import Made, replaced_in
 from therapy_analytics.results import write_csv
 
 if TYPE_CHECKING:
@@ -18,9 +19,16 @@ RECIPE = "comparison.json"
 _FILES = ("comparison.csv", "groups.csv", "within.csv", "change.csv", "comparison.md", RECIPE)
 
 
-def write(found: Comparison, out: Path, *, plots: bool) -> Path:
-    """Write a comparison; raise `BadOptionError` where the folder holds anything else."""
-    _prepare(out)
+def write(found: Comparison, out: Path, *, plots: bool, replace: bool, on_before: Callable[[str], None]) -> Path:
+    """Write a comparison; raise `BadOptionError` where the folder holds anything else, or one of other results."""
+    names = {*_FILES, *_earlier(out)}
+    made = Made(what="a comparison", names=names, sources=found.sources, replace=replace, say=on_before)
+    with replaced_in(out, made) as part:
+        _fill(found, part, plots=plots)
+    return out
+
+
+def _fill(found: Comparison, out: Path, *, plots: bool) -> None:
     tables = {"comparison.csv": found.table, "groups.csv": found.groups}
     tables |= {name: one for name, one in (("within.csv", found.within), ("change.csv", found.change)) if len(one)}
     tables |= {f"{one.name}.csv": one.table for one in found.more}
@@ -33,7 +41,6 @@ def write(found: Comparison, out: Path, *, plots: bool) -> Path:
     private.write(out / "comparison.md", found.words)
     if figures:
         _draw(found, out, figures)
-    return out
 
 
 def _families(found: Comparison) -> dict[str, None]:
@@ -49,21 +56,6 @@ def _draw(found: Comparison, out: Path, families: dict[str, None]) -> None:
         table = most_different(found.groups[found.groups["family"] == family], found.table, common=CORE)
         path = private.fresh(out / f"comparison_{family}.png")
         save(PLOTS["comparison"], table, path, figsize=figure_size(table))
-
-
-def _prepare(out: Path) -> None:
-    """Make the folder private and empty of an earlier comparison; touch nothing else."""
-    option = "--out"
-    if out.exists() and not out.is_dir():
-        raise BadOptionError(option, f"{out} is a file", "Name a folder")
-    earlier = {*_FILES, *_earlier(out)}
-    strangers = sorted(path.name for path in out.iterdir() if path.name not in earlier) if out.is_dir() else []
-    if strangers:
-        problem = f"{out} holds other things than a comparison ({strangers[0]}, ...)"
-        raise BadOptionError(option, problem, "Name a new or an empty folder")
-    private.folder(out).chmod(private.FOLDER)
-    for name in earlier:
-        (out / name).unlink(missing_ok=True)
 
 
 def _earlier(out: Path) -> list[str]:

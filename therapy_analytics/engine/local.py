@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import signal
@@ -16,6 +17,13 @@ from therapy_analytics.errors import BadOptionError
 
 _LASTING = one_thread()
 """Of a process of a pool: entered once, and never left."""
+TRIES_ALONE = 2
+"""How often a process may die with one item alone before the item is given up.
+
+The system may have killed the process for want of memory that another program took.
+"""
+TRIES_TO_START = 3
+"""How often a process with nothing to do may die before it is said that none can be started."""
 _GUARD = 'In a script of your own, write what it does below a line `if __name__ == "__main__":`'
 
 
@@ -70,12 +78,12 @@ class Pool(Crew):
 
     def submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         """Give an item to the pool."""
-        return self._pool.submit(function, item)
+        return _submitted(self._pool, function, item)
 
     def mend(self) -> None:
         """Take another pool, unless that was done for an item that broke with this one."""
         try:
-            self._pool.submit(int).result()
+            _submitted(self._pool, int).result()
         except BrokenExecutor:
             self._pool.shutdown(wait=False)
             self._pool = _fresh(self._width)
@@ -101,8 +109,7 @@ class _PoolRow(Row[Item, Result]):
             return future
 
     def alone(self, item: Item) -> Result:
-        with _fresh(1) as one:
-            return one.submit(self.function, item).result()
+        return _in_a_fresh_process(functools.partial(self.function, item), tries=TRIES_ALONE)
 
     def settle(self) -> None:
         super().settle()
@@ -112,11 +119,44 @@ class _PoolRow(Row[Item, Result]):
         self._pool.mend()
 
 
+def _in_a_fresh_process(function: Callable[[], Result], *, tries: int) -> Result:
+    """Call a function in a process that does nothing else, and again in another one if that process dies.
+
+    Raises
+    ------
+    BrokenExecutor
+        The process died each time.
+    """
+    while True:
+        tries -= 1
+        try:
+            with _fresh(1) as one:
+                return _submitted(one, function).result()
+        except BrokenExecutor:
+            if not tries:
+                raise
+
+
+def _submitted(pool: ProcessPoolExecutor, function: Callable[..., Result], *arguments: object) -> Future[Result]:
+    """Give work to a pool; a process that is started for it does not hear Ctrl-C from its first moment on.
+
+    A terminal sends Ctrl-C to all processes. One that is still loading its modules would print a traceback. A process
+    inherits from the thread that starts it which signals wait, so the signal is made to wait in this thread until the
+    process is there. Windows has no such mask; there a process ignores Ctrl-C once `_begin` has run.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        return pool.submit(function, *arguments)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(function, *arguments)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _prove() -> None:
     """Refuse to go on where processes die before they have anything to do: that is no item's fault."""
     try:
-        with _fresh(1) as one:
-            one.submit(int).result()
+        _in_a_fresh_process(int, tries=TRIES_TO_START)
     except BrokenExecutor:
         remedy = f"{_GUARD}; or take one process, or --engine dask"
         raise BadOptionError("processes", "no other process can be started", remedy) from None

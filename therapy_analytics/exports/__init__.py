@@ -12,9 +12,9 @@ from pathlib import Path
 
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import UnknownNameError
-from therapy_analytics.exports._files import prepare
 from therapy_analytics.exports._sheets import TABLES, Sheet, sheets_of
 from therapy_analytics.loading import load
+from therapy_analytics.outputs import Made, replaced_in, sources_of
 
 FORMS = ("parquet", "stata", "spss")
 """What tables can be exported to."""
@@ -35,7 +35,14 @@ class _Form:
         return [*(f"{table}{self.suffix}" for table in TABLES), *([self.names] if self.names else [])]
 
 
-def export(results: Analysis | str | Path, out: str | Path, *, to: str = "parquet") -> list[Path]:
+def export(
+    results: Analysis | str | Path,
+    out: str | Path,
+    *,
+    to: str = "parquet",
+    replace: bool = False,
+    on_before: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
     """Write the tables of an analysis for R, Stata, SPSS, or any program that reads Parquet.
 
     Parameters
@@ -43,10 +50,15 @@ def export(results: Analysis | str | Path, out: str | Path, *, to: str = "parque
     results : Analysis, str or Path
         What `analyze` returned, or a folder that ``tanalyze run`` wrote.
     out : str or Path
-        Folder for the files, made if need be (private, 0700). An earlier export to the same form is replaced.
+        Folder for the files, made if need be (private, 0700). An earlier export of the same results to the same form
+        is replaced.
     to : {"parquet", "stata", "spss"}, optional
         ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need pyreadstat
         (``pip install 'therapy-analytics[stats]'``), ``parquet`` needs pyarrow (``[parquet]``).
+    replace : bool, optional
+        Whether exports of other results, in whichever form, are replaced as well.
+    on_before : callable, optional
+        Told in a sentence what was replaced.
 
     Returns
     -------
@@ -60,7 +72,10 @@ def export(results: Analysis | str | Path, out: str | Path, *, to: str = "parque
     UnknownNameError
         There is no such form.
     BadOptionError
-        A library is missing, the folder holds other things than exports, or the results cannot be read.
+        A library is missing, the folder holds other things than exports or exports of other results, or the results
+        cannot be read.
+    CannotWriteError
+        The system refused to write.
 
     Notes
     -----
@@ -71,8 +86,13 @@ def export(results: Analysis | str | Path, out: str | Path, *, to: str = "parque
     form.check()
     analysis = results if isinstance(results, Analysis) else load(results)
     out = Path(out)
-    prepare(out, form.files, known=[name for one in FORMS for name in _form(one).files])
-    form.write(sheets_of(analysis), out)
+    known = {name for one in FORMS for name in _form(one).files}
+    made = Made(
+        what="exported tables", names=form.files, beside=known.difference(form.files), sources=sources_of(results),
+        replace=replace, say=on_before,
+    )  # fmt: skip
+    with replaced_in(out, made) as part:
+        form.write(sheets_of(analysis), part)
     return [out / name for name in form.files if (out / name).is_file()]
 
 

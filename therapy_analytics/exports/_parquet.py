@@ -29,7 +29,8 @@ def write(sheets: Sequence[Sheet], out: Path) -> None:
         fields = [field.with_metadata(_told(sheet, field.name)) for field in table.schema]
         schema = arrow.schema(fields, metadata=table.schema.metadata)
         whole = arrow.Table.from_arrays(table.columns, schema=schema)
-        arrow.parquet.write_table(whole, path, compression="zstd")
+        with path.open("wb") as file:  # by its name, pyarrow opens none that is not UTF-8
+            arrow.parquet.write_table(whole, file, compression="zstd")
 
 
 def _told(sheet: Sheet, column: str) -> dict[str, str]:

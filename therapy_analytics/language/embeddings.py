@@ -13,7 +13,6 @@ Arora, S., Liang, Y., & Ma, T. (2017). A simple but tough-to-beat baseline for s
 from __future__ import annotations
 
 import functools
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from therapy_analytics.errors import BadDataFileError
+from therapy_analytics.language.data_files import LARGEST_ARRAYS, LARGEST_TEXT, Wanted, read_arrays, read_bytes
 from therapy_analytics.language.wordpiece import PIECES, WordPiece, words
 
 DIMENSIONS = 256
@@ -30,6 +30,7 @@ MOST_KNOWN = 50_000
 """So many words are remembered with their pieces, some 10 MB; then the memory begins anew."""
 VECTORS = PIECES.parent / "vectors.npz"
 """The vectors of the package, one a piece, in the order of `PIECES`."""
+_WHAT = "the word vectors"
 _REMEDY = "Install the package again, or rebuild the vectors with tools/build_vectors.py"
 
 
@@ -151,33 +152,22 @@ def load_embeddings(folder: Path | None = None) -> Embeddings:
 def _load(folder: Path) -> Embeddings:
     pieces = _pieces(folder / PIECES.name)
     path = folder / VECTORS.name
-    data = io.BytesIO(_bytes(path))
-    try:
-        with np.load(data, allow_pickle=False) as archive:
-            vectors, scales = archive["vectors"], archive["scales"]
-    except Exception as error:  # noqa: BLE001 (what broken archives raise is not said, and of many kinds)
-        raise BadDataFileError(str(path), f"not an archive of vectors ({type(error).__name__})", _REMEDY) from None
-    shape = (len(pieces), DIMENSIONS)
-    if (vectors.shape, vectors.dtype, scales.shape, scales.dtype) != (shape, np.int8, shape[:1], np.float32):
-        problem = f"does not hold eight-bit vectors of shape {shape}, and a scale for each"
-        raise BadDataFileError(str(path), problem, _REMEDY)
-    if not (np.isfinite(scales) & (scales >= 0)).all():
-        raise BadDataFileError(str(path), "a scale is negative or not finite", _REMEDY)
-    return Embeddings(WordPiece(pieces), vectors, scales)
+    wanted = {
+        "vectors": Wanted((len(pieces), DIMENSIONS), ("int8",), "int8"),
+        "scales": Wanted((len(pieces),), ("float32",), "float32"),
+    }
+    data = read_bytes(path, LARGEST_ARRAYS, what=_WHAT, remedy=_REMEDY)
+    found = read_arrays(path, data, wanted, what="an archive of vectors", remedy=_REMEDY)
+    if not (found["scales"] >= 0).all():
+        raise BadDataFileError(str(path), "a scale is negative", _REMEDY)
+    return Embeddings(WordPiece(pieces), found["vectors"], found["scales"])
 
 
 def _pieces(path: Path) -> list[str]:
     try:
-        pieces = _bytes(path).decode("utf-8").split("\n")
+        pieces = read_bytes(path, LARGEST_TEXT, what=_WHAT, remedy=_REMEDY).decode("utf-8").split("\n")
     except UnicodeDecodeError:
         raise BadDataFileError(str(path), "not text in UTF-8", _REMEDY) from None
     if "[UNK]" not in pieces:
         raise BadDataFileError(str(path), "not a list of pieces: [UNK] is missing", _REMEDY)
     return pieces
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadDataFileError(str(path), "the word vectors cannot be opened", str(error.strerror)) from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from therapy_analytics.errors import BadDataFileError, DuplicateNameError
+from therapy_analytics.language.data_files import LARGEST_TEXT, read_bytes, toml_table
 
+_NO_LIST = "it is not written as a word list is"
 MAX_PHRASE = 4
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -65,15 +66,9 @@ def load_lexicon(path: str | Path) -> Lexicon:
         The file does not have the form of a lexicon.
     """
     path = Path(path)
-    try:
-        data = path.read_bytes()
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise BadDataFileError(str(path), "the lexicon cannot be opened", str(error.strerror)) from None
-    except UnicodeDecodeError:
-        raise BadDataFileError(str(path), "the lexicon is not UTF-8 text", "Save it as UTF-8") from None
+    data = read_bytes(path, LARGEST_TEXT, what="the lexicon", remedy="Split it into several lexicons")
     parse = _parse_dic if path.suffix.lower() == ".dic" else _parse_toml
-    return parse(text, path, hashlib.sha256(data).hexdigest())
+    return parse(data, path, hashlib.sha256(data).hexdigest())
 
 
 @functools.cache
@@ -93,13 +88,8 @@ def lexicon_folder() -> Path:
     return installed if installed.is_dir() else package.parent / "lexicons"
 
 
-def _parse_toml(text: str, path: Path, sha256: str) -> Lexicon:
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadDataFileError(
-            str(path), f"it is not written as a word list is (TOML: {error})", "docs/lexicons.md has an example"
-        ) from None
+def _parse_toml(raw: bytes, path: Path, sha256: str) -> Lexicon:
+    data = toml_table(raw, path, what="the lexicon", remedy="docs/lexicons.md has an example", problem=_NO_LIST)
     name = _name(data.get("name"), path)
     categories = data.get("categories")
     if not isinstance(categories, dict) or not categories:
@@ -126,7 +116,11 @@ def _toml_category(lexicon: str, key: str, table: Any, path: Path) -> Category:
     return Category(name, str(table.get("definition", "")), _entries(words, path))
 
 
-def _parse_dic(text: str, path: Path, sha256: str) -> Lexicon:
+def _parse_dic(data: bytes, path: Path, sha256: str) -> Lexicon:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadDataFileError(str(path), "the lexicon is not UTF-8 text", "Save it as UTF-8") from None
     parts = re.split(r"^%.*$", text, maxsplit=2, flags=re.MULTILINE)
     if len(parts) != 3:
         raise BadDataFileError(
@@ -143,7 +137,8 @@ def _parse_dic(text: str, path: Path, sha256: str) -> Lexicon:
         entry, *numbers = line.strip().split("\t") if "\t" in line.strip() else line.split()
         for number in " ".join(numbers).split():
             if number not in labels:
-                raise BadDataFileError(str(path), f"an entry uses the unknown category {number}", "List it above")
+                named = number[:20] if number.isalnum() else "of another name than a number"
+                raise BadDataFileError(str(path), f"an entry uses the unknown category {named}", "List it above")
             words[number].append(entry)
     name = _slug(path.stem)
     return Lexicon(

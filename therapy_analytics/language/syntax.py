@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics import third_party
 from therapy_analytics.errors import BadDataFileError, BadOptionError
+from therapy_analytics.language.data_files import MB
 from therapy_analytics.language.tokens import spans
 
 UPOS: tuple[str, ...] = (
@@ -37,9 +38,12 @@ UPOS: tuple[str, ...] = (
 """The universal part-of-speech tags, in alphabetical order."""
 
 _SHIPPED = Path(__file__).with_name("syntax_model")
+LARGEST_PIPELINE = 2048 * MB
+"""Bytes of all files of a spaCy pipeline together; the largest that spaCy offers have a quarter of that."""
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u2018\u02bc\u00b4", "'"))
 _NEEDED = frozenset({"tok2vec", "transformer", "curated_transformer", "tagger", "morphologizer", "attribute_ruler"})
 _BATCH_TOKENS = 2_000
+_TRIED = "She told me, when I slept well, that 2 of the old books were lost there and she does not know why."
 
 
 def tag(texts: Sequence[str], *, model: str | None = None) -> NDArray[np.int8]:
@@ -102,12 +106,15 @@ def _load(name: str) -> Any:
     if not spacy.util.is_package(name) and not Path(name).is_dir():
         remedy = f"Install it (python -m spacy download {name}), or leave the option out to use the tagger included"
         raise BadOptionError("--spacy-model", f"there is no spaCy pipeline {name!r} on this machine", remedy)
+    remedy = "Install it again, in the version that belongs to your spaCy (python -m spacy validate)"
+    if sum(path.stat().st_size for path in Path(name).rglob("*") if path.is_file()) > LARGEST_PIPELINE:
+        raise BadDataFileError(name, f"the pipeline has more than {LARGEST_PIPELINE // MB} MB", remedy)
     try:
         nlp = spacy.load(name)
-    except (OSError, ValueError, LookupError, ImportError) as error:
+        list(nlp.pipe([_document(nlp, _TRIED)]))  # a broken part may show only when it is used
+    except Exception as error:  # noqa: BLE001 (what a broken part makes spaCy raise is of many kinds)
         problem = f"spaCy cannot load this pipeline ({type(error).__name__})"
-        remedy = "Install it again, in the version that belongs to your spaCy (python -m spacy validate)"
-        raise BadDataFileError(name, problem, remedy) from error
+        raise BadDataFileError(name, problem, remedy) from None
     _keep_tagging(nlp, name)
     return nlp
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 
@@ -72,7 +72,7 @@ def column_names(folder: Path, table: str) -> list[str]:
 
 def _columns(path: Path) -> list[str]:
     parquet = _library(path).parquet
-    names: list[str] = _safely(lambda: parquet.read_schema(path).names, path)
+    names: list[str] = _safely(lambda file: parquet.read_schema(file).names, path)
     return names
 
 
@@ -134,7 +134,7 @@ def _part(path: Path, types: Mapping[str, str], ids: Collection[str] | None, nam
     found = None if ids is None else [(_ID, "in", sorted(ids))]
     options = {"columns": asked, "filters": found, "page_checksum_verification": True}
     # A folder on the way may be called as=it; that is no column.
-    table = _safely(lambda: parquet.read_table(path, partitioning=None, **options), path)
+    table = _safely(lambda file: parquet.read_table(file, partitioning=None, **options), path)
     return _typed(table, types, path)
 
 
@@ -182,10 +182,11 @@ def _frame(table: Any, types: Mapping[str, str], arrow: Any) -> pd.DataFrame:
     return frame
 
 
-def _safely(read: Callable[[], Any], path: Path) -> Any:
+def _safely(read: Callable[[IO[bytes]], Any], path: Path) -> Any:
     arrow = _library(path)
     try:
-        return read()
+        with path.open("rb") as file:  # by its name, pyarrow opens none that is not UTF-8
+            return read(file)
     except FileNotFoundError:
         raise BadDataFileError(str(path), _ABSENT, AGAIN) from None
     except (arrow.ArrowException, OSError, ValueError, LookupError, TypeError) as error:

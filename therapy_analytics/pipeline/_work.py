@@ -95,12 +95,15 @@ class Outcome:
 
     Attributes
     ----------
+    finished : list of str
+        The ids of its sessions whose files are there, as this run wants them.
     n_kept : int
-        Sessions that were done before.
+        How many of these an earlier run had finished.
     problems : list of UnreadableFileError
         What must be said of those that could not be measured.
     """
 
+    finished: list[str] = field(default_factory=list)
     n_kept: int = 0
     problems: list[UnreadableFileError] = field(default_factory=list)
 
@@ -113,15 +116,18 @@ def write_item(item: Item, *, work: Work) -> Outcome:
     keys = work.keys_of(sessions)
     left = [session for session in sessions if not _has_folder(keys[session.id], session.id, work)]
     if work.form == "csv":
-        outcome.n_kept = len(sessions) - len(left)
+        waiting = {session.id for session in left}
+        outcome.finished += [session.id for session in sessions if session.id not in waiting]
+        outcome.n_kept = len(outcome.finished)
         for batch in in_batches(left, work.settings.turns_per_batch):
-            outcome.problems += _isolated(batch, lambda some: _write_folders(_tables(some, work), keys, work))
+            _isolated(batch, lambda some: _write_folders(_tables(some, work), keys, work), outcome)
     else:
         part = hash_of_all([work.key, work.about, work.gold, [key.tables for key in keys.values()]])
         known = None if left else _part(item.name, part, work)
         if known is None:
-            outcome.problems += _write_part(item.name, part, sessions, keys, work)
+            _write_part(item.name, part, sessions, keys, work, outcome)
         else:
+            outcome.finished += known.ids
             outcome.n_kept = len(known.ids)
             outcome.problems += known.unmeasured
     return outcome
@@ -132,7 +138,7 @@ def _part(name: str, key: str, work: Work) -> Part | None:
     return known if known is not None and known.key == key and part_is_whole(known, work.out, name) else None
 
 
-def _write_part(item: str, key: str, sessions: Sequence[Session], keys: Keys, work: Work) -> list[UnreadableFileError]:
+def _write_part(item: str, key: str, sessions: Sequence[Session], keys: Keys, work: Work, outcome: Outcome) -> None:
     batches: list[BatchTables] = []
 
     def take(some: Sequence[Session]) -> None:
@@ -140,8 +146,9 @@ def _write_part(item: str, key: str, sessions: Sequence[Session], keys: Keys, wo
         _write_folders(found, keys, work)
         batches.append(found)
 
-    batched = in_batches(sessions, work.settings.turns_per_batch)
-    problems = [problem for batch in batched for problem in _isolated(batch, take)]
+    n_before = len(outcome.problems)
+    for batch in in_batches(sessions, work.settings.turns_per_batch):
+        _isolated(batch, take, outcome)
     if batches:
         tables = part_tables(batches, work.about, work.gold)
         part = Part(
@@ -150,10 +157,9 @@ def _write_part(item: str, key: str, sessions: Sequence[Session], keys: Keys, wo
             responses=tuple(row for batch in batches for row in batch.answers),
             counted=sum((Counter(batch.found.counts) for batch in batches), Counter()),
             n_dyads=len(tables["dyads"]),
-            problems=tuple((one.path, one.problem, one.remedy) for one in problems),
+            problems=tuple((one.path, one.problem, one.remedy) for one in outcome.problems[n_before:]),
         )
         write_part(tables, work.out, item, part)
-    return problems
 
 
 def _write_folders(found: BatchTables, keys: Keys, work: Work) -> None:
@@ -175,17 +181,20 @@ def _has_folder(key: Key, session: str, work: Work) -> bool:
     return True
 
 
-def _isolated(batch: Sequence[Session], work: Callable[[Sequence[Session]], None]) -> list[UnreadableFileError]:
-    """Work on a batch; return what must be said of sessions in it that a defect of this program stopped."""
+def _isolated(batch: Sequence[Session], work: Callable[[Sequence[Session]], None], outcome: Outcome) -> None:
+    """Work on a batch, and note of each session that it is finished, or that a defect of this program stopped it."""
     try:
         work(batch)
     except (TherapyAnalyticsError, OSError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 (one session must not cost the others; its name and place are told)
         if len(batch) > 1:
-            return [problem for session in batch for problem in _isolated((session,), work)]
-        return [_defect(batch[0], place_of(error))]
-    return []
+            for session in batch:
+                _isolated((session,), work, outcome)
+        else:
+            outcome.problems.append(_defect(batch[0], place_of(error)))
+    else:
+        outcome.finished += [session.id for session in batch]
 
 
 def _defect(session: Session, where: str) -> UnreadableFileError:

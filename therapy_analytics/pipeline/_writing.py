@@ -13,6 +13,7 @@ from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.loading import Form, read_sessions
 from therapy_analytics.pipeline._survey import InputFile
+from therapy_analytics.readers._account import Remark
 
 
 def _ignore(_: object) -> None:
@@ -91,7 +92,7 @@ class RunResult:
     out : Path
         The folder.
     problems : tuple of UnreadableFileError
-        As ``problems.csv``.
+        Files that could not be read, and sessions that could not be measured, as ``problems.csv`` has them.
     tagger : mapping of str to object
         Who coded the turns, and what an outside coder counted: as in ``run.json``.
     rated : tuple of Code
@@ -100,6 +101,11 @@ class RunResult:
         Sessions that an earlier run of the same kind had done, and those that could not be measured.
     form : {"csv", "parquet"}
         What was written.
+    remarks : tuple of Remark
+        What to check in the tables about sessions: the other rows of ``problems.csv``. Nothing was left unread for it.
+    told : tuple of str
+        What to say of options, guessed roles and remarks, in sentences. A label of a therapist who was guessed is
+        among them, which stands in no file but the tables.
     """
 
     out: Path
@@ -109,6 +115,8 @@ class RunResult:
     n_kept: int = 0
     n_unmeasured: int = 0
     form: Form = "csv"
+    remarks: tuple[Remark, ...] = ()
+    told: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def sessions(self) -> pd.DataFrame:

@@ -15,6 +15,7 @@ Merging rows into turns, roles, ids and metadata are common to all formats: a re
 none of that.
 """
 
+from therapy_analytics.readers._account import Account, Remark, TablesWarning
 from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row, Source, reader
 from therapy_analytics.readers._files import find_files
 from therapy_analytics.readers._inspect import Inspection, inspect
@@ -23,13 +24,16 @@ from therapy_analytics.readers._objects import as_sessions
 from therapy_analytics.readers._reading import FileReading, read, read_files
 
 __all__ = [
+    "Account",
     "FileReading",
     "Inspection",
     "RawSession",
     "ReadOptions",
     "Reader",
+    "Remark",
     "Row",
     "Source",
+    "TablesWarning",
     "as_sessions",
     "find_files",
     "inspect",

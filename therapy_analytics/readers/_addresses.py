@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.printable import printable
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _USER = re.compile(r"(?<=://)[^/]*@")
@@ -37,12 +38,14 @@ def is_address(path: str | os.PathLike[str]) -> bool:
 def shown(path: str | os.PathLike[str]) -> str:
     """Return a path as messages and results show it: of an address, without user, password and what is asked for.
 
+    Control characters, and bytes that are not UTF-8, stand as their numbers: see `printable`.
+
     Examples
     --------
     >>> shown("sftp://ann:secret@host/a.json"), shown("https://host/a.json?token=secret"), shown("talks/a?.json")
     ('sftp://host/a.json', 'https://host/a.json', 'talks/a?.json')
     """
-    text = str(path)
+    text = printable(str(path))
     if not is_address(text):
         return text
     bare = _USER.sub("", text).partition("?")[0]
@@ -54,10 +57,24 @@ def placed(path: str | os.PathLike[str]) -> str:
     return str(path) if is_address(path) else str(Path(path).absolute())
 
 
-def beside(place: str, name: str) -> str:
+def real(place: str | os.PathLike[str]) -> str:
+    """Return what is the same for all names of one file."""
+    return str(place) if is_address(place) else os.path.realpath(place)
+
+
+def sibling(place: str, name: str) -> str:
     """Return the place of another file of the same folder."""
-    folder, slash, _ = place.rpartition("/") if is_address(place) else ("", "", "")
-    return f"{folder}{slash}{name}" if slash else str(Path(place).parent / name)
+    return inside(folder_of(place), name)
+
+
+def folder_of(place: str) -> str:
+    """Return the folder of a file."""
+    return place.rpartition("/")[0] if is_address(place) else str(Path(place).parent)
+
+
+def inside(folder: str, name: str) -> str:
+    """Return the place of a file of a folder."""
+    return f"{folder.rstrip('/')}/{name}" if is_address(folder) else str(Path(folder) / name)
 
 
 def located(place: str | os.PathLike[str]) -> Path:

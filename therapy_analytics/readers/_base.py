@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._addresses import located, named, plainly
+from therapy_analytics.readers._addresses import named
+from therapy_analytics.readers._limits import whole_file
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import Role
 
@@ -51,6 +52,13 @@ class ReadOptions:
         A table about the sessions, besides any ``sessions.csv`` beside the files.
     pattern : str or None
         What the names of the files say, as in ``{counselor}_{client}_{date}``.
+    keep : tuple of str
+        Columns of remarks (``comment``, ``notes``, ...) of the tables about sessions, which are left out unless named.
+
+    Notes
+    -----
+    An option that has no effect on any transcript is an error when all have been read; where it has an effect on
+    some sessions, the `notes` of the others say so.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -58,6 +66,11 @@ class ReadOptions:
     client: str | None = None
     metadata: Path | str | None = None
     pattern: str | None = None
+    keep: tuple[str, ...] = ()
+
+
+_NO_CODES: Mapping[str, str] = {}
+"""Of most rows: a million empty ones would take their room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +99,21 @@ class Row:
     start_s: float | None = None
     end_s: float | None = None
     role: Role | None = None
-    gold: Mapping[str, str] = field(default_factory=dict)
+    gold: Mapping[str, str] = field(default_factory=lambda: _NO_CODES)
 
 
 @dataclass(frozen=True, slots=True)
 class RawSession:
-    """The rows of one session as they stand in a file; an empty name means the file's own."""
+    """The rows of one session as they stand in a file; an empty name means the file's own.
+
+    `of_table` tells whether it was read from a table with columns, for which the option of columns is meant.
+    """
 
     name: str
     rows: list[Row]
     metadata: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    of_table: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +214,7 @@ class Reader:
     read: Callable[[Source], Iterable[RawSession]]
     description: str
     cut: Callable[[Source, int], Sequence[Part]] | None = None
+    one_session: bool = False
 
 
 READERS: Registry[Reader] = Registry("reader", package="therapy_analytics.readers")
@@ -205,7 +223,12 @@ CutFunction = Callable[[Source, int], Sequence[Part]]
 
 
 def reader(
-    name: str, *, suffixes: tuple[str, ...], sniff: Callable[[Source], float], cut: CutFunction | None = None
+    name: str,
+    *,
+    suffixes: tuple[str, ...],
+    sniff: Callable[[Source], float],
+    cut: CutFunction | None = None,
+    one_session: bool = False,
 ) -> Callable[[ReadFunction], ReadFunction]:
     """Register a function as the reader of a format.
 
@@ -221,11 +244,13 @@ def reader(
         From the beginning of a large file, and how many bytes a part has, to its parts; to none where sessions
         cannot be told apart. The reader then is given a `Source` with one of these parts, and reads that alone, as
         if it had been read with the rest.
+    one_session : bool, optional
+        Whether a file of the format is one session, which cannot be as large as a file of many.
     """
 
     def register(read: ReadFunction) -> ReadFunction:
         description = (read.__doc__ or "").strip().split("\n", maxsplit=1)[0]
-        READERS.add(name, Reader(name, suffixes, sniff, read, description, cut), module=read.__module__)
+        READERS.add(name, Reader(name, suffixes, sniff, read, description, cut, one_session), module=read.__module__)
         return read
 
     return register
@@ -246,11 +271,9 @@ def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Sour
     Raises
     ------
     UnreadableFileError
-        It cannot be opened, is empty, or its letters cannot be decoded.
+        It cannot be opened, is larger than what is read, is empty, or its letters cannot be decoded.
     """
-    with plainly(path):
-        data = located(place or path).read_bytes()
-    return decoded(named(path), data, options)
+    return decoded(named(path), whole_file(place or str(path), str(path)), options)
 
 
 def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:

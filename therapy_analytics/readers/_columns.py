@@ -75,6 +75,7 @@ _PARTS: Mapping[str, tuple[str, str]] = {
     "speaker": (_SPEAKER_WORDS, _NO_SPEAKER_WORDS),
     "start": ("start begin onset timestamp", "end stop date of"),
     "end": ("end stop offset finish", "start date of"),
+    "remarks": (REMARKS, _NO_TEXT_WORDS),
 }
 """Words of which one is in the name of a column, and words of which none is."""
 _SESSION_WORDS = frozenset(
@@ -192,6 +193,17 @@ def names_words(name: str) -> bool:
     return _has_words(slug(name))
 
 
+def names_remarks(name: str) -> bool:
+    """Tell whether a column of a table about sessions is named for remarks, in which words of a session may stand.
+
+    Examples
+    --------
+    >>> names_remarks("comment"), names_remarks("Counselor's notes"), names_remarks("note_count"), names_remarks("site")
+    (True, True, False, False)
+    """
+    return _has_remarks(slug(name))
+
+
 def _by_words(kind: str, more: str = "") -> Callable[[str], bool]:
     some, none = (frozenset(words.split()) for words in _PARTS[kind])
     some |= frozenset(more.split())
@@ -205,6 +217,7 @@ def _by_words(kind: str, more: str = "") -> Callable[[str], bool]:
 
 _has_speaker_words = _by_words("speaker")
 _has_words = _by_words("text", more=_WORDS_TOO)
+_has_remarks = _by_words("remarks")
 
 
 def _is_speaker(name: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.readers._addresses import is_address, is_folder, located, plainly, shown, version
+from therapy_analytics.readers._addresses import inside, is_address, is_folder, located, plainly, real, shown, version
 from therapy_analytics.readers._base import READERS, Reader, Source, refuse_binary
 from therapy_analytics.readers._metadata import is_metadata
 
@@ -19,19 +19,37 @@ _RESULT = ("run.json", "problems.csv")
 _WEB_PAGE = re.compile(r"\ufeff?\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
 
-def find_files(paths: Iterable[str | Path], *, leave_out: Path | None = None) -> list[Path]:
+def find_files(
+    paths: Iterable[str | Path], *, leave_out: Path | None = None, on_table: Callable[[str], None] | None = None
+) -> list[Path]:
     """List the transcript files: those named, and those below folders, sorted, each once.
+
+    Parameters
+    ----------
+    paths, leave_out, on_table : optional
+        As for `walk`.
 
     Raises
     ------
     NothingToReadError
         There is none.
     """
-    return [located(path) for path in walk(paths, leave_out)]
+    return [located(path) for path in walk(paths, leave_out, on_table)]
 
 
-def walk(paths: Iterable[str | Path], leave_out: Path | None = None) -> Iterator[str]:
+def walk(
+    paths: Iterable[str | Path], leave_out: Path | None = None, on_table: Callable[[str], None] | None = None
+) -> Iterator[str]:
     """Yield the transcript files as `find_files` lists them, as they are found.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders.
+    leave_out : Path, optional
+        A folder that is not looked into.
+    on_table : callable, optional
+        Told of each table about sessions in the folders.
 
     Raises
     ------
@@ -46,11 +64,11 @@ def walk(paths: Iterable[str | Path], leave_out: Path | None = None) -> Iterator
     found: set[str] = set()
     forbidden = os.path.realpath(leave_out) if leave_out is not None else None
     for path in named:
-        for inside in _below(path, forbidden) if path in folders else [path]:
-            place = inside if is_address(inside) else os.path.realpath(inside)
+        for file in _below(path, forbidden, on_table) if path in folders else [path]:
+            place = real(file)
             if place not in found:
                 found.add(place)
-                yield inside
+                yield file
     if not found:
         places = ", ".join(map(shown, named)) or "no path"
         raise NothingToReadError(
@@ -59,27 +77,51 @@ def walk(paths: Iterable[str | Path], leave_out: Path | None = None) -> Iterator
         )
 
 
-def _below(folder: str, forbidden: str | None) -> Iterator[str]:
+def _below(folder: str, forbidden: str | None, on_table: Callable[[str], None] | None) -> Iterator[str]:
     """Files below a folder; hidden ones, media, notes about the folder and earlier results are passed over."""
     try:
-        with plainly(folder):
-            names = sorted(entry.name for entry in located(folder).iterdir())
+        names = names_in(folder)
     except UnreadableFileError:
         yield folder  # opening it will say why it cannot be read, and the run goes on
         return
-    for name in names:
-        path = _inside(folder, name)
-        if name.startswith((".", "~$")):
-            continue
+    for path in (inside(folder, name) for name in names if not _is_hidden(name)):
         if is_folder(path):
             if not _is_passed_by(path, forbidden):
-                yield from _below(path, forbidden)
+                yield from _below(path, forbidden, on_table)
         elif not _passed_over(path):
-            yield path
+            if not is_metadata(located(path)):
+                yield path
+            elif on_table is not None:
+                on_table(path)
 
 
-def _inside(folder: str, name: str) -> str:
-    return f"{folder.rstrip('/')}/{name}" if is_address(folder) else str(Path(folder) / name)
+def names_in(folder: str) -> list[str]:
+    """Return the names in a folder, sorted.
+
+    Raises
+    ------
+    UnreadableFileError
+        It cannot be looked into.
+    """
+    with plainly(folder):
+        return sorted(entry.name for entry in located(folder).iterdir())
+
+
+def transcripts_in(folder: str) -> list[str]:
+    """Return the files of a folder, not of those below it, that `walk` takes for transcripts.
+
+    Raises
+    ------
+    UnreadableFileError
+        It cannot be looked into.
+    """
+    paths = [inside(folder, name) for name in names_in(folder) if not _is_hidden(name)]
+    files = [path for path in paths if not is_folder(path) and not _passed_over(path)]
+    return [path for path in files if not is_metadata(located(path))]
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "~$"))
 
 
 def _is_passed_by(folder: str, forbidden: str | None) -> bool:
@@ -89,14 +131,14 @@ def _is_passed_by(folder: str, forbidden: str | None) -> bool:
 
 
 def _is_result(folder: str) -> bool:
-    return all(version(_inside(folder, name)) for name in _RESULT)
+    return all(version(inside(folder, name)) for name in _RESULT)
 
 
 def _passed_over(place: str) -> bool:
     path = located(place)
     about = path.suffix.lower() in _NO_TRANSCRIPT or path.stem.lower().startswith(_ABOUT)
     odd = not is_address(place) and path.exists() and not path.is_file()
-    return about or odd or is_metadata(path)
+    return about or odd
 
 
 def choose_reader(source: Source) -> Reader:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._addresses import placed, shown, size
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source
 from therapy_analytics.readers._files import find_files
@@ -48,7 +49,9 @@ class Inspection:
             yield from _session_lines(session, turns if quotes else 0)
 
 
-def inspect(paths: Iterable[str | Path], *, options: ReadOptions | None = None) -> Iterator[Inspection]:
+def inspect(
+    paths: Iterable[str | Path], *, options: ReadOptions | None = None, account: Account | None = None
+) -> Iterator[Inspection]:
     """Look at files without analysing them.
 
     Parameters
@@ -57,6 +60,8 @@ def inspect(paths: Iterable[str | Path], *, options: ReadOptions | None = None) 
         Files and folders.
     options : ReadOptions, optional
         As for `read`.
+    account : Account, optional
+        As for `read_files`.
 
     Yields
     ------
@@ -67,13 +72,18 @@ def inspect(paths: Iterable[str | Path], *, options: ReadOptions | None = None) 
     ------
     NothingToReadError
         There is no file to read.
+    BadOptionError
+        An option had no effect on any session; this is known, and raised, behind the last file.
     """
     options = options or ReadOptions()
-    files = find_files(paths)
+    told = account or Account(options)
+    files = find_files(paths, on_table=told.saw_table)
     places = {shown(path): placed(path) for path in files}
-    for reading in read_files(files, options=options):
+    for reading in read_files(files, options=options, account=told):
         path = str(reading.path)
         yield Inspection(reading, *_bids(Piece(path, places.get(path, path)), options))
+    if account is None:
+        told.warn()
 
 
 def _bids(file: Piece, options: ReadOptions) -> tuple[tuple[tuple[str, float], ...], str]:

@@ -76,16 +76,29 @@ def _best(page: Page, forms: Sequence[Form]) -> tuple[Form, Layout]:
 
 def _tried(form: Form, page: Page) -> Layout:
     match_line, lines = form.pattern.match, page.lines
-    found = {at: match for at in page.filled if (match := match_line(lines[at].text))}
-    found = {at: match for at, match in found.items() if form.allowed(page, at, match) and not _is_date(match["label"])}
+    found = [(at, match) for at in page.filled if (match := match_line(lines[at].text))]
+    found = [one for one in found if form.allowed(page, *one) and not _is_date(one[1]["label"])]
     if not found:
         return {}, frozenset()
-    keys = dict(zip(found, unnumbered([_key(match["label"]) for match in found.values()]), strict=True))
-    labels = speakers(list(keys.values()))
-    begins = {at: match for at, match in found.items() if keys[at] in labels}
-    if labels and form.holds(page, list(begins), [keys[at] for at in begins], labels):
+    keys = unnumbered(_keys(found))
+    labels = speakers(keys)
+    begins = {at: match for (at, match), key in zip(found, keys, strict=True) if key in labels}
+    if labels and form.holds(page, list(begins), [key for key in keys if key in labels], labels):
         return begins, labels
     return {}, frozenset()
+
+
+def _keys(found: Sequence[tuple[int, re.Match[str]]]) -> list[str]:
+    """Return what the spellings of each label have in common; what comes a million times is held once."""
+    known: dict[str, str] = {}
+    keys = []
+    for _, match in found:
+        label = match["label"]
+        key = known.get(label)
+        if key is None:
+            key = known[label] = _key(label)
+        keys.append(key)
+    return keys
 
 
 def _is_date(label: str) -> bool:

@@ -80,11 +80,12 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
         page, (begins, labels) = _understood(lines, head)
     if not labels:
         return None
+    first, n_begins = min(begins), len(begins)
     cut = _rows(page, begins, labels)
     rows, by_day = from_the_first(cut.rows, by_day=cut.by_day)
     rows, at_end = _without_ends(rows)
-    notes = _notes(page, min(begins), cut.n_dropped, by_day=by_day, at_end=at_end)
-    return Labelled(rows, labels, len(begins) / max(len(page.filled), 1), tuple(notes), head.facts)
+    notes = _notes(page, first, cut.n_dropped, by_day=by_day, at_end=at_end)
+    return Labelled(rows, labels, n_begins / max(len(page.filled), 1), tuple(notes), head.facts)
 
 
 def _understood(lines: Sequence[Line], head: Head) -> tuple[Page, Layout]:
@@ -105,13 +106,13 @@ def _notes(page: Page, first: int, n_dropped: int, *, by_day: bool, at_end: bool
 
 
 def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
-    """Cut the lines at those that begin a turn."""
+    """Cut the lines at those that begin a turn, each of which is let go then: of a long text they take most room."""
     starts = sorted(begins)
     timing = _timing(page, begins)
     speakers = {label: speaker_of(label, labels) for label in {one["label"] for one in begins.values()}}
     rows, n_dropped, by_day = list[Row](), 0, False
     for at, end in zip(starts, [*starts[1:], len(page.lines)], strict=True):
-        match = begins[at]
+        match = begins.pop(at)
         words, times = _own_times(match, timing)
         following: Sequence[Line] = page.lines[at + 1 : end]
         if timing.on_lines:
@@ -123,7 +124,7 @@ def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
             place = place if words.strip() else _first_place(kept, place)
             words = "\n".join([words, *[line.raw for line in kept]])
         by_day = by_day or times.by_day
-        rows.append(Row(speakers[match["label"]], words, place, times.start_s, times.end_s))
+        rows.append(Row(speakers[match["label"]], words.strip(), place, times.start_s, times.end_s))
     return _Cut(rows, n_dropped, by_day)
 
 

@@ -5,7 +5,7 @@ Dates with a time of day become seconds from the first row of the session that h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from therapy_analytics.readers import _codes
@@ -37,7 +37,8 @@ def read(
     header : sequence of str
         Names of the columns.
     records : list of Record
-        Data rows; merged cells in the column of sessions are filled in.
+        Data rows; merged cells in the column of sessions are filled in. Where there is such a column, the list is
+        emptied.
     columns : Columns
         Which column is which.
     layout : Layout, optional
@@ -54,7 +55,10 @@ def read(
     else:
         about, codes = {slug(header[at]): at for at in layout.about}, _codes.named_codes(header, layout.codes)
     reader = _LongReader(header, columns, codes)
-    for name, rows in sessions.items():
+    if columns.session is not None:
+        records.clear()  # each row is let go with its session: of a large table they take most room
+    for name in list(sessions):
+        rows = sessions.pop(name)
         metadata = {key: value for key, at in about.items() if (value := rows[0][1][at].strip())}
         spoken, remarks = reader.rows(rows)
         yield RawSession(name, spoken, metadata, (*notes, *remarks))
@@ -69,7 +73,7 @@ def _one_session(n: int) -> str:
 
 def _by_session(
     header: Sequence[str], records: list[Record], at: int | None, layout: Layout | None
-) -> Mapping[str, list[Record]]:
+) -> dict[str, list[Record]]:
     if at is None:
         return {"": records}
     sessions: dict[str, list[Record]] = {}

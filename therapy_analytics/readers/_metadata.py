@@ -6,14 +6,16 @@ import csv
 import functools
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics.cells import restored
 from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
-from therapy_analytics.readers._addresses import beside, placed, shown, version
+from therapy_analytics.readers._addresses import inside, located, placed, shown, sibling, version
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source, refuse_binary
 from therapy_analytics.readers._build import safe_id
+from therapy_analytics.readers._columns import names_remarks
 
 FILE_NAME = "sessions.csv"
 _KEPT = 8
@@ -29,7 +31,41 @@ ALIASES = {
     "client_id": "client",
 }
 
-Table = Mapping[str, Mapping[str, str]]
+
+@dataclass(frozen=True, slots=True)
+class AboutSession:
+    """A row of a table about sessions: the line it ends on, the session as the row names it, and what it says."""
+
+    line: int
+    key: str
+    facts: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table about sessions.
+
+    Attributes
+    ----------
+    path, place : str
+        The file as messages show it, and where it is opened.
+    rows : mapping of str to AboutSession
+        By the safe id of the session, or of its file without the ending, in lower case.
+    columns : tuple of str
+        Names of the columns that say something, as results have them.
+    left_out : tuple of str
+        Columns of remarks in which something stands, and which the user did not ask to keep.
+    """
+
+    path: str
+    place: str
+    rows: Mapping[str, AboutSession] = field(repr=False)
+    columns: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def find(self, *names: str) -> str:
+        """Return the key of the row about a session that has one of these names; empty where there is none."""
+        return next((key for name in names if (key := name.casefold()) in self.rows), "")
 
 
 def is_metadata(path: Path) -> bool:
@@ -47,33 +83,44 @@ def _is_metadata(path: str, place: str) -> bool:
         return True
 
 
-def load_metadata(path: Path) -> Table:
-    """Read a table about sessions, keyed by session id or file name (as safe ids, without suffix).
+def load_metadata(path: Path, keep: Iterable[str] = ()) -> Table:
+    """Read a table about sessions.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    keep : iterable of str, optional
+        Columns of remarks that are wanted.
 
     Raises
     ------
     BadDataFileError
         No column says which session a row is about, or two rows are about one session.
     """
-    return _load(shown(path), str(path))
+    return _load(shown(path), placed(path), tuple(keep))
 
 
-def _load(path: str, place: str) -> Table:
-    table: dict[str, dict[str, str]] = {}
-    header, rows = _rows(path, place)
+def _load(path: str, place: str, keep: tuple[str, ...]) -> Table:
+    rows: dict[str, AboutSession] = {}
+    header, records = _rows(path, place)
     if not set(_KEYS) & set(header):
         problem = "no column says which session a row is about"
         raise BadDataFileError(path, problem, "Give a column session_id or file")
-    for number, row in enumerate(rows, start=1):
+    filled = {name: None for _, row in records for name in row}
+    kept = {*_KEYS, *map(plain_name, keep)}
+    left_out = [name for name in filled if names_remarks(name) and name not in kept]
+    for number, (line, row) in enumerate(records, start=1):
         key = next((row.pop(name) for name in _KEYS if row.get(name)), None)
         if key is None:
             problem = f"data row {number} does not say which session it is about"
             raise BadDataFileError(path, problem, "Fill in its session_id or file, or delete the row")
         identity = _identity(key)
-        if identity in table:
+        if identity in rows:
             raise BadDataFileError(path, f"two rows are about the session {key!r}", "Keep one of them")
-        table[identity] = {ALIASES.get(name, name): value for name, value in row.items()}
-    return table
+        facts = {ALIASES.get(name, name): value for name, value in row.items() if name not in left_out}
+        rows[identity] = AboutSession(line, key, facts)
+    return Table(path, place, rows, tuple(filled), tuple(left_out))
 
 
 def _identity(key: str) -> str:
@@ -86,11 +133,6 @@ def _identity(key: str) -> str:
 def common_names(about: Mapping[str, str]) -> dict[str, str]:
     """Return what a file says of itself under the names that tables use: a clinician is a counselor."""
     return {ALIASES.get(name, name): value for name, value in about.items()}
-
-
-def keys(*names: str) -> Iterator[str]:
-    """Yield the keys under which a table may speak of a session."""
-    return (name.casefold() for name in names)
 
 
 def from_name(stem: str, pattern: str | None) -> dict[str, str]:
@@ -133,11 +175,13 @@ def combined(*sources: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ..
     return about, (notes,) if differ else ()
 
 
-def tables_for(path: str, place: str, options: ReadOptions) -> Iterator[Table]:
+def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iterator[Table]:
     """Yield the tables that speak about a transcript: the one beside it, then the user's own.
 
     Parameters
     ----------
+    beside : str
+        Where the table beside the transcript is opened; empty where there is none.
     path, place : str
         The transcript as the user named it, and where it is opened.
     options : ReadOptions
@@ -148,20 +192,34 @@ def tables_for(path: str, place: str, options: ReadOptions) -> Iterator[Table]:
     BadDataFileError
         A table cannot be used.
     """
-    own = None if options.metadata is None else (shown(options.metadata), placed(options.metadata))
-    for candidate in ((beside(path, FILE_NAME), beside(place, FILE_NAME)), own):
-        state = version(candidate[1]) if candidate and candidate[1] != place else ()
-        if not candidate or not state:
-            continue
-        found = _known(*candidate, state, by_user=own is not None and candidate[1] == own[1])
-        if isinstance(found, BadDataFileError):
-            raise BadDataFileError(*found.args)
+    own = "" if options.metadata is None else placed(options.metadata)
+    there = [(shown(sibling(path, Path(beside).name)), beside)] if beside not in ("", place, own) else []
+    for name, where in (*there, *([(shown(options.metadata or ""), own)] if own not in ("", place) else [])):
+        found = table_at(name, where, options)
         if found is not None:
             yield found
 
 
+def table_at(path: str, place: str, options: ReadOptions) -> Table | None:
+    """Return the table at a place; None where it is a transcript, or is no longer there.
+
+    Raises
+    ------
+    BadDataFileError
+        It cannot be used.
+    """
+    state = version(place)
+    by_user = options.metadata is not None and placed(options.metadata) == place
+    found = _known(path, place, state, options.keep, by_user=by_user) if state else None
+    if isinstance(found, BadDataFileError):
+        raise BadDataFileError(*found.args)
+    return found
+
+
 @functools.lru_cache(maxsize=_KEPT)
-def _known(name: str, place: str, _state: object, *, by_user: bool) -> Table | BadDataFileError | None:
+def _known(
+    name: str, place: str, _state: object, keep: tuple[str, ...], *, by_user: bool
+) -> Table | BadDataFileError | None:
     """Return a table that many files ask for, what is wrong with it, or nothing for one that is a transcript.
 
     What a process keeps is found by the state of the file, so that no one is told what an older one said.
@@ -169,22 +227,44 @@ def _known(name: str, place: str, _state: object, *, by_user: bool) -> Table | B
     if not by_user and not _is_metadata(name, place):
         return None
     try:
-        return _load(name, place)
+        return _load(name, place, keep)
     except BadDataFileError as error:
         return error
 
 
-def _rows(path: str, place: str) -> tuple[list[str], list[dict[str, str]]]:
-    """Return the names of the columns, and the cells of each row that are filled; rows without any are none."""
+def table_in(names: Iterable[str], folder: str) -> str:
+    """Return the name of the table about sessions among the names in a folder; empty where there is none.
+
+    Raises
+    ------
+    BadDataFileError
+        There are two, whose names differ in upper and lower case alone.
+    """
+    named = [name for name in names if name.lower() == FILE_NAME]
+    found = [name for name in named if is_metadata(located(inside(folder, name)))] if len(named) > 1 else named
+    if len(found) > 1:
+        problem = f"there are two tables about the sessions: {' and '.join(sorted(found))}"
+        raise BadDataFileError(shown(folder), problem, "Keep one of them")
+    return found[0] if found else ""
+
+
+def _rows(path: str, place: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """Return the names of the columns, and of each row with something in it its last line and the cells with words."""
     try:
         source = load_source(path, ReadOptions(), place)
         refuse_binary(source)
         text = source.text.lstrip("\ufeff")
         delimiter = max(",;\t", key=text.partition("\n")[0].count)
-        first, *records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        header = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in first]
-        cells = ([restored(cell).strip() for cell in record] for record in records)
-        rows = [{name: cell for name, cell in zip(header, row, strict=False) if name and cell} for row in cells]
-        return header, [row for row in rows if row]
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        header = list(map(plain_name, next(lines, [])))
+        cells = ((lines.line_num, [restored(cell).strip() for cell in record]) for record in lines)
+        named = ((at, zip(header, row, strict=False)) for at, row in cells)
+        rows = [(at, {name: cell for name, cell in row if name and cell}) for at, row in named]
+        return header, [row for row in rows if row[1]]
     except (UnreadableFileError, csv.Error) as error:
         raise BadDataFileError(path, f"the table about sessions cannot be read ({error})", "Save it as CSV") from None
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column as results have it."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

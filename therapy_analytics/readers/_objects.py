@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.readers._account import Account
+from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
 from therapy_analytics.readers._json_about import about
@@ -41,7 +43,7 @@ class _Dialogue(NamedTuple):
     kind: str
 
 
-def as_sessions(dialogues: Any, *, options: ReadOptions | None = None) -> list[Session]:
+def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: Account | None = None) -> list[Session]:
     """Return dialogues in memory as sessions, with turns and roles as if they came from files.
 
     Parameters
@@ -62,7 +64,10 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None) -> list[S
           start, end, role and others where it has them, by any name that is known of files.
     options : ReadOptions, optional
         Labels of the therapist and of the client, columns of a DataFrame, a table about the
-        sessions. The pattern of file names is not used.
+        sessions. A pattern of file names is refused, as there are no files.
+    account : Account, optional
+        Filled with what the options did, which the caller then answers for. Without it, an option without effect is
+        an error.
 
     Returns
     -------
@@ -74,7 +79,7 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None) -> list[S
     Raises
     ------
     BadOptionError
-        `dialogues` has none of these forms.
+        `dialogues` has none of these forms, or an option has no effect on any dialogue.
     BadDataFileError
         The table about the sessions that the options name cannot be read.
 
@@ -86,24 +91,41 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None) -> list[S
     ('dialogue_1', ('client', 'Work. And sleep.'))
     """
     options = options or ReadOptions()
-    table = {} if options.metadata is None else load_metadata(Path(options.metadata))
+    refuse_contradictions(options)
+    if options.pattern is not None:
+        raise BadOptionError("--pattern", "dialogues in memory have no names of files", "Leave it out")
+    told = account or Account(options)
+    table = None if options.metadata is None else load_metadata(Path(options.metadata), options.keep)
     found = list(_found(dialogues, options, ()))
     taken = {one.id.casefold(): 1 for one in found if isinstance(one, Session)}
     sessions = []
     for number, one in enumerate(found, start=1):
         if isinstance(one, Session):
             sessions.append(one)
+            told.add_sessions(Applied(n_sessions=1))  # what is a session already, no option changes
             continue
         wanted = safe_id(one.raw.name) if one.raw.name.strip() else f"dialogue_{number}"
         place = Place(one.kind, unique_id(wanted, wanted, taken))
-        sessions.append(_built(one.raw, place, table, options))
+        session, applied = _built(one.raw, place, table, options)
+        told.add_sessions(applied)
+        sessions.append(session)
+    if account is None:
+        told.refuse()
+        told.warn()
     return sessions
 
 
-def _built(raw: RawSession, place: Place, table: AboutSessions, options: ReadOptions) -> Session:
-    metadata, notes = combined(common_names(raw.metadata), table.get(place.session_id.casefold(), {}))
+def _built(raw: RawSession, place: Place, table: AboutSessions | None, options: ReadOptions) -> tuple[Session, Applied]:
+    key = "" if table is None else table.find(place.session_id)
+    row = table.rows[key].facts if table is not None and key else {}
+    metadata, notes = combined(common_names(raw.metadata), row)
     session = build_session(raw, place, metadata, options)
-    return replace(session, notes=(*session.notes, *notes))
+    applied = applied_to(session, options, of_table=raw.of_table, by_pattern=False, stem="")
+    if table is not None:
+        applied.tables = {table.place: table.path}
+        applied.rows = {(table.place, key)} if key else set()
+        applied.without_row = [] if key else [(table.place, session.id)]
+    return replace(session, notes=(*session.notes, *notes, *notes_on(applied, options))), applied
 
 
 def _found(value: Any, options: ReadOptions, within: tuple[str, ...]) -> Iterator[Session | _Dialogue]:

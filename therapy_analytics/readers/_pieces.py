@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.readers._addresses import is_address, named, open_binary, placed, shown, size, version
+from therapy_analytics.readers._addresses import (
+    folder_of,
+    inside,
+    named,
+    open_binary,
+    placed,
+    real,
+    shown,
+    size,
+    version,
+)
+from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
 from therapy_analytics.readers._base import (
+    BINARY,
     HEAD,
     READERS,
     Layout,
@@ -23,12 +35,13 @@ from therapy_analytics.readers._base import (
 )
 from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
 from therapy_analytics.readers._collector import collector_waiting
-from therapy_analytics.readers._files import choose_reader, walk
-from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, keys, tables_for
+from therapy_analytics.readers._files import choose_reader, names_in, walk
+from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
+from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, table_in, tables_for
 from therapy_analytics.session import Session
 
 LARGE = 8 * 2**20
-"""Bytes of a part of a file, unpacked; smaller files are not cut. A part takes five times as much memory."""
+"""Bytes of a part of a file, unpacked; smaller files are not cut."""
 _PACKED = 8
 """How much smaller than its contents a file may be."""
 _CHANGED = ("the file changed while it was read", "Leave the transcripts as they are, and run again")
@@ -50,6 +63,8 @@ class Piece:
         Its number among the parts of the file, from 0.
     layout : Layout or None
         What was decided of the whole file, for those who read a part of it.
+    table : str
+        Where the table about sessions beside the file is opened; empty where there is none.
     """
 
     path: str
@@ -58,6 +73,7 @@ class Piece:
     end: int | None = None
     part: int = 0
     layout: Layout | None = None
+    table: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,8 @@ class PieceReading:
         Of the whole file; empty but for the first part.
     by_name : bool
         Whether a table about sessions was looked into, in which other ids could find other rows.
+    applied : Applied
+        What of the options and of the tables about sessions had an effect on its sessions.
     """
 
     piece: Piece
@@ -89,6 +107,7 @@ class PieceReading:
     reader: str = ""
     sha256: str = ""
     by_name: bool = False
+    applied: Applied = field(default_factory=Applied)
 
 
 @dataclass(slots=True)
@@ -114,7 +133,11 @@ class Names:
 
 
 def find_pieces(
-    paths: Iterable[str | Path], *, options: ReadOptions | None = None, leave_out: Path | None = None
+    paths: Iterable[str | Path],
+    *,
+    options: ReadOptions | None = None,
+    leave_out: Path | None = None,
+    on_table: Callable[[str], None] | None = None,
 ) -> Iterator[Piece]:
     """Yield what is to be read, file after file, as it is found; parts of a file follow each other.
 
@@ -126,22 +149,41 @@ def find_pieces(
         Columns, labels, metadata.
     leave_out : Path, optional
         A folder that is not looked into, such as the one that results go to.
+    on_table : callable, optional
+        Told of each table about sessions in the folders that are looked through.
 
     Raises
     ------
     NothingToReadError
         There is no file to read.
     BadDataFileError
-        The table about sessions that the options name does not exist.
+        The table about sessions that the options name does not exist, or a folder has two tables of one name.
+    BadOptionError
+        The options contradict each other, or the pattern cannot be used.
     """
     options = options or ReadOptions()
+    refuse_contradictions(options)
     if options.metadata is not None and not version(placed(options.metadata)):
         raise BadDataFileError(shown(options.metadata), "there is no such table about sessions", "Check its name")
     from_name("", options.pattern)  # a pattern that cannot be used is an error before any file is read
-    own = None if options.metadata is None else _real(options.metadata)
-    for path in walk(paths, leave_out):
-        if own is None or _real(path) != own:
-            yield from _pieces_of(Piece(shown(path), placed(path)), options)
+    own = None if options.metadata is None else real(options.metadata)
+    tables: dict[str, str] = {}
+    for path in walk(paths, leave_out, on_table):
+        if own is None or real(path) != own:
+            place = placed(path)
+            folder = folder_of(place)
+            if folder not in tables:
+                tables[folder] = _table_of(folder)
+            yield from _pieces_of(Piece(shown(path), place, table=tables[folder]), options)
+
+
+def _table_of(folder: str) -> str:
+    """Return where the table about the sessions of a folder is opened; empty where there is none."""
+    try:
+        name = table_in(names_in(folder), folder)
+    except UnreadableFileError:
+        return ""  # its files may be readable although it cannot be listed
+    return inside(folder, name) if name else ""
 
 
 def _pieces_of(whole: Piece, options: ReadOptions) -> Iterator[Piece]:
@@ -218,15 +260,32 @@ def read_again(piece: Piece, options: ReadOptions) -> PieceReading:
 def _read(piece: Piece, options: ReadOptions, ids: Sequence[str] | None) -> PieceReading:
     if piece.layout is not None:
         return _read_part(piece, piece.layout, options, ids)
+    _refuse_long(piece, options)
     source = load_source(piece.path, options, piece.place)
-    chosen = choose_reader(source)
-    tables = list(tables_for(piece.path, piece.place, options))
-    sessions = _sessions(list(chosen.read(source)), source, tables, ids)
+    chosen, digest = choose_reader(source), source.sha256
+    if source.encoding != BINARY:
+        if chosen.one_session:
+            refuse_large(piece.path, len(source.data), LARGEST_SESSION)
+        source = replace(source, data=source.data[:HEAD])  # the letters are all that is read from here on
+    tables = list(tables_for(piece.table, piece.path, piece.place, options))
+    sessions, applied = _sessions(chosen.read(source), source, tables, ids)
     if not any(session.turns for session in sessions):
         raise no_words(piece.path)
-    return PieceReading(
-        piece, sessions, safe_id(source.path.stem), None, chosen.name, source.sha256, by_name=bool(tables)
-    )
+    return PieceReading(piece, sessions, safe_id(source.path.stem), None, chosen.name, digest, bool(tables), applied)
+
+
+def _refuse_long(piece: Piece, options: ReadOptions) -> None:
+    """Refuse a large file of a format that holds one session, by its beginning, before it is read."""
+    n_bytes = size(piece.place)
+    if n_bytes <= LARGEST_SESSION:
+        return
+    refuse_large(piece.path, n_bytes, LARGEST_FILE)
+    one_session = False
+    with suppress(UnreadableFileError):  # where the beginning does not tell the format, the whole file will
+        source = beginning(piece, options)
+        one_session = source.encoding != BINARY and choose_reader(source).one_session
+    if one_session:
+        refuse_large(piece.path, n_bytes, LARGEST_SESSION)
 
 
 def no_words(path: str) -> UnreadableFileError:
@@ -237,10 +296,10 @@ def no_words(path: str) -> UnreadableFileError:
 def _read_part(piece: Piece, layout: Layout, options: ReadOptions, ids: Sequence[str] | None) -> PieceReading:
     part = Part(piece.begin, piece.end or 0, layout)
     source = Source(named(piece.path), "", options, place=piece.place, part=part)
-    tables = list(tables_for(piece.path, piece.place, options))
-    sessions = _sessions(list(READERS[layout.reader].read(source)), source, tables, ids)
+    tables = list(tables_for(piece.table, piece.path, piece.place, options))
+    sessions, applied = _sessions(READERS[layout.reader].read(source), source, tables, ids)
     digest = "" if piece.part else _hash_of(piece.place)
-    return PieceReading(piece, sessions, safe_id(source.path.stem), None, layout.reader, digest, by_name=bool(tables))
+    return PieceReading(piece, sessions, safe_id(source.path.stem), None, layout.reader, digest, bool(tables), applied)
 
 
 def _hash_of(place: str) -> str:
@@ -249,26 +308,33 @@ def _hash_of(place: str) -> str:
 
 
 def _sessions(
-    found: Sequence[RawSession], source: Source, tables: Sequence[Table], ids: Sequence[str] | None
-) -> tuple[Session, ...]:
-    if ids is not None and len(ids) != len(found):
+    found: Iterable[RawSession], source: Source, tables: Sequence[Table], ids: Sequence[str] | None
+) -> tuple[tuple[Session, ...], Applied]:
+    """Build session after session; the rows of each are let go before the next."""
+    given = iter(()) if ids is None else iter(ids)
+    sessions, applied = [], Applied()
+    for raw in found:
+        session, own = _build(raw, source, tables, next(given, ""))
+        sessions.append(session)
+        applied.add(own)
+    if ids is not None and len(ids) != len(sessions):
         raise source.error(*_CHANGED)
-    given = ids or [""] * len(found)
-    return tuple(_build(raw, source, tables, identity) for raw, identity in zip(found, given, strict=True))
+    return tuple(sessions), applied
 
 
-def _build(raw: RawSession, source: Source, tables: Sequence[Table], given: str) -> Session:
-    stem = safe_id(source.path.stem)
+def _build(raw: RawSession, source: Source, tables: Sequence[Table], given: str) -> tuple[Session, Applied]:
+    stem, options = safe_id(source.path.stem), source.options
     wanted = safe_id(raw.name) if raw.name.strip() else stem
     identity = given or wanted
-    about, notes = combined(
-        common_names(raw.metadata),
-        from_name(source.path.stem, source.options.pattern),
-        *(next(filter(None, map(table.get, keys(identity, wanted, stem))), {}) for table in tables),
-    )
-    session = build_session(raw, Place(str(source.path), identity), about, source.options)
-    return replace(session, notes=(*session.notes, *notes))
-
-
-def _real(path: str | Path) -> str:
-    return str(path) if is_address(path) else os.path.realpath(path)
+    by_pattern = from_name(source.path.stem, options.pattern)
+    keys = [(table, table.find(identity, wanted, stem)) for table in tables]
+    rows = [table.rows[key].facts for table, key in keys if key]
+    about, notes = combined(common_names(raw.metadata), by_pattern, *rows)
+    session = build_session(raw, Place(str(source.path), identity), about, options)
+    applied = applied_to(session, options, of_table=raw.of_table, by_pattern=bool(by_pattern), stem=source.path.stem)
+    applied.tables = {table.place: table.path for table in tables}
+    applied.rows = {(table.place, key) for table, key in keys if key}
+    if tables and not applied.rows:
+        applied.without_row = [(tables[-1].place, identity)]
+        notes = (*notes, "No row of the table about the sessions is about this one.")
+    return replace(session, notes=(*session.notes, *notes, *notes_on(applied, options))), applied

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._addresses import named
 from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._build import fingerprint
@@ -51,6 +52,13 @@ def read(path: str | Path, *, options: ReadOptions | None = None) -> list[Sessio
         The first file that cannot be read. `read_files` goes on instead.
     NothingToReadError
         There is no transcript.
+    BadOptionError
+        An option had no effect on any session; what there is instead is listed.
+
+    Warns
+    -----
+    TablesWarning
+        A row of a table about sessions is about none, a session has no row, or a column of remarks was left out.
     """
     sessions: list[Session] = []
     for reading in read_files([path], options=options):
@@ -61,7 +69,11 @@ def read(path: str | Path, *, options: ReadOptions | None = None) -> list[Sessio
 
 
 def read_files(
-    paths: Iterable[str | Path], *, options: ReadOptions | None = None, leave_out: Path | None = None
+    paths: Iterable[str | Path],
+    *,
+    options: ReadOptions | None = None,
+    leave_out: Path | None = None,
+    account: Account | None = None,
 ) -> Iterator[FileReading]:
     """Read file after file; one that cannot be read is reported and stops nothing.
 
@@ -73,6 +85,9 @@ def read_files(
         Columns, labels, metadata.
     leave_out : Path, optional
         A folder that is not looked into, such as the one that results go to.
+    account : Account, optional
+        Filled with what should be said of options, tables about sessions and guessed roles. Without it, what should
+        be looked at in the tables is a warning of Python's (`TablesWarning`).
 
     Yields
     ------
@@ -85,12 +100,20 @@ def read_files(
         There is no file to read.
     BadDataFileError
         The table about sessions that the options name does not exist.
+    BadOptionError
+        An option had no effect on any session; this is known, and raised, behind the last file.
     """
     options = options or ReadOptions()
-    names = Names()
-    pieces = find_pieces(paths, options=options, leave_out=leave_out)
+    names, told = Names(), account or Account(options)
+    pieces = find_pieces(paths, options=options, leave_out=leave_out, on_table=told.saw_table)
     for _, parts in groupby(pieces, key=lambda piece: piece.place):
-        yield _together([_settled(read_piece(piece, options), names, options) for piece in parts])
+        readings = [_settled(read_piece(piece, options), names, options) for piece in parts]
+        for one in readings:
+            told.add(one)
+        yield _together(readings)
+    told.refuse()
+    if account is None:
+        told.warn()
 
 
 def _together(parts: list[PieceReading]) -> FileReading:

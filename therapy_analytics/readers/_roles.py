@@ -40,6 +40,8 @@ _KNOWN: dict[str, Role] = {
     **dict.fromkeys(_CLIENT.split(), "client"),
     **dict.fromkeys(_OTHER.split(), "other"),
 }
+_FIRST_NAME = "pat"
+"""A label of a role that is a first name, too: it names the role only beside a label of the other role."""
 _PAIRS = (("c", "p"), ("q", "a"), ("i", "r"), ("i", "b"), ("i", "p"))
 """Letters that have their roles only beside each other, the therapist's first: counselor and patient, question and
 answer, interviewer and respondent (Befragte, participant)."""
@@ -94,8 +96,24 @@ def role_of_label(label: str) -> Role | None:
         return "therapist"
     if len(words) > _LONGEST_ROLE:
         return None
-    ends = {_KNOWN[word] for word in (first, last) if word in _KNOWN and len(word) > 1} - {"other"}
+    ends = {_KNOWN[word] for word in {first, last} - {_FIRST_NAME} if word in _KNOWN and len(word) > 1} - {"other"}
     return ends.pop() if len(ends) == 1 else None
+
+
+def is_first_name(label: str) -> bool:
+    """Tell a label that is a person's first name although it can name a role as well.
+
+    Examples
+    --------
+    >>> is_first_name("Pat"), is_first_name("Pat:"), is_first_name("Patient")
+    (True, True, False)
+    """
+    return _NO_WORDS.sub(" ", label.lower()).split() == [_FIRST_NAME]
+
+
+def names_speaker(name: str, labels: Iterable[str]) -> bool:
+    """Tell whether a name that the user gives is, or is a part of, one of the labels, or holds one."""
+    return bool(_named(labels, name, None))
 
 
 def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
@@ -113,7 +131,15 @@ def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
     Assignment
         The first way that settles the therapist wins: the user's option, roles that the file tells
         beside the labels, the labels, names in the metadata, elimination, and last the pronoun rule.
+        A note names each option that gives a label which no speaker has.
     """
+    found = _assigned(said, hints)
+    given = {"--therapist": hints.therapist, "--client": hints.client}
+    missing = [option for option, name in given.items() if name is not None and not names_speaker(name, said)]
+    return found._replace(notes=(*found.notes, *(f"No speaker has the label given with {one}." for one in missing)))
+
+
+def _assigned(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
     by_label = {**_by_label(said), **hints.told}
     by_option = _named(said, hints.therapist, hints.client)
     if by_option:
@@ -133,6 +159,8 @@ def _by_label(said: Iterable[str]) -> dict[str, Role]:
     """Roles that the labels name: each by itself, and pairs of letters together."""
     labels = list(said)
     roles = {label: role for label in labels if (role := role_of_label(label))}
+    if "therapist" not in roles.values():
+        roles = {label: role for label, role in roles.items() if not is_first_name(label)}
     letters = {label.strip(" .*").lower(): label for label in labels}
     for one, other in _PAIRS:
         if "therapist" not in roles.values() and {one, other} <= set(letters):

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.printable import printable
 from therapy_analytics.readers import _long, _wide
 from therapy_analytics.readers._base import RawSession, Source
 from therapy_analytics.readers._columns import NAMES, Columns, find_columns, may_be_header, slug
+from therapy_analytics.readers._facts import may_be_fact
 from therapy_analytics.readers._roles import role_of_label
 
 Record = tuple[int, list[str]]
@@ -18,6 +20,7 @@ Record = tuple[int, list[str]]
 HEADER_WITHIN = 20
 """Rows above the header: a title, a date, an empty line, but never a page."""
 _LONGEST_NAME = 60
+_MOST_NAMED = 20
 _ROLES = ("role", "speaker_role", "speaker_type", "participant_role", "type")
 _HEADER_ALONE = ("the table has a header and no rows", "It should hold a row for each utterance")
 
@@ -144,7 +147,8 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
 
 
 def _named(session: RawSession, table: Table) -> RawSession:
-    return replace(session, name=session.name or table.name, notes=(*table.notes, *session.notes))
+    notes = (*table.notes, *session.notes)
+    return replace(session, name=session.name or table.name, notes=notes, of_table=True)
 
 
 def find(source: Source, table: Table) -> dict[str, int | None]:
@@ -154,7 +158,7 @@ def find(source: Source, table: Table) -> dict[str, int | None]:
         if found.get(kind) is None:
             raise source.error(
                 f"the column named by --columns {kind}=... is not in the table (it has {len(table.header)} columns)",
-                "Check its spelling against the first line of the file",
+                _spelling(source, table.header),
                 line=1,
             )
     at = found["speaker"]
@@ -162,6 +166,15 @@ def find(source: Source, table: Table) -> dict[str, int | None]:
         labels = {record[at] for _, record in table.records if record[at].strip()}
         found["speaker"] = at if all(map(role_of_label, labels)) else None
     return found
+
+
+def _spelling(source: Source, header: Sequence[str]) -> str:
+    """Name the columns that there are, if the first line holds names for sure: else it may be what somebody said."""
+    known = find_columns(header, source.options.columns, loosely=False)
+    if all(at is None for at in known.values()):
+        return "Check its spelling against the first line of the file"
+    names = [printable(name) for name in header if may_be_fact(name) and name.strip()]
+    return f"Its columns are: {', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
 
 
 def _no_layout(source: Source, found: Mapping[str, int | None], width: int) -> UnreadableFileError:

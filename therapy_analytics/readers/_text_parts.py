@@ -7,6 +7,7 @@ from typing import IO
 
 from therapy_analytics.readers._addresses import open_binary
 from therapy_analytics.readers._base import Part, Source, decoded, refuse_binary
+from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
 
 _BLOCK = 2**20
 
@@ -28,8 +29,9 @@ def part_of_text(source: Source, part: Part) -> Source:
     Raises
     ------
     UnreadableFileError
-        It is no text, or its letters cannot be decoded.
+        It is no text, its letters cannot be decoded, or a single line of it is larger than what is read.
     """
+    refuse_large(str(source.path), part.end - part.begin, LARGEST_FILE)
     with open_binary(source.place) as file:
         file.seek(part.begin)
         data = file.read(part.end - part.begin)

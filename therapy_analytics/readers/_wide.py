@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -30,6 +30,10 @@ __all__ = ["TABLES", "column_of_sessions", "layout_of", "names_talk", "read"]
 TABLES = frozenset({"delimited", "workbook", "parquet"})
 _BEFORE_LABEL = re.compile(r"(?<!\s)\s++(?=(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s)")
 _ENOUGH = 0.8
+_USED, _USED_IN_TEXTS = ("session",), ("session", "text")
+"""Columns named by the user that layouts with several utterances in a row go by."""
+_TEXTS = ("cells", "labels")
+"""Layouts that have one column of words."""
 _SAMPLE = 50
 
 
@@ -48,9 +52,20 @@ def read(source: Source, header: Sequence[str], records: Sequence[Record], found
         Where the columns of known names are.
     """
     table = Grid(source, header, records, found)
-    if source.part is not None:
-        return _LAYOUTS[source.part.layout.form](table)
-    return next(filter(None, (layout(table) for layout in _LAYOUTS.values())), [])
+    forms = _LAYOUTS if source.part is None else [source.part.layout.form]
+    for form in forms:
+        if sessions := _LAYOUTS[form](table):
+            return _with_unused(sessions, form, source.options.columns)
+    return []
+
+
+def _with_unused(sessions: list[RawSession], form: str, wanted: Iterable[str]) -> list[RawSession]:
+    """Note which of the user's columns this layout, whose rows hold more than one utterance, has no use for."""
+    unused = [kind for kind in wanted if kind not in (_USED_IN_TEXTS if form in _TEXTS else _USED)]
+    if not unused:
+        return sessions
+    said = f"--columns {', '.join(unused)} had no effect: a row of this table holds more than one utterance."
+    return [replace(one, notes=(*one.notes, said)) for one in sessions]
 
 
 def layout_of(table: Grid, reader: str) -> Layout | None:

@@ -8,8 +8,8 @@ import zlib
 from xml.parsers import expat
 
 from therapy_analytics.readers._base import Source
+from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
 
-MAX_UNPACKED = 200 * 2**20
 MAX_RATIO = 100
 _SMALL = 100_000
 """A part of fewer bytes may be packed tighter than the ratio: it does no harm."""
@@ -50,8 +50,7 @@ def bounded_zip(source: Source) -> zipfile.ZipFile:
         raise source.error("the file is locked by a password", "Save a copy without a password")
     if any(part.compress_type not in _OFFICE_PACKING for part in parts):
         raise source.error("the file is packed in a way that no office program uses", _AGAIN)
-    if sum(part.file_size for part in parts) > MAX_UNPACKED:
-        raise source.error("the file would unpack to more than 200 MB", "Split it into smaller files")
+    refuse_large(str(source.path), sum(part.file_size for part in parts), LARGEST_FILE, packed=True)
     if _is_bomb(parts, len(source.data)):
         raise source.error("the file would unpack to more than 100 times its size, as no transcript does", _AGAIN)
     return archive

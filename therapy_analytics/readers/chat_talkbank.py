@@ -70,7 +70,7 @@ def sniff(source: Source) -> float:
     return 1.0 if first in _BEGINS else 0.0
 
 
-@reader("talkbank_chat", suffixes=(".cha", ".chat"), sniff=sniff)
+@reader("talkbank_chat", suffixes=(".cha", ".chat"), sniff=sniff, one_session=True)
 def read_chat(source: Source) -> Iterator[RawSession]:
     """CHAT transcripts of TalkBank, with roles from the line of participants."""
     file = _parsed(source.lines)

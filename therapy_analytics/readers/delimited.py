@@ -25,6 +25,7 @@ from therapy_analytics.readers._wide import column_of_sessions, names_talk
 
 _DELIMITERS = ",\t;|"
 _TOP = 16_384
+_BLOCK = 2**20
 _END = "end of the table"
 _LEFT_OPEN = f"\n{_END}"
 _SEP = re.compile(r"\A\"?sep=(.)\"?\n", re.IGNORECASE)
@@ -96,8 +97,7 @@ def _worth(rows: list[list[str]]) -> tuple[int, int]:
 
 def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
     """Yield the rows; a line put after the last one shows whether a quotation is left open."""
-    text = _plain(source.text).rstrip("\n")
-    rows = csv.reader(io.StringIO(f"{text}\n{_END}", newline=""), delimiter=delimiter)
+    rows = csv.reader(_lines(_plain(source.text).rstrip("\n")), delimiter=delimiter)
     begin = 1
     for record in rows:
         if record == [_END]:
@@ -112,6 +112,16 @@ def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
         "Close it, or save the table again as CSV (UTF-8)",
         line=begin,
     )
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines, and one after the last; some at a time, for `io.StringIO` takes four bytes for each letter."""
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin + _BLOCK) + 1 or len(text)
+        yield from io.StringIO(text[begin:end] if end < len(text) else f"{text[begin:]}\n", newline="")
+        begin = end
+    yield _END
 
 
 def _table(header: list[str], rows: Iterable[list[str]], delimiter: str) -> Table:

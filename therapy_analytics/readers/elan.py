@@ -30,7 +30,7 @@ def sniff(source: Source) -> float:
     return 1.0 if head.startswith("<") and _ROOT in head else 0.0
 
 
-@reader("elan", suffixes=(".eaf",), sniff=sniff)
+@reader("elan", suffixes=(".eaf",), sniff=sniff, one_session=True)
 def read_elan(source: Source) -> Iterator[RawSession]:
     """ELAN annotation files with a tier for each speaker."""
     root = _root(source)

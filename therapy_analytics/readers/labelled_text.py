@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._base import HEAD, RawSession, Source, reader
 from therapy_analytics.readers._columns import find_columns, may_be_header
 from therapy_analytics.readers._dialogue import NOTE, dialogue_rows
 from therapy_analytics.readers._front_matter import NONE, FrontMatter, front_matter
@@ -46,7 +46,7 @@ def sniff(source: Source) -> float:
     head = source.head
     if _MAGIC.match(head) or _names_columns(head):
         return 0.0
-    return _read(head).sure
+    return _head_read(head).sure
 
 
 def _names_columns(head: str) -> bool:
@@ -57,7 +57,7 @@ def _names_columns(head: str) -> bool:
     return any(found["text"] is not None and found["speaker"] is not None for found in named)
 
 
-@reader("labelled_text", suffixes=(".txt", ".text", ".md", ".markdown"), sniff=sniff)
+@reader("labelled_text", suffixes=(".txt", ".text", ".md", ".markdown"), sniff=sniff, one_session=True)
 def read_labelled_text(source: Source) -> Iterator[RawSession]:
     """Text in which each turn begins with the speaker's label, and a colon or a line of its own."""
     yield session_of(source, source.text)
@@ -71,7 +71,7 @@ def session_of(source: Source, text: str) -> RawSession:
     UnreadableFileError
         It has no labels of speakers.
     """
-    found, front, _ = _read(text)
+    found, front, _ = _head_read(text) if len(text) <= HEAD else _read(text)
     if found is None:
         raise source.error(
             "no speaker labels were found", 'Begin each turn with a label and a colon, as in "Therapist:"'
@@ -81,7 +81,12 @@ def session_of(source: Source, text: str) -> RawSession:
     return RawSession(metadata.pop("session_id", ""), list(found.rows), metadata, (*odd, *found.notes))
 
 
-@lru_cache(maxsize=1)  # whoever tells what a file is has read it, if it is not longer than a head
+@lru_cache(maxsize=1)
+def _head_read(text: str) -> _Text:
+    """Read a text that is not longer than a head: whoever tells what a file is has read it; longer ones take room."""
+    return _read(text)
+
+
 def _read(text: str) -> _Text:
     """Read the lines below the front matter; where nothing is below, it was none."""
     lines = (_BOLD_TAG.sub("**", text) if "</" in text else text).split("\n")

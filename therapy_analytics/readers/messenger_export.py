@@ -57,7 +57,7 @@ def sniff(source: Source) -> float:
     return 0.6 if named and not before else 0.0
 
 
-@reader("messenger_export", suffixes=(".txt",), sniff=sniff)
+@reader("messenger_export", suffixes=(".txt",), sniff=sniff, one_session=True)
 def read_messenger_export(source: Source) -> Iterator[RawSession]:
     """Chat exported as text: each message with its date, its time and its writer."""
     messages, before = _messages(source.lines)

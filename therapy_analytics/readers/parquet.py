@@ -11,6 +11,7 @@ from therapy_analytics import arrow
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._addresses import is_address, open_binary
 from therapy_analytics.readers._base import Part, RawSession, Source, reader
+from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
 from therapy_analytics.readers._table import Record, Table, cell_text, filled, read_table
 from therapy_analytics.readers._table_parts import Large, parts_of
 
@@ -18,14 +19,12 @@ _MAGIC = b"PAR1"
 _SUFFIXES = (".parquet", ".pq")
 _MOST_ROWS = 5_000_000
 _MOST_COLUMNS = 400
-_MOST_LETTERS = 200 * 2**20
 _BATCH = 4096
 _FEW = 64
 _MANY = 256
 _LEAST = 200
 """Bytes that a row takes at least when it is read, however small the file has it."""
 _AGAIN = "Write it again, or save the table as CSV (UTF-8)"
-_TOO_LARGE = ("the table would unpack to more than 200 MB", "Split it into smaller files")
 
 
 def sniff(source: Source) -> float:
@@ -133,19 +132,16 @@ def _table(source: Source, file: Any, pyarrow: Any) -> Table:
     if end - begin > _MOST_ROWS or len(names) > _MOST_COLUMNS:
         raise source.error("the table has more than 5 million rows or 400 columns", "Split it into smaller files")
     groups, before, unpacked = _groups(file.metadata, begin, end)
-    if unpacked > _MOST_LETTERS:
-        raise source.error(*_TOO_LARGE)
+    refuse_large(str(source.path), int(unpacked), LARGEST_FILE, packed=True)
     rows: list[list[str]] = []
     letters = 0
     for batch in file.iter_batches(batch_size=_rows_at_a_time(file, pyarrow), row_groups=groups):
         wanted = batch.slice(max(begin - before, 0), max(end - max(begin, before), 0))
         before += batch.num_rows
-        if wanted.nbytes > _MOST_LETTERS:
-            raise source.error(*_TOO_LARGE)
+        refuse_large(str(source.path), wanted.nbytes, LARGEST_FILE, packed=True)
         new = _rows(wanted)
         letters += sum(len(cell) for row in new for cell in row)
-        if letters > _MOST_LETTERS:
-            raise source.error(*_TOO_LARGE)
+        refuse_large(str(source.path), letters, LARGEST_FILE, packed=True)
         rows.extend(new)
         if before >= end:
             break

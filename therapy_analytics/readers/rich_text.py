@@ -21,7 +21,7 @@ def sniff(source: Source) -> float:
     return 1.0 if source.head.lstrip("\ufeff \n").startswith(_BEGINS) else 0.0
 
 
-@reader("rich_text", suffixes=(".rtf",), sniff=sniff)
+@reader("rich_text", suffixes=(".rtf",), sniff=sniff, one_session=True)
 def read_rich_text(source: Source) -> Iterator[RawSession]:
     """Rich text with labelled paragraphs, or a table of labels and words; pictures and footnotes are left out."""
     yield session_of(source, _plain(source))

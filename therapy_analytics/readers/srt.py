@@ -24,7 +24,7 @@ def sniff(source: Source) -> float:
     return 0.97 if _BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
 
 
-@reader("srt", suffixes=(".srt",), sniff=sniff)
+@reader("srt", suffixes=(".srt",), sniff=sniff, one_session=True)
 def read_srt(source: Source) -> Iterator[RawSession]:
     """SubRip captions with the speaker before a colon, or after dashes or >> marks."""
     yield session_of(source, list(_cues(source.lines)), example='"Therapist: Hello"')

@@ -43,7 +43,7 @@ def sniff(source: Source) -> float:
     return 1.0 if _MAGIC in source.head[:100] or source.data.startswith(_BINARY) else 0.0
 
 
-@reader("textgrid", suffixes=(".textgrid",), sniff=sniff)
+@reader("textgrid", suffixes=(".textgrid",), sniff=sniff, one_session=True)
 def read_textgrid(source: Source) -> Iterator[RawSession]:
     """Praat TextGrids with an interval tier for each speaker."""
     if source.data.startswith(_BINARY):

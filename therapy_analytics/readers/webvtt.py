@@ -23,7 +23,7 @@ def sniff(source: Source) -> float:
     return 1.0 if source.head.lstrip("\ufeff").startswith("WEBVTT") else 0.0
 
 
-@reader("webvtt", suffixes=(".vtt",), sniff=sniff)
+@reader("webvtt", suffixes=(".vtt",), sniff=sniff, one_session=True)
 def read_webvtt(source: Source) -> Iterator[RawSession]:
     """WebVTT captions with the speaker in a voice tag, before a colon, or after >> marks."""
     yield session_of(source, list(_cues(source.lines)), example="<v Therapist>Hello")

@@ -14,6 +14,7 @@ from xml.sax import SAXException
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
 from therapy_analytics.readers._label_forms import Line
 from therapy_analytics.readers._labelled_lines import labelled_rows
+from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
 from therapy_analytics.readers._word_tables import table_rows
@@ -22,7 +23,6 @@ from therapy_analytics.readers._zip import bounded_zip
 
 _BODY = re.compile(r"word/document\d*\.xml")
 _NO_WORDS = re.compile(r"\n(?:[ \t]*\n)+")
-_LARGEST = 24 * 2**20
 _LONGEST_LABEL = 60
 _AGAIN = "Open it in Word and save it again as .docx"
 _COUNTED = (
@@ -41,7 +41,7 @@ def sniff(source: Source) -> float:
     return 1.0 if is_zip and b"word/document" in source.data else 0.0
 
 
-@reader("word_document", suffixes=(".docx", ".docm"), sniff=sniff)
+@reader("word_document", suffixes=(".docx", ".docm"), sniff=sniff, one_session=True)
 def read_word_document(source: Source) -> Iterator[RawSession]:
     """Word documents with labelled paragraphs or tables; tracked changes as accepted, comments left out."""
     blocks, left_out = _blocks(source)
@@ -88,8 +88,7 @@ def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
             body = next((part for part in archive.infolist() if _BODY.fullmatch(part.filename)), None)
             if body is None:
                 raise source.error("the file has no text of a document in it", _AGAIN)
-            if body.file_size > _LARGEST:
-                raise source.error("the text of the document is larger than any transcript", "Split it")
+            refuse_large(str(source.path), body.file_size, LARGEST_SESSION, packed=True)
             with archive.open(body) as part:
                 return _parsed(source, part)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):

@@ -12,7 +12,8 @@ from typing import Any, TextIO
 
 from therapy_analytics.cells import csv_of_rows, defused
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
-from therapy_analytics.readers import ReadOptions, read_files
+from therapy_analytics.outputs import refuse_unusable, written_to
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.redact._about import Ids, redact_about
 from therapy_analytics.redact._session import Noted, redact_session, redact_text
 from therapy_analytics.session import Session
@@ -48,6 +49,9 @@ class Redaction:
         New session id, and what of it the form cannot hold.
     problems : tuple of UnreadableFileError
         Files that could not be read.
+    told : tuple of str
+        What to say of options, guessed roles and tables about sessions, in sentences: with the labels and ids of the
+        transcripts that were read.
     """
 
     files: tuple[Path, ...]
@@ -55,6 +59,7 @@ class Redaction:
     left: int
     losses: tuple[tuple[str, tuple[str, ...]], ...]
     problems: tuple[UnreadableFileError, ...]
+    told: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,33 +130,52 @@ def redact(
     UnknownNameError
         There is no such form.
     BadOptionError
-        The folder is not empty, or the key would stand in it or in place of another file.
+        The folder is not empty, the key would stand in it or in place of another file, or an option had no effect on
+        any transcript.
     NothingToReadError
         There is no file to read.
+    CannotWriteError
+        The system refused to write.
     """
     options, out = options or RedactOptions(), Path(out)
     form = WRITERS[options.to]
     _refuse(out, options.key)
-    readings = read_files(paths, options=read_options, leave_out=out)
-    first = next(readings, None)  # before a folder is made: is there anything to read?
+    with written_to(out):
+        return _redacted(paths, out, form, options, read_options, on_file)
+
+
+def _redacted(
+    paths: Iterable[str | Path],
+    out: Path,
+    form: Writer,
+    options: RedactOptions,
+    read_options: ReadOptions | None,
+    on_file: Callable[[Path], None] | None,
+) -> Redaction:
+    account = Account(read_options or ReadOptions())
+    for _ in read_files(paths, options=read_options, leave_out=out, account=account):
+        pass  # before a folder is made: is there anything to read, and do the options have an effect?
     problems = []
     (out / "transcripts").mkdir(mode=0o700, parents=True, exist_ok=True)
     out.chmod(0o700)
     with _create(out / "review.csv") as file:
         desk = _Desk(form, out / "transcripts", csv.writer(file, lineterminator="\n"), options.quotes)
         desk.review.writerow([*REVIEW_COLUMNS, *(["words"] if options.quotes else [])])
-        for reading in (first, *readings) if first is not None else ():
+        for reading in read_files(paths, options=read_options, leave_out=out, account=Account(ReadOptions())):
             problems += [reading.problem] if reading.problem is not None else []
             for session in reading.sessions:
                 _copy(session, desk)
             if on_file is not None:
                 on_file(reading.path)
     _finish(desk, out, options.key)
-    return Redaction(tuple(desk.files), dict(desk.counts), desk.left, tuple(desk.losses), tuple(problems))
+    return Redaction(
+        tuple(desk.files), dict(desk.counts), desk.left, tuple(desk.losses), tuple(problems), tuple(account.lines())
+    )
 
 
 def _refuse(out: Path, key: Path | None) -> None:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    refuse_unusable(out)
+    if out.is_dir() and any(out.iterdir()):
         raise BadOptionError("--out", f"{out} is there already", "Name a new or an empty folder")
     if key is not None and key.exists():
         raise BadOptionError("--key", f"{key} is there already", "Name a new file")

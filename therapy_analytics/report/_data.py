@@ -102,6 +102,9 @@ def _against(held: Tested | None, profiles: pd.DataFrame | None) -> str:
 
 
 def _problems(folder: Path) -> list[Json]:
-    table = read_columns(folder / "problems.csv", ("file", "line", "problem", "what_would_be_right"))
-    columns = [table.get(name, ()) for name in ("file", "line", "problem", "what_would_be_right")]
-    return [dict(zip(("file", "line", "problem", "remedy"), row, strict=True)) for row in zip(*columns, strict=True)]
+    needed = ("file", "line", "problem", "what_would_be_right")
+    table = read_columns(folder / "problems.csv", needed)
+    columns = [table.get(name, ()) for name in needed]
+    columns.append(table.get("kind") or ["not read"] * len(columns[0]))  # runs of before 0.4.0 list unread files alone
+    names = ("file", "line", "problem", "remedy", "kind")
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -25,11 +25,13 @@ SCRIPTS = (
     "session.js",
     "main.js",
 )
-_MARK = re.compile(r"\{\{(title|csp|style|data|script)\}\}")
+_MARK = re.compile(r"\{\{(title|made_from|csp|style|data|script)\}\}")
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-def assemble(title: str, overview: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]]) -> bytes:
+def assemble(
+    title: str, overview: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]], *, transcripts: str = ""
+) -> bytes:
     """Return the page as bytes.
 
     Parameters
@@ -38,6 +40,8 @@ def assemble(title: str, overview: Mapping[str, Any], sessions: Sequence[Mapping
         Of the document; any text.
     overview, sessions : mappings
         As the browser's scripts expect them.
+    transcripts : str, optional
+        A hash of the transcripts, by which a page about the same ones is known.
 
     Notes
     -----
@@ -48,6 +52,7 @@ def assemble(title: str, overview: Mapping[str, Any], sessions: Sequence[Mapping
     script = f'"use strict";(()=>{{\n{"".join(_source(name) for name in SCRIPTS)}\n}})();'
     put = {
         "title": html.escape(title),
+        "made_from": made_from(transcripts),
         "csp": html.escape(policy(style, script)),
         "style": style,
         "data": data_blocks(overview, sessions),
@@ -55,6 +60,11 @@ def assemble(title: str, overview: Mapping[str, Any], sessions: Sequence[Mapping
     }
     whole = _MARK.sub(lambda found: put[found[1]], (PAGE / "page.html").read_text(encoding="utf-8"))
     return whole.encode("utf-8", "replace")
+
+
+def made_from(transcripts: str) -> str:
+    """Return the line of the page's head that says of which transcripts it is, by their hash."""
+    return f'<meta name="therapy-analytics-transcripts" content="{html.escape(transcripts)}">'
 
 
 def _source(name: str) -> str:

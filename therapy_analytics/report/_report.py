@@ -5,19 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.loading import form_of
+from therapy_analytics.loading import form_of, read_recipe
 from therapy_analytics.private import write
 from therapy_analytics.report._data import report_data
-from therapy_analytics.report._page import assemble
-from therapy_analytics.results import replaced
+from therapy_analytics.report._page import assemble, made_from
+from therapy_analytics.results import hash_of_all, replaced
 
 NAME = "report.html"
 MOST = 300
+HEAD = 4096
+"""Bytes at the beginning of a page in which it says of which transcripts it is."""
 TITLE = "Counseling sessions"
 
 
 def report(
-    results: str | Path, *, out: str | Path | None = None, quotes: bool = False, most_sessions: int = MOST
+    results: str | Path,
+    *,
+    out: str | Path | None = None,
+    quotes: bool = False,
+    most_sessions: int = MOST,
+    replace: bool = False,
 ) -> Path:
     """Write one page about a folder of results, to be opened in any browser.
 
@@ -26,12 +33,15 @@ def report(
     results : str or Path
         A folder that ``tanalyze run`` wrote. Transcripts are not needed, and only this folder is read.
     out : str or Path, optional
-        The page; by default ``report.html`` in the folder. Only its owner may read it (0600).
+        The page; by default ``report.html`` in the folder. Only its owner may read it (0600). A page about the same
+        transcripts is replaced.
     quotes : bool, optional
         Whether the page holds what was said, and the speakers' labels. Without, not one word of a transcript is in it,
         even if the folder has them.
     most_sessions : int, optional
         So many sessions get a view of their own; all stand in the table. More make the file slow to open.
+    replace : bool, optional
+        Whether another file of that name is replaced as well.
 
     Returns
     -------
@@ -42,7 +52,7 @@ def report(
     ------
     BadOptionError
         The folder holds no results, or has them as Parquet, or quotes are asked for and the run was made without
-        ``--quotes``.
+        ``--quotes``, or a file of that name is there that is no page about the same transcripts.
     BadDataFileError
         A file of the folder is broken.
 
@@ -65,9 +75,23 @@ def report(
     folder = folder.parent if folder.name == "sessions.csv" else folder
     target = _target(folder / NAME if out is None else Path(out))
     _refuse_parts(folder)
+    transcripts = hash_of_all([one.get("sha256") for one in read_recipe(folder).get("inputs", ())])
+    if out is not None and not replace:
+        _refuse_another(target, folder, made_from(transcripts))
     overview, sessions = report_data(folder, quotes=quotes, most_sessions=most_sessions)
-    _write(target, assemble(TITLE, overview, sessions))
+    _write(target, assemble(TITLE, overview, sessions, transcripts=transcripts))
     return target
+
+
+def _refuse_another(path: Path, folder: Path, mark: str) -> None:
+    """Refuse a file that is there and is no page about the same transcripts."""
+    if not path.exists() or path.resolve() == (folder / NAME).resolve():
+        return
+    with path.open("rb") as file:
+        if mark.encode() in file.read(HEAD):
+            return
+    remedy = "Name another file with --out, or give --replace (in Python: replace=True) to have it replaced"
+    raise BadOptionError("--out", f"{path} is there already, and is no page about these transcripts", remedy)
 
 
 def _refuse_parts(folder: Path) -> None:

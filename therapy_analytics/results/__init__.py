@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from therapy_analytics.results._done import Done, Key, hash_of_all, is_whole, read_done, session_key
 from therapy_analytics.results._files import as_csv, problems_table, replaced, write_csv, write_text
-from therapy_analytics.results._folder import FOLDERS, SESSIONS, Folder, opened
+from therapy_analytics.results._folder import FOLDERS, PAGE, SESSIONS, Folder, opened
 from therapy_analytics.results._parts import (
     DATASETS,
     RECORDS,
@@ -20,6 +20,7 @@ from therapy_analytics.results._session import write_figures_again, write_run_fi
 __all__ = [
     "DATASETS",
     "FOLDERS",
+    "PAGE",
     "RECORDS",
     "SESSIONS",
     "Done",

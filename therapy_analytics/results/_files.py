@@ -12,6 +12,7 @@ import pandas as pd
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.private import fresh, write
+from therapy_analytics.readers._account import Remark
 from therapy_analytics.tables import DIGITS
 
 PART = ".part"
@@ -53,8 +54,17 @@ def write_text(text: str, path: Path) -> None:
         write(part, text)
 
 
-def problems_table(problems: Sequence[UnreadableFileError]) -> pd.DataFrame:
-    """Return a row for each file that could not be read, or session that could not be measured."""
-    rows = [(one.path, one.line, one.problem, one.remedy) for one in problems]
-    frame = pd.DataFrame(rows, columns=["file", "line", "problem", "what_would_be_right"])
+NOT_READ, NOT_MEASURED, CHECK = "not read", "not measured", "check"
+"""Kinds of problems: a file that is missing from the results, a session that is, and what was read but looks odd."""
+
+
+def problems_table(
+    unread: Sequence[UnreadableFileError],
+    unmeasured: Sequence[UnreadableFileError] = (),
+    remarks: Sequence[Remark] = (),
+) -> pd.DataFrame:
+    """Return a row for each file that could not be read, session that could not be measured, and thing to check."""
+    kinds = ((NOT_READ, unread), (NOT_MEASURED, unmeasured), (CHECK, remarks))
+    rows = [(one.path, one.line, one.problem, one.remedy, kind) for kind, found in kinds for one in found]
+    frame = pd.DataFrame(rows, columns=["file", "line", "problem", "what_would_be_right", "kind"])
     return frame.astype({"line": "Int64"})

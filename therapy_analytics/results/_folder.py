@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from therapy_analytics import private
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.outputs import OUT, refuse_unusable
+from therapy_analytics.results._done import NAME
 from therapy_analytics.results._files import PART, write_text
-from therapy_analytics.results._parts import DATASETS, RECORDS
+from therapy_analytics.results._parts import DATASETS, RECORDS, read_part
 
 SESSIONS = "sessions"
 FOLDERS = "folders"
@@ -23,6 +27,9 @@ RUN = "run.json"
 GOING = ".going.json"
 """What a run that is going on, or was stopped, was asked for; `RUN` takes its place when all is done."""
 LOCK = ".lock"
+PAGE = "report.html"
+FIGURES = {kind: [f"{name}.{kind}" for name in ("profile", "thirds", "responses")] for kind in ("png", "svg", "pdf")}
+"""Figures of all sessions together, by their format."""
 WRITTEN = (
     "sessions.csv",
     "responses.csv",
@@ -30,8 +37,8 @@ WRITTEN = (
     "codebook.csv",
     "problems.csv",
     RUN,
-    "report.html",
-    *(f"{name}.{kind}" for name in ("profile", "thirds", "responses") for kind in ("png", "svg", "pdf")),
+    PAGE,
+    *(name for names in FIGURES.values() for name in names),
 )
 _FOLDERS = (*DATASETS, RECORDS, FOLDERS)
 _OWN = frozenset({*_FOLDERS, GOING, LOCK, *WRITTEN})
@@ -52,8 +59,41 @@ class Folder:
     path: Path
     before: Mapping[str, Any]
 
+    @property
+    def n_sessions(self) -> int:
+        """How many sessions of earlier runs are finished in it."""
+        records = (read_part(self.path, path.stem) for path in (self.path / RECORDS).glob("*.json"))
+        in_parts = sum(len(part.ids) for part in records if part is not None)
+        return in_parts or sum(1 for _ in (self.path / SESSIONS).glob(f"[!.]*/{NAME}"))
+
+    @property
+    def when(self) -> str:
+        """When the run before ended or was stopped, as ``2026-03-31 14:05``; empty where there was none."""
+        for name in (GOING, RUN):
+            with suppress(OSError):
+                return f"{datetime.fromtimestamp((self.path / name).stat().st_mtime):%Y-%m-%d %H:%M}"
+        return ""
+
+    @property
+    def form(self) -> str:
+        """Whether the sessions in it are written as ``csv`` or as ``parquet``."""
+        return "parquet" if (self.path / RECORDS).is_dir() else "csv"
+
+    @property
+    def overviews(self) -> set[str]:
+        """What there is to look at over all sessions: ``report.html``, and ``png`` and so on for its figures."""
+        drawn = {kind for kind, names in FIGURES.items() if any((self.path / name).is_file() for name in names)}
+        return drawn | ({PAGE} if (self.path / PAGE).is_file() else set())
+
     def begin(self, recipe: Mapping[str, Any]) -> None:
-        """Take away what an earlier run said of all its sessions, and note what this one is asked for."""
+        """Make the folder private, take away what an earlier run said of all its sessions, note what is asked for.
+
+        Nothing in the folder is touched before. With a session's files, which are replaced one by one, this is all of
+        an earlier run that goes before the new one ends.
+        """
+        private.folder(self.path / SESSIONS)
+        for path in (self.path, self.path / SESSIONS):
+            path.chmod(private.FOLDER)
         # First the note: without it, or `RUN`, nobody would know in whose folder this is.
         write_text(json.dumps(recipe, ensure_ascii=False) + "\n", self.path / GOING)
         for path in [self.path / name for name in WRITTEN] + list(self.path.glob(f".*{PART}")):
@@ -89,37 +129,48 @@ def _keep(folder: Path, names: Collection[str]) -> None:
 
 @contextmanager
 def opened(out: Path) -> Iterator[Folder]:
-    """Make the folder private, and keep other runs out of it; touch nothing else.
+    """Make the folder where there is none, and keep other runs out of it; touch nothing in it.
+
+    A folder that was made, and is still empty at the end, is removed again.
 
     Raises
     ------
     BadOptionError
-        It is a file, holds something that is no result of this program, or another run is writing into it.
+        It cannot be a folder, holds something that is no result of this program, or another run is writing into it.
     """
+    refuse_unusable(out)
     _refuse_others(out)
-    (out / SESSIONS).mkdir(mode=0o700, parents=True, exist_ok=True)
-    for path in (out, out / SESSIONS):
-        path.chmod(0o700)
+    made = [path for path in (out, *out.absolute().parents) if not path.exists()]
+    private.folder(out)
+    try:
+        with _alone_in(out):
+            yield Folder(out, _before(out))
+    finally:
+        for path in made:
+            with suppress(OSError):  # it holds something, or is gone
+                path.rmdir()
+
+
+@contextmanager
+def _alone_in(out: Path) -> Iterator[None]:
     lock = FileLock(out / LOCK, timeout=0, mode=0o600)
     try:
         lock.acquire()
     except Timeout:
         problem = f"another run is writing into {out}"
-        raise BadOptionError("--out", problem, "Wait until it is done, or name another folder") from None
+        raise BadOptionError(OUT, problem, "Wait until it is done, or name another folder") from None
     try:
-        yield Folder(out, _before(out))
+        yield
     finally:
         lock.release()
         (out / LOCK).unlink(missing_ok=True)
 
 
 def _refuse_others(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise BadOptionError("--out", f"{out} is a file", "Name a folder")
     strangers = [path.name for path in sorted(out.iterdir()) if not _is_own(path)] if out.is_dir() else []
     if strangers:
         raise BadOptionError(
-            "--out",
+            OUT,
             f"{out} holds other things than results ({strangers[0]}, ...)",
             "Name a new or an empty folder",
         )

@@ -77,12 +77,12 @@ def write_part(tables: Mapping[str, pd.DataFrame], out: Path, name: str, part: P
     written = {}
     for dataset, table in tables.items():
         if len(table) or dataset not in _MAY_BE_EMPTY:
-            path = private.folder(out / dataset) / file_name(name)
+            path = private.folder(out / dataset, parents=False) / file_name(name)
             with replaced(path) as fresh:
                 _write(table, fresh)
                 written[dataset] = hash_of(fresh)
     record = json.dumps(asdict(replace(part, files=written)), ensure_ascii=True)
-    write_text(record + "\n", private.folder(out / RECORDS) / f"{name}.json")
+    write_text(record + "\n", private.folder(out / RECORDS, parents=False) / f"{name}.json")
 
 
 def read_part(out: Path, name: str) -> Part | None:
@@ -112,7 +112,8 @@ def _write(table: pd.DataFrame, path: Path) -> None:
     arrays = [arrow.array(table[name], type=kind, from_pandas=True) for name, kind in fields]
     # Nothing of pandas goes along: each part would say how many rows it has, and so have a schema of its own.
     whole = arrow.Table.from_arrays(arrays, schema=arrow.schema(fields))
-    arrow.parquet.write_table(whole, path, compression="zstd", write_page_checksum=True)
+    with path.open("wb") as file:  # by its name, pyarrow opens none that is not UTF-8
+        arrow.parquet.write_table(whole, file, compression="zstd", write_page_checksum=True)
 
 
 def _type(kind: Any, arrow: Any) -> Any:

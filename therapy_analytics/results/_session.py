@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from therapy_analytics.private import folder as folder_of
 from therapy_analytics.private import write
 from therapy_analytics.results._done import NAME, Done, Key, write_done
 from therapy_analytics.results._files import unlike_all
@@ -65,7 +66,8 @@ def _draw(folder: Path, figures: Sequence[str], tagger: str) -> None:
 def _put_in_place(folder: Path) -> Iterator[Path]:
     """Give an empty folder to write into, and put it in the place of the other if all went well."""
     part = unlike_all(folder)
-    part.mkdir(mode=0o700, parents=True)
+    folder_of(part.parent, parents=False)  # the folder of results is not made again where it went away
+    part.mkdir(mode=0o700)
     try:
         yield part
         shutil.rmtree(folder, ignore_errors=True)

@@ -6,8 +6,6 @@ import datetime as dt
 import hashlib
 import io
 import json
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -24,7 +22,7 @@ from therapy_analytics.behaviours._weights import FORMAT
 from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.behaviours.own import CODEBOOK, MARK
 from therapy_analytics.cells import csv_of_frame
-from therapy_analytics.errors import BadOptionError
+from therapy_analytics.outputs import Made, replaced_in
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.training._judge import BINS, Judged
 
@@ -65,40 +63,13 @@ class About:
     notes: tuple[str, ...]
 
 
-def prepared(out: Path) -> None:
-    """Refuse a folder that holds anything but an earlier model.
-
-    Raises
-    ------
-    BadOptionError
-        It does, or is a file.
-    """
-    option = "--out"
-    if out.exists() and not out.is_dir():
-        raise BadOptionError(option, f"{out} is a file", "Name a folder")
-    strange = sorted(path.name for path in out.iterdir() if path.name not in FILES) if out.is_dir() else []
-    if strange:
-        problem = f"{out} holds other things than a model ({strange[0]}, ...)"
-        raise BadOptionError(option, problem, "Name a new or an empty folder")
-
-
-def write_model(out: Path, judged: Sequence[Judged], arrays: Arrays, scores: pd.DataFrame, about: About) -> None:
-    """Write all files into a folder beside, then put it in place, so that no half of a model is ever found."""
-    out = out.absolute()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
+def write_model(
+    out: Path, made: Made, judged: Sequence[Judged], arrays: Arrays, scores: pd.DataFrame, about: About
+) -> None:
+    """Write all files aside, then put them in place: a model that cannot be read takes no other's place."""
+    with replaced_in(out, made) as fresh:
         _fill(fresh, judged, arrays, scores, about)
-        load_tagger(fresh)  # a model that cannot be read takes no other's place
-        if out.exists():
-            old = fresh.with_name(f"{fresh.name}.old")
-            out.replace(old)
-            fresh.replace(out)
-            shutil.rmtree(old)
-        else:
-            fresh.replace(out)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        load_tagger(fresh)
 
 
 def _fill(folder: Path, judged: Sequence[Judged], arrays: Arrays, scores: pd.DataFrame, about: About) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from therapy_analytics.agreement._coefficients import Resampling
 from therapy_analytics.behaviours import Code, load_accurate, load_tagger
 from therapy_analytics.behaviours.features import Features, featurize
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.readers import ReadOptions, read_files
+from therapy_analytics.outputs import Made, refuse_others, sources_of
+from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.session import Session
 from therapy_analytics.training import _fit
-from therapy_analytics.training._card import About, Arrays, prepared, table_of, write_model
+from therapy_analytics.training._card import FILES, About, Arrays, table_of, write_model
 from therapy_analytics.training._data import CODED, Material, TrainOptions, material_of
 from therapy_analytics.training._fit import Floats, Ints
 from therapy_analytics.training._judge import FEWEST_GROUPS, Judged, figures, judge, kept, too_little
@@ -35,11 +37,15 @@ class Training:
         A row a code, as ``scores.csv``.
     notes : tuple of str
         What a reader should know of the data, in sentences.
+    told : tuple of str
+        What to say of options, guessed roles and tables about sessions, in sentences. Labels stand here, and in no
+        file of the model.
     """
 
     out: Path | None
     scores: pd.DataFrame = field(repr=False)
     notes: tuple[str, ...] = field(repr=False)
+    told: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def learnt(self) -> tuple[str, ...]:
@@ -51,7 +57,7 @@ class Training:
         """What was found, line by line: a table, what was left out and why, and how to use the model."""
         told = [table_of(self.scores)] if self.learnt else ["No code could be learnt."]
         told += [f"Left out: {code}: {why}." for code, why in self.left_out.items()]
-        told += list(self.notes)
+        told += [*self.notes, *self.told]
         if self.out is None:
             return [*told, "No model was written."]
         return [
@@ -87,6 +93,7 @@ def train(
     *,
     options: TrainOptions | None = None,
     read_options: ReadOptions | None = None,
+    replace: bool = False,
 ) -> Training:
     """Learn a tagger from codes that people gave, and say how good it is on turns that it has not seen.
 
@@ -98,9 +105,12 @@ def train(
     transcripts : str, Path or sequence of Session
         A file or folder, or sessions as `read` returns them.
     out : str, Path or None
-        Folder for the model: new, empty, or an earlier model, which is replaced. None writes nothing.
+        Folder for the model: new, empty, or an earlier model of the same codes and transcripts, which is replaced. None
+        writes nothing.
     options, read_options : optional
         How codes are read and learnt from; how transcripts are read.
+    replace : bool, optional
+        Whether a model of other codes or transcripts is replaced as well.
 
     Returns
     -------
@@ -111,7 +121,9 @@ def train(
     ------
     BadOptionError
         There are too few sessions to try the model on what it has not seen, no code is found in the table, or the
-        folder holds something else.
+        folder holds something else, or a model of other codes or transcripts.
+    CannotWriteError
+        The system refused to write.
     BadDataFileError
         The table or the codebook is none.
     NothingToReadError, UnreadableFileError
@@ -120,20 +132,30 @@ def train(
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
 
     options = options or TrainOptions()
+    told: list[str] = []
+    sources = sources_of(codes, transcripts)
+    made = Made(what="a model", names=FILES, sources=sources, replace=replace, say=told.append)
     if out is not None:
-        prepared(Path(out))
-    sessions = _sessions(transcripts, read_options)
+        refuse_others(Path(out), made)  # before the hours that it may take
+    account = Account(read_options or ReadOptions())
+    sessions = _sessions(transcripts, read_options, account)
     material = material_of(codes, sessions, options)
     _refuse_few(material)
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
-        return _train(material, Path(out) if out is not None else None, options)
+        found = _train(material, Path(out) if out is not None else None, options, made)
+    return dataclasses.replace(found, notes=(*found.notes, *told), told=tuple(account.lines()))
 
 
-def _sessions(transcripts: str | Path | Sequence[Session], options: ReadOptions | None) -> list[Session]:
+def _sessions(
+    transcripts: str | Path | Sequence[Session], options: ReadOptions | None, account: Account
+) -> list[Session]:
     if not isinstance(transcripts, str | Path):
+        if options is not None and options != ReadOptions():
+            problem = "the sessions are read already, so that options of reading have no effect"
+            raise BadOptionError("read_options", problem, "Give them to read(), or give the path of the transcripts")
         return list(transcripts)
     sessions: list[Session] = []
-    for reading in read_files([transcripts], options=options):
+    for reading in read_files([transcripts], options=options, account=account):
         if reading.problem is not None:
             raise reading.problem
         sessions += reading.sessions
@@ -148,7 +170,7 @@ def _refuse_few(material: Material) -> None:
         raise BadOptionError(option, problem, f"Code turns of {FEWEST_GROUPS} sessions at least, better of 20 or more")
 
 
-def _train(material: Material, out: Path | None, options: TrainOptions) -> Training:
+def _train(material: Material, out: Path | None, options: TrainOptions, made: Made) -> Training:
     features = featurize(material.batch.turns, material.batch.starts)
     how = Resampling(seed=options.seed)
     parts = [_of_role(material, features, role, options) for role in CODED]
@@ -163,7 +185,7 @@ def _train(material: Material, out: Path | None, options: TrainOptions) -> Train
             one = _hopeless(material, at)
         else:
             rows_of = ~np.isnan(material.labels[:, at])
-            one = replace(one, shipped=shipped[code.column][rows_of] if code.column in shipped else None)
+            one = dataclasses.replace(one, shipped=shipped[code.column][rows_of] if code.column in shipped else None)
             one = kept(one, how)
             if not one.why_not:
                 kept_codes[at] = one
@@ -173,7 +195,7 @@ def _train(material: Material, out: Path | None, options: TrainOptions) -> Train
     if out is None or not kept_codes:
         return Training(None, scores, notes)
     arrays = _final([part for part in parts if part is not None], kept_codes)
-    write_model(out, list(kept_codes.values()), arrays, scores, _about(material, options, notes))
+    write_model(out, made, list(kept_codes.values()), arrays, scores, _about(material, options, notes))
     return Training(out, scores, notes)
 
 
@@ -241,7 +263,7 @@ def _shipped(material: Material, codes: Sequence[Code], options: TrainOptions) -
 
 def _row(one: Judged, how: Resampling, *, tried: bool) -> dict[str, Any]:
     about = {"code": one.code.column, "role": one.code.role, "learnt": not one.why_not, "why_left_out": one.why_not}
-    return {**about, **figures(one if tried else replace(one, p=np.zeros(0)), how)}
+    return {**about, **figures(one if tried else dataclasses.replace(one, p=np.zeros(0)), how)}
 
 
 def _final(parts: Sequence[_Learnt], wanted: Mapping[int, Judged]) -> Arrays:
@@ -250,7 +272,7 @@ def _final(parts: Sequence[_Learnt], wanted: Mapping[int, Judged]) -> Arrays:
     for part in parts:
         keep = [place for place, at in enumerate(part.at) if int(at) in wanted]
         if keep:
-            design = replace(part.design, offset=part.design.offset[:, keep])
+            design = dataclasses.replace(part.design, offset=part.design.offset[:, keep])
             head = _fit.fit(design, part.labels[:, keep], part.strength[keep])
             own = _folded(part, keep, head)
             lines = np.array([wanted[int(part.at[place])].line for place in keep]).T

@@ -76,16 +76,16 @@ function findingLink(overview, { session, group }) {
 
 function renderUnread(overview) {
   const section = el("section", { "aria-labelledby": "unread" }, part("unread"));
-  addTo(section, [el("h3", {}, "Files and rows that could not be read"), problemsTable(overview.problems), notesList(overview.sessions)]);
+  addTo(section, [el("h3", {}, "Files that could not be read, and what to check"), problemsTable(overview.problems), notesList(overview.sessions)]);
   if (overview.limits.length) section.append(el("h3", {}, "What this page cannot tell"), el("ul", {}, ...overview.limits.map((limit) => el("li", {}, limit))));
   return section;
 }
 
 function problemsTable(problems) {
   if (!problems.length) return el("p", {}, "None: all that was given was read.");
-  const row = (p) => el("tr", {}, el("th", { scope: "row" }, p.file), el("td", { class: "num" }, p.line ?? NOTHING), el("td", {}, p.problem), el("td", {}, p.remedy));
-  const heads = ["File", "Line", "What is wrong", "What would be right"].map((name) => el("th", { scope: "col" }, name));
-  return scrollRegion("Table of what could not be read; it scrolls", el("table", { class: "plain" }, el("caption", { class: "unseen" }, "What could not be read"),
+  const row = (p) => el("tr", {}, el("th", { scope: "row" }, p.file), el("td", { class: "num" }, p.line ?? NOTHING), el("td", {}, p.problem), el("td", {}, p.remedy), el("td", {}, p.kind));
+  const heads = ["File", "Line", "What is wrong", "What would be right", "Kind"].map((name) => el("th", { scope: "col" }, name));
+  return scrollRegion("Table of what could not be read, and what to check; it scrolls", el("table", { class: "plain" }, el("caption", { class: "unseen" }, "What could not be read, and what to check"),
     el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...problems.map(row))));
 }
 

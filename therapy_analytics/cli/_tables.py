@@ -1,0 +1,53 @@
+"""Tables and texts on the screen: what a run found, and what a comparison says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from therapy_analytics.pipeline import RunResult, Writing
+
+_SHOWN = 20
+
+
+def show_run(result: RunResult, writing: Writing) -> None:
+    """Print what was found and where it stands."""
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from therapy_analytics.progress import Terminal  # noqa: PLC0415
+    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.summary import columns_shown, pointers  # noqa: PLC0415
+
+    shown, caption = columns_shown(result)
+    frame = result.columns(("session_id", "counselor", "n_turns", *(name for _, name in shown)))
+    console = Terminal(width=None if sys.stdout.isatty() else 100)
+    table = Table(title=f"{counted(len(frame), 'session')}, {int(frame['n_turns'].sum())} turns", title_justify="left")
+    for heading in ("session", "counselor"):
+        table.add_column(heading)
+    for heading in ("turns", *(heading for heading, _ in shown)):
+        table.add_column(Text(heading), justify="right")  # the name of a code may look like markup
+    for row in frame.head(_SHOWN).to_dict("records"):
+        rates = [f"{row[name]:.0%}" if row[name] == row[name] else "" for _, name in shown]
+        names = (Text(str(row[name])) for name in ("session_id", "counselor"))  # a name may look like markup
+        table.add_row(*names, f"{row['n_turns']:.0f}", *rates)
+    table.caption = caption
+    if len(frame) > _SHOWN:
+        table.caption += f" {len(frame) - _SHOWN} more in sessions.csv."
+    console.print(table)
+    for line in pointers(result, writing):
+        console.print(line, markup=False, highlight=False)
+
+
+def show_comparison(words: str, out: Path, *, plots: bool) -> None:
+    """Print what a comparison says, less how it was done, which stands in its file."""
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    from therapy_analytics.progress import Terminal  # noqa: PLC0415
+
+    console = Terminal(width=None if sys.stdout.isatty() else 100)
+    console.print(Markdown(words.partition("## How it was done")[0]))
+    files = "comparison.md (these words), comparison.csv, groups.csv" + (", a figure a family" if plots else "")
+    console.print(f"{out}: {files}", markup=False, highlight=False)

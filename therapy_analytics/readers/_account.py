@@ -1,0 +1,244 @@
+"""The account of a run's reading: options without any effect, tables about sessions that do not fit, guessed roles."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from therapy_analytics.errors import BadDataFileError, BadOptionError, UnreadableFileError
+from therapy_analytics.printable import printable
+from therapy_analytics.readers._addresses import folder_of, named, placed, real, shown
+from therapy_analytics.readers._applied import GUESSED, Applied
+from therapy_analytics.readers._base import ReadOptions
+from therapy_analytics.readers._build import safe_id
+from therapy_analytics.readers._facts import LONGEST_FACT, may_be_fact
+from therapy_analytics.readers._files import transcripts_in
+from therapy_analytics.readers._metadata import Table, plain_name, table_at
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._pieces import PieceReading
+
+_MOST_LISTED = 12
+_FOR_TABLES = "Leave it out: it is for tables (CSV, Excel, Parquet)"
+_BY_ID = "Check it against the ids of the sessions and the names of the files"
+_ADD = "Add a row for each session whose counselor, client or date should be known"
+
+
+class TablesWarning(UserWarning):
+    """Something in a table about sessions that does not fit the sessions that were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that was read, and that the user should look at.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    line : int or None
+        Where in the file, from 1, when that is known.
+    problem, remedy : str
+        What is odd, and what would be right.
+    """
+
+    path: str
+    line: int | None
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        place = f"{self.path}, line {self.line}" if self.line else self.path
+        return f"{place}: {self.problem}. {self.remedy}."
+
+
+class Account:
+    """What the options and the tables about sessions did, over all files of a run.
+
+    Parameters
+    ----------
+    options : ReadOptions
+        Of the run.
+    """
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+        self._applied = Applied()
+        self._files: set[str] = set()
+        self._unread: set[str] = set()
+        self._passed: dict[str, str] = {}
+
+    def saw_table(self, path: str) -> None:
+        """Take note of a table about sessions that was met in a folder, whether or not transcripts lie beside it."""
+        self._passed[placed(path)] = shown(path)
+
+    def add(self, reading: PieceReading) -> None:
+        """Count in what became of a file, or of a part of one; its sessions are not looked at."""
+        self._files.add(real(reading.piece.place))
+        if reading.problem is not None:
+            self._unread.add(safe_id(named(reading.piece.path).stem).casefold())
+        self._applied.add(reading.applied)
+
+    def add_sessions(self, applied: Applied) -> None:
+        """Count in what had an effect on sessions that come from no file."""
+        self._applied.add(applied)
+
+    def refuse(self) -> None:
+        """Raise where an option had no effect on any session, if there is one.
+
+        Raises
+        ------
+        BadOptionError
+            What there is instead is listed.
+        """
+        if not self._applied.n_sessions:
+            return
+        for option, problem, remedy in self._without_effect():
+            raise BadOptionError(option, problem, remedy)
+        self._refuse_keep()
+
+    def _without_effect(self) -> Iterator[tuple[str, str, str]]:
+        labels = f"The labels are: {_labels(self._applied.labels)}"
+        names = f"Without their endings, the names are: {_joined(self._applied.stems)}"
+        why = {
+            "--therapist": (f"no speaker is called {_quoted(self._options.therapist)}", labels),
+            "--client": (f"no speaker is called {_quoted(self._options.client)}", labels),
+            "--columns": ("no session that was read stands in a table with columns", _FOR_TABLES),
+            "--pattern": (f"{_quoted(self._options.pattern)} fits the name of no file", names),
+        }
+        return ((option, *why[option]) for option in self._given if not self._applied.effects[option])
+
+    @property
+    def _given(self) -> list[str]:
+        """The options that were given, and that have an effect on each session by itself or none."""
+        own = self._options
+        given = {
+            "--therapist": own.therapist is not None,
+            "--client": own.client is not None,
+            "--columns": bool(own.columns),
+            "--pattern": own.pattern is not None,
+        }
+        return [option for option, is_given in given.items() if is_given]
+
+    def _refuse_keep(self) -> None:
+        tables = self._tables() if self._options.keep else []
+        known = dict.fromkeys(name for table in tables if isinstance(table, Table) for name in table.columns)
+        for name in self._options.keep:
+            if plain_name(name) not in known:
+                there = f"Their columns are: {_joined(known)}" if known else "There is none beside the transcripts"
+                raise BadOptionError("--keep", f"no table about sessions has a column {_quoted(name)}", there)
+
+    def _tables(self) -> list[Table | BadDataFileError]:
+        """Return the tables that were met, or what is wrong with one."""
+        found: list[Table | BadDataFileError] = []
+        for place, path in {**self._passed, **self._applied.tables}.items():
+            try:
+                table = table_at(path, place, self._options)
+            except BadDataFileError as error:
+                beside = folder_of(place) in map(folder_of, self._files)
+                found += [] if beside else [error]  # the files beside it could not be read, and say why
+            else:
+                found += [table] if table is not None else []
+        return found
+
+    def remarks(self) -> list[Remark]:
+        """Return what to look at in the tables about sessions."""
+        return [one for table in self._tables() for one in self._of_table(table)]
+
+    def _of_table(self, table: Table | BadDataFileError) -> Iterator[Remark]:
+        if isinstance(table, BadDataFileError):
+            yield Remark(table.path, None, table.problem, table.remedy)
+            return
+        for name in table.left_out:
+            problem = f"the column {name} was left out of the results, for remarks may hold what was said"
+            yield Remark(table.path, None, problem, f"If it is wanted there, say --keep {name}")
+        yield from self._without_row(table)
+        strange = [row for key, row in table.rows.items() if not self._is_known(table.place, key)]
+        if not strange or not self._is_for_all(table):
+            return
+        if len(strange) == len(table.rows):
+            problem = f"none of its {counted(len(strange), 'row')} is about a session that was read"
+            remedy = "Check its column session_id or file. A table beside the transcripts is for its own folder alone"
+            yield Remark(table.path, None, problem, remedy)
+            return
+        for row in strange:
+            problem = f"the row about {_quoted(row.key)} is about no session that was read"
+            yield Remark(table.path, row.line, problem, _BY_ID)
+
+    def _is_known(self, place: str, key: str) -> bool:
+        return (place, key) in self._applied.rows or key in self._unread
+
+    def _is_for_all(self, table: Table) -> bool:
+        """Tell whether each row should have its session: not where some files of the table's folder were not given."""
+        own = "" if self._options.metadata is None else placed(self._options.metadata)
+        if table.place == own:
+            return True
+        known = {*self._files, real(own)} if own else self._files
+        try:
+            return all(real(path) in known for path in transcripts_in(folder_of(table.place)))
+        except UnreadableFileError:
+            return False
+
+    def _without_row(self, table: Table) -> Iterator[Remark]:
+        ids = [session for place, session in self._applied.without_row if place == table.place]
+        if ids:
+            problem = f"no row is about {counted(len(ids), 'session')}: {_joined(ids)}"
+            yield Remark(table.path, None, problem, _ADD)
+
+    def warn(self) -> None:
+        """Give what to look at in the tables about sessions as warnings of Python's (`TablesWarning`)."""
+        for remark in self.remarks():
+            warnings.warn(str(remark), TablesWarning, stacklevel=4)
+
+    def lines(self, most: int | None = None) -> list[str]:
+        """Return what to say on the screen: options that had an effect in part, guessed roles, what to check.
+
+        Parameters
+        ----------
+        most : int, optional
+            So many things to check are named at most, as where all stand in ``problems.csv``.
+        """
+        remarks = self.remarks()
+        said = [f"Check: {one}" for one in remarks[:most]]
+        if len(said) < len(remarks):
+            said.append(f"Check: {len(remarks) - len(said)} more in problems.csv, whose kind is check.")
+        return [*self._in_part(), *_guesses(self._applied.guessed), *said]
+
+    def _in_part(self) -> Iterator[str]:
+        n = self._applied.n_sessions
+        for option in self._given:
+            had = self._applied.effects[option]
+            if 0 < had < n:
+                yield f"{option} had an effect on {had} of {n} sessions; the notes on the others say so."
+
+
+def _guesses(guessed: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """Yield whom a guess took for the therapist: this label alone, and only where it has the form of a name."""
+    for how, why in GUESSED.items():
+        labels = Counter({label: n for (method, label), n in guessed.items() if method == how})
+        named = [(label, n) for label, n in labels.most_common() if may_be_fact(label)][:_MOST_LISTED]
+        listed = [f"{_short(label)} in {counted(n, 'session')}" for label, n in named]
+        if len(named) < len(labels):
+            listed.append(counted(len(labels) - len(named), "more label" if named else "label"))
+        if listed:
+            yield f"Taken as therapist, {why}: {', '.join(listed)}. If that is wrong, say --therapist LABEL."
+
+
+def _labels(labels: Iterable[str]) -> str:
+    """List labels for a message; what has the form of a sentence may be what somebody said, and is left out."""
+    return _joined([label for label in labels if may_be_fact(label)]) or "none that can be shown"
+
+
+def _joined(names: Iterable[str]) -> str:
+    known = list(map(_short, names))
+    more = [f"{len(known) - _MOST_LISTED} more"] * (len(known) > _MOST_LISTED)
+    return ", ".join(known[:_MOST_LISTED] + more)
+
+
+def _short(name: str) -> str:
+    return printable(name)[: 2 * LONGEST_FACT]
+
+
+def _quoted(name: str | None) -> str:
+    return f"'{printable(name or '')}'"

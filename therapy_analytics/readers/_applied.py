@@ -1,0 +1,135 @@
+"""What of the user's options, and of the tables about sessions, had an effect on the sessions that were read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.readers._base import ReadOptions
+from therapy_analytics.readers._roles import is_first_name, names_speaker, role_of_label
+from therapy_analytics.session import Session
+
+MOST_NAMES = 200
+"""So many labels, and so many names of files, are kept to be listed in a message."""
+GUESSED = {
+    "pronouns": "guessed from the pronouns you and I",
+    "pronouns_unsure": "guessed from the pronouns you and I, with a thin margin",
+    "elimination": "because the other speakers are known",
+}
+"""Ways of finding roles that rest neither on a label of the therapist nor on what the user said."""
+
+
+@dataclass(slots=True)
+class Applied:
+    """What had an effect on some sessions.
+
+    Attributes
+    ----------
+    n_sessions : int
+        How many sessions there are.
+    effects : Counter of str
+        By the name of an option, on how many of them it had an effect.
+    labels, stems : dict of str to None
+        Labels of speakers, and names of files without their endings, in order of appearance; kept only where an
+        option goes by them.
+    tables : dict of str to str
+        Tables about sessions that were looked into: where each is opened, and how messages show it.
+    rows : set of (str, str)
+        Rows of tables that are about one of the sessions: place of the table and key of the row.
+    without_row : list of (str, str)
+        Sessions that no row is about although there are tables: place of the last of the tables, and id.
+    guessed : Counter of (str, str)
+        By the way in which the therapist was found (a key of `GUESSED`) and the label, in how many sessions.
+    """
+
+    n_sessions: int = 0
+    effects: Counter[str] = field(default_factory=Counter)
+    labels: dict[str, None] = field(default_factory=dict)
+    stems: dict[str, None] = field(default_factory=dict)
+    tables: dict[str, str] = field(default_factory=dict)
+    rows: set[tuple[str, str]] = field(default_factory=set)
+    without_row: list[tuple[str, str]] = field(default_factory=list)
+    guessed: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, other: Applied) -> None:
+        """Count in what had an effect on other sessions."""
+        self.n_sessions += other.n_sessions
+        self.effects += other.effects
+        _take(self.labels, other.labels)
+        _take(self.stems, other.stems)
+        self.tables |= other.tables
+        self.rows |= other.rows
+        self.without_row += other.without_row
+        self.guessed += other.guessed
+
+
+def _take(names: dict[str, None], more: Iterable[str]) -> None:
+    for name in more:
+        if len(names) < MOST_NAMES:
+            names[name] = None
+
+
+def applied_to(session: Session, options: ReadOptions, *, of_table: bool, by_pattern: bool, stem: str) -> Applied:
+    """Return what had an effect on one session.
+
+    Parameters
+    ----------
+    session : Session
+        As it was built.
+    options : ReadOptions
+        Of the run.
+    of_table : bool
+        Whether it stands in a table with columns.
+    by_pattern : bool
+        Whether the pattern fits the name of its file.
+    stem : str
+        The name of its file without the ending.
+    """
+    labels = dict.fromkeys(turn.speaker for turn in session.turns if turn.role != "other")
+    had = {
+        "--therapist": options.therapist is not None and names_speaker(options.therapist, labels),
+        "--client": options.client is not None and names_speaker(options.client, labels),
+        "--columns": bool(options.columns) and of_table,
+        "--pattern": by_pattern,
+    }
+    by_label = options.therapist is not None or options.client is not None
+    return Applied(
+        1,
+        Counter(option for option, effect in had.items() if effect),
+        labels if by_label else {},
+        {stem: None} if options.pattern is not None else {},
+        guessed=Counter((session.role_method, label) for label in _guessed(session)),
+    )
+
+
+def _guessed(session: Session) -> Iterable[str]:
+    """Return the labels of the therapist that do not say so themselves, where nothing else but a guess does."""
+    if session.role_method not in GUESSED:
+        return ()
+    labels = dict.fromkeys(turn.speaker for turn in session.turns if turn.role == "therapist")
+    return [label for label in labels if role_of_label(label) != "therapist" or is_first_name(label)]
+
+
+def notes_on(applied: Applied, options: ReadOptions) -> tuple[str, ...]:
+    """Return what to note of a session on which an option had no effect; who speaks is noted with the roles."""
+    given = {
+        "--columns had no effect: the session does not stand in a table with columns.": bool(options.columns),
+        "The name of the file does not fit --pattern.": options.pattern is not None,
+    }
+    had = (applied.effects["--columns"], applied.effects["--pattern"])
+    return tuple(note for (note, asked), effect in zip(given.items(), had, strict=True) if asked and not effect)
+
+
+def refuse_contradictions(options: ReadOptions) -> None:
+    """Raise where one label is to be the therapist's and the client's.
+
+    Raises
+    ------
+    BadOptionError
+        The two labels are the same.
+    """
+    if options.therapist is not None and options.therapist == options.client:
+        problem = "--therapist and --client give the same label"
+        raise BadOptionError("--therapist", problem, "Give each its own, or leave one of them out")

@@ -1,0 +1,94 @@
+"""How large transcripts may be, for all formats: what is larger is refused before it is read, and the run goes on.
+
+Reading takes up to twelve times the room of what is read, unpacked; with these limits a small machine has enough.
+"""
+
+from __future__ import annotations
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._addresses import located, plainly, shown, size
+
+MB = 2**20
+LARGEST_FILE = 200 * MB
+"""Bytes, unpacked, of what is read at a time: a file, or a part of one that can be cut."""
+LARGEST_SESSION = 24 * MB
+"""Bytes, unpacked, of a file of a format that holds one session: some two weeks of talk without a pause."""
+MOST_LINES = 5_000_000
+"""Lines of a text: a short one takes as much room as one of a hundred letters."""
+MOST_TURNS = 50_000
+MOST_LETTERS = 8 * MB
+"""Turns, and letters, of a session that is measured: some seventy hours of talk, which take 2 GB and two minutes."""
+_SPLIT = "Split it into several files, one a session"
+_CUT = "Split it into several files; JSON Lines with a session a line, and Parquet, may be of any size"
+_FIRST = MB
+
+
+def whole_file(place: str, path: str) -> bytes:
+    """Return what a file holds.
+
+    Parameters
+    ----------
+    place : str
+        Where it is opened.
+    path : str
+        As the user named it.
+
+    Raises
+    ------
+    UnreadableFileError
+        It cannot be opened, or has more than `LARGEST_FILE`.
+    """
+    with plainly(path), located(place).open("rb") as file:
+        data: bytes = file.read(_FIRST)
+        if len(data) == _FIRST:  # room for more is only asked for where there is more
+            data += file.read(LARGEST_FILE + 1 - _FIRST)
+    if len(data) > LARGEST_FILE:
+        refuse_large(path, max(len(data), size(place)), LARGEST_FILE)
+    if data.count(b"\n") > MOST_LINES:
+        problem = f"the file has more than {MOST_LINES // 10**6} million lines, the most that are read"
+        raise UnreadableFileError(shown(path), None, problem, _CUT)
+    return data
+
+
+def refuse_large(path: str, n_bytes: int, most: int, *, packed: bool = False) -> None:
+    """Refuse a file, or what it unpacks to, that is larger than it may be.
+
+    Parameters
+    ----------
+    path : str
+        As the user named it.
+    n_bytes : int
+        How large it is, unpacked.
+    most : int
+        `LARGEST_FILE` or `LARGEST_SESSION`.
+    packed : bool, optional
+        Whether the file itself is smaller.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is larger; the size, the limit and what to do are said.
+    """
+    if n_bytes > most:
+        of_one = most == LARGEST_SESSION
+        what = "of a file in this format, which is one session," if of_one else "of a file"
+        has = "would unpack to" if packed else "has"
+        problem = f"the file {has} {_mb(n_bytes)}; at most {_mb(most)} {what} are read"
+        raise UnreadableFileError(shown(path), None, problem, _SPLIT if of_one else _CUT)
+
+
+def too_long(path: str, session: str, n_turns: int, n_letters: int) -> UnreadableFileError | None:
+    """Return why a session is not measured, if it is longer than `MOST_TURNS` or `MOST_LETTERS`."""
+    if n_turns <= MOST_TURNS and n_letters <= MOST_LETTERS:
+        return None
+    problem = (
+        f"session {session} has {n_turns:,} turns and {_mb(n_letters)} of words, and is not measured: "
+        f"a session may have {MOST_TURNS:,} turns and {_mb(MOST_LETTERS)} at most"
+    )
+    remedy = "If it is several sessions, name the column that says which (--columns session=NAME), or split the file"
+    return UnreadableFileError(path, None, problem, remedy)
+
+
+def _mb(n_bytes: int) -> str:
+    """Return a size, rounded up, so that one beyond a limit never looks like the limit."""
+    return f"{-(-n_bytes // MB):,} MB"
