@@ -13,7 +13,7 @@ import json
 import re
 import sys
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +24,14 @@ from sklearn.neural_network import MLPClassifier
 
 from benchmarks.redact import Planted, load
 from therapy_analytics.redact._found import KINDS
-from therapy_analytics.redact._reader import MODEL, Reader, Reading
+from therapy_analytics.redact._reader import MODEL, Limits, Reader, Reading
 from therapy_analytics.redact._session import by_rules
 from therapy_analytics.session import Turn
 
 TEXTS = Path(__file__).with_name("redact_texts")
+RULES_MADE_ON = Path(__file__).parents[1] / "benchmarks" / "redact_texts.txt"
+HELD = "held"
+"""The half of `RULES_MADE_ON` that nothing learns from."""
 CLASSES = {
     "AGE": "AGE_OVER_89", "LICENSE": "LICENCE", "BIOMETRIC": "ID", "PHOTO": "FILE", "HANDLE": "ID", "CODE": "ID",
 }  # fmt: skip
@@ -36,7 +39,11 @@ CLASSES = {
 OTHER = "O"
 """The class of words that identify nobody."""
 UNITS, PENALTY, ROUNDS, SORT_PENALTY = 48, 3.0, 6, 0.003
-LIMITS = {"remove": 0.5, "join": 0.25, "trust": 0.1, "look": 0.1}
+LIMITS = {
+    "written": Limits(remove=0.5, join=0.25, trust=0.1, look=0.1),
+    "recognised": Limits(remove=0.7, join=0.35, trust=0.25, look=0.15),
+}
+"""So that some four in a thousand other words are removed of writers that were left out."""
 RATES = (1, 2, 4, 8, 16)
 
 
@@ -51,7 +58,7 @@ class Words:
 
 def words_of(file: Path) -> Words:
     """Read the words of a file, written talk in both manners."""
-    rows = [_words(one) for given in load(file) for one in _manners(given)]
+    rows = [_words(one) for given in load(file) if given.half != HELD for one in _manners(given)]
     return Words(*(np.concatenate(column) for column in zip(*rows, strict=True)))
 
 
@@ -67,7 +74,7 @@ def _recognised(given: Planted) -> Planted:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[^\w\s'’@.\-/:+]|(?<!\w)['’]|[.:](?!\w)|['’](?!\w)", " ", "".join(map(_lower, text)))
+    return re.sub(r"[^\w\s'\u2019@.\-/:+]|(?<!\w)['\u2019]|[.:](?!\w)|['\u2019](?!\w)", " ", "".join(map(_lower, text)))
 
 
 def _lower(sign: str) -> str:
@@ -133,7 +140,11 @@ def judge(by_writer: dict[str, list[Words]]) -> None:
                 "structured": ~np.isin(truth, [OTHER, "NAME", "PLACE"]),
             }.items():
                 found = [(doubt[rows & some] > limit).mean() for limit in limits]
-                print(f"| {writer} | {manner} | {name} | {(rows & some).sum()} | " + " | ".join(f"{x:.3f}" for x in found) + " |")
+                print(
+                    f"| {writer} | {manner} | {name} | {(rows & some).sum()} | "
+                    + " | ".join(f"{x:.3f}" for x in found)
+                    + " |"
+                )
 
 
 def main() -> None:
@@ -144,7 +155,7 @@ def main() -> None:
     if "--judge" in sys.argv:
         judge(by_writer)
         return
-    write(fit([one for rows in by_writer.values() for one in rows]))
+    write(fit([words_of(RULES_MADE_ON), *(one for rows in by_writer.values() for one in rows)]))
 
 
 def write(model: Reader) -> None:
@@ -153,7 +164,7 @@ def write(model: Reader) -> None:
     small = {name: getattr(model, name).astype(np.float16) for name in ("hidden", "out", "sort")}
     biases = {name: np.float32(getattr(model, name)) for name in ("hidden_bias", "out_bias", "sort_bias")}
     np.savez_compressed(MODEL / "weights.npz", **small, **biases)
-    about = {"format": 1, "kinds": list(model.kinds), **LIMITS}
+    about = {"format": 1, "kinds": list(model.kinds), **{name: asdict(one) for name, one in LIMITS.items()}}
     (MODEL / "model.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 

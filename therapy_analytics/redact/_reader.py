@@ -39,6 +39,26 @@ BEFORE, AT_ONCE = 32, 300
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """Probabilities from which something is done with a word.
+
+    Attributes
+    ----------
+    remove, join : float
+        It is removed; it is removed if a word in the same row reaches `remove`.
+    trust : float
+        A rule that is not certain of it is believed.
+    look : float
+        A person should look at it.
+    """
+
+    remove: float
+    join: float
+    trust: float
+    look: float
+
+
+@dataclass(frozen=True, slots=True)
 class Reader:
     """The model: a network with one hidden layer, which says whether a word identifies somebody, and one that says how.
 
@@ -54,9 +74,8 @@ class Reader:
         Of these log-odds.
     sort, sort_bias : float32 array (n_features, n_kinds), (n_kinds,)
         From what is known of a word that identifies somebody to the log-odds of its kind.
-    remove, join, trust, look : float
-        Probabilities from which a word is removed; is removed because the word beside it is; counts as what a rule
-        takes it for; is worth a look.
+    written, recognised : Limits
+        For talk with capital letters, and for talk without.
     """
 
     kinds: tuple[str, ...]
@@ -66,10 +85,8 @@ class Reader:
     out_bias: float
     sort: Floats = field(repr=False)
     sort_bias: Floats = field(repr=False)
-    remove: float
-    join: float
-    trust: float
-    look: float
+    written: Limits
+    recognised: Limits
 
     def identifies(self, known: Floats) -> Floats:
         """Return the probability that words identify somebody, (n_words,), of what is known of them."""
@@ -100,8 +117,9 @@ class Reading:
     """
 
     def __init__(self, session: Session) -> None:
+        self._small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
         self._words = [tokens(turn.text) for turn in session.turns]
-        self._fixed = list(_known_alone(session.turns, self._words))
+        self._fixed = list(_known_alone(session.turns, self._words, small=self._small))
 
     def judge(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Verdict]:
         """Yield for each turn what is to be removed from it.
@@ -111,8 +129,10 @@ class Reading:
         by_rules : sequence of sequence of Found
             What rules find in each turn, without overlaps. What they are certain of stays; the rest if the model agrees.
         """
+        reader = load()
+        limits = reader.recognised if self._small else reader.written
         for words, known, found in zip(self._words, self.known(by_rules), by_rules, strict=True):
-            yield _verdict(words, known, found, load()) if words else Verdict(tuple(found), ())
+            yield _verdict(words, known, found, (reader, limits)) if words else Verdict(tuple(found), ())
 
     def known(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Floats]:
         """Yield for each turn what is known of its words, (n_words, n_features).
@@ -128,16 +148,19 @@ class Reading:
         return self._words
 
 
-def _verdict(words: Sequence[Token], known: Floats, found: Sequence[Found], reader: Reader) -> Verdict:
+def _verdict(
+    words: Sequence[Token], known: Floats, found: Sequence[Found], judged_by: tuple[Reader, Limits]
+) -> Verdict:
+    reader, limits = judged_by
     chance = reader.identifies(known)
     inside = [[at for at, word in enumerate(words) if _overlap(word, one)] for one in found]
     agreed = [
         one
         for one, places in zip(found, inside, strict=True)
-        if one.sure == "certain" or not places or chance[places].max() >= reader.trust
+        if one.sure == "certain" or not places or chance[places].max() >= limits.trust
     ]
     covered = np.array([any(_overlap(word, one) for one in agreed) for word in words], dtype=bool)
-    flagged = _rows(chance, covered, reader)
+    flagged = _rows(chance, covered, limits)
     removed = [
         Found(words[start].start, words[end - 1].end, reader.kind(known[start:end]), "likely", "read")
         for start, end in flagged
@@ -146,7 +169,7 @@ def _verdict(words: Sequence[Token], known: Floats, found: Sequence[Found], read
         covered[start:end] = True
     look = [
         Found(words[at].start, words[at].end, "WORD", "unsure", "read")
-        for at in np.flatnonzero((chance >= reader.look) & ~covered)
+        for at in np.flatnonzero((chance >= limits.look) & ~covered)
     ]
     doubted = [one for one in found if one not in agreed and not any(_overlap(one, other) for other in removed)]
     looked_at = settle([*doubted, *look])
@@ -157,12 +180,12 @@ def _overlap(one: Token | Found, other: Token | Found) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _rows(chance: Floats, covered: NDArray[np.bool_], reader: Reader) -> list[tuple[int, int]]:
+def _rows(chance: Floats, covered: NDArray[np.bool_], limits: Limits) -> list[tuple[int, int]]:
     """Return rows of words that are not covered yet: one at least is likely enough, its neighbours nearly."""
-    near = np.concatenate([[0], (chance >= reader.join) & ~covered, [0]]).astype(np.int8)
+    near = np.concatenate([[0], (chance >= limits.join) & ~covered, [0]]).astype(np.int8)
     edges = np.flatnonzero(np.diff(near)).tolist()
     rows = zip(edges[::2], edges[1::2], strict=True)
-    return [(start, end) for start, end in rows if chance[start:end].max() >= reader.remove]
+    return [(start, end) for start, end in rows if chance[start:end].max() >= limits.remove]
 
 
 @functools.cache
@@ -171,13 +194,12 @@ def load() -> Reader:
     about = json.loads((MODEL / "model.json").read_text(encoding="utf-8"))
     with np.load(MODEL / "weights.npz", allow_pickle=False) as file:
         arrays = {name: file[name].astype(np.float32) for name in file.files}
-    limits = {name: float(about[name]) for name in ("remove", "join", "trust", "look")}
+    limits = {manner: Limits(**about[manner]) for manner in ("written", "recognised")}
     return Reader(kinds=tuple(about["kinds"]), out_bias=float(arrays.pop("out_bias")), **arrays, **limits)
 
 
-def _known_alone(turns: Sequence[Turn], cut: Sequence[Sequence[Token]]) -> Iterator[Floats]:
+def _known_alone(turns: Sequence[Turn], cut: Sequence[Sequence[Token]], *, small: bool) -> Iterator[Floats]:
     """Yield for each turn what is known of its words without rules; the end of the turn before is read along."""
-    small = not any(sign.isupper() for turn in turns for sign in turn.text)
     befores = ["", *(turn.text for turn in turns[:-1])]
     vectors = _Vectors()
     with ThreadPoolExecutor(threads()) as pool:
@@ -276,5 +298,3 @@ def _also_gives(output: str) -> bytes:
 def _sized(message: bytes) -> bytes:
     """Return a message after its length, which has less than 128 in it."""
     return bytes([len(message)]) + message
-
-

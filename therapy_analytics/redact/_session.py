@@ -170,9 +170,7 @@ def _with(session: Session, learned: Learned, found: Sequence[Sequence[Found]]) 
     """Return what is known of a session when findings in its turns are taken into account as well."""
     names = dict(learned.names)
     said = [
-        (one, turn.text[one.start : one.end])
-        for turn, some in zip(session.turns, found, strict=True)
-        for one in some
+        (one, turn.text[one.start : one.end]) for turn, some in zip(session.turns, found, strict=True) for one in some
     ]
     for one, words in said:
         if one.kind == "NAME":
@@ -294,7 +292,10 @@ class _Work:
         notes = [
             *_noted(turn.index, "label", of_label),
             *_noted(turn.index, "words", of_text),
-            *(Noted(turn.index, "words", *one.span, one.kind, "", "", one.rule, one.words) for one in left_in(text, look)),
+            *(
+                Noted(turn.index, "words", *one.span, one.kind, "", "", one.rule, one.words)
+                for one in left_in(text, look)
+            ),
             *(replace(one, turn=turn.index) for one in (*noted_marks, *noted_codes)),
         ]
         return replace(turn, speaker=label, text=text, marks=marks, gold=gold), notes
