@@ -1,9 +1,10 @@
 """Teach the model of ``tanalyze redact`` that reads words in their context: ``python tools/train_redact.py [--judge]``.
 
 It learns from the invented talk in ``tools/redact_texts``, by writers who have not seen one another's texts, with what
-identifies people marked as ``{KIND:words}`` (the form of ``benchmarks/redact.py``). Written talk is read twice: as it
-is, and as a recogniser would write it, without capitals and punctuation. With ``--judge``, each writer is left out once, and
-the share of their marked words is printed that is found at several rates of other words; nothing is written.
+identifies people marked as ``{KIND:words}`` (the form of ``benchmarks/redact.py``), and from the halves of
+``benchmarks/redact_texts.txt`` that rules were made on. Written talk is read twice: as it is, and as a recogniser would
+write it, without capitals and punctuation. With ``--judge``, each writer is left out once, and the share
+of their marked words is printed that is found at several rates of other words; nothing is written.
 Takes some two minutes on two cores.
 """
 
@@ -40,8 +41,8 @@ OTHER = "O"
 """The class of words that identify nobody."""
 UNITS, PENALTY, ROUNDS, SORT_PENALTY = 48, 3.0, 6, 0.003
 LIMITS = {
-    "written": Limits(remove=0.5, join=0.25, trust=0.1, look=0.1),
-    "recognised": Limits(remove=0.7, join=0.35, trust=0.25, look=0.15),
+    "written": Limits(remove=0.5, opening=0.75, join=0.25, trust=0.1, look=0.15),
+    "recognised": Limits(remove=0.7, opening=0.75, join=0.35, trust=0.25, look=0.2),
 }
 """So that some four in a thousand other words are removed of writers that were left out."""
 RATES = (1, 2, 4, 8, 16)
@@ -68,7 +69,7 @@ def _manners(given: Planted) -> list[Planted]:
 
 
 def _recognised(given: Planted) -> Planted:
-    """Return a session without capitals and punctuation; each sign becomes a space, so that places stay what they were."""
+    """Return a session without capitals and punctuation; a sign becomes a space, so that places stay what they were."""
     turns = tuple(replace(turn, text=_plain(turn.text)) for turn in given.session.turns)
     return replace(given, session=replace(given.session, turns=turns))
 
@@ -164,7 +165,12 @@ def write(model: Reader) -> None:
     small = {name: getattr(model, name).astype(np.float16) for name in ("hidden", "out", "sort")}
     biases = {name: np.float32(getattr(model, name)) for name in ("hidden_bias", "out_bias", "sort_bias")}
     np.savez_compressed(MODEL / "weights.npz", **small, **biases)
-    about = {"format": 1, "kinds": list(model.kinds), **{name: asdict(one) for name, one in LIMITS.items()}}
+    about = {
+        "format": 1,
+        "kinds": list(model.kinds),
+        "units": UNITS,
+        **{name: asdict(one) for name, one in LIMITS.items()},
+    }
     (MODEL / "model.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 

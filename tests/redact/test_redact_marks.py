@@ -19,7 +19,7 @@ def test_marks_are_reached(half: str, places: float, listed: float) -> None:
     assert 1 - benchmark.n_left(counts["PLACE"]) / counts["PLACE"].total() >= places
     left = sum(benchmark.n_left(seen) for kind, seen in counts.items() if kind not in {"WORD", "REVIEW"})
     assert sum(seen["listed"] for seen in counts.values()) >= listed * left
-    assert counts["REVIEW"]["entry"] <= 0.015 * counts["WORD"].total()
+    assert counts["REVIEW"]["entry"] <= 0.025 * counts["WORD"].total()
     assert counts["WORD"]["removed"] / counts["WORD"].total() <= 0.005
 
 
@@ -30,7 +30,7 @@ def test_a_plant_that_is_left_is_counted_as_missed() -> None:
 
 
 def test_the_year_of_a_date_may_stay_and_what_the_review_list_has_is_told() -> None:
-    texts = "== x r01 T=T C=C\nT: born {DATE:march third nineteen ninety one} at room {CODE:two one four}\n"
+    texts = "== x r01 T=T C=C\nT: born {DATE:march third nineteen ninety one} and i paid {CODE:450} for it\n"
     (one,) = [benchmark._planted(block) for block in texts.split("== ")[1:]]
     assert one.manner == "recognised"
     assert [verdict for kind, verdict in benchmark.score(one) if kind in {"DATE", "CODE"}] == ["found", "listed"]

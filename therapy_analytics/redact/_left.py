@@ -86,7 +86,7 @@ def left_in(text: str, doubted: Sequence[Found] = ()) -> Iterator[Left]:
     ]
     found += [Left(one.span(), "NUMBER", "day_or_age", one[0]) for one in _DAY.finditer(plain)]
     found += [Left((one.start, one.end), "WORD", one.rule, text[one.start : one.end]) for one in doubted]
-    for one in sorted(found, key=lambda one: one.span):
+    for one in sorted(found, key=lambda one: (one.span[0], -one.span[1])):
         if not any(start < one.span[1] and one.span[0] < end for start, end in taken):
             taken.append(one.span)
             yield one

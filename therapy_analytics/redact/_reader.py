@@ -3,17 +3,18 @@
 Rules know forms: digits, cues, titles. Much of what identifies people in real talk has no form, above all where a
 recogniser wrote it without capitals: *then marisol walks in*, *i'm at kettle and crane four nights a week*. This model
 reads the words around. What it knows of a word is the vector that the lower half of the package's encoder gives it in
-its context, what the lists of names, places and words say of it and its neighbours, and what the rules find there. It was taught with invented
-talk by several writers (``tools/train_redact.py``); ``docs/redact.md`` says how often it is right on talk by others.
+its context, what the lists of names, places and words say of it and its neighbours, and what the rules find there. It
+was taught with invented talk by several writers (``tools/train_redact.py``); ``docs/redact.md`` says how often it is
+right on talk by others.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,12 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours._weights import WEIGHTS
 from therapy_analytics.behaviours.encoder import BEGIN, END, ROLE_MARKS, inference_session
 from therapy_analytics.language.cores import threads
+from therapy_analytics.language.data_files import Wanted, json_list, json_object, parsing, read_arrays
 from therapy_analytics.language.wordpiece import PIECES, WordPiece
 from therapy_analytics.redact._found import SURE, Found, settle
+from therapy_analytics.redact._spoken import Run, runs
 from therapy_analytics.redact._tokens import Token, straight, tokens, word_list
+from therapy_analytics.redact._vocabulary import CALLINGS, SPOKEN, TITLES, TWO_WORD_STATES
 from therapy_analytics.session import Role, Session, Turn
 
 Floats = NDArray[np.float32]
@@ -34,6 +38,10 @@ MODEL = Path(__file__).with_name("reader")
 LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
 """The output of the encoder's third layer. Its first three layers are those of MiniLM, whatever is trained above."""
 WIDTH = 384
+N_LISTED, N_RULED = 11, 6
+N_FEATURES = 3 * (WIDTH + N_LISTED + N_RULED)
+"""Of a word, of the one before and of the one after."""
+_REMEDY = "Install the package again"
 BEFORE, AT_ONCE = 32, 300
 """How many pieces of the turn before are read along, and how many of a turn at a time."""
 
@@ -44,8 +52,9 @@ class Limits:
 
     Attributes
     ----------
-    remove, join : float
-        It is removed; it is removed if a word in the same row reaches `remove`.
+    remove, opening, join : float
+        It is removed; it is removed although it is an ordinary word that opens a sentence, whose capital says nothing;
+        it is removed if a word in the same row is.
     trust : float
         A rule that is not certain of it is believed.
     look : float
@@ -53,6 +62,7 @@ class Limits:
     """
 
     remove: float
+    opening: float
     join: float
     trust: float
     look: float
@@ -119,6 +129,10 @@ class Reading:
     def __init__(self, session: Session) -> None:
         self._small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
         self._words = [tokens(turn.text) for turn in session.turns]
+        self._runs = [
+            [places for run in runs(straight(turn.text)) if len(places := _inside(words, run)) > 1]
+            for turn, words in zip(session.turns, self._words, strict=True)
+        ]
         self._fixed = list(_known_alone(session.turns, self._words, small=self._small))
 
     def judge(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Verdict]:
@@ -127,12 +141,18 @@ class Reading:
         Parameters
         ----------
         by_rules : sequence of sequence of Found
-            What rules find in each turn, without overlaps. What they are certain of stays; the rest if the model agrees.
+            What rules find in each turn, without overlaps. What they are certain of stays; the rest only if the model
+            agrees.
         """
         reader = load()
         limits = reader.recognised if self._small else reader.written
-        for words, known, found in zip(self._words, self.known(by_rules), by_rules, strict=True):
-            yield _verdict(words, known, found, (reader, limits)) if words else Verdict(tuple(found), ())
+        for words, known, found, of_turn in zip(self._words, self.known(by_rules), by_rules, self._runs, strict=True):
+            chance = reader.identifies(known)
+            for places in of_turn:  # a number or a spelled word identifies as a whole, if most of it does
+                if (chance[places] >= limits.join).mean() > 0.5:
+                    chance[places] = chance[places].max()
+            row = _Row(words, known, chance)
+            yield _verdict(row, found, (reader, limits)) if words else Verdict(tuple(found), ())
 
     def known(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Floats]:
         """Yield for each turn what is known of its words, (n_words, n_features).
@@ -148,19 +168,26 @@ class Reading:
         return self._words
 
 
-def _verdict(
-    words: Sequence[Token], known: Floats, found: Sequence[Found], judged_by: tuple[Reader, Limits]
-) -> Verdict:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row:
+    """The words of a turn, what is known of them (n_words, n_features), and how likely each identifies somebody."""
+
+    words: Sequence[Token]
+    known: Floats
+    chance: Floats
+
+
+def _verdict(row: _Row, found: Sequence[Found], judged_by: tuple[Reader, Limits]) -> Verdict:
     reader, limits = judged_by
-    chance = reader.identifies(known)
-    inside = [[at for at, word in enumerate(words) if _overlap(word, one)] for one in found]
+    words, known, chance = row.words, row.known, row.chance
+    inside = [_inside(words, one) for one in found]
     agreed = [
         one
         for one, places in zip(found, inside, strict=True)
         if one.sure == "certain" or not places or chance[places].max() >= limits.trust
     ]
     covered = np.array([any(_overlap(word, one) for one in agreed) for word in words], dtype=bool)
-    flagged = _rows(chance, covered, limits)
+    flagged = _rows(chance, covered | _stays(words), words, limits)
     removed = [
         Found(words[start].start, words[end - 1].end, reader.kind(known[start:end]), "likely", "read")
         for start, end in flagged
@@ -168,34 +195,59 @@ def _verdict(
     for start, end in flagged:
         covered[start:end] = True
     look = [
-        Found(words[at].start, words[at].end, "WORD", "unsure", "read")
-        for at in np.flatnonzero((chance >= limits.look) & ~covered)
+        Found(word.start, word.end, "WORD", "unsure", "read")
+        for word, looks in zip(words, (chance >= limits.look) & ~covered, strict=True)
+        if looks and word.word not in SPOKEN | TITLES | CALLINGS
     ]
     doubted = [one for one in found if one not in agreed and not any(_overlap(one, other) for other in removed)]
     looked_at = settle([*doubted, *look])
     return Verdict(tuple(sorted([*agreed, *removed], key=lambda one: one.start)), tuple(looked_at))
 
 
-def _overlap(one: Token | Found, other: Token | Found) -> bool:
+def _inside(words: Sequence[Token], one: Found | Run) -> list[int]:
+    """Return the positions of the words that a finding, or a row of digits or letters, touches."""
+    return [at for at, word in enumerate(words) if _overlap(word, one)]
+
+
+def _overlap(one: Token | Found, other: Token | Found | Run) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _rows(chance: Floats, covered: NDArray[np.bool_], limits: Limits) -> list[tuple[int, int]]:
+def _stays(words: Sequence[Token]) -> NDArray[np.bool_]:
+    """Return which words name what identifies nobody, (n_words,): weekdays, countries, states, languages."""
+    stays = np.array([one.kept for one in words], dtype=bool)
+    for at, (one, other) in enumerate(pairwise(words)):
+        if f"{one.word} {other.word}" in TWO_WORD_STATES:
+            stays[at : at + 2] = True
+    return stays
+
+
+def _rows(chance: Floats, covered: NDArray[np.bool_], words: Sequence[Token], limits: Limits) -> list[tuple[int, int]]:
     """Return rows of words that are not covered yet: one at least is likely enough, its neighbours nearly."""
+    opens = np.array([one.opens and one.ordinary for one in words], dtype=bool)
+    enough = chance >= np.where(opens, limits.opening, limits.remove)
     near = np.concatenate([[0], (chance >= limits.join) & ~covered, [0]]).astype(np.int8)
     edges = np.flatnonzero(np.diff(near)).tolist()
-    rows = zip(edges[::2], edges[1::2], strict=True)
-    return [(start, end) for start, end in rows if chance[start:end].max() >= limits.remove]
+    return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if enough[start:end].any()]
 
 
 @functools.cache
 def load() -> Reader:
     """Return the model of the package."""
-    about = json.loads((MODEL / "model.json").read_text(encoding="utf-8"))
-    with np.load(MODEL / "weights.npz", allow_pickle=False) as file:
-        arrays = {name: file[name].astype(np.float32) for name in file.files}
-    limits = {manner: Limits(**about[manner]) for manner in ("written", "recognised")}
-    return Reader(kinds=tuple(about["kinds"]), out_bias=float(arrays.pop("out_bias")), **arrays, **limits)
+    path = MODEL / "model.json"
+    with parsing(path, "the description of a model", _REMEDY):
+        about = json_object(path.read_bytes())
+        kinds, units = tuple(json_list(about, "kinds")), int(about["units"])
+        written, recognised = (Limits(**about[manner]) for manner in ("written", "recognised"))
+    shapes = {
+        "hidden": (N_FEATURES, units), "hidden_bias": (units,), "out": (units,), "out_bias": (),
+        "sort": (N_FEATURES, len(kinds)), "sort_bias": (len(kinds),),
+    }  # fmt: skip
+    wanted = {name: Wanted(shape, held_as="float32") for name, shape in shapes.items()}
+    path = MODEL / "weights.npz"
+    found = read_arrays(path, path.read_bytes(), wanted, what="an archive of weights", remedy=_REMEDY)
+    out_bias = float(found.pop("out_bias"))
+    return Reader(kinds=kinds, out_bias=out_bias, written=written, recognised=recognised, **found)
 
 
 def _known_alone(turns: Sequence[Turn], cut: Sequence[Sequence[Token]], *, small: bool) -> Iterator[Floats]:
@@ -222,15 +274,15 @@ def _listed(words: Sequence[Token], *, small: bool) -> Floats:
         )
         for one in words
     ]  # fmt: skip
-    return np.array(rows, dtype=np.float32).reshape(len(words), 11)
+    return np.array(rows, dtype=np.float32).reshape(len(words), N_LISTED)
 
 
 def _ruled(words: Sequence[Token], found: Sequence[Found]) -> Floats:
     """Return what rules say of words, (n_words, 6): how sure they are, and of what."""
-    rows = np.zeros((len(words), 6), dtype=np.float32)
+    rows = np.zeros((len(words), N_RULED), dtype=np.float32)
     for one in found:
         column = {"NAME": 3, "PLACE": 4}.get(one.kind, 5)
-        rows[np.ix_([at for at, word in enumerate(words) if _overlap(word, one)], [SURE.index(one.sure), column])] = 1
+        rows[np.ix_(_inside(words, one), [SURE.index(one.sure), column])] = 1
     return rows
 
 
@@ -252,7 +304,8 @@ class _Vectors:
                       vectors[[at >= 0 for at in places[start : start + AT_ONCE]]])  # fmt: skip
             context = some[-BEFORE:]
         counts = np.bincount([at for at in places if at >= 0], minlength=len(words))
-        return found / np.maximum(counts, 1)[:, None].astype(np.float32)
+        means: Floats = (found / np.maximum(counts, 1)[:, None]).astype(np.float32)
+        return means
 
     def _cut(self, text: str, words: Sequence[Token]) -> tuple[list[int], list[int]]:
         """Return the ids of a text's pieces, and of each the word that it belongs to, -1 between words."""

@@ -12,7 +12,7 @@ from therapy_analytics.redact._addresses import addresses
 from therapy_analytics.redact._again import Again
 from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._dates import ages, dates
-from therapy_analytics.redact._found import SURE, Found, Sure, protected, settle
+from therapy_analytics.redact._found import PLACEHOLDER, SURE, Found, Sure, protected, settle
 from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._names import Known, names, spelled
 from therapy_analytics.redact._numbers import Numbers
@@ -102,8 +102,9 @@ def redact_session(session: Session) -> Redacted:
     work.numbers.learn_people(_mentions(session, verdicts))
     notes: list[Noted] = []
     turns: list[Turn] = []
-    for turn, verdict in zip(session.turns, verdicts, strict=True):
-        copy, noted = work.turn(turn, verdict)
+    befores = ["", *(turn.text for turn in session.turns[:-1])]
+    for turn, before, verdict in zip(session.turns, befores, verdicts, strict=True):
+        copy, noted = work.turn(turn, before, verdict)
         turns.append(copy)
         notes += noted
     return Redacted(replace(session, turns=tuple(turns)), tuple(notes))
@@ -144,7 +145,11 @@ def _judged(session: Session) -> tuple[Learned, list[Verdict]]:
     """Return what is known of a session in the end, and what is to be removed from each of its turns.
 
     The model judges what the rules find, and finds more itself; the names among that are then looked for everywhere.
+    It never saw placeholders: in a copy that has some already, the rules decide alone.
     """
+    if any(PLACEHOLDER.search(turn.text) for turn in session.turns):
+        learned = learn(session)
+        return learned, [Verdict(tuple(found), ()) for found in _by_rules(session, learned)]
     reading = Reading(session)
     verdicts = list(reading.judge(by_rules(session)))
     learned = _with(session, _of_labels(session), [one.removed for one in verdicts])
@@ -281,10 +286,16 @@ class _Work:
     learned: Learned
     numbers: Numbers
 
-    def turn(self, turn: Turn, verdict: Verdict) -> tuple[Turn, list[Noted]]:
+    def turn(self, turn: Turn, before: str, verdict: Verdict) -> tuple[Turn, list[Noted]]:
         """Return the copy of a turn and what there is to note of it."""
+
+        def find(text: str) -> Sequence[Found]:
+            if text == turn.text:
+                return verdict.removed
+            return [one for one in _all(text, before, self.learned) if one.sure == "certain"]
+
         label, of_label = self._clean(turn.speaker, label_names)
-        text, of_text = self._clean(turn.text, lambda text: verdict.removed if text == turn.text else ())
+        text, of_text = self._clean(turn.text, find)
         moved = _mover(of_text)
         look = [replace(one, start=moved(one.start), end=moved(one.end)) for one in verdict.looked_at]
         marks, noted_marks = self._marks(turn.marks, moved, text)
