@@ -46,6 +46,19 @@ STRUCTURED = [
     ("I am @sleepless_annie there", "I am [ID_1] there"),
     ("the file papa_lastcall.m4a", "the file [FILE_1]"),
     ("zip code 11372", "zip code [PLACE_1]"),
+    ("my medicare number is 1eg4-te5-mk73 okay", "my medicare number is [PLAN_1] okay"),
+    ("My IBAN is DE89 3704 0044 0532 0130 00.", "My IBAN is [ACCOUNT_1]."),
+    ("the plate is kilo lima mike four four one two", "the plate is [VEHICLE_1]"),
+    ("the plate is b as in boy k t four one one six", "the plate is [VEHICLE_1]"),
+    ("my badge is double seven three four one", "my badge is [ID_1]"),
+    ("my cell is five one eight no wait five one nine five five five oh one four two", "my cell is [PHONE_1]"),
+    ("it's dana dot reyes eighty four at gmail dot com thanks", "it's [EMAIL_1] thanks"),
+    ("it's d r e y e s at northgate college dot edu but", "it's [EMAIL_1] but"),
+    ("yeah quiet nights dot example dot org slash sleep helped", "yeah [URL_1] helped"),
+    ("on there i'm annie underscore seventy seven and", "on there i'm [ID_1] and"),
+    ("she goes by sleepless_annie77 there", "she goes by [ID_1] there"),
+    ("it's called i m g underscore four four one two dot j p g", "it's called [FILE_1]"),
+    ("it came from one ninety two dot one sixty eight dot four dot twenty", "it came from [IP_1]"),
 ]
 DATES = [
     ("on March 3rd, 2021", "on [DATE_1] 2021"),
@@ -63,6 +76,10 @@ DATES = [
     ("my ninety-four year old aunt", "my [AGE_OVER_89] year old aunt"),
     ("he turned a hundred and two", "he turned [AGE_OVER_89]"),
     ("She is 89 and I am 38.", "She is 89 and I am 38."),
+    ("my nana is ninety three now", "my nana is [AGE_OVER_89] now"),
+    ("i can stay till the twenty third", "i can stay till the [DATE_1]"),
+    ("he left on tuesday the fourteenth and", "he left on [DATE_1] and"),
+    ("the ninth of february two thousand and eleven", "the [DATE_1] two thousand and eleven"),
 ]
 NAMES = [
     ("My husband Mark called.", "My husband [NAME_1] called."),
@@ -80,6 +97,18 @@ NAMES = [
     ("He lives at 412 Sycamore Lane", "He lives at [PLACE_1]"),
     ("in Kings County", "in [PLACE_1]"),
     ("We were at Maple Grove Elementary", "We were at [PLACE_1]"),
+    ("it's k o w a l s k i like the bird", "it's [NAME_1] like the bird"),
+    ("My name is spelled S-A-O-I-R-S-E.", "My name is spelled [NAME_1]."),
+    ("so my husband thabo called", "so my husband [NAME_1] called"),
+    ("my in laws all call him zbig", "my in laws all call him [NAME_1]"),
+    ("we live at forty two sycamore lane in yonkers", "we live at [PLACE_1] in [PLACE_2]"),
+    ("i work at brightline logistics right now", "i work at [PLACE_1] right now"),
+    ("he is at kinsella meats on nights", "he is at [PLACE_1] on nights"),
+    ("we sat at mercy general all night", "we sat at [PLACE_1] all night"),
+    ("she's at saint brigid's care home", "she's at [PLACE_1]"),
+    ("she works on main street now", "she works on [PLACE_1] now"),
+    ("Harlow & Finch let me go.", "[PLACE_1] let me go."),
+    ("He did nights at Harlan Tool & Die.", "He did nights at [PLACE_1]."),
 ]
 STAYS = [
     "Mark my words, I will not sleep.",
@@ -99,6 +128,14 @@ STAYS = [
     "We are from North Carolina and New Jersey.",
     "The doctor. And then we went home.",
     "I've been to the high school down the street.",
+    "i counted one two three four five six seven",
+    "it was nineteen ninety one or twenty nineteen",
+    "i had a d h d and p t s d",
+    "look at the dot on the wall",
+    "i go to high school and the community college",
+    "i stay at home at night and we went to the grocery store",
+    "he is always at the new clinic or in our house",
+    "I have a 2009 Corolla and a PHQ-9 of 14.",
 ]
 
 
@@ -115,6 +152,26 @@ def test_it_stays(said: str) -> None:
 def test_the_question_before_says_what_a_number_is() -> None:
     assert redacted("And your social?", "four four eight one two two")[1] == "[SSN_1]"
     assert redacted("And your record number?", "four four eight one two two")[1] == "[RECORD_1]"
+
+
+def test_the_question_before_says_what_an_answer_is() -> None:
+    assert redacted("How old is she?", "ninety one last week")[1] == "[AGE_OVER_89] last week"
+    assert redacted("what should i call you", "rose")[1] == "[NAME_1]"
+
+
+def test_what_was_found_once_is_found_again_in_another_form() -> None:
+    assert redacted("my card ends in 4471", "yes four four seven one")[1] == "yes [ACCOUNT_1]"
+    assert redacted("so my son hunter left", "did hunter say why")[1] == "did [NAME_1] say why"
+    said = redacted("it's dana dot reyes at lumo dot example", "so reyes at lumo dot example")
+    assert said == ["it's [EMAIL_1]", "so [EMAIL_2]"]
+    assert redacted("her name is thandeka", "t h a n d e k a")[1] == "[NAME_1]"
+
+
+def test_a_role_as_a_label_is_no_name_in_the_talk() -> None:
+    assert redacted("the driver left", "my mother too", labels=("Driver", "Mother")) == [
+        "the driver left",
+        "my mother too",
+    ]
 
 
 def test_one_person_has_one_number() -> None:

@@ -101,18 +101,36 @@ def encoder_of(model: bytes, pieces: bytes, path: Path, *, n_heads: int) -> Enco
     BadDataFileError
         One is broken, or this machine cannot run the encoder.
     """
+    session = inference_session(model, path)
+    try:
+        _check_form(session, n_heads)
+        return Encoder(session, WordPiece(pieces.decode("utf-8").split("\n")))
+    except (ValueError, KeyError) as error:
+        raise _broken(path, error) from None
+
+
+def inference_session(model: bytes, path: Path) -> Any:
+    """Return an ``onnxruntime.InferenceSession`` of one thread for what is in a file, which stands at a path.
+
+    Raises
+    ------
+    BadDataFileError
+        The file is broken, or this machine cannot run the encoder.
+    """
     try:
         onnxruntime = third_party.onnxruntime()  # costs a tenth of a second, and the fast tagger needs none
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        _check_form(session, n_heads)
-        return Encoder(session, WordPiece(pieces.decode("utf-8").split("\n")))
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # noqa: BLE001 (what onnxruntime raises is not said, and differs between versions)
-        problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
-        remedy = "Install the package again, or choose --tagger fast, which does not need it"
-        raise BadDataFileError(str(path), problem, remedy) from None
+        raise _broken(path, error) from None
+
+
+def _broken(path: Path, error: Exception) -> BadDataFileError:
+    problem = f"the encoder of the tagger cannot be loaded ({type(error).__name__})"
+    remedy = "Install the package again, or choose --tagger fast, which does not need it"
+    return BadDataFileError(str(path), problem, remedy)
 
 
 def _check_form(session: Any, n_heads: int) -> None:

@@ -10,7 +10,8 @@ from therapy_analytics.redact._found import protected
 from therapy_analytics.redact._vocabulary import word_set
 
 _PEOPLE = re.compile(
-    r"counsell?or|client|patient|therapist|clinician|provider|supervisor|interviewer|rater|coder|annotator|name|person|family|participant",
+    r"counsell?or|client|patient|therapist|clinician|provider|supervisor|interviewer|rater|coder|annotator|name|"
+    r"person|family|participant",
     re.IGNORECASE,
 )
 _PLACES_OF_DATA = re.compile(
@@ -18,7 +19,8 @@ _PLACES_OF_DATA = re.compile(
     re.IGNORECASE,
 )
 _CONTACT = re.compile(
-    r"phone|mobile|fax|mail|address|street|city|town|county|zip|post_?code|ssn|social_security|mrn|record_number|insurance|policy|account|"
+    r"phone|mobile|fax|mail|address|street|city|town|county|zip|post_?code|ssn|social_security|mrn|"
+    r"record_number|insurance|policy|account|"
     r"licen[sc]e|passport|ip\b|device|serial|school|employer|clinic|hospital|site|location|place",
     re.IGNORECASE,
 )

@@ -1,97 +1,125 @@
-"""Telephone numbers, addresses of the net, and numbers of accounts, records, plans, licences, cars and devices."""
+"""Numbers of telephones, accounts, records, plans, licences, cars, devices: by what is said of them and by form."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from therapy_analytics.redact import _spoken
 from therapy_analytics.redact._found import Found
+from therapy_analytics.redact._spoken import Run, runs
+from therapy_analytics.redact._vocabulary import KEPT, SPOKEN
 
-_ENDING = r"(?:com|org|net|edu|gov|mil|io|co|us|uk|ca|info|biz|me|app|dev|health|de|fr|es|eu|au|ie|nz)"
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _HEX = "[0-9a-f]{1,4}"
 _VIN = "[A-HJ-NPR-Z0-9]"
-_MEDIA = "jpe?g|png|gif|heic|bmp|tiff?|mp[34]|m4[av]|wav|ogg|mov|avi|pdf|docx?"
 _WRITTEN: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (kind, rule, re.compile(pattern, re.IGNORECASE))
     for kind, rule, pattern in (
-        ("EMAIL", "e-mail", r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+\b"),
-        ("URL", "web_address", r"\b(?:https?|ftp)://[^\s<>\"]+[^\s<>\"\W]/?|\bwww\.[^\s<>\"]+\w"),
-        ("FILE", "file_name", rf"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:{_MEDIA})\b"),
-        ("URL", "web_address", rf"(?<![@\w.-])(?:[a-z0-9-]+\.)+{_ENDING}\b(?:/[^\s<>\"]*[^\s<>\"\W])?"),
         ("IP", "ip_address", rf"(?<![\d.])(?:{_BYTE}\.){{3}}{_BYTE}(?![\d.]*\d)"),
         ("IP", "ip_address", rf"(?<![\w:])(?:{_HEX}:){{3,7}}:?{_HEX}(?![\w:])"),
         ("IP", "ip_address", rf"(?<![\w:]){_HEX}(?::{_HEX})*::(?:{_HEX}:)*{_HEX}(?![\w:])"),
         ("SSN", "social_security", r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-]*\d)"),
         ("VEHICLE", "vehicle_number", rf"\b(?={_VIN}*\d)(?=\d*[A-HJ-NPR-Z]){_VIN}{{13}}\d{{4}}\b"),
-        ("ID", "screen_name", r"(?<![\w@/.])@(?!(?:a|the)\b)[a-z_][\w.]*\w"),
-        ("ID", "screen_name", r"\b[a-z_][\w.]*#\d{3,5}\b"),
+        ("ACCOUNT", "iban", r"\b(?-i:[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?)\b"),
         ("ACCOUNT", "card", r"(?<![\d-])\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{1,7}(?!\d)"),
         ("ACCOUNT", "card", r"(?<![\d-])3\d{3}[ -]\d{6}[ -]\d{5}(?!\d)"),
+        ("PLACE", "postal_code", r"\b(?-i:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]\d(?:[A-Z] \d[A-Z]\d|\d [A-Z\d]{4}))\b"),
     )
-)
+)  # fmt: skip
 _PHONE = re.compile(
     r"(?<![\w./-])(?:\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}"
     r"|(?:1[ .-])?(?:\(\d{3}\)\s?|\d{3}[ .-])\d{3}[ .-]?\d{4}"
+    r"|0\d{1,4}[ .-]\d{3,4}[ .-]?\d{3,4}"
     r"|(?:1[ .-])?\d{3}[ .-]\d{4}|[2-9]\d{9})(?![\w-]*\d)(?:,? (?:ext\.?|extension) \d{1,6})?"
 )
 _CUES: tuple[tuple[str, str], ...] = (
     ("FAX", r"fax\w*"),
-    ("SSN", r"social(?:[ -]security)?|ssn"),
-    ("VEHICLE", r"(?:licen[sc]e|number) plates?|plates?|\btags?|vin|registration"),
-    ("DEVICE", r"serial|device|imei|pacemaker|udi|\bsn"),
-    ("PLAN", r"insurance|policy|member|subscriber|beneficiary|medicare|medicaid|(?:health )?plan|group number"),
+    (
+        "SSN",
+        (
+            r"social(?:[ -](?:security|insurance))?|ssn|national insurance|ni number|nino|aadha+r|national id\w*|"
+            r"pan card|"
+            r"tax (?:id|file|number)|tfn|ppsn?|curp|cpf|dni|nie|nif|bsn|rut|personal (?:id\w*|number)|person\w*nummer|"
+            r"c[eé]dula|codice fiscale|pesel|identity (?:card|number)|id card|sin number"
+        ),
+    ),
+    ("VEHICLE", r"(?:licen[sc]e|number|vanity) plates?|plates?|\btags?|vin|(?:car|vehicle) registration"),
+    (
+        "DEVICE",
+        (
+            r"serial|device|imei|pacemaker|udi|\bsn|implant|(?:insulin )?pump|hearing aid|c ?-?pap|model|stent|lot|"
+            r"monitor|meter|valve|prosthe\w+|udid"
+        ),
+    ),
+    (
+        "PLAN",
+        (
+            r"insurance|policy|member(?:ship)?|subscriber|beneficiary|medicare|medicaid|medi-?cal|health plan|"
+            r"plan (?:id|number|no)|"
+            r"group(?: number)?|nhs|health card|ohip|tricare|insurer|coverage|blue cross|aetna|cigna|kaiser"
+        ),
+    ),
     (
         "ID",
         (
-            r"(?:case|confirmation|reference|booking|ticket|student|file|badge|employee|inmate)(?: number| no\.?| id|"
-            r" #)|dockets?|passport|claim|prescription|\brx"
+            r"dockets?|passport|claim|prescription|\brx|badge|case|file|confirmation|reference|booking|ticket|student|"
+            r"employee|staff|inmate|alien|visa|order|tracking|permit|order|report|complaint|entry|locker|pin|"
+            r"pass ?codes?|pass ?words?|access|door|gate|alarm|combination|codes?|kit|customer|service|"
+            r"matriculation|crew|personnel|"
+            r"payroll|referral|invoice|receipt|library|loyalty|voucher|warrant|incident|crime|log-?in|fingerprints?|"
+            r"voice ?print|palm|retina\w*|iris|biometric|face ?id|scan|template|sample|specimen|dna|stamp|union|"
+            r"caseload|unit|\bpo box|plot|process|registration|r\u00e9f\w*"
         ),
     ),
-    ("LICENCE", r"licen[sc]e|certificate|certification|permit|driver'?s"),
-    ("RECORD", r"record|chart|mrn|medical"),
-    ("ACCOUNT", r"accounts?|acct|(?:credit|debit|bank) ?card|card number|routing|iban|checking|savings|loan"),
+    (
+        "LICENCE",
+        (
+            r"licen[sc]ed?|certificates?|certification|driver'?s|drivers|dea|npi|bar number|teaching|nursing|pilot|"
+            r"registration number"
+        ),
+    ),
+    ("RECORD", r"records?|charts?|mrn|medical|hospital number|patient|wrist ?band|bracelet|band"),
+    (
+        "ACCOUNT",
+        (
+            r"accounts?|acct|(?:credit|debit|bank) ?card|cards?|card number|routing|i ?ban|swift|bic|sort code|"
+            r"checking|savings|loan|bank|ending(?: in| with)?|ends (?:in|with)|last (?:four|three|4|3)|venmo|mortgage"
+        ),
+    ),
     ("DATE", r"birth\w*|born|dob"),
-    ("PLACE", r"zip|post ?code|postal"),
-    ("PHONE", r"phone|cell|mobile|number|call|text|line|reach|tel"),
+    ("PLACE", r"zip(?: ?code)?|post ?code|postal|eircode|pin ?code"),
+    ("PHONE", r"phone|cell\w*|mobile|tel\w*|landline|whatsapp|extension|ext|pager|reach|text|call|line"),
+    ("NUMBER", r"number|\bid|digits|\bno\b\.?|#"),
 )
-_CUE = re.compile("|".join(rf"(?P<{kind}>\b(?:{words})\b)" for kind, words in _CUES), re.IGNORECASE)
-_BEFORE = 70
+_CUE = re.compile("|".join(rf"(?P<{kind}>\b(?:{words})(?![\w]))" for kind, words in _CUES), re.IGNORECASE)
+_BEFORE, _TIGHT = 75, 32
+_VAGUE = {"PHONE", "NUMBER"}
 _UNIT = re.compile(
-    r"\s*(?:%|percent|dollars?|bucks|cents|pounds?|lbs|kilos?|grams?|milligrams?|mg|ml|miles?|hours?|hrs|minutes?|"
-    r"mins|seconds?|"
-    r"days?|weeks?|months?|years?|times|people|kids|drinks?|beers?|cigarettes|thousand|hundred|million|am\b|pm\b|"
-    r"o'clock|degrees|"
-    r"over|out of|steps|calories|points)\b|\s*%",
+    r"\s*(?:%|percent|dollars?|bucks|euros?|cents|pounds?|lbs|kilos?|grams?|milligrams?|mg|ml|miles?|hours?|hrs|"
+    r"minutes?|mins|seconds?|"
+    r"days?|weeks?|months?|years?|times|people|kids|drinks?|beers?|cigarettes|thousand|million|am\b|pm\b|"
+    r"a ?m\b|p ?m\b|o'clock|degrees|rand|rupees|naira|pesos|zloty|yen|calories|steps|points|feet|inches|"
+    r"over|out of|to one)\b|\s*%",
     re.IGNORECASE,
 )
-_CODE = re.compile(
-    r"(?<![\w@.])(?:(?:[A-Z]{1,5}[ .#-]?){0,2}#?(?=[A-Z0-9]*\d)[A-Z0-9]+(?:[./-][A-Z0-9]+)*"
-    r"(?:[ -](?:(?=[A-Z0-9]*\d)[A-Z0-9]+(?:[./-][A-Z0-9]+)*|[A-Z]{1,3}(?![\w'])))*)"
+_MONEY = re.compile(r"[$\u00a3\u20ac]\s?$")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_YEAR = re.compile("(?:19|20)\\d\\d")
+_CODE_IS = re.compile(
+    r"\b(?:code|pin|password|combination|extension)(?:'s|:| is| was)? (?:um |uh |it's )?$", re.IGNORECASE
 )
-_LONG_CODE = re.compile(r"(?<![\w-])(?=[A-Z0-9-]*[A-Z])(?=(?:[A-Z-]*\d){4})[A-Z0-9]+(?:-[A-Z0-9]+)*(?![\w-])")
-_SCREEN = re.compile(
-    r"\b(?:discord|snap(?:chat)?|insta(?:gram)?|tik ?tok|twitter|user ?name|handle|screen ?name|gamer ?tag|venmo|"
-    r"cash ?app|skype|log-?in)"
-    r"(?: name| handle| user| tag| id)?(?: is|'s|:| =)+ (?P<name>@?[\w.#-]*\w)",
-    re.IGNORECASE,
-)
-_PLAIN_YEAR = re.compile("(?:19|20)\\d\\d")
+_CAPITALS = re.compile(r"(?<![\w-])(?=[A-Z-]*\d)(?=[A-Z\d-]{7})[A-Z]{2,}(?:-[A-Z\d]+)+(?![\w-])")
 _TELEPHONE, _LONG, _SHORT = (7, 10, 11), 7, 4
 
 
 def written(text: str) -> Iterator[Found]:
-    """Yield addresses and numbers that tell by their form alone what they are; may overlap, the surest first."""
-    yield from (Found(*one.span(), "EMAIL", "certain", "e-mail_said") for one in _spoken.EMAIL.finditer(text))
+    """Yield numbers that tell by their form alone what they are; may overlap, the surest first."""
     for kind, rule, pattern in _WRITTEN:
         yield from (Found(*one.span(), kind, "certain", rule) for one in pattern.finditer(text))
-    yield from (Found(*one.span(), "URL", "certain", "web_address_said") for one in _spoken.URL.finditer(text))
-    yield from (Found(*one.span("name"), "ID", "likely", "screen_name_cue") for one in _SCREEN.finditer(text))
 
 
 def numbered(text: str, before: str = "") -> Iterator[Found]:
-    """Yield numbers by their length and by the words in front of them, the surest first.
+    """Yield numbers and codes by the words in front of them and by their form, the surest first.
 
     Parameters
     ----------
@@ -106,83 +134,93 @@ def numbered(text: str, before: str = "") -> Iterator[Found]:
         May overlap.
     """
     yield from _telephones(text)
-    yield from _cued(text, before)
-    yield from _said(text, before)
-    yield from (Found(*one.span(), "ID", "unsure", "long_code") for one in _LONG_CODE.finditer(text))
+    for run in runs(text):
+        found = _judged(text, run, before)
+        if found is not None:
+            yield found
+    for match in _CAPITALS.finditer(text):
+        if match[0].split("-")[0].lower() not in SPOKEN | KEPT:
+            yield Found(*match.span(), "ID", "likely", "code")
 
 
 def _telephones(text: str) -> Iterator[Found]:
     for match in _PHONE.finditer(text):
-        kind = _kind(text, match.start(), "")
-        is_seven = len(re.sub(r"\D", "", match[0])) <= 7
-        if kind in {None, "PHONE", "FAX", "DATE", "PLACE"}:
+        kind, _ = _kind(text, match.start(), "")
+        is_seven = len(re.sub(r"\D", "", match[0])) <= _LONG
+        if kind in {None, "PHONE", "NUMBER", "FAX", "DATE", "PLACE"}:
             named = "FAX" if kind == "FAX" else "PHONE"
             yield Found(*match.span(), named, "likely" if is_seven else "certain", "telephone")
 
 
-def _kind(text: str, start: int, before: str) -> str | None:
-    """Return what the words in front of a number say that it is: the nearest cue, telephone last."""
+def _kind(text: str, start: int, before: str) -> tuple[str | None, bool]:
+    """Return what the words in front of a number say that it is, and whether they stand close to it.
+
+    The nearest cue counts; words such as "number" and "call" count after all others.
+    """
     near = text[max(0, start - _BEFORE) : start]
-    kinds = [str(match.lastgroup) for match in _CUE.finditer(near)]
-    if not kinds and start < _BEFORE:
-        kinds = [str(match.lastgroup) for match in _CUE.finditer(before[-_BEFORE:])]
-    strong = [kind for kind in kinds if kind != "PHONE"]
-    return strong[-1] if strong else kinds[-1] if kinds else None
+    cues = [(str(match.lastgroup), start - match.end() - max(0, start - _BEFORE)) for match in _CUE.finditer(near)]
+    if start < _TIGHT and not any(kind not in _VAGUE for kind, _ in cues):
+        asked = [(str(match.lastgroup), 0) for match in _CUE.finditer(before[-_BEFORE:])]
+        cues = [*asked, *cues]
+    if not cues:
+        return None, False
+    clear = [one for one in cues if one[0] not in _VAGUE] or [one for one in cues if one[0] == "PHONE"]
+    kind, _ = (clear or cues)[-1]
+    last_end = max((match.end() for match in _CUE.finditer(near)), default=0)
+    is_close = len(near) - last_end <= _TIGHT and not re.search(r"[.!?;]\s", near[last_end:])
+    return kind, is_close or (start < _TIGHT and bool(before) and kind is not None)
 
 
-def _cued(text: str, before: str) -> Iterator[Found]:
-    """Yield codes, as written, behind words that say what they are."""
-    for match in _CODE.finditer(text):
-        kind = _kind(text, match.start(), before)
-        if kind in {None, "DATE", "PHONE"} or _UNIT.match(text, match.end()):
-            continue
-        start, end = _trimmed(text, *match.span())
-        code = text[start:end]
-        n_digits = sum(sign.isdigit() for sign in code)
-        n_letters = sum(sign.isalpha() for sign in code)
-        if kind == "PLACE":
-            if n_digits in {5, 9} or (n_letters and n_digits >= 2):
-                yield Found(start, end, "PLACE", "certain", "postal_code")
-        elif _is_code(kind, code, n_digits, n_letters):
-            yield Found(start, end, kind, "certain", "number_cue")
+def _judged(text: str, run: Run, before: str) -> Found | None:
+    """Say whether a row of digits and letters is a number or code that may identify somebody."""
+    count, letters, signs = len(run.digits), run.letters, len(run.signs)
+    if not count or _is_amount(text, run):
+        return None
+    kind, close = _kind(text, run.start, before)
+    if kind == "PLACE" and (count in {5, 6, 9} or (letters and signs >= 5)):
+        return Found(run.start, run.end, "PLACE", "certain", "postal_code")
+    if run.n_dots >= 3 and not letters and run.said:
+        return Found(run.start, run.end, "IP", "likely", "ip_address_said")
+    if kind not in {None, "DATE", "PLACE", *_VAGUE} and _is_cued(run, close):
+        return Found(run.start, run.end, str(kind), "certain", "number_cue")
+    if run.counts:
+        return None
+    return _by_form(text, run, kind, close)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Leave words such as I and SN in front of a number out where they are no part of it."""
-    words = re.match(r"(?:(?:I|A|ID|SN|RX|VIN|PIN)(?: |#))(?=\S*\d)", text[start:end])
-    return (start + words.end(), end) if words and words[0].strip(" #") != "A" else (start, end)
+def _is_amount(text: str, run: Run) -> bool:
+    """Return whether digits say how much, or are a year."""
+    if _YEAR.fullmatch(run.signs) and not _CODE_IS.search(text[: run.start][-24:]):
+        return True
+    if _UNIT.match(text, run.end) or _MONEY.search(text[: run.start][-3:]):
+        return True
+    return bool(_THOUSANDS.fullmatch(text, run.start, run.end))
 
 
-def _is_code(kind: str, code: str, n_digits: int, n_letters: int) -> bool:
-    if _PLAIN_YEAR.fullmatch(code) or (re.fullmatch(r"\d+(?:st|nd|rd|th|s)?", code) and n_digits < _SHORT):
+def _is_cued(run: Run, close: bool) -> bool:
+    count, signs = len(run.digits), len(run.signs)
+    if run.counts and not close:
         return False
-    if kind == "VEHICLE":
-        return (n_digits >= 2 and n_letters >= 2) or n_digits >= _SHORT
-    return n_digits >= _SHORT or (n_digits >= 3 and n_letters > 0)
+    return (signs >= _SHORT and (count >= 3 or (close and signs >= 5))) or (close and signs == 3 and run.letters > 0)
 
 
-def _said(text: str, before: str) -> Iterator[Found]:
-    """Yield rows of digits: by what the words before say they are, or by their length."""
-    for run in _spoken.runs(text):
-        if _UNIT.match(text, run.end):
-            continue
-        kind, count = _kind(text, run.start, before), len(run.digits)
-        if kind == "PLACE" and count == 5:
-            yield Found(run.start, run.end, "PLACE", "certain", "postal_code")
-        elif (
-            kind not in {None, "DATE", "PHONE", "FAX", "PLACE"}
-            and run.said
-            and count + run.letters >= _SHORT
-            and count >= 3
-        ):
-            yield Found(run.start, run.end, str(kind), "certain", "number_cue_said")
-        elif count in _TELEPHONE and (run.said or kind in {"PHONE", "FAX"}):
-            yield Found(run.start, run.end, "FAX" if kind == "FAX" else "PHONE", "likely", "telephone_said")
-        elif count >= _LONG:
-            yield Found(
-                run.start,
-                run.end,
-                kind if kind and kind not in {"PLACE", "DATE"} else "ID",
-                "likely",
-                "long_number",
-            )
+def _by_form(text: str, run: Run, kind: str | None, close: bool) -> Found | None:
+    """Judge what no clear word announces: by its length, and by letters among its digits."""
+    count, letters, signs = len(run.digits), run.letters, len(run.signs)
+    answers = run.start <= 5 and run.end >= len(text) - 2 and kind not in {None, "DATE"} and close
+    if signs >= 3 and (answers or _CODE_IS.search(text[: run.start][-24:])):
+        return Found(run.start, run.end, "ID", "likely", "number_cue")
+    named = str(kind) if kind and kind not in {"DATE", "PLACE", "NUMBER"} else "ID"
+    is_telephone = count in _TELEPHONE and not letters and (run.said or kind in {"PHONE", "FAX"})
+    if is_telephone or (kind == "PHONE" and close and signs >= _SHORT and not letters):
+        return Found(run.start, run.end, "FAX" if kind == "FAX" else "PHONE", "likely", "telephone_said")
+    if count >= _LONG:
+        return Found(run.start, run.end, named, "likely", "long_number")
+    mixed = letters and signs >= 5 and (count >= 3 or (count >= 2 and letters >= 3 and len(run.steps) > 1))
+    name = run.signs.rstrip("0123456789")
+    is_name = len(run.steps) == 1 and letters >= 4 and count >= 2 and name not in SPOKEN | KEPT
+    if mixed or is_name or (kind and kind != "DATE" and close and signs >= _SHORT):
+        return Found(run.start, run.end, "ID", "likely", "code")
+    is_long_row = len(run.steps) >= 5 and all(len(step) == 1 for step in run.steps) and run.said
+    is_odd = re.fullmatch(r"\d{5,6}", text[run.start : run.end]) and not run.signs.endswith("00")
+    return Found(run.start, run.end, "ID", "unsure", "row_of_digits") if is_long_row or is_odd else None

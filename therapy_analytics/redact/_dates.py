@@ -11,6 +11,15 @@ from therapy_analytics.redact._spoken import TEENS, number, runs
 _LONG = "january|february|march|april|may|june|july|august|september|october|november|december"
 _SHORT = "jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
 _MONTH = rf"(?:{_LONG}|(?:{_SHORT})\b\.?)"
+_ELSEWHERE = (
+    "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|"
+    "f\u00e9vrier|mars|avril|"
+    "mai|juin|juillet|ao\u00fbt|septembre|octobre|novembre|d\u00e9cembre|januar|februar|m\u00e4rz|juni|juli|"
+    "oktober|dezember|"
+    "janeiro|fevereiro|mar\u00e7o|maio|junho|julho|setembro|outubro|novembro|dezembro|gennaio|febbraio|aprile|"
+    "maggio|giugno|"
+    "luglio|settembre|ottobre|dicembre"
+)
 _UNITS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
 _ORDINAL = (
     rf"(?:thirty[ -]first|thirtieth|twenty[ -](?:{_UNITS})|twentieth|tenth|eleventh|twelfth|thirteenth|fourteenth|"
@@ -26,6 +35,11 @@ _DAY = (
     rf"hours|minutes|people|times)\b)|{_ORDINAL})\b"
 )
 _YEAR = r"(?:,? (?:of )?(?P<year>(?:19|20)\d\d)\b)?"
+_SHORT_YEAR = (
+    r",? (?:of )?(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[ -]"
+    r"(?:one|two|three|four|five|six|seven|eight|nine)\b(?! \w*teen)"
+)
+_NO_CARDINAL = r"\b(?! (?:of|or|times|people|thousand|hundred)\b)"
 _PART = (
     r"(?:(?:early|late|mid|middle|beginning|end|start)[ -](?:of )?|(?:first|second|third|fourth|last) (?:week|"
     r"weekend|day) (?:of|in) )"
@@ -38,8 +52,10 @@ _DATES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"(?<![\d/.-])(?:3[01]|[12]\d|0?[1-9])(?P<s>[/.-])(?:3[01]|[12]\d|0?[1-9])(?P=s)(?P<year>(?:19|"
             r"20)?\d\d)(?![\d/-])"
         )),
-        ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}\b(?! (?:of|or|times|people)\b)){_YEAR}"),
+        ("month_day", rf"\b{_MONTH} (?:the )?(?:{_DAY}|{_CARDINAL}{_NO_CARDINAL})(?:{_SHORT_YEAR}|{_YEAR})"),
         ("day_month", rf"\b(?:{_DAY})(?: of)? {_MONTH}(?![\w']){_YEAR}"),
+        ("day_month_elsewhere", rf"\b\d{{1,2}}[.\u00ba]? (?:de |d')?(?:{_ELSEWHERE})\b(?: del? (?P<year>\d{{4}}))?"),
+        ("said_day_month", rf"\b{_CARDINAL} (?:of )?(?!may|march){_MONTH}(?![\w']){_YEAR}"),
         ("part_of_month", rf"\b{_PART}{_MONTH}(?![\w']){_YEAR}"),
     )
 )  # fmt: skip
@@ -58,8 +74,15 @@ _OPENING = re.compile(
 )
 _SHORT_DATE = re.compile(
     r"(?:\b(?:on|by|since|until|till|before|after|from|dated?|born|birthday|dob|of birth)[ :,.]+(?:is )?)"
-    r"(?P<date>(?:1[0-2]|0?[1-9])[/-](?:3[01]|[12]\d|0?[1-9]))(?![\d/-])",
+    r"(?P<date>(?:(?:1[0-2]|0?[1-9])[/-](?:3[01]|[12]\d|0?[1-9])|[0-3]\d\.[01]\d\.?))(?![\d/-])",
     re.IGNORECASE,
+)
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_GOES_ON = (
+    r"(?=[,.;:?!]|$| (?:and|i|i'm|i've|we|he|he's|she|she's|they|it|it's|you|so|at|when|but|because|then|cause|"
+    r"my|that|"
+    r"this|in|is|was|or|to|for|with|if|um|uh|no|yeah|okay|right|there|tomorrow|today|next|this|the|where|which|"
+    r"after|before)\b)"
 )
 _NO_DAY = (
     r"(?!,? (?:grade|graders?|floor|time|times|step|street|st|ave|avenue|one|person|chapter|day|session|week|"
@@ -67,12 +90,23 @@ _NO_DAY = (
     r"drink|beer|attempt|kid|child|wife|husband|amendment|place|row|try|visit|anniversary|birthday|round|option|"
     r"thing|half)\b)"
 )
+_LATE_ORDINAL = (
+    rf"(?:thirty[ -]first|thirtieth|twenty[ -](?:{_UNITS})|twentieth|(?:thir|four|fif|six|seven|eigh|nine)teenth)"
+)
 _LONE_DAY = re.compile(
+    rf"\b(?P<of>{_ORDINAL} of (?:the {_ORDINAL}|(?:last|this|next) month))\b|"
+    rf"\b(?:week(?:end)?|night|morning|admitted|discharged|dated|due|seen|month|"
+    rf"born) (?:on )?(?:the )+(?P<then>{_ORDINAL}){_GOES_ON}|"
     rf"\b(?:the|on|by|until|since) (?P<day>(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th))\b{_NO_DAY}|"
-    rf"\bon (?:the )(?P<said>{_ORDINAL})(?=[,.;?!]|$)",
+    rf"\b(?:on|by|until|till|til|since|from|before|after|around) (?:the )+(?P<said>{_ORDINAL}){_GOES_ON}{_NO_DAY}|"
+    rf"\bfrom the {_ORDINAL} to (?:the )+(?P<to>{_ORDINAL})\b|"
+    rf"\b(?:the )+(?P<late>{_LATE_ORDINAL})\b{_NO_DAY}{_GOES_ON}|"
+    rf"\b(?P<week>{_WEEKDAY},? (?:night |morning |evening )?(?:the )+(?:{_ORDINAL}|(?:3[01]|[12]\d|[1-9])(?:st|"
+    rf"nd|rd|th)))\b|"
+    rf"(?P<first>(?:the )?\b{_ORDINAL})(?= {_WEEKDAY}\b)",
     re.IGNORECASE,
 )
-_BIRTH = re.compile(r"\b(?:birth\w*|born|dob)\b", re.IGNORECASE)
+_BIRTH = re.compile(r"\b(?:birth\w*|born|dob|dated?|expir\w+|issued)\b", re.IGNORECASE)
 _YEARS = re.compile(r"(?:1[89]|20)\d\d")
 _OLD = 1940
 _BIRTH_YEAR = re.compile(
@@ -95,7 +129,8 @@ _SOMEBODY = (
     r"aunt|uncle|abuela|(?-i:(?!(?:It|That|This|What|I)\b)[A-Z]\w+,?))"
 )
 _IS = (
-    r"(?:'s|'re|'m| is| are| was| were| am|'ll be| will be| would be|'d be) (?:(?:now|already|like|about|only|just) )?"
+    r"(?:'s|'re|'m| is| are| was| were| am|'ll be| will be| would be|'d be) (?:(?:now|already|like|about|only|"
+    r"just) )?"
 )
 _OLD_AGE = r"(?:[ -]years?[ -](?:olds?|of age)|[ -]year[ -]olds?| and a half(?! (?:hours|miles|percent))| yrs? old)"
 _AGES = tuple(
@@ -105,10 +140,20 @@ _AGES = tuple(
         rf"\b(?:turned|turning|turns|aged|age|nearly|almost) (?P<age>{_NINETY})\b{_NO_AGE}",
         rf"\b{_SOMEBODY}{_IS}(?P<age>{_NINETY})\b{_NO_AGE}",
         rf"\b(?:shes|hes|theyre|im|i'm|i am) (?:now |like |about )?(?P<age>{_NINETY})\b{_NO_AGE}",
+        (
+            r"\b(?!(?:it|that|this|what|which|there|temperature|limit|score|grade|speed)\b)\w+ (?:is|was|turned|turns) "
+            rf"(?P<age>{_NINETY})(?=$| (?:he|she|they|he's|she's|and|but|now|this|next|so|who|when)\b){_NO_AGE}"
+        ),
         rf"\bat (?P<age>{_NINETY})(?=[,.;?!]|$| when| and| (?:he|she|they)\b)",
         rf"(?<=, )(?P<age>{_NINETY})(?=,|\.$)",
     )
 )
+
+
+_ASKED_AGE = re.compile(
+    r"\b(?:how old|what age|(?:his|her|their|your) age|which birthday|turn(?:s|ed|ing)?)\b", re.IGNORECASE
+)
+_ANSWERED_AGE = re.compile(rf"(?:\w+[, ]+){{0,3}}?(?P<age>{_NINETY})\b{_NO_AGE}", re.IGNORECASE)
 
 
 def dates(text: str, before: str = "") -> Iterator[Found]:
@@ -122,8 +167,7 @@ def dates(text: str, before: str = "") -> Iterator[Found]:
     for pattern in (_UNCLEAR, _OPENING):
         yield from (Found(*one.span("month"), "DATE", "likely", "month") for one in pattern.finditer(text))
     for match in _LONE_DAY.finditer(text):
-        group = "day" if match["day"] else "said"
-        yield Found(*match.span(group), "DATE", "likely", "day_of_month")
+        yield Found(*match.span(str(match.lastgroup)), "DATE", "likely", "day_of_month")
 
 
 def _is_date(words: str) -> bool:
@@ -152,13 +196,20 @@ def _births(text: str, before: str) -> Iterator[Found]:
 def _day_part(text: str, start: int, end: int) -> tuple[int, int]:
     """Leave a year said behind the day out: oh three oh four [nineteen ninety one]."""
     year = re.search(
-        r"[\s,]+(?:nineteen|twenty|two)\b(?: \w+){1,3}$|[\s,/]+(?:19|20)\d\d$", text[start:end], re.IGNORECASE
+        r"[\s,]+(?:nineteen \w+(?:[ -]\w+)?|twenty (?:oh |ten|\w+teen|eleven|twelve|twenty)(?:[ -]?\w+)?|"
+        r"two thousand.*)$|"
+        r"[\s,/]+(?:19|20)\d\d$",
+        text[start:end],
+        re.IGNORECASE,
     )
     return (start, start + year.start()) if year and year.start() > 0 else (start, end)
 
 
-def ages(text: str) -> Iterator[Found]:
-    """Yield ages over 89; an age below says nothing."""
+def ages(text: str, before: str = "") -> Iterator[Found]:
+    """Yield ages over 89; an age below says nothing. The question before may ask for one: "how old is she"."""
+    answer = _ANSWERED_AGE.match(text) if _ASKED_AGE.search(before) else None
+    if answer:
+        yield Found(*answer.span("age"), "AGE_OVER_89", "likely", "age")
     for pattern in _AGES:
         for match in pattern.finditer(text):
             years = number(match["age"])

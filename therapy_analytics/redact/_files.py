@@ -23,9 +23,9 @@ REVIEW_COLUMNS = ("session_id", "turn", "where", "start", "end", "kind", "placeh
 _README = """Redacted copies of transcripts, made by `tanalyze redact`.
 
 A person must read every copy before it is shown to anybody else. The program finds most of what identifies people,
-not all of it: on invented sessions it took out nineteen of twenty names. What it does not know
-(a nickname, an event that was in the news, a rare job in a small town) it leaves in. Nothing here says that the
-copies satisfy HIPAA, the GDPR or any other rule; whether they do is a person's decision.
+not all of it, and less in recognised speech without capital letters. What it does not know (a nickname, an event
+that was in the news, a rare job in a small town) it leaves in. Nothing here says that the copies satisfy HIPAA, the
+GDPR or any other rule; whether they do is a person's decision.
 
 transcripts/   the copies; analyze this folder
 review.csv     every placeholder (kind, rule, how sure), and behind them, with an empty placeholder, words and numbers

@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from therapy_analytics.redact._announced import OFTEN_WORDS, by_context
 from therapy_analytics.redact._found import Found, Sure
 from therapy_analytics.redact._places import led_as_place
-from therapy_analytics.redact._tokens import Token
+from therapy_analytics.redact._spoken import runs
+from therapy_analytics.redact._tokens import Token, is_derived
 from therapy_analytics.redact._vocabulary import (
     ABSTRACT,
+    ACRONYMS,
     CALLINGS,
     CLEAR_MONTHS,
+    DETERMINERS,
     HOLIDAYS,
     IS_VERBS,
     KIN,
@@ -20,41 +24,21 @@ from therapy_analytics.redact._vocabulary import (
     NEVER_NAMES,
     SPEECH_VERBS,
     SPOKEN,
-    STATES,
     TITLES,
     TWO_WORD_STATES,
     word_set,
 )
 
+_SPELLS = re.compile(
+    r"\b(?:spel[lt]\w*|names?|name's|surname|initials?|letters?|called|with an?|that's|capital)\b", re.IGNORECASE
+)
+_SPELLED, _SPELLED_CUED, _SPELL_NEAR = 5, 2, 45
+
 Known = Mapping[str, Sure]
 """Words that are known to be names in this session, and how sure that is."""
 
-_NAMED = re.compile(
-    r"\b(?:my (?:first |full |real |last |middle |maiden )?name is|my name's|my names|(?:his|her|their|its|"
-    r"whose) names?(?:'s| is| was)|"
-    r"names|named|nicknamed|name of|it's pronounced)\s+$",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(
-    r"\b(?:call me|called|calls me|i am|i'm|im|this is|(?:it's|its|that's|thats)|goes by|known as|we call (?:him|"
-    r"her|them)|"
-    r"(?:called|call) (?:him|her|them|it)|she's called|he's called)\s+$",
-    re.IGNORECASE,
-)
-_KIN = re.compile(
-    rf"\b(?:my|his|her|our|your|their|the|a|that|and|little|big|old|\w+'s) "
-    rf"(?:(?:old|late|little|big|older|younger|oldest|youngest|best|first|second|ex|dear|poor|new|step|twin|great|"
-    rf"other|public) )?"
-    rf"(?:{KIN})(?:,| is| was|'s)? (?:named |called |is )?$",
-    re.IGNORECASE,
-)
-_GREETED = re.compile(
-    r"(?:^|[.,!?] |\b(?:and|so|oh|well|okay|ok) )(?:hi|hello|hey|thanks|thank you|bye|goodbye|good ?night|"
-    r"good morning|morning|good afternoon|"
-    r"good evening|welcome(?: back)?|dear|take care|come in|come on in|see you|yeah|yes|no|okay|ok|so|so sorry|"
-    r"sorry|all right|alright)"
-    r"(?: there)?,? $",
-    re.IGNORECASE,
+_ASKED = re.compile(
+    r"\b(?:names?|called|call (?:you|him|her|them)|who|who's|nickname|go by|spell\w*)\b[^.]{0,40}$", re.IGNORECASE
 )
 _THE = word_set(
     """
@@ -62,13 +46,12 @@ _THE = word_set(
     will can
     """
 )
-_WITH_POINT = word_set("mr mrs ms mx dr prof rev sgt capt lt st")
 _PARTICLES = word_set("van von der den de del della di da la le bin ibn al el ten ter")
 _CONTRACTED = re.compile(r"\w'(?:m|s|re|ve|ll|d|t)$")
 _NO_SURNAME = word_set("and or who that with when")
 
 
-def names(text: str, words: Sequence[Token], known: Known) -> Iterator[Found]:
+def names(text: str, words: Sequence[Token], known: Known, before: str = "", *, small: bool = False) -> Iterator[Found]:
     """Yield names of people in a turn; names that stand beside each other are one.
 
     Parameters
@@ -79,6 +62,10 @@ def names(text: str, words: Sequence[Token], known: Known) -> Iterator[Found]:
         The same as `tokens(text)`.
     known : mapping of str to str
         Names of the session so far: its labels, what is known about it, what was found elsewhere in it.
+    before : str
+        The end of the turn before: "And her name?" says what the answer is.
+    small : bool
+        Whether no turn of the session has a capital letter, as speech is recognised: there, rare words are names.
 
     Yields
     ------
@@ -88,16 +75,49 @@ def names(text: str, words: Sequence[Token], known: Known) -> Iterator[Found]:
     cased = any(word.capital and word.word != "i" for word in words)
     found: dict[int, tuple[Sure, str]] = {}
     for at in range(len(words)):
-        verdict = _verdict(text, words, at, known, cased)
+        verdict = _verdict(text, words, at, known, cased, small)
         if verdict is not None:
             found[at] = verdict
+    if _ASKED.search(before):
+        found.update({at: ("likely", "asked") for at in _answer(words, cased) if at not in found})
     for at in list(found):
         _extend(text, words, at, found)
         _lead(text, words, at, found)
     yield from _together(text, words, found)
 
 
-def _verdict(text: str, words: Sequence[Token], at: int, known: Known, cased: bool) -> tuple[Sure, str] | None:
+def _answer(words: Sequence[Token], cased: bool) -> Iterator[int]:
+    """Yield the word that answers a question for a name: the first that is no word of grammar."""
+    for at, word in enumerate(words[:4]):
+        if word.word not in SPOKEN | NEVER_NAMES | TITLES | CALLINGS:
+            answers = word.capital or (not cased and (not word.ordinary or (word.common and len(words) < 4)))
+            if word.first and not word.kept and answers and (word.word not in ABSTRACT or len(words) < 3):
+                yield at
+            return
+
+
+def spelled(text: str, before: str, known: Known) -> Iterator[Found]:
+    """Yield names that are spelled: "k o w a l s k i", "S-A-O-I-R-S-E"."""
+    for run in runs(text):
+        word = run.signs
+        if (
+            re.match(r" (?:numbers?|cards?|forms?)\b", text[run.end :])
+            or run.digits
+            or len(set(word)) < 2
+            or word in SPOKEN
+            or word in ACRONYMS
+        ):
+            continue
+        near = text[max(0, run.start - _SPELL_NEAR) : run.start] or before
+        near += " " + text[run.end : run.end + _SPELL_NEAR // 2]
+        cued = bool(_SPELLS.search(near) or (run.start < _SPELL_NEAR and _SPELLS.search(before)))
+        if word in known or len(word) >= (_SPELLED_CUED if cued else _SPELLED):
+            yield Found(run.start, run.end, "NAME", "certain", "spelled")
+
+
+def _verdict(
+    text: str, words: Sequence[Token], at: int, known: Known, cased: bool, small: bool
+) -> tuple[Sure, str] | None:
     word = words[at]
     titled = at > 0 and words[at - 1].word in TITLES and word.capital
     holiday = at > 0 and words[at - 1].word in HOLIDAYS and words[at - 1].capital  # Christmas Eve
@@ -109,87 +129,20 @@ def _verdict(text: str, words: Sequence[Token], at: int, known: Known, cased: bo
         or (len(word.word) < 2 and not titled)
     ):
         return None
-    by_context = _by_context(text, words, at, cased)
-    if by_context is not None:
-        return by_context
+    announced = by_context(text, words, at, cased)
+    if announced is not None:
+        return announced
     if word.word in known:
         return (known[word.word], "name_of_session") if _fits(text, words, at, cased) else None
     if word.kept or word.word in SPOKEN | CLEAR_MONTHS:
         return None
-    return _by_capital(text, words, at) if word.capital else _by_list(words, at, cased)
+    return _by_capital(text, words, at) if word.capital else _by_list(words, at, cased, small)
 
 
 def _in_state(words: Sequence[Token], at: int) -> bool:
     """Return whether a word belongs to a state or country of two words: North Carolina."""
     pair = [one.word for one in words[max(0, at - 1) : at + 2]]
     return any(f"{one} {other}" in TWO_WORD_STATES for one, other in pairwise(pair)) and words[at].capital
-
-
-def _by_context(text: str, words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
-    """Names that titles, kin and introductions announce; they need not be on any list."""
-    word = words[at]
-    likely = word.capital or (word.first and not word.ordinary)
-    previous = words[at - 1] if at else None
-    if previous and _after_title(previous, text[previous.end : word.start]):
-        if previous.word in TITLES:
-            return ("certain", "title") if _titled(word, previous.word, cased) else None
-        if previous.word in CALLINGS and likely and not word.kept and word.word not in SPOKEN:
-            return "certain", "title"
-    if word.word in NEVER_NAMES | TITLES | CALLINGS or (word.kept and word.word not in STATES):
-        return None
-    return _announced(text[: word.start].replace("\u2019", "'")[-60:], words, at, cased)
-
-
-def _announced(before: str, words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
-    word = words[at]
-    likely = word.capital or (word.first and not word.ordinary)
-    named = likely or not word.ordinary
-    if _NAMED.search(before) and (named or word.first):
-        return "certain", "named"
-    if word.word in SPOKEN:
-        return None
-    if _CALLED.search(before) and not word.kept:
-        is_name = named and (word.first or word.capital or not cased) and (word.listed or word.capital)
-        return ("likely", "named") if is_name and not (word.ordinary and not word.listed) else None
-    if _KIN.search(before):
-        return _of_kin(words, at, likely)
-    is_greeted = not word.ordinary and (likely or (word.listed and not cased)) and _GREETED.search(before)
-    return ("likely", "greeted") if is_greeted else None
-
-
-def _after_title(title: Token, gap: str) -> bool:
-    """Only what is an abbreviation has a point inside a name: "the doctor. And ..." is two sentences."""
-    return not title.possessive and (gap == " " or (gap == ". " and title.word in _WITH_POINT))
-
-
-def _titled(word: Token, title: str, cased: bool) -> bool:
-    if word.word in SPOKEN or word.word in NEVER_NAMES:
-        return False
-    if word.capital:
-        return True
-    if title in {"doctor", "miss", "professor", "prof", "mister"}:
-        return (word.listed and not word.ordinary) or (not word.ordinary and not cased)
-    return word.word not in NEVER_NAMES and word.word not in SPOKEN
-
-
-def _of_kin(words: Sequence[Token], at: int, likely: bool) -> tuple[Sure, str] | None:
-    word = words[at]
-    if likely and (word.listed or not word.ordinary):
-        return "certain", "kin"
-    follows = words[at + 1].word if at + 1 < len(words) else ""
-    is_verb = word.word in {"will", "may", "can", "might"} or follows in {
-        "a",
-        "the",
-        "my",
-        "his",
-        "her",
-        "it",
-        "an",
-        "on",
-        "to",
-        "out",
-    }
-    return ("likely", "kin") if word.common and not is_verb and word.word not in NAME_VERBS else None
 
 
 def _fits(text: str, words: Sequence[Token], at: int, cased: bool) -> bool:
@@ -205,12 +158,14 @@ def _fits(text: str, words: Sequence[Token], at: int, cased: bool) -> bool:
 def _fits_small(words: Sequence[Token], at: int) -> bool:
     """Decide it for a name that is also a word, written small: "my wife grace ... grace did it" but "with grace"."""
     word, before = words[at], words[at - 1].word if at else ""
+    follows = words[at + 1].word if at + 1 < len(words) else ""
     if before in _THE:
         return False
-    if at + 1 == len(words):
-        return word.possessive or before in {"with", "and", "told", "for", "to"}
-    follows = words[at + 1].word
-    return word.possessive or follows in NAME_VERBS or (follows in IS_VERBS and word.word != "will")
+    if word.possessive or follows in NAME_VERBS or (follows in IS_VERBS and word.word != "will"):
+        return True
+    if word.word in OFTEN_WORDS:
+        return not follows and before in {"with", "and", "told", "for", "to"}
+    return before not in DETERMINERS
 
 
 def _acts(text: str, words: Sequence[Token], at: int, *, known: bool) -> bool:
@@ -267,11 +222,20 @@ def _opens_as_name(text: str, words: Sequence[Token], at: int) -> bool:
     word = words[at]
     if _OF_MINE.match(text, word.end):
         return True
+    if at + 2 < len(words) and words[at + 1].word == "and" and words[at + 2].capital and words[at + 2].first:
+        return True
     if at + 1 == len(words) or text[word.end : words[at + 1].start] != " ":
         return False
     follows = words[at + 1].word
+    acts = (
+        follows.endswith("s")
+        and words[at + 1].ordinary
+        and follows not in {"his", "its", "this", "us", "as"} | IS_VERBS
+    )
+    if word.word == "will" and (acts or follows in SPEECH_VERBS):
+        return True
     if word.word in ABSTRACT or not word.common:
-        return follows in SPEECH_VERBS
+        return follows in SPEECH_VERBS | {"would've", "said", "let"}
     return follows in NAME_VERBS | IS_VERBS - {"will", "can", "just", "really", "never", "always", "and"}
 
 
@@ -289,31 +253,57 @@ def _titlecase_alone(words: Sequence[Token], at: int) -> bool:
     return at > 0 and not words[at - 1].capital and at + 1 < len(words) and words[at + 1].word in NAME_VERBS | IS_VERBS
 
 
-def _by_list(words: Sequence[Token], at: int, cased: bool) -> tuple[Sure, str] | None:
-    """Names with a small letter: those of the list that are no other word."""
+def _by_list(words: Sequence[Token], at: int, cased: bool, small: bool) -> tuple[Sure, str] | None:
+    """Names with a small letter: those of the list that are no other word; where there are no capitals, rare words."""
     word = words[at]
-    if word.ordinary or len(word.word) < 3 or not word.listed:
+    if len(word.word) < 3 or not word.word.replace("-", "").replace("'", "").isalpha():
         return None
+    if word.word in TITLES | CALLINGS:
+        return None
+    if word.ordinary:
+        return ("likely", "beside_name") if not cased and word.first and _beside_name(words, at) else None
     if word.common or (word.first and not cased):
         return "likely", "listed_name_small"
-    return ("unsure", "listed_name_small") if word.last and not cased and len(word.word) > 4 else None
+    if cased or (word.unknown and (not small or (at > 0 and words[at - 1].word in DETERMINERS))):
+        return None
+    return ("unsure", "rare_word_small") if word.unknown or not is_derived(word.word) else None
+
+
+def _beside_name(words: Sequence[Token], at: int) -> bool:
+    """Return whether a name that is also a word stands in a row with another name: precious and makayla."""
+    beside = [at + 2 * side for side in (-1, 1) if 0 <= at + 2 * side < len(words) and words[at + side].word == "and"]
+    return any(words[other].first and not words[other].ordinary for other in beside) and not words[at].kept
 
 
 def _extend(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sure, str]]) -> None:
     """Take what belongs to a name along: Dana [M. Reyes], brandon [whitaker], [Nguyen] Thi Mai."""
     sure = found[at][0]
     after = at + 1
-    while after < len(words) and after not in found and text[words[after - 1].end : words[after].start] in {" ", ". "}:
-        word, previous = words[after], words[after - 1]
-        initial = len(word.word) == 1 and word.capital and text[word.end : word.end + 1] == "." and word.word != "i"
-        stop = word.kept or word.opens or previous.possessive or word.word in NEVER_NAMES | _NO_SURNAME | SPOKEN
-        stop = stop or bool(_CONTRACTED.search(word.word))
-        surname = word.capital and previous.capital and not (stop or word.word in CALLINGS)
-        small = not word.capital and not previous.capital and word.last and not (word.ordinary or word.word in SPOKEN)
-        if not (initial or surname or (small and not stop)):
+    while after < len(words) and text[words[after - 1].end : words[after].start] in {" ", ". "}:
+        if after not in found and not _is_surname(text, words, after, titled=found[at][1] == "title"):
             break
-        found[after] = (sure, "rest_of_name")
+        found.setdefault(after, (sure, "rest_of_name"))
         after += 1
+
+
+def _is_surname(text: str, words: Sequence[Token], at: int, *, titled: bool) -> bool:
+    """Return whether a word behind a name is the rest of it."""
+    word, previous = words[at], words[at - 1]
+    follows = words[at + 1] if at + 1 < len(words) else None
+    if word.word in _PARTICLES and follows is not None and not previous.possessive:
+        goes_on = follows.word in _PARTICLES or not follows.ordinary or follows.capital
+        return (goes_on and word.word not in {"la", "el", "den", "ten", "al"} | SPOKEN) or (
+            word.word in {"la", "el", "al"} and not follows.ordinary
+        )
+    stop = word.kept or word.opens or previous.possessive or word.word in NEVER_NAMES | _NO_SURNAME | SPOKEN
+    if stop or _CONTRACTED.search(word.word):
+        return False
+    if len(word.word) == 1:
+        return word.capital and text[word.end : word.end + 1] == "." and word.word != "i"
+    if word.capital or previous.capital:
+        return word.capital and previous.capital and word.word not in CALLINGS
+    ends = follows is None or follows.word in SPOKEN | NAME_VERBS | IS_VERBS
+    return (word.last and not word.ordinary) or (titled and word.listed and ends and word.word not in NAME_VERBS)
 
 
 def _lead(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sure, str]]) -> None:
@@ -321,6 +311,26 @@ def _lead(text: str, words: Sequence[Token], at: int, found: dict[int, tuple[Sur
     sure, before = found[at][0], at - 1
     while before >= 0 and words[before].word in _PARTICLES and text[words[before].end : words[before + 1].start] == " ":
         before -= 1
+    opener = words[before] if before >= 0 else None
+    if (
+        opener is not None
+        and before + 1 == at
+        and opener.capital
+        and words[at].capital
+        and text[opener.end : words[at].start] in {" ", ". "}
+        and (
+            (opener.first and opener.word not in TITLES | CALLINGS and opener.word not in SPOKEN)
+            or (len(opener.word) == 1 and opener.word not in {"i", "a"})
+        )
+    ):
+        found.setdefault(before, (sure, "rest_of_name"))
+    if (
+        before + 1 == at
+        and opener is not None
+        and opener.word in {"big", "lil"}
+        and text[opener.end : words[at].start] == " "
+    ):
+        found.setdefault(before, (sure, "rest_of_name"))
     if before + 1 < at and words[before + 1].capital and words[at].capital:
         found.update({number: (sure, "rest_of_name") for number in range(before + 1, at) if number not in found})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from therapy_analytics.redact._spoken import runs
 from therapy_analytics.redact._tokens import tokens
 from therapy_analytics.redact._vocabulary import CALLINGS, TITLES
 
@@ -17,7 +18,12 @@ def person(words: str) -> Person:
     --------
     >>> sorted(person("Dr. Dana M. Reyes's"))
     ['dana', 'reyes']
+    >>> sorted(person("r e y e s"))
+    ['reyes']
     """
+    spelled = [run for run in runs(words) if (run.start, run.end) == (0, len(words)) and not run.digits]
+    if spelled:
+        return frozenset({spelled[0].signs})
     found = [one.word for one in tokens(words)]
     kept = [word for word in found if word not in TITLES and len(word) > 1]
     return frozenset([word for word in kept if word not in CALLINGS] or kept or found)

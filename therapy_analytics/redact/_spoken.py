@@ -1,17 +1,18 @@
-"""Numbers and addresses as people say them: "five five five, oh one two three", "dana dot r at gmail dot com"."""
+"""Numbers and codes as people say, spell and write them: "five five five, oh one two", "k o w a l", "1eg4-te5"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from therapy_analytics.redact._tokens import word_list
+from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
 
 DIGITS = dict(
     zip(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"], "0123456789", strict=True)
-) | {
-    "oh": "0",
-    "o": "0",
-}
+) | {"oh": "0", "o": "0", "nought": "0", "naught": "0"}
 TEENS = {
     word: str(number)
     for number, word in enumerate(
@@ -25,96 +26,243 @@ TENS = {
         ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
     )
 }
-_REPEATS = {"double": 2, "triple": 3}
-_WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_GAP = re.compile(r"(?:[\s,()/+\u2013\u2014-]|\.(?=\S))*(?:\b(?:uh|um|uhm|er|erm|dash|hyphen)\b[\s,-]*)*")
+_NATO = word_set(
+    """
+    alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa
+    quebec romeo sierra tango uniform victor whiskey whisky xray yankee zulu
+    """
+)
+_SAID = (
+    {word: (word[0], "nato") for word in _NATO}
+    | {word: (digit, "said") for word, digit in (DIGITS | TEENS).items()}
+    | {word: (f"{digit}0", "said") for word, digit in TENS.items()}
+    | {"o": ("o", "oh"), "hundred": ("00", "hundred")}
+)
+_REPEATS = {"double": 2, "triple": 3, "treble": 3}
+_WORD = re.compile(r"(?<!')[^\W_]+")
+_ASIDE = (
+    r"(?:uh|um|uhm|er|erm|ah|dash|hyphen|minus|slash|stroke|space|dot|point|period|colon|comma|hash|then|and then|so|"
+    r"okay|capital|upper ?case|lower ?case|again|the letter|"
+    r"no|wait|sorry|hold on|hang on|let me see|i mean|actually|something|scratch that|make that|correction)"
+)
+_GAP = re.compile(rf"(?:[\s,()/+#:_\u2010-\u2014-]|\.\s?(?=\S))*(?:\b{_ASIDE}\b[\s,.-]*)*", re.IGNORECASE)
+_LABELS = word_set(
+    """
+    mrn vin id ssn sn rx ip po pin dob no ok tv pps nhs tfn ni sin udi lot ext am pm usa uk covid iban
+    tel fax ref visa
+    """
+)
+_DOT = re.compile(r"\s*(?:\.|\bdot\b|\bpoint\b)\s*", re.IGNORECASE)
+_LIKE = re.compile(r",? (?:as in|for|like|is for) (?P<word>[^\W\d_]{3,})\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:\bnumber|\bno\.?|#|\bid|\bcode|\bfile|:) $", re.IGNORECASE)
+_NO_CODE = re.compile(
+    r"\d{1,4}(?:st|nd|rd|th|s|am|pm|mg|ml|mcg|g|kg|lbs?|oz|k|m|km|cm|mm|ft|in|x|d|h|hrs?|min|mins|yo|yrs?|ish|%)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    """A digit, a letter or a piece of a code: its place, its signs, and what kind of thing it is."""
+
+    start: int
+    end: int
+    signs: str
+    kind: str  # digits, said, letter, letters, mixed, nato
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Digits in a row, said or written, with letters spelled out between them.
+    """Digits and letters in a row, said, spelled or written: one number or code.
 
     Attributes
     ----------
     start, end : int
         Characters of the text.
-    digits : str
-        The digits alone.
-    letters : int
-        How many letters stand among them.
+    signs : str
+        Its digits and letters, lower-cased.
     said : bool
         Whether any digit is a word.
+    steps : tuple of str
+        Its elements as they were said: "twenty", "two" are "2" and "2" of "22".
+    n_dots : int
+        How many dots stand or are said between them.
     """
 
     start: int
     end: int
-    digits: str
-    letters: int
+    signs: str
     said: bool
+    steps: tuple[str, ...]
+    n_dots: int
+
+    @property
+    def digits(self) -> str:
+        """Return the digits alone."""
+        return "".join(sign for sign in self.signs if sign.isdigit())
+
+    @property
+    def letters(self) -> int:
+        """Return how many letters stand among them."""
+        return len(self.signs) - len(self.digits)
+
+    @property
+    def counts(self) -> bool:
+        """Return whether somebody is counting (one two three, ten twenty thirty) or names years."""
+        values = [int(step) for step in self.steps if step.isdigit()]
+        gaps = {later - earlier for earlier, later in pairwise(values)}
+        return len(values) == len(self.steps) and (
+            (len(values) > 2 and len(gaps) == 1) or bool(re.fullmatch(r"(?:(?:19|20)\d\d)+", self.signs))
+        )
 
 
 def runs(text: str) -> Iterator[Run]:
-    """Yield the rows of digits and single letters that a text holds, longest stretches, at least one digit.
+    """Yield the rows of digits, letters and pieces of codes that a text holds, the longest stretches.
 
     Examples
     --------
-    >>> [run.digits for run in runs("it's five five five, oh one double two, so call at 9")]
+    >>> [run.signs for run in runs("it's five five five, oh one double two, so call at 9")]
     ['5550122', '9']
+    >>> [run.signs for run in runs("k o w a l, then 1eg4-te5-mk73 and b as in boy two")]
+    ['kowal', '1eg4te5mk73', 'b2']
     """
-    group: list[tuple[int, int, str, bool]] = []
-    for start, end, digits, said in _elements(text):
-        if group and not _GAP.fullmatch(text, group[-1][1], start):
-            yield from _run(group)
+    group: list[_Element] = []
+    for element in _elements(text):
+        if group and not _go_together(text, group[-1], element):
+            yield from _run(text, group)
             group = []
-        group.append((start, end, digits, said))
-    yield from _run(group)
+        group.append(element)
+    yield from _run(text, group)
 
 
-def _elements(text: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield digits and letters with their places; "double five" is one of them; a letter has no digits."""
-    times, begun = 1, -1
+def _go_together(text: str, one: _Element, other: _Element) -> bool:
+    """Return whether two elements belong to one code; figures and words apart: "20416, twenty years"."""
+    written = "said" not in {one.kind, other.kind} or {one.kind, other.kind} == {"digits", "said"}
+    if (
+        written
+        and re.match(r"[,.;] ", text[one.end :])
+        and ({one.kind, other.kind} != {"letter"} or other.signs == "i")
+    ):
+        return False
+    return bool(_GAP.fullmatch(text, one.end, other.start))
+
+
+def _elements(text: str) -> Iterator[_Element]:
+    """Yield digits, letters and pieces of codes with their places; "double five" is one of them."""
+    times, begun, end = 1, -1, 0
     for match in _WORD.finditer(text):
-        word = match[0].lower()
-        if word in _REPEATS:
-            times, begun = _REPEATS[word], match.start()
+        word, start = match[0].lower(), match.start()
+        if start < end:
             continue
-        digits = _digits(word)
-        if digits or (len(word) == 1 and word.isalpha() and word not in "ai"):
-            yield (begun if times > 1 else match.start()), match.end(), digits * times, not word.isdigit()
+        if word in _REPEATS:
+            times, begun = _REPEATS[word], start
+            continue
+        signs, kind = _signs(text, match)
+        end = match.end()
+        if kind:
+            like = _LIKE.match(text, end) if kind == "letter" else None
+            if like and like["word"][0].lower() == word:
+                end = like.end()  # b as in boy
+            elif word == "x" and re.match(r"[- ]ray\b", text[end:], re.IGNORECASE):
+                end, kind = end + len("-ray"), "nato"
+            yield _Element(begun if times > 1 else start, end, signs * times, kind)
         times = 1
 
 
-def _digits(word: str) -> str:
-    if word.isdigit() and word.isascii():
-        return word
-    if word in TENS:
-        return TENS[word]
-    return DIGITS.get(word) or TEENS.get(word, "")
+def _signs(text: str, match: re.Match[str]) -> tuple[str, str]:
+    """Return the digits and letters that a word stands for, and what kind of element it is; none for other words."""
+    word = match[0].lower()
+    if len(word) == 1 and text[match.end() : match.end() + 1] == "'":
+        return "", ""  # o'clock
+    if word in _SAID:
+        return _SAID[word]
+    if any(sign.isdigit() for sign in word):
+        is_code = word.isascii() and not _NO_CODE.fullmatch(word)
+        return (word, "digits" if word.isdigit() else "mixed") if is_code else ("", "")
+    if len(word) == 1:
+        return word, "letter"
+    is_word = word in _LABELS or (match[0].islower() and (word in SPOKEN or word in KEPT))
+    return (word, "letters") if not is_word and _is_piece(text, match) else ("", "")
 
 
-def _run(group: list[tuple[int, int, str, bool]]) -> Iterator[Run]:
-    while group and not group[0][2] and len(group) > 1 and not any(one[2] for one in group[:4]):
+def _is_piece(text: str, match: re.Match[str]) -> bool:
+    """Return whether a short word is a piece of a code: XJT 449, fp-22871, 24-CV-033."""
+    word, behind, before = match[0], text[match.end() : match.end() + 20], text[: match.start()][-2:]
+    if len(word) > 5 or not word.isascii():
+        return False
+    if word.isupper():
+        return bool(re.match(r"[ #/.:-]{0,2}(?:[A-Z]{1,4}[ -])?\w*\d", behind) or re.search(r"\d[ /.-]$", before))
+    is_word = word in word_list("words")
+    return not is_word and bool(re.match(r"[/-]\w*\d", behind) or re.search(r"\d[/-]$", before))
+
+
+def _run(text: str, group: list[_Element]) -> Iterator[Run]:
+    """Yield the code that a row of elements is, without articles and words at its edges."""
+    is_number = any(one.kind in {"digits", "said", "mixed", "hundred"} for one in group)
+    if is_number and [one.signs for one in group[:2]] == ["i", "d"]:  # the i d is no part of it
+        group = group[2:]
+    signs, kind = ("0", "said") if is_number else ("o", "letter")
+    group = [replace(one, signs=signs, kind=kind) if one.kind == "oh" else one for one in group]
+    while group and _is_edge(text, group, 0):
         group = group[1:]
-    if any(one[2] for one in group):
-        digits = "".join(one[2] for one in group)
-        letters = sum(not one[2] for one in group)
-        said = any(one[3] and one[2] for one in group)
-        yield Run(group[0][0], group[-1][1], digits, letters, said)
+    while group and _is_edge(text, group, -1):
+        group = group[:-1]
+    if not group or (not any(one.kind not in {"letter", "letters", "nato"} for one in group) and len(group) < 3):
+        return
+    gaps = [(one.end, other.start) for one, other in pairwise(group)]
+    dots = sum(bool(_DOT.fullmatch(text, *gap)) for gap in gaps)
+    start, end = _whole(text, group[0].start, group[-1].end)
+    steps = tuple(_steps(group))
+    said = any(one.kind == "said" for one in group)
+    yield Run(start, end, "".join(steps), said, steps, dots)
 
 
-_ENDING = r"(?:com|org|net|edu|gov|io|co dot uk|co|us|uk|ca|info|de|mil|biz)"
-_PIECE = r"[^\W_]+(?:[._-][^\W_]+)*"
-EMAIL = re.compile(
-    rf"\b{_PIECE}(?: (?:dot|underscore|dash|hyphen) {_PIECE})* (?:at|@) "
-    rf"(?:{_PIECE}(?: dot {_PIECE})*? dot {_ENDING}\b|{_PIECE}\.{_ENDING}\b"
-    r"|(?:gmail|yahoo|hotmail|outlook|icloud|aol)(?: dot com)?\b)",
-    re.IGNORECASE,
-)
-URL = re.compile(
-    rf"\b(?:(?:www|w w w|double u double u double u) dot (?:[^\W_]+ ){{1,6}}?dot {_ENDING}"
-    rf"|[^\W_]+(?: dash [^\W_]+)* dot {_ENDING})\b(?: slash [^\W_]+)*",
-    re.IGNORECASE,
-)
+def _whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """Take the plus in front of a telephone number and the star behind a code along."""
+    plus = re.search(r"(?:\bplus |\bpound |\bhash |\bstar |\+)$", text[max(0, start - 6) : start], re.IGNORECASE)
+    star = re.match(r" ?[#*]| star\b| hash\b", text[end : end + 6], re.IGNORECASE)
+    return start - len(plus[0]) if plus else start, end + len(star[0]) if star else end
+
+
+def _is_edge(text: str, group: list[_Element], at: int) -> bool:
+    """Return whether the first or the last element is no part of the code: "a four", "two i think"."""
+    one = group[at]
+    beside = group[1 if at == 0 else -2] if len(group) > 1 else None
+    n_signs = sum(len(other.signs) for other in group)
+    if one.kind == "hundred":
+        return at == 0
+    if one.kind == "nato":
+        return n_signs < 4 and not (beside and beside.kind == "nato")
+    if one.kind == "letter" and one.signs in {"a", "i"}:
+        if at == -1 and one.signs == "i" and any(sign.isdigit() for other in group for sign in other.signs):
+            return True
+        spells = (
+            len(group) > 2
+            and beside is not None
+            and beside.kind in {"letter", "nato"}
+            and beside.signs not in {"a", "i"}
+        )
+        cued = len(group) > 1 and (group[1].kind != "digits" or bool(_NUMBERED.search(text[: one.start][-9:])))
+        return not spells and not (at == 0 and one.signs == "a" and n_signs > 4 and cued)
+    return False
+
+
+def _steps(group: list[_Element]) -> Iterator[str]:
+    """Yield what was said, element by element; twenty and two are 22."""
+    waiting = ""
+    for one in group:
+        if waiting and one.kind == "said" and len(one.signs) == 1 and one.signs != "0":
+            yield waiting[0] + one.signs
+            waiting = ""
+            continue
+        if waiting:
+            yield waiting
+        is_tens = one.kind == "said" and len(one.signs) == 2 and one.signs[1] == "0" and one.signs not in {"10", "00"}
+        waiting = one.signs if is_tens else ""
+        if not waiting:
+            yield one.signs
+    if waiting:
+        yield waiting
 
 
 def number(words: str) -> int | None:

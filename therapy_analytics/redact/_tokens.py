@@ -9,6 +9,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from therapy_analytics.language.wordpiece import PIECES
 from therapy_analytics.redact._vocabulary import KEPT, NEARLY_ALWAYS_NAMES, SPOKEN, WEEKDAYS
 
 _WORD = re.compile(r"[^\W_]+(?:['\-\u2010\u2011][^\W_]+)*")
@@ -19,6 +20,7 @@ _OPENS = re.compile(
 _ABBREVIATED = re.compile(r"\b(?:mr|mrs|ms|dr|st|prof|rev|sgt|capt|lt|fr|sr|jr|mt|ft|[a-z])\.\s*$", re.IGNORECASE)
 _IRISH = re.compile(r"^([odl])'(\w{3,})$")
 _POSSESSIVE = re.compile(r"'s?$")
+_OFTEN = 7_000
 _LISTS = Path(__file__).with_name("lists")
 
 
@@ -26,6 +28,17 @@ _LISTS = Path(__file__).with_name("lists")
 def word_list(name: str) -> frozenset[str]:
     """Return one of the lists that come along: first_names, common_names, last_names, places or words, lower-cased."""
     return frozenset(gzip.decompress((_LISTS / f"{name}.txt.gz").read_bytes()).decode().split("\n"))
+
+
+@functools.cache
+def _ranks() -> dict[str, int]:
+    """Return the place of each word in the vocabulary of BERT, in which words that are written often come first."""
+    return {word: rank for rank, word in enumerate(PIECES.read_text(encoding="utf-8").split("\n"))}
+
+
+def seldom(word: str, than: int = _OFTEN) -> bool:
+    """Return whether a word is none of the several thousand that are written most."""
+    return _ranks().get(word, than) >= than
 
 
 def straight(text: str) -> str:
@@ -124,6 +137,7 @@ def _known(word: str) -> tuple[bool, bool, bool, bool, bool]:
     first = not spoken and all(part in word_list("first_names") for part in parts)
     last = not spoken and all(part in word_list("last_names") or part in word_list("first_names") for part in parts)
     is_word = all(part in word_list("words") or part.isdigit() for part in parts) or spoken or len(word) == 1
+    is_word = is_word or (not (first or last) and all(is_derived(part) for part in parts))
     common = first and word in word_list("common_names")
     return (
         first,
@@ -132,3 +146,22 @@ def _known(word: str) -> tuple[bool, bool, bool, bool, bool]:
         is_word and word not in NEARLY_ALWAYS_NAMES,
         word in KEPT or word.removesuffix("s") in WEEKDAYS or word[0].isdigit(),
     )
+
+
+_ENDINGS = ("s", "es", "ed", "d", "ing", "y", "ly", "er", "ers", "able", "ish", "less", "ness", "ful", "wise", "ize")
+_OPENINGS = ("un", "re", "non", "over", "under", "pre", "anti", "self", "mid", "multi", "super", "micro", "mis", "out")
+_SHORTEST_STEM = 4
+
+
+def is_derived(word: str) -> bool:
+    """Return whether a word that no list has is made of one of the list: behaviors, relabel, peachy."""
+    stems = [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
+    stems += [f"{stem}e" for stem in stems]
+    stems += [word.removeprefix(opening) for opening in _OPENINGS if word.startswith(opening)]
+    stems += [
+        word.replace("our", "or"),
+        word.replace("ise", "ize"),
+        word.replace("ence", "ense"),
+        word.removesuffix("re") + "er",
+    ]
+    return any(len(stem) >= _SHORTEST_STEM and stem in word_list("words") for stem in stems)

@@ -1,0 +1,353 @@
+"""A small model that reads each word where it stands and says whether it identifies somebody.
+
+Rules know forms: digits, cues, titles. Much of what identifies people in real talk has no form, above all where a
+recogniser wrote it without capitals: *then marisol walks in*, *i'm at kettle and crane four nights a week*. This model
+reads the words around. What it knows of a word is the vector that the lower half of the package's encoder gives it in
+its context, what the lists of names, places and words say of it and its neighbours, and what the rules find there. It
+was taught with invented talk by several writers (``tools/train_redact.py``); ``docs/redact.md`` says how often it is
+right on talk by others.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from therapy_analytics.behaviours._weights import WEIGHTS
+from therapy_analytics.behaviours.encoder import BEGIN, END, ROLE_MARKS, inference_session
+from therapy_analytics.language.cores import threads
+from therapy_analytics.language.data_files import Wanted, json_list, json_object, parsing, read_arrays
+from therapy_analytics.language.wordpiece import PIECES, WordPiece
+from therapy_analytics.redact._found import SURE, Found, settle
+from therapy_analytics.redact._spoken import Run, runs
+from therapy_analytics.redact._tokens import Token, straight, tokens, word_list
+from therapy_analytics.redact._vocabulary import CALLINGS, SPOKEN, TITLES, TWO_WORD_STATES
+from therapy_analytics.session import Role, Session, Turn
+
+Floats = NDArray[np.float32]
+
+MODEL = Path(__file__).with_name("reader")
+LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
+"""The output of the encoder's third layer. Its first three layers are those of MiniLM, whatever is trained above."""
+WIDTH = 384
+N_LISTED, N_RULED = 11, 6
+N_FEATURES = 3 * (WIDTH + N_LISTED + N_RULED)
+"""Of a word, of the one before and of the one after."""
+_REMEDY = "Install the package again"
+BEFORE, AT_ONCE = 32, 300
+"""How many pieces of the turn before are read along, and how many of a turn at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Probabilities from which something is done with a word.
+
+    Attributes
+    ----------
+    remove, opening, join : float
+        It is removed; it is removed although it is an ordinary word that opens a sentence, whose capital says nothing;
+        it is removed if a word in the same row is.
+    trust : float
+        A rule that is not certain of it is believed.
+    look : float
+        A person should look at it.
+    """
+
+    remove: float
+    opening: float
+    join: float
+    trust: float
+    look: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The model: a network with one hidden layer, which says whether a word identifies somebody, and one that says how.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        Those of `_found.KINDS` that it tells apart.
+    hidden, hidden_bias : float32 array (n_features, n_units), (n_units,)
+        From what is known of a word to the hidden layer, whose units are rectified.
+    out : float32 array (n_units,)
+        From the hidden layer to the log-odds that the word identifies somebody.
+    out_bias : float
+        Of these log-odds.
+    sort, sort_bias : float32 array (n_features, n_kinds), (n_kinds,)
+        From what is known of a word that identifies somebody to the log-odds of its kind.
+    written, recognised : Limits
+        For talk with capital letters, and for talk without.
+    """
+
+    kinds: tuple[str, ...]
+    hidden: Floats = field(repr=False)
+    hidden_bias: Floats = field(repr=False)
+    out: Floats = field(repr=False)
+    out_bias: float
+    sort: Floats = field(repr=False)
+    sort_bias: Floats = field(repr=False)
+    written: Limits
+    recognised: Limits
+
+    def identifies(self, known: Floats) -> Floats:
+        """Return the probability that words identify somebody, (n_words,), of what is known of them."""
+        units = np.maximum(known @ self.hidden + self.hidden_bias, 0.0)
+        chance: Floats = 1.0 / (1.0 + np.exp(-np.clip(units @ self.out + self.out_bias, -30.0, 30.0)))
+        return chance
+
+    def kind(self, known: Floats) -> str:
+        """Return the kind that fits best to a row of words, of what is known of them."""
+        return self.kinds[int((known @ self.sort + self.sort_bias).sum(axis=0).argmax())]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to be removed from a turn, and what a person should look at; they do not overlap."""
+
+    removed: tuple[Found, ...]
+    looked_at: tuple[Found, ...]
+
+
+class Reading:
+    """A session as the model reads it.
+
+    Parameters
+    ----------
+    session : Session
+        Any.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
+        self._words = [tokens(turn.text) for turn in session.turns]
+        self._runs = [
+            [places for run in runs(straight(turn.text)) if len(places := _inside(words, run)) > 1]
+            for turn, words in zip(session.turns, self._words, strict=True)
+        ]
+        self._fixed = list(_known_alone(session.turns, self._words, small=self._small))
+
+    def judge(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Verdict]:
+        """Yield for each turn what is to be removed from it.
+
+        Parameters
+        ----------
+        by_rules : sequence of sequence of Found
+            What rules find in each turn, without overlaps. What they are certain of stays; the rest only if the model
+            agrees.
+        """
+        reader = load()
+        limits = reader.recognised if self._small else reader.written
+        for words, known, found, of_turn in zip(self._words, self.known(by_rules), by_rules, self._runs, strict=True):
+            chance = reader.identifies(known)
+            for places in of_turn:  # a number or a spelled word identifies as a whole, if most of it does
+                if (chance[places] >= limits.join).mean() > 0.5:
+                    chance[places] = chance[places].max()
+            row = _Row(words, known, chance)
+            yield _verdict(row, found, (reader, limits)) if words else Verdict(tuple(found), ())
+
+    def known(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Floats]:
+        """Yield for each turn what is known of its words, (n_words, n_features).
+
+        That is, of a word and of its two neighbours: the vector in context, what lists say, and what rules say.
+        """
+        for words, fixed, found in zip(self._words, self._fixed, by_rules, strict=True):
+            yield np.hstack([fixed, _beside(_ruled(words, found))])
+
+    @property
+    def words(self) -> list[list[Token]]:
+        """The words of each turn."""
+        return self._words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row:
+    """The words of a turn, what is known of them (n_words, n_features), and how likely each identifies somebody."""
+
+    words: Sequence[Token]
+    known: Floats
+    chance: Floats
+
+
+def _verdict(row: _Row, found: Sequence[Found], judged_by: tuple[Reader, Limits]) -> Verdict:
+    reader, limits = judged_by
+    words, known, chance = row.words, row.known, row.chance
+    inside = [_inside(words, one) for one in found]
+    agreed = [
+        one
+        for one, places in zip(found, inside, strict=True)
+        if one.sure == "certain" or not places or chance[places].max() >= limits.trust
+    ]
+    covered = np.array([any(_overlap(word, one) for one in agreed) for word in words], dtype=bool)
+    flagged = _rows(chance, covered | _stays(words), words, limits)
+    removed = [
+        Found(words[start].start, words[end - 1].end, reader.kind(known[start:end]), "likely", "read")
+        for start, end in flagged
+    ]
+    for start, end in flagged:
+        covered[start:end] = True
+    look = [
+        Found(word.start, word.end, "WORD", "unsure", "read")
+        for word, looks in zip(words, (chance >= limits.look) & ~covered, strict=True)
+        if looks and word.word not in SPOKEN | TITLES | CALLINGS
+    ]
+    doubted = [one for one in found if one not in agreed and not any(_overlap(one, other) for other in removed)]
+    looked_at = settle([*doubted, *look])
+    return Verdict(tuple(sorted([*agreed, *removed], key=lambda one: one.start)), tuple(looked_at))
+
+
+def _inside(words: Sequence[Token], one: Found | Run) -> list[int]:
+    """Return the positions of the words that a finding, or a row of digits or letters, touches."""
+    return [at for at, word in enumerate(words) if _overlap(word, one)]
+
+
+def _overlap(one: Token | Found, other: Token | Found | Run) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _stays(words: Sequence[Token]) -> NDArray[np.bool_]:
+    """Return which words name what identifies nobody, (n_words,): weekdays, countries, states, languages."""
+    stays = np.array([one.kept for one in words], dtype=bool)
+    for at, (one, other) in enumerate(pairwise(words)):
+        if f"{one.word} {other.word}" in TWO_WORD_STATES:
+            stays[at : at + 2] = True
+    return stays
+
+
+def _rows(chance: Floats, covered: NDArray[np.bool_], words: Sequence[Token], limits: Limits) -> list[tuple[int, int]]:
+    """Return rows of words that are not covered yet: one at least is likely enough, its neighbours nearly."""
+    opens = np.array([one.opens and one.ordinary for one in words], dtype=bool)
+    enough = chance >= np.where(opens, limits.opening, limits.remove)
+    near = np.concatenate([[0], (chance >= limits.join) & ~covered, [0]]).astype(np.int8)
+    edges = np.flatnonzero(np.diff(near)).tolist()
+    return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if enough[start:end].any()]
+
+
+@functools.cache
+def load() -> Reader:
+    """Return the model of the package."""
+    path = MODEL / "model.json"
+    with parsing(path, "the description of a model", _REMEDY):
+        about = json_object(path.read_bytes())
+        kinds, units = tuple(json_list(about, "kinds")), int(about["units"])
+        written, recognised = (Limits(**about[manner]) for manner in ("written", "recognised"))
+    shapes = {
+        "hidden": (N_FEATURES, units), "hidden_bias": (units,), "out": (units,), "out_bias": (),
+        "sort": (N_FEATURES, len(kinds)), "sort_bias": (len(kinds),),
+    }  # fmt: skip
+    wanted = {name: Wanted(shape, held_as="float32") for name, shape in shapes.items()}
+    path = MODEL / "weights.npz"
+    found = read_arrays(path, path.read_bytes(), wanted, what="an archive of weights", remedy=_REMEDY)
+    out_bias = float(found.pop("out_bias"))
+    return Reader(kinds=kinds, out_bias=out_bias, written=written, recognised=recognised, **found)
+
+
+def _known_alone(turns: Sequence[Turn], cut: Sequence[Sequence[Token]], *, small: bool) -> Iterator[Floats]:
+    """Yield for each turn what is known of its words without rules; the end of the turn before is read along."""
+    befores = ["", *(turn.text for turn in turns[:-1])]
+    vectors = _Vectors()
+    with ThreadPoolExecutor(threads()) as pool:
+        for words, of_words in zip(cut, pool.map(vectors.of_turn, turns, befores, cut), strict=True):
+            yield np.hstack([_beside(of_words), _beside(_listed(words, small=small))])
+
+
+def _beside(rows: Floats) -> Floats:
+    """Put what stands before and after each row beside it, zeros at the ends: (n, d) becomes (n, 3 d)."""
+    blank = np.zeros_like(rows[:1])
+    return np.hstack([rows, np.vstack([blank, rows[:-1]])[: len(rows)], np.vstack([rows[1:], blank])[: len(rows)]])
+
+
+def _listed(words: Sequence[Token], *, small: bool) -> Floats:
+    """Return what lists and the writing say of words, (n_words, 11)."""
+    rows = [
+        (
+            one.first, one.last, one.common, one.ordinary, one.kept, one.unknown, one.word in word_list("places"),
+            one.capital and not one.opens, one.capital and one.opens, one.word.isdigit(), small,
+        )
+        for one in words
+    ]  # fmt: skip
+    return np.array(rows, dtype=np.float32).reshape(len(words), N_LISTED)
+
+
+def _ruled(words: Sequence[Token], found: Sequence[Found]) -> Floats:
+    """Return what rules say of words, (n_words, 6): how sure they are, and of what."""
+    rows = np.zeros((len(words), N_RULED), dtype=np.float32)
+    for one in found:
+        column = {"NAME": 3, "PLACE": 4}.get(one.kind, 5)
+        rows[np.ix_(_inside(words, one), [SURE.index(one.sure), column])] = 1
+    return rows
+
+
+class _Vectors:
+    """Gives each word of a turn its vector in context."""
+
+    def __init__(self) -> None:
+        self._encoder, self._pieces = _encoder()
+
+    def of_turn(self, turn: Turn, before: str, words: Sequence[Token]) -> Floats:
+        """Return the mean vectors of the pieces of each word, (n_words, WIDTH)."""
+        pieces, places = self._cut(straight(turn.text), words)
+        found = np.zeros((len(words), WIDTH), dtype=np.float32)
+        context = self._pieces.ids(before)[-BEFORE:]
+        for start in range(0, len(pieces), AT_ONCE):
+            some = pieces[start : start + AT_ONCE]
+            vectors = self._read(turn.role, context, some)
+            np.add.at(found, [at for at in places[start : start + AT_ONCE] if at >= 0],
+                      vectors[[at >= 0 for at in places[start : start + AT_ONCE]]])  # fmt: skip
+            context = some[-BEFORE:]
+        counts = np.bincount([at for at in places if at >= 0], minlength=len(words))
+        means: Floats = (found / np.maximum(counts, 1)[:, None]).astype(np.float32)
+        return means
+
+    def _cut(self, text: str, words: Sequence[Token]) -> tuple[list[int], list[int]]:
+        """Return the ids of a text's pieces, and of each the word that it belongs to, -1 between words."""
+        pieces: list[int] = []
+        places: list[int] = []
+        end = 0
+        for at, word in enumerate(words):
+            for some, place in ((text[end : word.start], -1), (text[word.start : word.end], at)):
+                new = self._pieces.ids(some)
+                pieces += new
+                places += [place] * len(new)
+            end = word.end
+        return pieces, places
+
+    def _read(self, role: Role, before: list[int], pieces: list[int]) -> Floats:
+        head = [BEGIN, ROLE_MARKS.get(role, ROLE_MARKS["client"]), *before, END]
+        own = np.zeros((1, len(head) + len(pieces) + 1), dtype=np.float32)
+        own[0, len(head) : -1] = 1
+        given = {"pieces": np.array([[*head, *pieces, END]], dtype=np.int64), "own": own}
+        vectors: Floats = self._encoder.run([LOWER], given)[0][0, len(head) : -1]
+        return vectors
+
+
+@functools.cache
+def _encoder() -> tuple[Any, WordPiece]:
+    """Return the encoder of the package, which also gives `LOWER`, and its pieces."""
+    path = WEIGHTS / "encoder.onnx"
+    session = inference_session(path.read_bytes() + _also_gives(LOWER), path)
+    return session, WordPiece(PIECES.read_text(encoding="utf-8").split("\n"))
+
+
+def _also_gives(output: str) -> bytes:
+    """Return what to append to an ONNX model so that it gives another of its values.
+
+    The bytes say: a model, whose graph (field 7) has an output (field 12) with this name (field 1), a tensor (1.1.1) of
+    floats (1). Protocol buffers that stand one after the other are read as one, and repeated fields are put together.
+    """
+    name = output.encode()
+    value = b"\x0a" + _sized(name) + b"\x12" + _sized(b"\x0a" + _sized(b"\x08\x01"))
+    return b"\x3a" + _sized(b"\x62" + _sized(value))
+
+
+def _sized(message: bytes) -> bytes:
+    """Return a message after its length, which has less than 128 in it."""
+    return bytes([len(message)]) + message
