@@ -25,8 +25,8 @@ from sklearn.neural_network import MLPClassifier
 
 from benchmarks.redact import Planted, load
 from therapy_analytics.redact._found import KINDS
+from therapy_analytics.redact._known import by_rules
 from therapy_analytics.redact._reader import MODEL, Limits, Reader, Reading
-from therapy_analytics.redact._session import by_rules
 from therapy_analytics.session import Turn
 
 TEXTS = Path(__file__).with_name("redact_texts")

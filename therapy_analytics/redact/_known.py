@@ -1,0 +1,185 @@
+"""What identifies people in a session: what rules find in its turns, what is known from elsewhere, and the verdict."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.redact._addresses import addresses
+from therapy_analytics.redact._again import Again
+from therapy_analytics.redact._codes import numbered, written
+from therapy_analytics.redact._dates import ages, dates
+from therapy_analytics.redact._found import PLACEHOLDER, SURE, Found, Sure, protected, settle
+from therapy_analytics.redact._names import Known, names, spelled
+from therapy_analytics.redact._people import person
+from therapy_analytics.redact._places import homes, places
+from therapy_analytics.redact._reader import Reading, Verdict
+from therapy_analytics.redact._tokens import Token, straight, tokens
+from therapy_analytics.redact._vocabulary import CALLINGS, TITLES
+from therapy_analytics.session import Session
+
+_NEAR = 80
+PEOPLE_KEYS = ("counselor", "client", "therapist", "supervisor", "interviewer", "name", "client_name", "counselor_name")
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What is known of a session: its names, its codes, addresses and places, and whether it has no capitals at all."""
+
+    names: Known
+    again: Again
+    small: bool
+
+
+def learn(session: Session) -> Learned:
+    """Return what identifies people in a session by its labels, its metadata, and what rules find in its turns."""
+    learned = _of_labels(session)
+    for _ in range(2):
+        learned = _with(session, learned, _by_rules(session, learned))
+    return learned
+
+
+def by_rules(session: Session) -> list[list[Found]]:
+    """Return what rules find in each turn of a session, without overlaps."""
+    return _by_rules(session, learn(session))
+
+
+def judged(session: Session) -> tuple[Learned, list[Verdict]]:
+    """Return what is known of a session in the end, and what is to be removed from each of its turns.
+
+    The model judges what the rules find, and finds more itself; the names among that are then looked for everywhere.
+    It never saw placeholders: in a copy that has some already, the rules decide alone.
+    """
+    if any(PLACEHOLDER.search(turn.text) for turn in session.turns):
+        learned = learn(session)
+        return learned, [Verdict(tuple(found), ()) for found in _by_rules(session, learned)]
+    reading = Reading(session)
+    verdicts = list(reading.judge(by_rules(session)))
+    learned = _with(session, _of_labels(session), [one.removed for one in verdicts])
+    return learned, list(reading.judge(_by_rules(session, learned)))
+
+
+def _of_labels(session: Session) -> Learned:
+    names: dict[str, Sure] = {}
+    for turn in session.turns:
+        named = {word for one in label_names(turn.speaker) for word in person(turn.speaker[one.start : one.end])}
+        rare = {one.word for one in tokens(turn.speaker) if one.common or not one.ordinary}  # "Driver" is a role
+        _learn(names, named & rare, "certain")
+    _learn(
+        names,
+        (value for key, value in session.metadata.items() if key in PEOPLE_KEYS and not protected(value)),
+        "certain",
+    )
+    small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
+    return Learned(names, Again([]), small)
+
+
+def _with(session: Session, learned: Learned, found: Sequence[Sequence[Found]]) -> Learned:
+    """Return what is known of a session when findings in its turns are taken into account as well."""
+    names = dict(learned.names)
+    said = [
+        (one, turn.text[one.start : one.end]) for turn, some in zip(session.turns, found, strict=True) for one in some
+    ]
+    for one, words in said:
+        if one.kind == "NAME":
+            _learn(names, [words], one.sure)
+    return Learned(names, Again([(one.kind, words) for one, words in said]), learned.small)
+
+
+def _by_rules(session: Session, learned: Learned) -> list[list[Found]]:
+    befores = ["", *(turn.text for turn in session.turns[:-1])]
+    return [
+        settle(all_found(turn.text, before, learned), protected(turn.text))
+        for turn, before in zip(session.turns, befores, strict=True)
+    ]
+
+
+def mentions(session: Session, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the names of a session, labels before words."""
+    for turn in session.turns:
+        yield from (turn.speaker[one.start : one.end] for one in label_names(turn.speaker))
+    for turn, verdict in zip(session.turns, verdicts, strict=True):
+        yield from (turn.text[one.start : one.end] for one in verdict.removed if one.kind == "NAME")
+
+
+def _learn(known: dict[str, Sure], written: Iterable[str], sure: Sure) -> None:
+    for name in written:
+        for word in person(name) - TITLES - CALLINGS:
+            if len(word) > 1 and not word[0].isdigit():
+                known[word] = min(known.get(word, sure), sure, key=SURE.index)
+
+
+def all_found(text: str, before: str, learned: Learned) -> list[Found]:
+    """Return what all rules find, what counts more first."""
+    plain, previous = straight(text), straight(before[-_NEAR:])
+    words, found, found_places = _whatever_the_names(plain, previous)
+    named = [
+        *spelled(plain, previous, learned.names),
+        *names(plain, words, learned.names, previous, small=learned.small),
+    ]
+    firm = [one for one in named if one.sure == "certain"]
+    sure_places = [one for one in found_places if one.sure != "unsure"]
+    return [*found, *sure_places, *firm, *found_places, *named, *learned.again.found(plain, words)]
+
+
+def _holds(one: Found, other: Found) -> bool:
+    """Return whether one finding holds another and more."""
+    return one.start <= other.start and other.end <= one.end and one.end - one.start > other.end - other.start
+
+
+@functools.lru_cache(maxsize=1 << 9)
+def _whatever_the_names(plain: str, previous: str) -> tuple[list[Token], list[Found], list[Found]]:
+    """Return what is found without knowing the session's names; its turns are asked several times."""
+    words = tokens(plain)
+    coded = [*addresses(plain), *homes(plain), *written(plain), *numbered(plain, previous)]
+    whole = [one for one in coded if not any(_holds(other, one) for other in coded)]
+    first = [one for one in whole if one.sure == "certain" and one.kind != "PHONE"]
+    found = [*first, *dates(plain, previous), *ages(plain, previous), *whole]
+    return words, found, list(places(plain, words))
+
+
+def label_names(label: str) -> list[Found]:
+    """Return what of a speaker's label is a name: all of it but roles, titles and numbers.
+
+    Examples
+    --------
+    >>> [label_names(label) != [] for label in ("Therapist", "Dana", "Client 2", "SPEAKER_01", "[NAME_1]")]
+    [False, True, False, False, False]
+    """
+    taken = protected(label)
+    words = [one for one in tokens(label) if not any(start < one.end and one.start < end for start, end in taken)]
+    kept = [one for one in words if not _is_role(one.word)]
+    if not kept or (len(label.strip(" .:*")) == 1):
+        return []
+    rows: list[Found] = []
+    for one in kept:
+        if rows and re.fullmatch(r"[ .'-]*", label[rows[-1].end : one.start]):
+            rows[-1] = Found(rows[-1].start, one.end, "NAME", "certain", "label")
+        else:
+            rows.append(Found(one.start, one.end, "NAME", "certain", "label"))
+    return rows
+
+
+def _is_role(word: str) -> bool:
+    if word in {
+        "speaker",
+        "spk",
+        "voice",
+        "person",
+        "male",
+        "female",
+        "both",
+        "all",
+        "group",
+        "host",
+        "guest",
+        "intake",
+        "a",
+        "b",
+        "q",
+    }:
+        return True
+    return word in TITLES or word.isdigit() or role_of_label(word) is not None
