@@ -18,7 +18,7 @@ from therapy_analytics.session import Mark, Session, Turn
 
 TALK = """Dr. Lindqvist: Hi Dana, is 914-555-0123 still your number? [Dana nods]
 Dana: It is. My sister Zorblat moved to Yonkers on March 3rd, 2021. [laughs]
-Dr. Lindqvist: And Zorblat's room, was it 214, near Quuxly?
+Dr. Lindqvist: And Zorblat, near Quuxly. You drove 450 miles to see them?
 Dana: =yes, Zorblat said so.
 """
 SECRET = re.compile("dana|lindqvist|zorblat|yonkers|555|march|reyes", re.IGNORECASE)
@@ -85,7 +85,7 @@ def test_the_review_list_points_at_the_copy(folder: Path, tmp_path: Path) -> Non
     for row in words:
         there = copy.turns[int(row["turn"])].text[int(row["start"]) : int(row["end"])]
         assert there == (row["placeholder"] or row["words"])
-    assert [(row["kind"], row["words"]) for row in words if not row["placeholder"]] == [("NUMBER", "214")]
+    assert [(row["kind"], row["words"]) for row in words if not row["placeholder"]] == [("NUMBER", "450")]
     assert {row["words"] for row in words} >= {"Dana", "914-555-0123", "March 3rd, 2021", "Yonkers", "Quuxly"}
 
 

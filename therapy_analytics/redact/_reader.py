@@ -11,6 +11,7 @@ right on talk by others.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -41,6 +42,9 @@ WIDTH = 384
 N_LISTED, N_RULED = 11, 6
 N_FEATURES = 3 * (WIDTH + N_LISTED + N_RULED)
 """Of a word, of the one before and of the one after."""
+_YEAR = re.compile("(?:19|20)\\d\\d")
+_SAID_YEAR = re.compile(r"\btwo thousand(?: and)?(?: (?:\w+teen|ten|eleven|twelve|twenty|one|two|three|four|five|six|"
+                        r"seven|eight|nine)\b)+", re.IGNORECASE)  # fmt: skip
 _REMEDY = "Install the package again"
 BEFORE, AT_ONCE = 32, 300
 """How many pieces of the turn before are read along, and how many of a turn at a time."""
@@ -129,9 +133,14 @@ class Reading:
     def __init__(self, session: Session) -> None:
         self._small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
         self._words = [tokens(turn.text) for turn in session.turns]
+        found = [list(runs(straight(turn.text))) for turn in session.turns]
         self._runs = [
-            [places for run in runs(straight(turn.text)) if len(places := _inside(words, run)) > 1]
-            for turn, words in zip(session.turns, self._words, strict=True)
+            [_inside(words, run) for run in some if not _YEAR.fullmatch(run.signs)]
+            for some, words in zip(found, self._words, strict=True)
+        ]
+        self._years = [
+            [at for year in _years(straight(turn.text), some) for at in _inside(words, year)]
+            for turn, some, words in zip(session.turns, found, self._words, strict=True)
         ]
         self._fixed = list(_known_alone(session.turns, self._words, small=self._small))
 
@@ -146,12 +155,12 @@ class Reading:
         """
         reader = load()
         limits = reader.recognised if self._small else reader.written
-        for words, known, found, of_turn in zip(self._words, self.known(by_rules), by_rules, self._runs, strict=True):
-            chance = reader.identifies(known)
-            for places in of_turn:  # a number or a spelled word identifies as a whole, if most of it does
+        for at, (known, found) in enumerate(zip(self.known(by_rules), by_rules, strict=True)):
+            words, chance = self._words[at], reader.identifies(known)
+            for places in self._runs[at]:  # a number or a spelled word identifies as a whole, if most of it does
                 if (chance[places] >= limits.join).mean() > 0.5:
                     chance[places] = chance[places].max()
-            row = _Row(words, known, chance)
+            row = _Row(words, known, chance, _stays(words, self._years[at]))
             yield _verdict(row, found, (reader, limits)) if words else Verdict(tuple(found), ())
 
     def known(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Floats]:
@@ -170,11 +179,12 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Row:
-    """The words of a turn, what is known of them (n_words, n_features), and how likely each identifies somebody."""
+    """The words of a turn, what is known of them (n_words, n_features), how likely each identifies, which must stay."""
 
     words: Sequence[Token]
     known: Floats
     chance: Floats
+    stays: NDArray[np.bool_]
 
 
 def _verdict(row: _Row, found: Sequence[Found], judged_by: tuple[Reader, Limits]) -> Verdict:
@@ -187,7 +197,7 @@ def _verdict(row: _Row, found: Sequence[Found], judged_by: tuple[Reader, Limits]
         if one.sure == "certain" or not places or chance[places].max() >= limits.trust
     ]
     covered = np.array([any(_overlap(word, one) for one in agreed) for word in words], dtype=bool)
-    flagged = _rows(chance, covered | _stays(words), words, limits)
+    flagged = _rows(chance, covered | row.stays, words, limits)
     removed = [
         Found(words[start].start, words[end - 1].end, reader.kind(known[start:end]), "likely", "read")
         for start, end in flagged
@@ -213,9 +223,17 @@ def _overlap(one: Token | Found, other: Token | Found | Run) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _stays(words: Sequence[Token]) -> NDArray[np.bool_]:
-    """Return which words name what identifies nobody, (n_words,): weekdays, countries, states, languages."""
-    stays = np.array([one.kept for one in words], dtype=bool)
+def _years(text: str, found: Sequence[Run]) -> list[Found]:
+    """Return the years of a text, written or said; they identify nobody, and stay beside a date that is removed."""
+    spans = [(run.start, run.end) for run in found if _YEAR.fullmatch(run.signs)]
+    spans += [match.span() for match in _SAID_YEAR.finditer(text)]
+    return [Found(start, end, "DATE", "unsure", "year") for start, end in spans]
+
+
+def _stays(words: Sequence[Token], years: Sequence[int]) -> NDArray[np.bool_]:
+    """Return which words identify nobody, (n_words,): weekdays, countries, states, languages, and years."""
+    stays = np.array([one.kept and not one.word[0].isdigit() for one in words], dtype=bool)
+    stays[list(years)] = True
     for at, (one, other) in enumerate(pairwise(words)):
         if f"{one.word} {other.word}" in TWO_WORD_STATES:
             stays[at : at + 2] = True
