@@ -41,8 +41,8 @@ OTHER = "O"
 """The class of words that identify nobody."""
 UNITS, PENALTY, ROUNDS, SORT_PENALTY = 48, 3.0, 6, 0.003
 LIMITS = {
-    "written": Limits(remove=0.55, opening=0.75, join=0.3, trust=0.1, look=0.15),
-    "recognised": Limits(remove=0.7, opening=0.75, join=0.35, trust=0.25, look=0.2),
+    "written": Limits(remove=0.55, plain=0.85, join=0.3, trust=0.1, look=0.15),
+    "recognised": Limits(remove=0.7, plain=0.7, join=0.35, trust=0.25, look=0.2),
 }
 """So that some four in a thousand other words are removed of writers that were left out."""
 RATES = (1, 2, 4, 8, 16)

@@ -51,11 +51,12 @@ def judged(session: Session) -> tuple[Learned, list[Verdict]]:
     """Return what is known of a session in the end, and what is to be removed from each of its turns.
 
     The model judges what the rules find, and finds more itself; the names among that are then looked for everywhere.
-    It never saw placeholders: in a copy that has some already, the rules decide alone.
+    It never saw placeholders: in a copy that has some already, the rules decide alone, as far as they are sure.
     """
     if any(PLACEHOLDER.search(turn.text) for turn in session.turns):
         learned = learn(session)
-        return learned, [Verdict(tuple(found), ()) for found in _by_rules(session, learned)]
+        sure = ([one for one in found if one.sure != "unsure"] for found in _by_rules(session, learned))
+        return learned, [Verdict(tuple(found), ()) for found in sure]
     reading = Reading(session)
     verdicts = list(reading.judge(by_rules(session)))
     learned = _with(session, _of_labels(session), [one.removed for one in verdicts])

@@ -56,9 +56,9 @@ class Limits:
 
     Attributes
     ----------
-    remove, opening, join : float
-        It is removed; it is removed although it is an ordinary word that opens a sentence, whose capital says nothing;
-        it is removed if a word in the same row is.
+    remove, plain, join : float
+        It is removed; it is removed although it is an ordinary word, with a small letter or at the beginning of a
+        sentence, where a capital says nothing; it is removed if a word in the same row is.
     trust : float
         A rule that is not certain of it is believed.
     look : float
@@ -66,7 +66,7 @@ class Limits:
     """
 
     remove: float
-    opening: float
+    plain: float
     join: float
     trust: float
     look: float
@@ -242,8 +242,8 @@ def _stays(words: Sequence[Token], years: Sequence[int]) -> NDArray[np.bool_]:
 
 def _rows(chance: Floats, covered: NDArray[np.bool_], words: Sequence[Token], limits: Limits) -> list[tuple[int, int]]:
     """Return rows of words that are not covered yet: one at least is likely enough, its neighbours nearly."""
-    opens = np.array([one.opens and one.ordinary for one in words], dtype=bool)
-    enough = chance >= np.where(opens, limits.opening, limits.remove)
+    plain = np.array([one.ordinary and (one.opens or not one.capital) for one in words], dtype=bool)
+    enough = chance >= np.where(plain, limits.plain, limits.remove)
     near = np.concatenate([[0], (chance >= limits.join) & ~covered, [0]]).astype(np.int8)
     edges = np.flatnonzero(np.diff(near)).tolist()
     return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if enough[start:end].any()]
