@@ -14,6 +14,7 @@ import resource
 import shutil
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from pathlib import Path
 from benchmarks.fuzz.mutators import mutated
 from benchmarks.fuzz.one_file import Outcome, outcome
 from therapy_analytics.readers import ReadOptions
+from therapy_analytics.readers._account import TablesWarning
 from therapy_analytics.readers._base import READERS, load_source
 from therapy_analytics.readers._files import choose_reader
 
@@ -58,6 +60,7 @@ class Tally:
 def main() -> None:
     """Run and print what became of the files."""
     given = _arguments()
+    warnings.simplefilter("ignore", TablesWarning)  # a damaged table about the sessions fits none of them
     samples = samples_by_reader()
     resource.setrlimit(resource.RLIMIT_AS, (_END_MB * 2**20, resource.RLIM_INFINITY))
     tally = Tally(peak=peak_mb())
