@@ -27,6 +27,7 @@ from benchmarks.redact import Planted, load
 from therapy_analytics.redact._found import KINDS
 from therapy_analytics.redact._known import by_rules
 from therapy_analytics.redact._reader import MODEL, Limits, Reader, Reading
+from therapy_analytics.redact._tokens import without_capitals
 from therapy_analytics.session import Turn
 
 TEXTS = Path(__file__).with_name("redact_texts")
@@ -85,7 +86,7 @@ def _lower(sign: str) -> str:
 
 def _words(given: Planted) -> tuple[NDArray[np.float32], NDArray[np.str_], NDArray[np.bool_]]:
     turns: tuple[Turn, ...] = given.session.turns
-    small = not any(sign.isupper() for turn in turns for sign in turn.text)
+    small = without_capitals(turns)
     reading = Reading(given.session)
     known = list(reading.known(by_rules(given.session)))
     classes = []

@@ -17,7 +17,7 @@ from therapy_analytics.redact._names import Known, names, spelled
 from therapy_analytics.redact._people import person
 from therapy_analytics.redact._places import homes, places
 from therapy_analytics.redact._reader import Reading, Verdict
-from therapy_analytics.redact._tokens import Token, straight, tokens
+from therapy_analytics.redact._tokens import Token, straight, texts_before, tokens, without_capitals
 from therapy_analytics.redact._vocabulary import CALLINGS, TITLES
 from therapy_analytics.session import Session
 
@@ -74,8 +74,7 @@ def _of_labels(session: Session) -> Learned:
         (value for key, value in session.metadata.items() if key in PEOPLE_KEYS and not protected(value)),
         "certain",
     )
-    small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
-    return Learned(names, Again([]), small)
+    return Learned(names, Again([]), without_capitals(session.turns))
 
 
 def _with(session: Session, learned: Learned, found: Sequence[Sequence[Found]]) -> Learned:
@@ -91,10 +90,9 @@ def _with(session: Session, learned: Learned, found: Sequence[Sequence[Found]]) 
 
 
 def _by_rules(session: Session, learned: Learned) -> list[list[Found]]:
-    befores = ["", *(turn.text for turn in session.turns[:-1])]
     return [
         settle(all_found(turn.text, before, learned), protected(turn.text))
-        for turn, before in zip(session.turns, befores, strict=True)
+        for turn, before in zip(session.turns, texts_before(session.turns), strict=True)
     ]
 
 

@@ -29,7 +29,7 @@ from therapy_analytics.language.data_files import Wanted, json_list, json_object
 from therapy_analytics.language.wordpiece import PIECES, WordPiece
 from therapy_analytics.redact._found import SURE, Found, settle
 from therapy_analytics.redact._spoken import Run, runs
-from therapy_analytics.redact._tokens import Token, straight, tokens, word_list
+from therapy_analytics.redact._tokens import Token, straight, texts_before, tokens, without_capitals, word_list
 from therapy_analytics.redact._vocabulary import CALLINGS, SPOKEN, TITLES, TWO_WORD_STATES
 from therapy_analytics.session import Role, Session, Turn
 
@@ -131,7 +131,7 @@ class Reading:
     """
 
     def __init__(self, session: Session) -> None:
-        self._small = not any(sign.isupper() for turn in session.turns for sign in turn.text)
+        self._small = without_capitals(session.turns)
         self._words = [tokens(turn.text) for turn in session.turns]
         found = [list(runs(straight(turn.text))) for turn in session.turns]
         self._runs = [
@@ -270,10 +270,9 @@ def load() -> Reader:
 
 def _known_alone(turns: Sequence[Turn], cut: Sequence[Sequence[Token]], *, small: bool) -> Iterator[Floats]:
     """Yield for each turn what is known of its words without rules; the end of the turn before is read along."""
-    befores = ["", *(turn.text for turn in turns[:-1])]
     vectors = _Vectors()
     with ThreadPoolExecutor(threads()) as pool:
-        for words, of_words in zip(cut, pool.map(vectors.of_turn, turns, befores, cut), strict=True):
+        for words, of_words in zip(cut, pool.map(vectors.of_turn, turns, texts_before(turns), cut), strict=True):
             yield np.hstack([_beside(of_words), _beside(_listed(words, small=small))])
 
 

@@ -13,7 +13,7 @@ from therapy_analytics.redact._known import Learned, all_found, judged, label_na
 from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._numbers import Numbers
 from therapy_analytics.redact._reader import Verdict
-from therapy_analytics.redact._tokens import tokens
+from therapy_analytics.redact._tokens import texts_before, tokens
 from therapy_analytics.session import Mark, Session, Turn
 
 _MOST_ROUNDS = 6
@@ -92,8 +92,7 @@ def redact_session(session: Session) -> Redacted:
     work.numbers.learn_people(mentions(session, verdicts))
     notes: list[Noted] = []
     turns: list[Turn] = []
-    befores = ["", *(turn.text for turn in session.turns[:-1])]
-    for turn, before, verdict in zip(session.turns, befores, verdicts, strict=True):
+    for turn, before, verdict in zip(session.turns, texts_before(session.turns), verdicts, strict=True):
         copy, noted = work.turn(turn, before, verdict)
         turns.append(copy)
         notes += noted

@@ -6,11 +6,13 @@ import functools
 import gzip
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from therapy_analytics.language.wordpiece import PIECES
 from therapy_analytics.redact._vocabulary import KEPT, NEARLY_ALWAYS_NAMES, SPOKEN, WEEKDAYS
+from therapy_analytics.session import Turn
 
 _WORD = re.compile(r"[^\W_]+(?:['\-\u2010\u2011][^\W_]+)*")
 _STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'"})
@@ -57,6 +59,16 @@ def plain(word: str) -> str:
     """
     spread = unicodedata.normalize("NFKD", word.lower())
     return "".join(sign for sign in spread if not unicodedata.combining(sign))
+
+
+def without_capitals(turns: Sequence[Turn]) -> bool:
+    """Return whether the turns of a session have no capital letter at all, as where a recogniser wrote them."""
+    return not any(sign.isupper() for turn in turns for sign in turn.text)
+
+
+def texts_before(turns: Sequence[Turn]) -> list[str]:
+    """Return for each turn the text of the turn before it; the first has an empty one."""
+    return ["", *(turn.text for turn in turns[:-1])] if turns else []
 
 
 @dataclass(frozen=True, slots=True)
