@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.session import Session
 
 Ints = NDArray[np.int64]
@@ -168,5 +169,6 @@ def _note(index: Ints, pairs: dict[str, Ints]) -> str:
     why = [f"{n[name]:,} share a {name} with another" for name in n if name]
     if "" in n:
         why.append(f"{n['']:,} hold much the same text as another (copies, whole or in part)")
-    said = f"{together:,} of {len(index):,} sessions were kept together with others, in {(sizes > 1).sum():,} groups"
+    groups = counted(int((sizes > 1).sum()), "group")
+    said = f"{together:,} of {len(index):,} sessions were kept together with others, in {groups}"
     return f"{said}, so that none is tried on what was learnt from another: {'; '.join(why)}."
