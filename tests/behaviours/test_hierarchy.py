@@ -105,7 +105,7 @@ def test_rates_count_what_stands(samples: Path) -> None:
     found = ta.analyze(ta.read(samples)[:2], tagger=TaggerOptions(kind="fast", all_codes=True))
     turns = found.turns[found.turns["role"] == "therapist"]
     for name in ("mi_question_open", "mi_question_closed", "mi_reflection_simple"):
-        rates = found.profile[(found.profile["code"] == name) & (found.profile["part"] == "session")]
+        rates = found.profile[(found.profile["code"] == name) & (found.profile["part"] == "whole")]
         expected = turns.groupby("session_id")[name].sum()
         assert rates.set_index("session_id")["n"].to_dict() == expected.to_dict()
 
