@@ -142,7 +142,7 @@ def test_too_few_groups_are_refused_with_the_reason() -> None:
     assert "x1" not in str(said.value)
 
 
-def test_a_thousand_sessions_are_compared_quickly() -> None:
+def test_one_copy_is_found_among_a_thousand_sessions() -> None:
     from therapy_analytics.training._groups import near_copies
 
     rng = np.random.default_rng(0)

@@ -32,8 +32,7 @@ def without_contradictions(
     """Take back decisions that contradict others of the same turn.
 
     A kind without its code is taken back. So are the weakest of kinds that exclude each other, until one is left, or as
-    many as the turn has questions with a question mark; of two that are equally strong the one that stands first in
-    the book.
+    many as the turn has questions with a question mark. Of equally strong ones the last in the book is left.
 
     Parameters
     ----------
