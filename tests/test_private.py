@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import random
 import re
 import stat
 import subprocess
@@ -30,6 +31,7 @@ SAID = ("zanthoric", "mubblefen", "grintlewock")
 LABELS = ("Quorvex", "Blimtharn")
 """Speakers' labels, as the transcripts have them, the therapist's first: they may stand in the tables, and in the
 messages that `docs/privacy.md` names, and in nothing else."""
+OTHERS = ("tea", "rain", "bread", "music", "trains", "paint", "dogs", "letters", "snow", "songs")
 HOLD_LABELS = {"turns", "sessions"}
 """Tables, in whatever form."""
 HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted"}
@@ -132,13 +134,14 @@ def greets(number: int, at: int) -> bool:
 
 
 def talk(number: int) -> str:
-    """Return a session of 16 turns."""
+    """Return a session of 16 turns, each with words of its own: copies would not be learnt from."""
     rows = ["speaker,text"]
     for at in range(16):
         word = SAID[(at + number) % len(SAID)]
         hello = "hello there, welcome, " if greets(number, at) else ""
-        asks = f"{hello}{'how did the' if at % 4 else 'what about the'} {word} go for you this week?"
-        tells = f"I could not sleep, my {word} made me feel so sad"
+        others = " ".join(random.Random(100 * number + at).choices(OTHERS, k=40))
+        asks = f"{hello}{'how did the' if at % 4 else 'what about the'} {word} go for you this week, {others}?"
+        tells = f"I could not sleep, my {word} made me feel so sad, {others}"
         rows.append(f'{LABELS[at % 2]},"{tells if at % 2 else asks}"')
     return "\n".join(rows) + "\n"
 

@@ -131,7 +131,7 @@ def _unseen(coder: object, batch: Batch, known: Mapping[str, pd.DataFrame], tagg
         for column, name in enumerate(codes.names):
             found = rows[f"{tagger}_{name}"].to_numpy(np.float64) if f"{tagger}_{name}" in rows else np.array([np.nan])
             probability[start:stop, column] = np.where(np.isnan(found), probability[start:stop, column], found)
-    return decided(codes.names, probability, coder.thresholds)
+    return decided(codes.names, probability, coder.thresholds, batch.turns)
 
 
 def _session_values(values: Mapping[str, object], settings: Settings) -> dict[str, float]:

@@ -23,9 +23,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
+from therapy_analytics.behaviours.hierarchy import without_contradictions
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 OUT = Path(__file__).resolve().parents[1] / "therapy_analytics" / "compare" / "tagger_errors.csv"
 TAGGERS = {"accurate": "accurate.json", "fast": "model.json"}
 CORPORA = {"annomi": "sessions", "hlqc": "sessions", "bolt": "BOLT's rows", "misc": "MISC's units"}
@@ -50,28 +53,36 @@ def main() -> None:
 def error_rates(turns: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the file, from turns with ``source``, ``role``, ``group``, probabilities and truths."""
     rows = []
-    for tagger, aim, code, source, threshold, p in decisions(turns):
+    for tagger, aim, code, source, p, decision in decisions(turns):
         for corpus in dict.fromkeys(CORPORA.values()):
             known = turns["source"].map(CORPORA).eq(corpus) & turns[f"truth_{source}"].notna() & ~np.isnan(p)
             if known.any():
                 part = turns[known]
                 truth = part[f"truth_{source}"].to_numpy(dtype=np.float64)
                 about = (tagger, aim, code, part["role"].iloc[0], corpus, corpus == "sessions", who(source, corpus))
-                found = errors_of(truth, p[known] >= threshold, part["group"].to_numpy())
+                found = errors_of(truth, decision[known], part["group"].to_numpy())
                 rows.append(dict(zip(COLUMNS, about, strict=True)) | found)
     return pd.DataFrame(rows)
 
 
-def decisions(turns: pd.DataFrame) -> Iterator[tuple[str, str, str, str, float, Floats]]:
-    """Yield tagger, aim, code, the code whose head it shares, threshold, and probabilities of all turns."""
+def decisions(turns: pd.DataFrame) -> Iterator[tuple[str, str, str, str, Floats, Bools]]:
+    """Yield tagger, aim, code, the code whose head it shares, and probabilities and decisions of all turns."""
     for tagger, name in TAGGERS.items():
-        for code in json.loads((WEIGHTS / name).read_text(encoding="utf-8"))["codes"]:
-            source = code["head"] if "head" in code else _shared(code["column"], turns)
-            p = turns[f"{tagger}_{source}"].to_numpy(dtype=np.float64)
+        codes = json.loads((WEIGHTS / name).read_text(encoding="utf-8"))["codes"]
+        sources = [code["head"] if "head" in code else _shared(code["column"], turns) for code in codes]
+        p = turns[[f"{tagger}_{source}" for source in sources]].to_numpy(dtype=np.float64)
+        for place, code in enumerate(codes):
             if code.get("group"):
-                p = np.minimum(p, turns[f"{tagger}_{code['group']}"].fillna(1.0).to_numpy(dtype=np.float64))
-            for aim in AIMS:
-                yield tagger, aim, code["column"], source, code["thresholds"][aim], p
+                group = turns[f"{tagger}_{code['group']}"].fillna(1.0).to_numpy(dtype=np.float64)
+                p[:, place] = np.minimum(p[:, place], group)
+        names = tuple(code["column"] for code in codes)
+        for aim in AIMS:
+            # What a code is not judged on is not known, and speaks against no other code.
+            apart = np.isnan(p) | (p >= np.array([code["thresholds"][aim] for code in codes]))
+            asked = turns["n_questions"].to_numpy(dtype=np.int64)
+            decision = without_contradictions(names, apart, np.nan_to_num(p, nan=-1.0), asked, builtin_codebooks())
+            for place, (column, source) in enumerate(zip(names, sources, strict=True)):
+                yield tagger, aim, column, source, p[:, place], decision[:, place]
 
 
 def _shared(column: str, turns: pd.DataFrame) -> str:

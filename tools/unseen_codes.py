@@ -7,8 +7,9 @@ Run from the root of the repository after ``train_accurate.py``, with its enviro
 There is a row for each turn of AnnoMI, and of the sessions of HLQC whose codes were read (``--sources misc bolt`` gives
 MISC's units and BOLT's rows instead, which `build_tagger_errors.py` wants, too). It says where the turn is
 (``source``, ``session``, ``turn`` from 0, ``role``, ``group``: copies of a recording share it), which ``codes`` it has,
-its ``n_words``, and for each code ``fast_<code>`` and ``accurate_<code>``, the probabilities by taggers that were not
-trained on the recording, and ``truth_<code>``, how many of the coders gave it. Nothing that was said is in it.
+its ``n_words`` and ``n_questions``, and for each code ``fast_<code>`` and ``accurate_<code>``, the probabilities by
+taggers that were not trained on the recording, and ``truth_<code>``, how many of the coders gave it. Nothing that was
+said is in it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ import tagger_first
 from tagger_blend import blend
 from tagger_judged import Findings, Judged
 from train_accurate import collected, fast_unseen
+
+from therapy_analytics.behaviours.hierarchy import n_questions
+from therapy_analytics.language.stretches import turns_of
 
 SOURCES = ("annomi", "hlqc")
 TRUTH = "truth"
@@ -45,8 +49,10 @@ def main() -> None:
 def _about(turns: pd.DataFrame) -> pd.DataFrame:
     """Return where the turns are, and no word of them."""
     codes = [";".join(sorted(given)) if isinstance(given, frozenset) else "" for given in turns["codes"]]
-    n_words = turns["text"].astype(str).str.split().str.len()
-    return turns[["source", "session", "role", "group"]].assign(codes=codes, n_words=n_words)
+    texts = turns["text"].astype(str)
+    asked = n_questions(turns_of(texts.tolist()))
+    about = turns[["source", "session", "role", "group"]]
+    return about.assign(codes=codes, n_words=texts.str.split().str.len(), n_questions=asked)
 
 
 def _columns(fast: Findings, accurate: Findings, n: int) -> list[pd.DataFrame]:

@@ -60,6 +60,7 @@ def coded(codes: Codes) -> list[bool]:
     return (~np.isnan(codes.probability)).any(axis=1).tolist()
 
 
+KINDS = ["mi_question_closed", "mi_question_open"]
 ASKS = ["bolt_questions_on_experiences", "mi_question"]
 RIGHT = [ASKS, [], ["mi_reflection"], ["mi_change"], ["mi_reflection"]]
 
@@ -140,6 +141,23 @@ def test_what_is_taken_from_an_answer(content: str | None, outcome: str, fake: A
         set() if outcome == "coded" else {f"n_{outcome}"}
     )
     assert {name for names in given(codes) for name in names} <= {"mi_question"}
+
+
+@pytest.mark.parametrize(
+    ("said", "named", "expected"),
+    [
+        ("Where?", ["mi_question_open"], ["mi_question", "mi_question_open"]),
+        ("Where?", ["mi_question_open", "mi_question_closed"], ["mi_question", "mi_question_closed"]),
+        ("Where was it? And when was that?", ["mi_question_open", "mi_question_closed"], [*KINDS, "mi_question"]),
+    ],
+)
+def test_who_names_a_kind_names_the_code_and_one_kind_a_question(
+    said: str, named: list[str], expected: list[str], fake: Any, predict: Callable[..., Codes]
+) -> None:
+    fake.behave = fake.saying(json.dumps({"codes": named}))
+    codes = predict(session(said))
+    assert sorted(given(codes)[0]) == sorted(expected)
+    assert sorted(given(replace(codes, decision=codes.probability == 1))[0]) == sorted(expected)
 
 
 def test_a_bad_answer_is_told_and_asked_for_again(fake: Any, predict: Callable[..., Codes]) -> None:

@@ -188,6 +188,28 @@ def test_own_codebook(sessions: list[Session], coded: pd.DataFrame, tmp_path: Pa
     assert "our_clinic_hope" not in said.index
 
 
+def test_kinds_of_the_users_own_codes_stand_only_with_them(
+    sessions: list[Session], coded: pd.DataFrame, tmp_path: Path
+) -> None:
+    path = tmp_path / "book.toml"
+    head, *_ = BOOK.partition("[[codes]]")
+    kinds = [CODE.format(name) + 'parent = "opening"\n' for name in ("warm", "asking")]
+    path.write_text("\n".join([head, CODE.format("opening") + 'exclusive = "turn"\n', *kinds]), encoding="utf-8")
+    said = {(one.id, turn.index): turn.text for one in sessions for turn in one.turns}
+    texts = [said[key] for key in zip(coded["session_id"], coded["turn"], strict=True)]
+    words = {"warm": ("hello", "welcome"), "asking": ("how", "what")}  # half of those that ask do not open
+    given_to = {name: [int(any(word in text for word in those)) for text in texts] for name, those in words.items()}
+    table = coded[["session_id", "turn"]].assign(opening=coded["greets"], **given_to)
+    train(table, sessions, tmp_path / "m", options=replace(COLD, codebook=path))
+    turns = ta.analyze(sessions, tagger=TaggerOptions(kind="fast", aim="recall", model=str(tmp_path / "m"))).turns
+    turns = turns[turns["role"] == "therapist"]
+    given = turns[[f"our_clinic_{name}" for name in ("opening", "warm", "asking")]].astype(int)
+    assert given.sum().min() > 0
+    assert (given.iloc[:, 1:].max(axis=1) <= given.iloc[:, 0]).all()
+    assert (given.iloc[:, 1:].sum(axis=1) <= 1).all()
+    assert (turns["p_our_clinic_asking"] <= turns["p_our_clinic_opening"]).all()
+
+
 def test_labels_in_a_column_of_codes(sessions: list[Session], coded: pd.DataFrame) -> None:
     table = coded.assign(code=np.where(coded["greets"] == 1, "Greeting; warm", ""))[["session_id", "turn", "code"]]
     found = train(table, sessions, None, options=COLD)

@@ -13,6 +13,7 @@ from therapy_analytics.errors import BadDataFileError
 Quality = Literal["same", "narrower", "broader", "overlaps"]
 Status = Literal["", "experimental"]
 Unit = Literal["turn", "utterance"]
+Exclusive = Literal["", "turn", "question"]
 
 REMEDY = "See docs/codebooks.md"
 BOOK_FIELDS = ("id", "name", "definition", "source", "unit", "codes")
@@ -28,6 +29,7 @@ CODE_FIELDS = (
     "label",
     "unit",
     "parent",
+    "exclusive",
     "bridges",
     "status",
     "status_reason",
@@ -36,6 +38,7 @@ BRIDGE_FIELDS = ("to", "quality", "note")
 CODED_ROLES = ("therapist", "client")
 QUALITIES: tuple[Quality, ...] = get_args(Quality)
 STATUSES: tuple[Status, ...] = get_args(Status)
+EXCLUSIVES: tuple[Exclusive, ...] = get_args(Exclusive)
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
 _ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

@@ -138,7 +138,7 @@ class AccurateTagger:
             if blend.group in self.names:
                 group = probability[:, self.names.index(blend.group)]
                 probability[:, column] = np.minimum(probability[:, column], group)
-        return decided(self.names, probability, self.thresholds), shares
+        return decided(self.names, probability, self.thresholds, batch.turns), shares
 
 
 def load_accurate(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> AccurateTagger:

@@ -187,7 +187,8 @@ def meaning(options: TaggerOptions) -> Meaning:
     if options.kind != "llm":
         return Meaning(
             f"calibrated output of the tagger ({coder.name} {coder.version})",
-            f"probability at or over the code's threshold; aim {options.aim}: {AIMS[options.aim]}",
+            f"probability at or over the code's threshold, and no contradiction to a code of the same turn "
+            f"(docs/tagger.md); aim {options.aim}: {AIMS[options.aim]}",
             f"codes with |logit(p) - logit(threshold)| < {NEAR:g}: odds within a factor {math.exp(NEAR):.2f} "
             "of those at which the code is decided",
             _misleads(coder),

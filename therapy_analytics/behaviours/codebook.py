@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from therapy_analytics.behaviours import _codebook_form as form
-from therapy_analytics.behaviours._codebook_form import REMEDY, Place, Quality, Status, Unit
+from therapy_analytics.behaviours._codebook_form import REMEDY, Exclusive, Place, Quality, Status, Unit
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language.data_files import LARGEST_TEXT, read_bytes, toml_table
 from therapy_analytics.session import Role
@@ -69,7 +69,10 @@ class Code:
     unit : {"turn", "utterance"}
         What people give it to. A turn has the code of an utterance if one of its utterances has.
     parent : str
-        Id of the code of the same book that it is a kind of; empty for a code of its own.
+        Id of the code of the same book that it is a kind of; empty for a code of its own. A turn has a kind only
+        where it has the code.
+    exclusive : {"", "turn", "question"}
+        How many of its kinds a turn may have: any number, one, or as many as it has questions.
     bridges : tuple of Bridge
         Its nearest codes in other books.
     status : {"", "experimental"}
@@ -90,6 +93,7 @@ class Code:
     label: str = ""
     unit: Unit = "turn"
     parent: str = ""
+    exclusive: Exclusive = ""
     bridges: tuple[Bridge, ...] = ()
     status: Status = ""
     status_reason: str = ""
@@ -225,6 +229,7 @@ def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str,
         label=form.text(entry, "label", place, default=""),
         unit=form.one_of(entry, "unit", form.UNITS, place, default=unit),
         parent=form.text(entry, "parent", place, default=""),
+        exclusive=form.one_of(entry, "exclusive", form.EXCLUSIVES, place, default=""),
         bridges=tuple(_bridge(one, place) for one in form.tables(entry, "bridges", place, default=())),
         status=status,
         status_reason=form.text(entry, "status_reason", place, default=None if status else ""),
@@ -240,9 +245,11 @@ def _bridge(entry: Mapping[str, Any], place: Place) -> Bridge:
 def _check_parents(codes: tuple[Code, ...], place: Place) -> None:
     known = {code.id: code for code in codes}
     for code in codes:
+        here = place.at(code.id)
+        if code.exclusive and sum(one.parent == code.id for one in codes) < 2:
+            raise here.error("it has fewer than two kinds that could exclude each other", "Leave out exclusive")
         if not code.parent:
             continue
-        here = place.at(code.id)
         if code.parent not in known:
             raise here.error(
                 f"its parent {code.parent!r} is no code of this book", "Name the id of a code of this book"

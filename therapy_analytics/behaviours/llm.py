@@ -20,6 +20,7 @@ from therapy_analytics.behaviours._llm_endpoint import Endpoint, parse_endpoint
 from therapy_analytics.behaviours._llm_prompt import Answer, Question
 from therapy_analytics.behaviours.choice import TaggerOptions, chosen_codebooks
 from therapy_analytics.behaviours.codebook import Code, Codebook, codebooks_with
+from therapy_analytics.behaviours.hierarchy import n_questions, parents, without_contradictions
 from therapy_analytics.behaviours.tagger import Codes, load_tagger
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import Batch
@@ -175,9 +176,13 @@ class LLMCoder:
         return {role: frozenset(code.column for code in self.codes if code.role == role) for role in self.told}
 
     def _as_codes(self, batch: Batch, answers: Sequence[Answer | None], counts: Mapping[str, int]) -> Codes:
-        """Codes as arrays. A turn without words was not asked about, and has none."""
-        decision = np.array([[name in (one.codes if one else ()) for name in self.names] for one in answers], np.bool_)
+        """Codes as arrays; who names a kind of a code means the code, too. A turn without words has none."""
+        above = parents(self.codebooks)
+        named = [{code for kind in (one.codes if one else ()) for code in (kind, above.get(kind))} for one in answers]
+        decision = np.array([[name in one for name in self.names] for one in named], np.bool_)
         decision = decision.reshape(len(answers), len(self.names))
+        alike, asked = np.zeros(decision.shape), n_questions(batch.turns)
+        decision = without_contradictions(self.names, decision, alike, asked, self.codebooks)
         given = np.array([one is None or one.outcome == "coded" for one in answers], np.bool_)
         roles = np.array([ROLES.index(code.role) for code in self.codes])
         own = batch.turns.roles[:, None] == roles[None, :]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours._weights import REMEDY
 from therapy_analytics.behaviours.accurate import AccurateTagger
 from therapy_analytics.behaviours.codebook import Codebook, builtin_codebooks, load_codebook
+from therapy_analytics.behaviours.hierarchy import parents
 from therapy_analytics.behaviours.tagger import Codes, Tagger, decided, load_tagger
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.language import Batch
@@ -34,10 +35,13 @@ class OwnTagger:
         The package's.
     own : Tagger
         The user's.
+    books : tuple of Codebook
+        The book of those of the user's codes that are in none of the package's, if there are such.
     """
 
     base: Tagger | AccurateTagger = field(repr=False)
     own: Tagger = field(repr=False)
+    books: tuple[Codebook, ...] = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -74,20 +78,12 @@ class OwnTagger:
             p = tagger.predict(batch).probability
             found |= dict(zip(tagger.names, p.T, strict=True))
             limits |= dict(zip(tagger.names, tagger.thresholds.tolist(), strict=True))
-        for kind, group in _parents().items():
+        for kind, group in parents((*builtin_codebooks(), *self.books)).items():
             if {kind, group} <= set(found) and {kind, group} & set(self.own.names):
                 found[kind] = np.minimum(found[kind], found[group])
         names = self.names
         probability = np.stack([found[name] for name in names], axis=1)
-        return decided(names, probability, np.array([limits[name] for name in names]))
-
-
-@functools.cache
-def _parents() -> dict[str, str]:
-    """Return the code that each kind is a kind of, by columns."""
-    return {
-        code.column: f"{book.id}_{code.parent}" for book in builtin_codebooks() for code in book.codes if code.parent
-    }
+        return decided(names, probability, np.array([limits[name] for name in names]), batch.turns, self.books)
 
 
 def is_own(folder: Path) -> bool:
@@ -114,7 +110,8 @@ def load_own(base: Tagger | AccurateTagger, folder: Path, *, aim: str) -> OwnTag
     if not is_own(folder):
         option, problem = "--model", f"{folder} holds no model that tanalyze train wrote"
         raise BadOptionError(option, problem, "Name such a folder, or add --tagger llm to name a server's model")
-    return OwnTagger(base, replace(_loaded(folder.resolve(), _stamp(folder)), aim=aim))
+    book = codebook_of(folder)
+    return OwnTagger(base, replace(_loaded(folder.resolve(), _stamp(folder)), aim=aim), (book,) if book else ())
 
 
 def codebook_of(folder: Path) -> Codebook | None:

@@ -7,7 +7,7 @@ A folder of weights holds ``model.json`` (what the codes are made of) and ``weig
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours._weights import AIMS, DEFAULT_AIM, WEIGHTS, Coded, Weights, load_weights
+from therapy_analytics.behaviours.codebook import Codebook, builtin_codebooks
 from therapy_analytics.behaviours.features import Features, featurize, neighbour
+from therapy_analytics.behaviours.hierarchy import n_questions, without_contradictions
 from therapy_analytics.errors import UnknownNameError
-from therapy_analytics.language import Batch
+from therapy_analytics.language import Batch, TurnArrays
 from therapy_analytics.session import ROLES
 
 STEEPEST = 30.0
@@ -43,7 +45,8 @@ class Codes:
     probability : float64 array (n_turns, n_codes)
         Calibrated; nan where the turn's role cannot have the code.
     decision : bool array (n_turns, n_codes)
-        Whether the probability reaches the code's threshold for the aim; False for other roles.
+        Whether the probability reaches the code's threshold for the aim, and no other code of the turn speaks
+        against it (see `therapy_analytics.behaviours.hierarchy`); False for other roles.
     unsure : bool array (n_turns, n_codes)
         Whether the probability is so near to the threshold that the decision may well be
         otherwise (see `NEAR`); False for other roles, and from coders without probabilities.
@@ -128,7 +131,7 @@ class Tagger:
             What it holds for a session does not depend on the other sessions.
         """
         probability = self.probabilities(featurize(batch.turns, batch.starts), batch.turns.roles)
-        return decided(self.names, probability, self.thresholds)
+        return decided(self.names, probability, self.thresholds, batch.turns)
 
     def probabilities(self, features: Features, roles: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Return the probability of each code, (n_turns, n_codes); nan where the turn's role cannot have it."""
@@ -140,9 +143,20 @@ class Tagger:
         return probability
 
 
-def decided(names: tuple[str, ...], probability: NDArray[np.float64], thresholds: NDArray[np.float64]) -> Codes:
-    """Return codes by their probabilities (n_turns, n_codes) and thresholds (n_codes,)."""
-    return Codes(names, probability, probability >= thresholds, _near(probability, thresholds))
+def decided(
+    names: tuple[str, ...],
+    probability: NDArray[np.float64],
+    thresholds: NDArray[np.float64],
+    turns: TurnArrays,
+    books: Iterable[Codebook] = (),
+) -> Codes:
+    """Return codes by their probabilities (n_turns, n_codes) and thresholds (n_codes,), without contradictions.
+
+    Of kinds that exclude each other the likeliest stands. `books` are those of the user, beside the built-in ones.
+    """
+    every = (*builtin_codebooks(), *books)
+    decision = without_contradictions(names, probability >= thresholds, probability, n_questions(turns), every)
+    return Codes(names, probability, decision, _near(probability, thresholds))
 
 
 def load_tagger(folder: Path | None = None, *, aim: str = DEFAULT_AIM, all_codes: bool = False) -> Tagger:

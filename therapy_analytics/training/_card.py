@@ -24,6 +24,7 @@ from therapy_analytics.behaviours.own import CODEBOOK, MARK
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.outputs import Made, replaced_in
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.training._groups import many
 from therapy_analytics.training._judge import BINS, Judged
 
 Floats = NDArray[np.float64]
@@ -159,7 +160,7 @@ def _lines(fields: dict[str, str]) -> list[str]:
 
 def _card(model: dict[str, Any], scores: pd.DataFrame, about: About) -> str:
     learnt, out = scores[scores["learnt"]], scores[~scores["learnt"]]
-    unit = "sessions" if about.grouped_by == "session" else f"values of {about.grouped_by}"
+    unit = many(about.grouped_by)
     coders = counted(about.n_coders, "coder")
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
     versions = ", ".join(f"{name} {number}" for name, number in model[MARK]["versions"].items())

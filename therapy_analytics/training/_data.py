@@ -20,6 +20,7 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import Batch, annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.session import Role, Session
+from therapy_analytics.training._groups import Groups, groups_of
 
 Floats = NDArray[np.float64]
 OWN = "own"
@@ -51,8 +52,8 @@ class TrainOptions:
     only : tuple of str
         Columns of the codes to learn; all when empty.
     group : str or None
-        Column about the sessions (``counselor``, ``client``, ``source_group``, ...) whose values are kept together
-        when the model is tried on what it has not seen; None keeps sessions together.
+        Column about the sessions (``counselor``, ...) whose values are kept together when the model is tried on what
+        it has not seen. Near-copies, and sessions of one ``client``, ``source_group`` or ``recording``, always are.
     warm_start : bool
         Whether what the tagger of the package says of a turn may be built on.
     beside : {"accurate", "fast"}
@@ -91,10 +92,10 @@ class Material:
         The share of the coders who gave the code; nan where nobody coded the turn for it, or its role cannot have it.
     groups : int64 array (n_turns,)
         What is kept together in cross-validation.
+    together : Groups
+        The same by session, and why.
     n_coders : int
         How many people coded.
-    grouped_by : str
-        What `groups` are, in a word: ``session``, or the column.
     notes : tuple of str
         What was matched and what was not, in sentences.
     """
@@ -103,8 +104,8 @@ class Material:
     codes: tuple[Code, ...]
     labels: Floats
     groups: NDArray[np.int64]
+    together: Groups
     n_coders: int
-    grouped_by: str
     notes: tuple[str, ...]
 
     @property
@@ -158,27 +159,22 @@ def _material(
     coded = np.unique(owner[known])
     kept = [sessions[number] for number in coded]
     mine = np.isin(owner, coded)
-    names = [_group(session, options.group, sessions) for session in kept]
-    index = np.unique(names, return_inverse=True)[1] if names else np.zeros(0, dtype=np.int64)
-    groups = np.repeat(index, [len(session.turns) for session in kept]).astype(np.int64)
+    _check_column(sessions, options.group)
+    together = groups_of(kept, options.group)
+    groups = np.repeat(together.index, [len(session.turns) for session in kept])
     roles = {code.role for code in codes}
     blank = sum(turn.role in roles for session in kept for turn in session.turns) - int(known.sum())
     if blank:
         who = " and ".join(f"{role}s" for role in sorted(roles, reverse=True))
         notes = (*notes, f"{blank:,} turns of {who} in these sessions have no codes: unknown, not without.")
-    return Material(
-        annotate(kept, Matcher([])), codes, labels[mine], groups, n_coders, options.group or "session", notes
-    )
+    return Material(annotate(kept, Matcher([])), codes, labels[mine], groups, together, n_coders, notes)
 
 
-def _group(session: Session, column: str | None, sessions: Sequence[Session]) -> str:
-    if column is None:
-        return session.id
+def _check_column(sessions: Sequence[Session], column: str | None) -> None:
     known = sorted({name for one in sessions for name in one.metadata})
-    if column not in known:
+    if column is not None and column not in known:
         option = "--group"
         raise BadOptionError(option, f"nothing about the sessions is called {column!r}", f"Known: {', '.join(known)}")
-    return session.metadata.get(column, "") or f"session {session.id}"
 
 
 def _turns(sessions: Sequence[Session], codes: Iterable[Code]) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from therapy_analytics.agreement import _coefficients as co
 from therapy_analytics.agreement._coefficients import Resampling
 from therapy_analytics.behaviours import Code
 from therapy_analytics.training._fit import FOLDS
+from therapy_analytics.training._groups import many
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -84,7 +85,6 @@ def too_little(truth: Floats, group: Ints, grouped_by: str) -> str:
         What that is, in a word.
     """
     given = truth >= 0.5
-    many = {"session": "sessions"}.get(grouped_by, f"values of {grouped_by}")
     n, without = int(given.sum()), int((~given).sum())
     if n and not without:
         return "every coded turn has it: there is nothing to tell it from"
@@ -95,7 +95,7 @@ def too_little(truth: Floats, group: Ints, grouped_by: str) -> str:
     for what, own in (("with", given), ("without", ~given)):
         found = len(np.unique(group[own]))
         if found < FEWEST_GROUPS:
-            return f"too little data: turns {what} it in {found} {many}, {FEWEST_GROUPS} are needed"
+            return f"too little data: turns {what} it in {found} {many(grouped_by)}, {FEWEST_GROUPS} are needed"
     return ""
 
 

@@ -163,10 +163,11 @@ def _sessions(
 
 
 def _refuse_few(material: Material) -> None:
-    n, what = material.n_groups, material.grouped_by
+    n, what = material.n_groups, material.together
     if n < FEWEST_GROUPS:
         option = "codes"
-        problem = f"only {n} with codes by {what}: nothing is left to try the model on that it has not seen"
+        said = f"only {n} with codes by {what.name}: nothing is left to try the model on that it has not seen"
+        problem = f"{said}. {what.note}".rstrip(". ")
         raise BadOptionError(option, problem, f"Code turns of {FEWEST_GROUPS} sessions at least, better of 20 or more")
 
 
@@ -191,7 +192,8 @@ def _train(material: Material, out: Path | None, options: TrainOptions, made: Ma
                 kept_codes[at] = one
         rows.append(_row(one, how, tried=at in judged))
     scores = pd.DataFrame(rows)
-    notes = (*material.notes, *_more_notes(material, scores, options))
+    together = [material.together.note] if material.together.note else []
+    notes = (*material.notes, *together, *_more_notes(material, scores, options))
     if out is None or not kept_codes:
         return Training(None, scores, notes)
     arrays = _final([part for part in parts if part is not None], kept_codes)
@@ -203,7 +205,7 @@ def _hopeless(material: Material, at: int) -> Judged:
     known = ~np.isnan(material.labels[:, at])
     truth, group = material.labels[known, at], material.groups[known]
     nothing = np.zeros(0)
-    why = too_little(truth, group, material.grouped_by)
+    why = too_little(truth, group, material.together.name)
     return Judged(material.codes[at], truth, nothing, nothing.astype(np.bool_), group, why_not=why)
 
 
@@ -315,14 +317,12 @@ def _better(scores: pd.DataFrame, options: TrainOptions) -> list[str]:
 def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions) -> list[str]:
     notes = _better(scores, options)
     about = [session.session.metadata for session in material.batch]
-    for name in ("source_group", "counselor"):
-        several = [one[name] for one in about if one.get(name)]
-        if options.group is None and len(set(several)) < len(several):
-            notes.append(
-                f"Several sessions share a {name}: what is known of one may have helped with another. "
-                f"--group {name} says how good the codes are on others."
-            )
-            break
+    several = [one["counselor"] for one in about if one.get("counselor")]
+    if options.group is None and len(set(several)) < len(several):
+        notes.append(
+            "Several sessions share a counselor: what is known of one may have helped with another. "
+            "--group counselor says how good the codes are on others."
+        )
     if options.warm_start:
         notes.append(
             "Training began from what the package's tagger knows. On AnnoMI, HLQC, MISC and BOLT, which it "
@@ -339,7 +339,7 @@ def _about(material: Material, options: TrainOptions, notes: tuple[str, ...]) ->
         n_turns=int((~np.isnan(material.labels)).any(axis=1).sum()),
         n_coders=material.n_coders,
         n_groups=material.n_groups,
-        grouped_by=material.grouped_by,
+        grouped_by=material.together.name,
         base=f"{base.name} {base.version}" if base else "",
         beside=options.beside,
         seed=options.seed,

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours.hierarchy import FEWEST_WORDS, sentences_of
 from therapy_analytics.behaviours.text_model import Texts, read_texts
 from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.integers import distinct
@@ -27,8 +28,6 @@ _APART = 4
 """A form of asking within so many words of the last one belongs to the same question."""
 _LONGEST = 20
 """Words of a question where nothing says how far it goes."""
-_FEWEST_WORDS = 2
-"""A question of fewer words ("Right?") only looks for assent."""
 _SLOTS = frozenset({
     "about", "account", "aux", "clause", "drives", "fact", "filler", "negation", "now", "spot", "subject", "vague",
     "wh", "whom",
@@ -174,7 +173,7 @@ def per_question(turns: TurnArrays, marks: Bools) -> Ints:
 def _questions(session: AnnotatedSession) -> Questions:
     turns = session.turns
     turn_of, word = _turn_of(turns), turns.tokens.word_start[int(turns.offsets[0]) : int(turns.offsets[-1])]
-    sentence, words = _sentences(turns, turn_of), marks_of(turns)
+    sentence, words = sentences_of(turns, turn_of), marks_of(turns)
     marked = np.bincount(sentence, words["?"])[sentence] > 0 if len(sentence) else np.zeros(0, np.bool_)
     asks = asking(session)
     unmarked = asks & ~(np.bincount(turn_of, marked, len(session)) > 0)
@@ -187,12 +186,6 @@ def _questions(session: AnnotatedSession) -> Questions:
 
 def _turn_of(turns: TurnArrays) -> Ints:
     return np.repeat(np.arange(len(turns)), np.diff(turns.offsets))
-
-
-def _sentences(turns: TurnArrays, turn_of: Ints) -> Ints:
-    ends = turns.tokens.sentence_end[int(turns.offsets[0]) : int(turns.offsets[-1])]
-    opens = np.append(True, ends[:-1] | (np.diff(turn_of) > 0))[: len(turn_of)]
-    return np.cumsum(opens, dtype=np.int64) - 1
 
 
 def _units_by_form(begin: Bools, spoken: Ints, turn_of: Ints) -> Ints:
@@ -235,7 +228,7 @@ def forms(words: Marks, owner: Ints) -> Bools:
 
 def _long_enough(unit: Ints, word: Bools) -> Ints:
     n_words = np.bincount(unit + 1, word)  # first the words of no question
-    return np.where(n_words[unit + 1] >= _FEWEST_WORDS, unit, -1)
+    return np.where(n_words[unit + 1] >= FEWEST_WORDS, unit, -1)
 
 
 def _as_questions(turns: TurnArrays, at: Ints, unit: Ints, turn_of: Ints, words: Marks) -> Questions:
