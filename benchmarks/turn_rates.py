@@ -6,7 +6,7 @@ rates per 100 words.
 
 **Coverage over blocks.** The turns of a role in a session are cut into two halves. An interval of the first half's rate
 should hold the rate of the way of talking that the other half shows as well; as the other half is a sample, too, the
-difference of the two has Newcombe's interval, made of both halves' intervals. Coverage is how often it holds 0. One
+difference of the two has Newcombe's interval (1998, method 10), made of both. Coverage is how often it holds 0. One
 session stands for a recording (`source_group`). Recordings in which the code never occurs, or always, cannot fail, so
 that coverage is given, and the correlation derived, for the others.
 """
@@ -14,7 +14,7 @@ that coverage is given, and the correlation derived, for the others.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION, correlation_of
-from therapy_analytics.language import annotate, builtin_lexicons
+from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._intervals import (
     WORD_CORRELATION,
@@ -36,7 +36,6 @@ from therapy_analytics.measures._intervals import (
     wilsons,
 )
 from therapy_analytics.measures.alliance.self_disclosure import first_person_affect
-from therapy_analytics.measures.process._change_of_thirds import changes_of_shares
 from therapy_analytics.measures.process.reflection_to_question import RATIO_CORRELATION
 from therapy_analytics.session import Role
 
@@ -50,6 +49,7 @@ PEOPLE = {
     "mi_sustain": ("gold_client_talk_type", "sustain"),
 }
 """Columns of AnnoMI in which people's codes stand, and what they say there; rows that were joined have several."""
+ROLES: tuple[Role, Role] = ("therapist", "client")
 SCORED = ("goal_talk_turn", "task_talk_turn", "bond_talk_turn")
 """Columns of turns of both roles, which count where they are over 0."""
 SHORTEST, FOLDS = 10, 10
@@ -59,7 +59,7 @@ LEVEL, LEAST, ENOUGH = 0.95, 0.93, 30
 FEW = 150
 """Recordings in which a code occurs under which it has no estimate of its own: rare codes hardly ever fail."""
 LENGTHS = ((0, 20), (20, 40), (40, 10_000))
-SEED, DRAWS = 0, 20_000
+SEED, DRAWS, ROUNDING = 0, 20_000, 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,12 +86,13 @@ class Cuts:
     def telling(self) -> np.ndarray:
         """Where the code occurs, but not always."""
         total = self.k.sum(axis=0)
-        return (total > 0) & (total < self.n.sum(axis=0))
+        return np.asarray((total > 0) & (total < self.n.sum(axis=0)))
 
     def held(self, correlation: float | Floats) -> np.ndarray:
         """Return which intervals hold, bool (n_pairs,)."""
-        _, low, high = changes_of_shares(self.k, self.n, correlation)
-        return (low <= 1e-12) & (high >= -1e-12)
+        (one, other), (low, other_low), (high, other_high) = wilsons(self.k, self.n, correlation)
+        below, above = np.hypot(one - low, other_high - other), np.hypot(high - one, other - other_low)
+        return np.asarray((one - other - below <= ROUNDING) & (one - other + above >= -ROUNDING))
 
 
 def main() -> None:
@@ -128,25 +129,22 @@ Series = list[tuple[str, str, Floats]]
 
 
 def read(folders: Sequence[Path]) -> dict[str, Series]:
-    """Return the series of each code, people's after the machine's, and of each column of marked turns."""
+    """Return the series of each code, people's beside the machine's, and of each column of marked turns."""
     found: dict[str, Series] = {}
     for folder in folders:
         for group, turns in _recordings(folder):
-            for code, (column, value) in PEOPLE.items() if folder.name == "annomi" else ():
-                own = turns[turns["role"] == ("client" if column.endswith("talk_type") else "therapist")]
-                said = own.reindex(columns=[column])[column].astype(object).fillna("").astype(str).str.split(";")
-                given = np.array([value in one for one in said], dtype=np.float64)
+            for name, given in _marks(turns):
+                found.setdefault(name, []).append((folder.name, group, given))
+            for code, given in _people(turns) if folder.name == "annomi" else ():
                 found.setdefault(code, []).append(("annomi, people", group, given))
-            for name in turns.columns:
-                if name.startswith(("mi_", "bolt_", "misc_", "process_")) or name.endswith("_turn"):
-                    given = _marks(turns[name])
-                    if given is not None and len(given):
-                        found.setdefault(name, []).append((folder.name, group, given))
-            for name in SCORED:
-                for role, own in turns.groupby("role")[name]:
-                    given = (own.dropna() > 0).to_numpy(dtype=np.float64)
-                    found.setdefault(f"{role}_{name}", []).append((folder.name, group, given))
     return found
+
+
+def _people(turns: pd.DataFrame) -> Iterator[tuple[str, Floats]]:
+    for code, (column, value) in PEOPLE.items():
+        own = turns[turns["role"] == ("client" if column.endswith("talk_type") else "therapist")]
+        said = own.reindex(columns=[column])[column].astype(object).fillna("").astype(str).str.split(";")
+        yield code, np.array([value in one for one in said], dtype=np.float64)
 
 
 def _recordings(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -156,18 +154,22 @@ def _recordings(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"{folder.name} {recording}", pd.read_csv(folder / "sessions" / session / "turns.csv", low_memory=False)
 
 
-def _marks(column: pd.Series) -> Floats | None:
-    if column.dtype.kind not in "iufb":
-        return None
-    values = column.to_numpy(dtype=np.float64)
-    values = values[~np.isnan(values)]
-    return values if np.isin(values, (0.0, 1.0)).all() else None
+def _marks(turns: pd.DataFrame) -> Iterator[tuple[str, Floats]]:
+    """Yield the columns that have nothing but 0 and 1, and those with scores of either role's turns."""
+    for name in turns.columns:
+        if (name.startswith(("mi_", "bolt_", "misc_")) or name.endswith("_turn")) and turns[name].dtype.kind in "iufb":
+            values = turns[name].dropna().to_numpy(dtype=np.float64)
+            if len(values) and np.isin(values, (0.0, 1.0)).all():
+                yield name, values
+    for name in SCORED:
+        for role, scores in turns.groupby("role")[name]:
+            yield f"{role}_{name}", np.asarray(scores.dropna() > 0, dtype=np.float64)
 
 
 def cuts(series: Series, ends: tuple[float, float, float, float] = (0, 1 / 2, 1 / 2, 1), least: int = SHORTEST) -> Cuts:
     """Cut the sessions of enough turns into two blocks: by default the halves."""
     kept = [(corpus, group, one) for corpus, group, one in series if len(one) >= least]
-    blocks = [[int(round(len(one) * end)) for end in ends] for _, _, one in kept]
+    blocks = [[round(len(one) * end) for end in ends] for _, _, one in kept]
     k = [[one[a:b].sum(), one[c:d].sum()] for (_, _, one), (a, b, c, d) in zip(kept, blocks, strict=True)]
     n = [[b - a, d - c] for a, b, c, d in blocks]
     names = (np.array([one[i] for one in kept], dtype=object) for i in (0, 1))
@@ -189,7 +191,9 @@ def derived(pairs: Cuts) -> float:
 def by_code(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
     """Return for each code how often plain and widened intervals hold, the latter by recordings not derived from."""
     head = ("code", "recordings", "where it occurs", "rate", "derived", "shipped", "plain", "widened", "held out")
-    rows = [(*head, "held out, with people's codes", "people's codes, plain", "people's codes, held out")]
+    rows: list[tuple[str, ...]] = [
+        (*head, "held out, with people's codes", "people's codes, plain", "people's codes, held out")
+    ]
     for code, some in series.items():
         pairs = cuts(some)
         told, people = pairs.telling, pairs.corpus == "annomi, people"
@@ -199,18 +203,17 @@ def by_code(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
         for i in range(FOLDS):
             held[fold == i] = pairs[fold == i].held(DEFAULT_CORRELATION if few else derived(pairs[fold != i]))
         plain, wide = pairs.held(0.0), pairs.held(correlation_of(code))
-        rows.append((
-            code, str((~people).sum()), f"{machine.sum()}{' (few)' if few else ''}", f"{pairs.k.sum() / pairs.n.sum():.2f}",
-            f"{derived(pairs):.2f}", f"{correlation_of(code):.2f}", *map(_share, (plain[machine], wide[machine], held[machine])),
-            *map(_share, (held[told], plain[own], held[own])),
-        ))  # fmt: skip
+        rate, n = f"{pairs.k.sum() / pairs.n.sum():.2f}", f"{machine.sum()}{' (few)' if few else ''}"
+        shares = (plain[machine], wide[machine], held[machine], held[told], plain[own], held[own])
+        correlations = f"{derived(pairs):.2f}", f"{correlation_of(code):.2f}"
+        rows.append((code, str((~people).sum()), n, rate, *correlations, *map(_share, shares)))
     return rows
 
 
 def left_out(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
     """Return coverage in each corpus, by what the others give."""
     corpora = sorted({corpus for some in series.values() for corpus, _, _ in some})
-    rows = [("code", *corpora)]
+    rows: list[tuple[str, ...]] = [("code", *corpora)]
     for code, some in series.items():
         pairs, cells = cuts(some), []
         for corpus in corpora:
@@ -247,7 +250,9 @@ def by_length(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
 
 def marked(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
     """Return coverage of columns of turns that are no codes."""
-    rows = [("column of turns.csv", "recordings where it occurs", "plain", "widened", "would need")]
+    rows: list[tuple[str, ...]] = [
+        ("column of turns.csv", "recordings where it occurs", "plain", "widened", "would need")
+    ]
     for name, some in series.items():
         pairs = cuts(some)
         pairs = pairs[pairs.telling]
@@ -259,30 +264,36 @@ def marked(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
 
 def words(data: Path, corpora: Sequence[str]) -> list[tuple[str, ...]]:
     """Return coverage of counts of words per words of a role: pronouns, and words of feelings with I or my."""
-    matcher, found = Matcher(builtin_lexicons()), {}
+    matcher, seen = Matcher(builtin_lexicons()), set()
+    found: dict[str, list[Floats]] = {}
     for corpus in corpora:
         for session in annotate(sessions_of(data, corpus), matcher):
             group = f"{corpus} {session.session.metadata.get('source_group') or session.session.id}"
-            counted = {"first_person_affect": first_person_affect(session.turns)}
-            counted |= {name: session.count(f"pronouns.first_person_{name}") for name in ("singular", "plural")}
-            roles: tuple[Role, Role] = ("therapist", "client")
-            for name, counts in counted.items():
-                for role in roles:
-                    own = session.of(role)
-                    found.setdefault(f"{role}_{name}", {}).setdefault(
-                        (corpus, group), (counts[own], session.n_words[own])
-                    )
-    rows = [("words", "recordings", "plain", "widened")]
-    for name, each in found.items():
-        halves = [(k[: len(k) // 2], k[len(k) // 2 :], n[: len(n) // 2], n[len(n) // 2 :]) for k, n in each.values()]
-        table = np.array(
-            [[part.sum() for part in one] for one in halves if min(len(one[0]), len(one[1])) >= 5], dtype=float
-        )
-        table = table[(table[:, :2].sum(axis=1) > 0) & (table[:, 2:].min(axis=1) > 0)]
-        names = np.array([""] * len(table), dtype=object)
-        pairs = Cuts(table[:, :2].T, table[:, 2:].T, names, names)
-        rows.append((name, str(len(table)), _share(pairs.held(0.0)), _share(pairs.held(WORD_CORRELATION))))
+            if group not in seen:
+                for name, half in _counted_words(session):
+                    found.setdefault(name, []).append(half)
+            seen.add(group)
+    rows: list[tuple[str, ...]] = [("words", "recordings", "plain", "widened")]
+    for name, halves in found.items():
+        k, n = np.moveaxis(np.array(halves), 0, -1)
+        kept = (k.sum(axis=0) > 0) & (n.min(axis=0) > 0)
+        nowhere = np.full(kept.sum(), "", dtype=object)
+        pairs = Cuts(k[:, kept], n[:, kept], nowhere, nowhere)
+        rows.append((name, str(kept.sum()), _share(pairs.held(0.0)), _share(pairs.held(WORD_CORRELATION))))
     return rows
+
+
+def _counted_words(session: AnnotatedSession) -> Iterator[tuple[str, Floats]]:
+    """Yield counts and words of both halves of each role's turns, (2, 2), where there are enough turns."""
+    pronouns = (session.count(f"pronouns.first_person_{name}") for name in ("singular", "plural"))
+    values = np.stack([session.n_words, *pronouns, first_person_affect(session.turns)]).astype(np.float64)
+    for role in ROLES:
+        own = values[:, session.of(role)]
+        half = own.shape[1] // 2
+        if own.shape[1] >= SHORTEST:
+            words, *counts = np.stack([own[:, :half].sum(axis=1), own[:, half:].sum(axis=1)], axis=1)
+            for name, count in zip(("singular", "plural", "affect"), counts, strict=True):
+                yield f"{role} {name}", np.stack([count, words])
 
 
 def ratios(reflections: Series, questions: Series) -> list[tuple[str, ...]]:
@@ -307,7 +318,8 @@ def ratios(reflections: Series, questions: Series) -> list[tuple[str, ...]]:
 
 def known_rates(draws: int = DRAWS) -> list[tuple[str, ...]]:
     """Return how often intervals hold the rate that beta-binomial counts of correlation .1 are drawn from."""
-    random, rows = np.random.default_rng(SEED), [("rate", "turns", "plain", "widened")]
+    random = np.random.default_rng(SEED)
+    rows: list[tuple[str, ...]] = [("rate", "turns", "plain", "widened")]
     for rate in (0.05, 0.1, 0.2, 0.5):
         for n in (10, 20, 40, 80):
             own = random.beta(rate * 9, (1 - rate) * 9, draws)
@@ -320,7 +332,7 @@ def known_rates(draws: int = DRAWS) -> list[tuple[str, ...]]:
 def known_odds(draws: int = DRAWS) -> list[tuple[str, ...]]:
     """Return how often intervals of odds ratios leave out the true one, with half a case added and as they are now."""
     random, n_other = np.random.default_rng(SEED), 40
-    rows = [
+    rows: list[tuple[str, ...]] = [
         ("client turns", "rate of the answer", "true odds ratio", "before", "before, defined", "now", "now, defined")
     ]
     for n in (1, 2, 3, 5, 8, 12, 20):
@@ -340,48 +352,54 @@ def known_odds(draws: int = DRAWS) -> list[tuple[str, ...]]:
 
 def unrelated(series: Mapping[str, Series]) -> list[tuple[str, ...]]:
     """Return how often intervals leave out 1 where the client's and the therapist's turns are of different sessions."""
-    roles = {code.column: code.role for book in builtin_codebooks() for code in book.codes if book.id in {"bolt", "mi"}}
-    each: dict[str, dict[str, Floats]] = {}
-    for code in roles.keys() & series.keys():
-        for corpus, group, one in series[code]:
-            if corpus != "annomi, people":
-                each.setdefault(group, {})[code] = one
-    random, tables = np.random.default_rng(SEED), []
-    names = {
-        role: sorted(code for code in roles.keys() & series.keys() if roles[code] == role)
+    client, therapist = (
+        [
+            code.column
+            for book in builtin_codebooks()
+            for code in book.codes
+            if code.role == role and code.column in series
+        ]
         for role in ("client", "therapist")
-    }
-    corpora = {corpus: [group for group in each if group.startswith(corpus)] for corpus in ("annomi", "hlqc", "mibot")}
-    for groups in corpora.values():
-        order = random.permutation(len(groups))
-        for i, j in zip(order, np.roll(order, 1), strict=True):
-            one, other = each[groups[i]], each[groups[j]]
-            if set(names["client"]) <= set(one) and set(names["therapist"]) <= set(other):
-                n = min(len(one[names["client"][0]]), len(other[names["therapist"][0]]))
-                client, therapist = (
-                    np.stack([of[code][:n] for code in codes])
-                    for of, codes in ((one, names["client"]), (other, names["therapist"]))
-                )
-                both = np.stack([client @ therapist.T, client @ np.ones_like(therapist.T), (1 - client) @ therapist.T])
-                tables.append(np.concatenate([both, n - both[1:2]]).reshape(4, -1))
-    table = np.concatenate(tables, axis=1)
-    alike = np.array(
-        [[correlation_of(one) * correlation_of(other) for other in names["therapist"]] for one in names["client"]]
     )
-    effect = design_effect(table[1] + table[3], np.tile(alike.ravel(), len(tables)))
-    rows = [("interval", "leaves out 1", "of tables", "from one or two client turns")]
-    methods: dict[str, Callable[[], tuple[Floats, Floats, Floats]]] = {
-        "half a case added (before)": lambda: _half_a_case(*table),
-        "exact": lambda: odds_ratios(*table),
-        "exact, widened (now)": lambda: odds_ratios(*table, effect),
-    }
-    for name, method in methods.items():
-        _, low, high = method()
-        out = (low > 1) | (high < 1)
-        rows.append(
-            (name, f"{out[~np.isnan(low)].mean():.3f}", str((~np.isnan(low)).sum()), str(out[table[1] <= 2].sum()))
+    client, therapist = ([code for code in codes if not code.startswith("misc_")] for codes in (client, therapist))
+    sides = [_turns_of(series, codes) for codes in (client, therapist)]
+    random, found = np.random.default_rng(SEED), []
+    for corpus in sorted({group.split()[0] for group in sides[0]}):
+        groups = random.permutation(
+            sorted(group for group in sides[0].keys() & sides[1].keys() if group.startswith(corpus))
         )
+        for one, other in zip(groups, np.roll(groups, 1), strict=True):
+            n = min(sides[0][one].shape[1], sides[1][other].shape[1])
+            found.append(_tables(sides[0][one][:, :n], sides[1][other][:, :n]))
+    k, n, other, n_other = np.concatenate(found, axis=1)
+    alike = np.outer([correlation_of(code) for code in client], [correlation_of(code) for code in therapist]).ravel()
+    effect = design_effect(n + n_other, np.tile(alike, len(found)))
+    rows: list[tuple[str, ...]] = [("interval", "leaves out 1", "of tables", "from one or two client turns")]
+    for name, (_, low, high) in {
+        "half a case added (before)": _half_a_case(k, n, other, n_other),
+        "exact": odds_ratios(k, n, other, n_other),
+        "exact, widened (now)": odds_ratios(k, n, other, n_other, effect),
+    }.items():
+        told, out = ~np.isnan(low), (low > 1) | (high < 1)
+        rows.append((name, f"{out[told].mean():.3f}", str(told.sum()), str(out[n <= 2].sum())))
     return rows
+
+
+def _turns_of(series: Mapping[str, Series], codes: Sequence[str]) -> dict[str, Floats]:
+    """Return the turns of each recording that has all codes of the machine, (n_codes, n_turns)."""
+    each: dict[str, list[Floats]] = {}
+    for code in codes:
+        for corpus, group, given in series[code]:
+            if not corpus.endswith("people"):
+                each.setdefault(group, []).append(given)
+    return {group: np.stack(some) for group, some in each.items() if len(some) == len(codes)}
+
+
+def _tables(client: Floats, therapist: Floats) -> Floats:
+    """Return `odds_ratios`' four counts for each pair of codes, (4, n_pairs)."""
+    ones = np.ones_like(therapist)
+    counts = (client @ therapist.T, client @ ones.T, (1 - client) @ therapist.T, (1 - client) @ ones.T)
+    return np.stack([one.ravel() for one in counts])
 
 
 def _half_a_case(k: Floats, n: Floats, k_other: Floats, n_other: Floats) -> tuple[Floats, Floats, Floats]:

@@ -31,9 +31,9 @@ def of(rows: list[dict[str, object]], name: str = RQ, **options: str) -> pd.Seri
     return found[found["summary"] == name].iloc[0]
 
 
-def ten(reflections: int, questions: int) -> list[dict[str, object]]:
+def ten(reflections: int, questions: int, turns: int = 400) -> list[dict[str, object]]:
     """Return ten such sessions of one group."""
-    return [session(reflections, questions, session_id=f"s{i}", who="x") for i in range(10)]
+    return [session(reflections, questions, turns, session_id=f"s{i}", who="x") for i in range(10)]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_interval_of_a_session_is_that_of_the_session_table() -> None:
 
 
 def test_the_taggers_errors_can_take_a_band_away() -> None:
-    rows = ten(30, 22)
+    rows = ten(30, 22, 104)
     assert of(rows, by="who")["band"] == "fair"
     unsure = of(rows, by="who", tagger="accurate")
     assert unsure["band"] == ""

@@ -300,10 +300,8 @@ def _shares(summary: Summary, top: Floats, beside: Floats, clusters: NDArray[np.
     total = float(both.sum())
     value = float(top.sum()) / total
     error, n_clusters = cluster_error((top - value * both) / total, clusters)
-    if isnan(error):
-        n = total / _effect(summary, total)
-    else:
-        n = effective_n(value, error, total, n_clusters - 1.0)
+    alone = isnan(error)
+    n = total / _effect(summary, total) if alone else effective_n(value, error, total, n_clusters - 1.0)
     ends = (value, *Share(value, n).interval)
     if summary.kind == "percent":
         return ends[0] * 100, ends[1] * 100, ends[2] * 100

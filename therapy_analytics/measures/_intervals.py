@@ -25,27 +25,27 @@ _WIDEST = 30.0
 """Logarithm of the odds ratios between which the ends of an interval are looked for."""
 
 
-def design_effect(n: float | Floats, correlation: float | Floats) -> float | Floats:
+def design_effect(n: float | Floats, correlation: float | Floats) -> Floats:
     """Return how many times larger the variance of a rate over ``n`` turns is than if they were independent.
 
     Parameters
     ----------
-    n : float or float64 array
+    n : float or float64 array (...)
         Number of turns.
-    correlation : float or float64 array
+    correlation : float or float64 array (...)
         Correlation between two turns of the session in having the code, 0 to 1; see
         `therapy_analytics.behaviours.Code`.
 
     Examples
     --------
-    >>> design_effect(1.0, 0.1), design_effect(41.0, 0.1)
-    (1.0, 5.0)
+    >>> design_effect(np.array([1.0, 41.0]), 0.1).tolist()
+    [1.0, 5.0]
 
     References
     ----------
     Kish, L. (1965). Survey sampling. Wiley.
     """
-    return 1 + (n > 1) * (n - 1) * correlation
+    return np.asarray(1 + np.maximum(n - 1, 0.0) * correlation)
 
 
 def wilson(k: float, n: float, correlation: float = 0.0) -> tuple[float, float]:

@@ -38,6 +38,14 @@ def test_thirds_that_a_reader_can_count(make) -> None:  # type: ignore[no-untype
     assert rows.loc["bolt_life_event"].loc[list(PARTS)]["n"].tolist() == [2, 1, 1, 0]
 
 
+def test_the_whole_has_the_intervals_of_the_session_table(make) -> None:  # type: ignore[no-untyped-def]
+    session = make(SAID, CODES)
+    rows, values = _frame(session), behaviour_rates(session)
+    for code, name in (("mi_question", "therapist_question"), ("bolt_life_event", "client_life_event")):
+        own = rows.loc[(code, "whole")]
+        assert own[["lo", "hi"]].tolist() == pytest.approx([values[f"{name}_rate_lo"], values[f"{name}_rate_hi"]])
+
+
 def test_the_thirds_add_up_to_the_whole(make) -> None:  # type: ignore[no-untyped-def]
     rows = _frame(make(SAID, CODES))
     for _, code in rows.groupby(level="code"):

@@ -14,15 +14,13 @@ FEWEST = 3
 Changes = tuple[Floats, Floats, Floats]
 
 
-def changes_of_shares(k: Floats, n: Floats, correlation: float | Floats = 0.0) -> Changes:
+def changes_of_shares(k: Floats, n: Floats) -> Changes:
     """Return the last shares less the first, with Newcombe's hybrid score intervals.
 
     Parameters
     ----------
     k, n : float64 arrays (2, ...)
         What is counted, and of how many: in the first third, and in the last.
-    correlation : float or float64 array (...)
-        How alike turns are; see `therapy_analytics.behaviours.Code`.
 
     Examples
     --------
@@ -36,7 +34,7 @@ def changes_of_shares(k: Floats, n: Floats, correlation: float | Floats = 0.0) -
     Newcombe, R. G. (1998). Interval estimation for the difference between independent proportions: Comparison of eleven
     methods. Statistics in Medicine, 17, 873-890 (method 10).
     """
-    (a, b), (a_low, b_low), (a_high, b_high) = wilsons(k, n, correlation)
+    (a, b), (a_low, b_low), (a_high, b_high) = wilsons(k, n)
     change = b - a
     low, high = np.sqrt((b - b_low) ** 2 + (a_high - a) ** 2), np.sqrt((b_high - b) ** 2 + (a - a_low) ** 2)
     return _of_enough(n, (change, change - low, change + high))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.said import Ints, Marks
 from therapy_analytics.measures import Column, measure
@@ -50,7 +49,8 @@ _SOURCE = "This package's own; interval: {}"
 _MISLEADS = (
     "Thirds are by turns, not by time. Sessions end otherwise than they begin (greeting, summing up, "
     "planning), so that "
-    "drift is no fault as such. {}With thirteen changes a session, one of the "
+    "drift is no fault as such. The interval speaks of these turns, taken as independent: had the session gone on, "
+    "it could have swung back. {}With thirteen changes a session, one of the "
     "intervals "
     "is likely to leave out 0 by chance every other session"
 )
@@ -67,8 +67,8 @@ def _column(one: _Behaviour) -> Column:
         formula=f"share of {one.role} turns with {' or '.join(one.codes)} in the last third of turns - that in "
         f"the first; "
         f"undefined under {FEWEST} turns of the {one.role} in either",
-        misleads=_MISLEADS.format("The tagger's own error is not in the interval. "),
-        source=_SOURCE.format("Newcombe (1998), method 10, widened for how alike turns are"),
+        misleads=_MISLEADS.format("Only sampling error is in the interval, not the tagger's own. "),
+        source=_SOURCE.format("Newcombe (1998), method 10"),
         evidence=one.evidence,
     )
 
@@ -83,7 +83,7 @@ def _words_column(role: Role) -> Column:
         high=np.inf,
         formula=f"mean words of the {role}'s turns with words in the last third - that in the first; undefined under "
         f"{FEWEST} such turns in either",
-        misleads=_MISLEADS.format("Few long turns weigh much, and turns are taken as independent. "),
+        misleads=_MISLEADS.format("Few long turns weigh much. "),
         source=_SOURCE.format("Welch (1947)"),
         evidence="supported",
     )
@@ -146,8 +146,7 @@ def _drifts(session: AnnotatedSession) -> list[dict[str, Value]]:
     ends = (third == 0, third == 2)
     given, of = _given(session)
     k, n = (np.stack([counts(session, one & end) for end in ends]) for one in (given & of, of))
-    alike = np.array([[correlation_of(*one.codes)] for one in _BEHAVIOURS])
-    found = np.stack(changes_of_shares(k, n, alike))
+    found = np.stack(changes_of_shares(k, n))
     changes = {f"{one.name}_drift": found[:, i] for i, one in enumerate(_BEHAVIOURS)}
     # Thirds of sessions have a number each: first those that begin them
     n_sessions = len(session.bounds) - 1
