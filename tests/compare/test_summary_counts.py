@@ -71,7 +71,7 @@ def test_the_taggers_errors_can_take_a_band_away() -> None:
     assert unsure["band"] == ""
     assert "the tagger's own errors could move it over the line" in unsure["sentence"]
     assert unsure["corrected_lo"] < unsure["corrected"] < unsure["corrected_hi"]
-    sure = of([session(200, 20)], tagger="accurate")
+    sure = of(ten(60, 6, 104), by="who", tagger="accurate")
     assert sure["band"] == "good"
     assert isnan(of(rows, by="who", tagger="llm")["corrected"])
 

@@ -176,7 +176,8 @@ def test_the_pooled_odds_ratio_is_that_of_mantel_and_haenszel() -> None:
     row = _frame(pooled_rows(pooled)).iloc[0]
     theirs = StratifiedTable([np.array(table, dtype=float) for table in tables])
     assert row["odds_ratio"] == pytest.approx(theirs.oddsratio_pooled)
-    assert row["odds_ratio_lo"] < row["odds_ratio"] < row["odds_ratio_hi"]
+    low, high = theirs.oddsratio_pooled_confint()  # turns as independent: no shorter
+    assert row["odds_ratio_lo"] < low < row["odds_ratio"] < high < row["odds_ratio_hi"]
     assert row["n_client"] == sum(sum(table[0]) for table in tables)
     assert row["n_sessions"] == 6
 
@@ -194,7 +195,7 @@ def test_pooled_intervals_hold_over_sessions_that_differ(n_sessions: int) -> Non
         rows = _frame(pooled_rows(pooled))
         held.append((rows["odds_ratio_lo"] <= 1) & (rows["odds_ratio_hi"] >= 1))
         rates.append((rows["lo"] <= 1 / 3) & (rows["hi"] >= 1 / 3))
-    assert 0.925 <= np.mean(held) <= 0.975
+    assert 0.925 <= np.mean(held) <= 0.99
     assert 0.925 <= np.mean(rates) <= 0.99
 
 

@@ -166,14 +166,15 @@ class Pooled:
         Sessions with the client code.
     squares : float64 array (3, n_client_codes, n_therapist_codes)
         Sums over sessions of the squares and the product of ``n_both`` and ``n_client``.
-    strata : float64 array (6, n_client_codes, n_therapist_codes)
-        Sums over sessions of Mantel and Haenszel's R and S, of their squares and product, and of sessions with either.
+    strata : float64 array (9, n_client_codes, n_therapist_codes)
+        Sums over sessions of Mantel and Haenszel's R and S, of their squares and product, of sessions with either, and
+        of PR, PS + QR and QS of Robins and others (1986).
     """
 
     counts: Floats = field(default_factory=lambda: np.zeros((4, *SHAPE)))
     n_sessions: Floats = field(default_factory=lambda: np.zeros(SHAPE))
     squares: Floats = field(default_factory=lambda: np.zeros((3, *SHAPE)))
-    strata: Floats = field(default_factory=lambda: np.zeros((6, *SHAPE)))
+    strata: Floats = field(default_factory=lambda: np.zeros((9, *SHAPE)))
 
     def add(self, counts: Floats) -> None:
         """Add the counts of one session; one at a time, so that sums do not depend on batches."""
@@ -187,8 +188,10 @@ def _stratum(counts: Floats) -> Floats:
     """Return what a session adds to the odds ratio of Mantel and Haenszel and its variance."""
     n, a, n_other, b = counts
     total = np.maximum(n + n_other, 1)
-    r, s = a * (n_other - b) / total, b * (n - a) / total
-    return np.stack([r, s, *_squares(r, s), (r > 0) | (s > 0)])
+    c, d = n - a, n_other - b
+    r, s = a * d / total, b * c / total
+    p, q = (a + d) / total, (b + c) / total
+    return np.stack([r, s, *_squares(r, s), (r > 0) | (s > 0), p * r, p * s + q * r, q * s])
 
 
 def _squares(one: Floats, other: Floats) -> Floats:
@@ -201,22 +204,25 @@ def pooled_rows(pooled: Pooled) -> Rows:
     References
     ----------
     Mantel, N., & Haenszel, W. (1959). Journal of the National Cancer Institute, 22, 719-748. Liang, K.-Y. (1985). Odds
-    ratio inference with dependent data. Biometrika, 72, 678-682. Korn, E. L., & Graubard, B. I. (1998). Confidence
-    intervals for proportions with small expected number of positive counts. Survey Methodology, 24, 193-201.
+    ratio inference with dependent data. Biometrika, 72, 678-682. Robins, J., Breslow, N., & Greenland, S. (1986).
+    Estimators of the Mantel-Haenszel variance. Biometrics, 42, 311-323. Korn, E. L., & Graubard, B. I. (1998).
+    Confidence intervals for proportions with small expected number of positive counts. Survey Methodology, 24, 193-201.
     """
-    counts, odds = pooled.counts.reshape(4, -1), _mantel_haenszel(pooled.strata.reshape(6, -1))
+    counts, odds = pooled.counts.reshape(4, -1), _mantel_haenszel(pooled.strata.reshape(9, -1))
     values = _described(counts, _pooled_rates(pooled)) | _odds(odds)
     values["n_sessions"] = pooled.n_sessions.ravel().astype(np.int64)
     return {column.name: values[column.name] for column in POOLED_COLUMNS}
 
 
 def _mantel_haenszel(strata: Floats) -> tuple[Floats, Floats, Floats]:
-    r, s, rr, rs, ss, n = strata
+    r, s, rr, rs, ss, n, pr, mixed, qs = strata
     told = (r > 0) & (s > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         odds = np.where(told, r / s, np.nan)
-        error = np.sqrt(n / (n - 1) * np.maximum(rr - 2 * odds * rs + odds**2 * ss, 0)) / r
-    reach = np.where(n >= FEWEST_SESSIONS, _t(n) * error, np.nan)
+        between = n / (n - 1) * np.maximum(rr - 2 * odds * rs + odds**2 * ss, 0) / r**2
+        of_turns = pr / (2 * r**2) + mixed / (2 * r * s) + qs / (2 * s**2)
+    # Sessions that happen to be alike are not taken for surer than their turns
+    reach = np.where(n >= FEWEST_SESSIONS, np.fmax(_t(n) * np.sqrt(between), Z95 * np.sqrt(of_turns)), np.nan)
     return odds, odds * np.exp(-reach), odds * np.exp(reach)
 
 
