@@ -297,6 +297,8 @@ FAULTS = {
         ('status = "maybe"', JOINING + "the status 'maybe' is not known. Write status = \"experimental\"."),
         ('parent = "leaving"', JOINING + "its parent 'leaving' is no code of this book. Name the id of a code of"),
         ('parent = "joining"', "its parent 'joining' is itself a kind of another code."),
+        ("turn_correlation = 2", JOINING + "the field 'turn_correlation' is not a number from 0 to 1. Write turn_corr"),
+        ('turn_correlation = "much"', JOINING + "the field 'turn_correlation' is not a number from 0 to 1."),
         ('unit = "session"', JOINING + 'the unit \'session\' is not known. Write unit = "turn" or unit = "utterance".'),
     ],
     'to = "misc.support"': [

@@ -28,9 +28,11 @@ from therapy_analytics.behaviours import (
     load_coder,
     load_tagger,
 )
+from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION
 from therapy_analytics.errors import BadDataFileError, BadOptionError, TherapyAnalyticsError, UnknownNameError
 from therapy_analytics.language import EXTRAS
 from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.pipeline import Writing
 from therapy_analytics.session import Role, Session, Turn
 from therapy_analytics.tables import refuse_taken_names
@@ -49,6 +51,7 @@ group = "support"
 definition = "The therapist sides with the client against the difficulty."
 examples = ["Let us get the better of this worry."]
 counter_examples = ["You fought it well. (praises)"]
+turn_correlation = 0.3
 
 [[codes]]
 id = "hope"
@@ -139,7 +142,9 @@ def test_sessions_have_its_rates_and_none_of_what_nobody_coded(analyze: Callable
     row = analyze(TALK).sessions.iloc[0]
     assert (row["our_clinic_joining_rate"], row["n_our_clinic_joining"]) == (pytest.approx(2 / 3), 2)
     assert (row["our_clinic_hope_rate"], row["n_our_clinic_hope"]) == (1 / 2, 1)
-    assert row["our_clinic_joining_rate_lo"] < 2 / 3 < row["our_clinic_joining_rate_hi"]
+    ends = ["our_clinic_joining_rate_lo", "our_clinic_joining_rate_hi"]
+    assert row[ends].tolist() == pytest.approx(wilson(2, 3, 0.3))  # as its book says
+    assert row["our_clinic_hope_rate_hi"] == pytest.approx(wilson(1, 2, DEFAULT_CORRELATION)[1])
     of_the_tagger = [
         name
         for name in row.index

@@ -10,6 +10,8 @@ import pytest
 
 from therapy_analytics.compare._summary_counts import NEVER, SUMMARIES, summary_counts
 from therapy_analytics.errors import BadOptionError, UnknownNameError
+from therapy_analytics.measures._intervals import ratio
+from therapy_analytics.measures.process.reflection_to_question import RATIO_CORRELATION
 
 RQ, CR = "miti_reflections_to_questions", "miti_percent_complex_reflections"
 
@@ -29,18 +31,24 @@ def of(rows: list[dict[str, object]], name: str = RQ, **options: str) -> pd.Seri
     return found[found["summary"] == name].iloc[0]
 
 
+def ten(reflections: int, questions: int, turns: int = 400) -> list[dict[str, object]]:
+    """Return ten such sessions of one group."""
+    return [session(reflections, questions, turns, session_id=f"s{i}", who="x") for i in range(10)]
+
+
 @pytest.mark.parametrize(
-    ("reflections", "questions", "band"),
+    ("reflections", "questions", "band", "of_ten"),
     [
-        (150, 30, "good"),
-        (150, 100, "fair"),
-        (150, 80, "fair or better"),
-        (50, 120, "below fair"),
-        (12, 12, ""),
-        (20, 12, ""),
+        (150, 30, "good", "good"),
+        (30, 20, "", "fair"),
+        (15, 8, "", "fair or better"),
+        (50, 120, "below fair", "below fair"),
+        (12, 12, "", ""),
+        # Turns of one session are alike, so that the longest tells no more than some fifty that are not
+        (150, 100, "", "fair"),
     ],
 )
-def test_bands_where_the_interval_lies_on_one_side(reflections: int, questions: int, band: str) -> None:
+def test_bands_where_the_interval_lies_on_one_side(reflections: int, questions: int, band: str, of_ten: str) -> None:
     found = of([session(reflections, questions)])
     assert found["band"] == band
     assert found["value"] == pytest.approx(reflections / questions)
@@ -48,18 +56,24 @@ def test_bands_where_the_interval_lies_on_one_side(reflections: int, questions: 
     assert found["n"] == reflections + questions
     if not band:
         assert "No band, as the interval holds the line" in found["sentence"]
+    assert of(ten(reflections, questions), by="who")["band"] == of_ten
+
+
+def test_the_interval_of_a_session_is_that_of_the_session_table() -> None:
+    found = of([session(20, 12)])
+    assert (found["value"], found["lo"], found["hi"]) == pytest.approx(ratio(20, 12, RATIO_CORRELATION))
 
 
 def test_the_taggers_errors_can_take_a_band_away() -> None:
-    rows = [session(110, 80)]
-    assert of(rows)["band"] == "fair"
-    unsure = of(rows, tagger="accurate")
+    rows = ten(30, 22, 104)
+    assert of(rows, by="who")["band"] == "fair"
+    unsure = of(rows, by="who", tagger="accurate")
     assert unsure["band"] == ""
     assert "the tagger's own errors could move it over the line" in unsure["sentence"]
     assert unsure["corrected_lo"] < unsure["corrected"] < unsure["corrected_hi"]
-    sure = of([session(200, 20)], tagger="accurate")
+    sure = of(ten(60, 6, 104), by="who", tagger="accurate")
     assert sure["band"] == "good"
-    assert isnan(of(rows, tagger="llm")["corrected"])
+    assert isnan(of(rows, by="who", tagger="llm")["corrected"])
 
 
 def test_no_questions_is_undefined_and_said() -> None:

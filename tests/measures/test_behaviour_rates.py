@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
 from therapy_analytics.measures.process.reflection_to_question import reflection_to_question
@@ -30,7 +31,8 @@ def test_rates_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped
     assert values["client_change_rate"] == 0.25
     assert values["client_sustain_rate"] == 0
     bounds = values["therapist_question_rate_lo"], values["therapist_question_rate_hi"]
-    assert bounds == pytest.approx(wilson(2, 4))
+    assert bounds == pytest.approx(wilson(2, 4, correlation_of("mi_question")))
+    assert bounds[1] - bounds[0] > wilson(2, 4)[1] - wilson(2, 4)[0]
 
 
 def test_the_expected_rate_is_the_mean_probability(make) -> None:  # type: ignore[no-untyped-def]

@@ -33,6 +33,7 @@ CODE_FIELDS = (
     "bridges",
     "status",
     "status_reason",
+    "turn_correlation",
 )
 BRIDGE_FIELDS = ("to", "quality", "note")
 CODED_ROLES = ("therapist", "client")
@@ -105,6 +106,15 @@ def texts(table: Mapping[str, Any], field: str, place: Place) -> tuple[str, ...]
         )
         raise place.error(f"the field {field!r} is not a list of sentences", remedy)
     return tuple(" ".join(one.split()) for one in value)
+
+
+def share(table: Mapping[str, Any], field: str, place: Place, *, default: float) -> float:
+    """Return a field that is a number from 0 to 1, or its default."""
+    value = table.get(field, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        remedy = f"Write {field} = {default}, or leave it out"
+        raise place.error(f"the field {field!r} is not a number from 0 to 1", remedy)
+    return float(value)
 
 
 def one_of(

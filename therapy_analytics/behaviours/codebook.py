@@ -20,6 +20,9 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language.data_files import LARGEST_TEXT, read_bytes, toml_table
 from therapy_analytics.session import Role
 
+DEFAULT_CORRELATION = 0.06
+"""`Code.turn_correlation` where it was not estimated, and for turns that are counted by other means than a code."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
@@ -79,6 +82,10 @@ class Code:
         experimental: people agree too little on it, so that it is written only on request.
     status_reason : str
         Why it is experimental.
+    turn_correlation : float
+        How alike two turns of a session are in having the code, beyond what the session's rate says: their intraclass
+        correlation, 0 to 1. It widens the intervals of rates: ``n`` turns tell as much as ``n / (1 + (n - 1) x
+        turn_correlation)`` independent ones. Estimated by ``benchmarks/turn_rates.py`` for the built-in codes.
     """
 
     book: str
@@ -97,6 +104,7 @@ class Code:
     bridges: tuple[Bridge, ...] = ()
     status: Status = ""
     status_reason: str = ""
+    turn_correlation: float = DEFAULT_CORRELATION
 
     @property
     def column(self) -> str:
@@ -153,6 +161,19 @@ def builtin_codebooks() -> tuple[Codebook, ...]:
     for path, book in zip(paths, read, strict=True):
         _check_bridges(book, books, str(path))
     return tuple(books.values())
+
+
+@functools.cache
+def correlation_of(*codes: str) -> float:
+    """Return how alike turns are in having any of some codes: the largest `Code.turn_correlation` of them.
+
+    Parameters
+    ----------
+    *codes : str
+        Columns; those of no built-in codebook have `DEFAULT_CORRELATION`.
+    """
+    known = {code.column: code.turn_correlation for book in builtin_codebooks() for code in book.codes}
+    return max(known.get(code, DEFAULT_CORRELATION) for code in codes)
 
 
 def codebooks_with(columns: Iterable[str], *, more: Iterable[Codebook] = ()) -> tuple[Codebook, ...]:
@@ -233,6 +254,7 @@ def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str,
         bridges=tuple(_bridge(one, place) for one in form.tables(entry, "bridges", place, default=())),
         status=status,
         status_reason=form.text(entry, "status_reason", place, default=None if status else ""),
+        turn_correlation=form.share(entry, "turn_correlation", place, default=DEFAULT_CORRELATION),
     )
 
 

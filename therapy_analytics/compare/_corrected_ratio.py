@@ -16,12 +16,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Totals:
-    """Turns of sessions: with the first code, with the second, and all; float arrays (n_sessions,), and clusters."""
+    """Turns of sessions: with the first code, with the second, and all; float arrays (n_sessions,), and clusters.
+
+    Attributes
+    ----------
+    effect : float
+        Design effect of the turns of a single session, at least 1.
+    """
 
     top: Floats
     beside: Floats
     turns: Floats
     clusters: NDArray[np.generic]
+    effect: float = 1.0
 
 
 def corrected_ratio(totals: Totals, top: Errors, beside: Errors) -> tuple[float, float, float]:
@@ -66,7 +73,7 @@ def corrected_ratio(totals: Totals, top: Errors, beside: Errors) -> tuple[float,
     # Clusters that happen to be alike are not taken for surer than their turns.
     alone = [rate * (1 - rate) / n / gain**2 for rate, gain in zip(rates, gains, strict=True)]
     least = alone[0] + alone[1] + 2 * rates[0] * rates[1] / n / gains[0] / gains[1]
-    sampled = least if isnan(error) else max(error**2, least)
+    sampled = least * totals.effect if isnan(error) else max(error**2, least)
     spread = sqrt(sampled + _of_errors(true[0], top) + _of_errors(true[1], beside))
     width = float(stats.t.ppf(0.975, inf if isnan(error) else n_clusters - 1)) * spread
     middle = log(true[0] / true[1])

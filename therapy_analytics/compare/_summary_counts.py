@@ -10,10 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.compare._corrected import cluster_error, require
 from therapy_analytics.compare._corrected_ratio import Totals, corrected_ratio
 from therapy_analytics.compare._tagger_errors import TAGGERS, UNCHECKED, Errors, Share, effective_n, errors_by_code
 from therapy_analytics.errors import BadOptionError, UnknownNameError
+from therapy_analytics.measures._intervals import design_effect
+from therapy_analytics.measures.process.reflection_to_question import RATIO_CORRELATION
 
 Floats = NDArray[np.float64]
 
@@ -297,7 +300,8 @@ def _shares(summary: Summary, top: Floats, beside: Floats, clusters: NDArray[np.
     total = float(both.sum())
     value = float(top.sum()) / total
     error, n_clusters = cluster_error((top - value * both) / total, clusters)
-    n = effective_n(value, 0.0 if isnan(error) else error, total, inf if isnan(error) else n_clusters - 1.0)
+    alone = isnan(error)
+    n = total / _effect(summary, total) if alone else effective_n(value, error, total, n_clusters - 1.0)
     ends = (value, *Share(value, n).interval)
     if summary.kind == "percent":
         return ends[0] * 100, ends[1] * 100, ends[2] * 100
@@ -310,8 +314,15 @@ def _corrected(summary: Summary, part: pd.DataFrame, known: Mapping[str, Errors]
     if summary.kind != "ratio" or not {*summary.codes} <= set(known) or "therapist" not in part.columns:
         return nan, nan, nan
     top, beside, turns = (part[name].to_numpy(dtype=np.float64) for name in (*summary.codes, "therapist"))
-    totals = Totals(top, beside, turns, part["cluster"].to_numpy())
+    effect = _effect(summary, float(top.sum() + beside.sum()))
+    totals = Totals(top, beside, turns, part["cluster"].to_numpy(), effect)
     return corrected_ratio(totals, known[summary.top[0]], known[summary.beside[0]])
+
+
+def _effect(summary: Summary, n: float) -> float:
+    """Return the design effect of ``n`` turns of one session that are counted in a summary."""
+    correlation = RATIO_CORRELATION if summary.kind == "ratio" else correlation_of(*summary.codes)
+    return float(design_effect(n, correlation))
 
 
 def _band(summary: Summary, figures: tuple[float, float, float], true: tuple[float, float, float]) -> tuple[str, str]:

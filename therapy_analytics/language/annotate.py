@@ -146,8 +146,8 @@ class AnnotatedSession:
         the turn is of another role), and whether the turn has it. Empty before tagging.
     unsure : mapping of str to array (n_turns,)
         For each code, whether the decision may well be otherwise. Empty before tagging.
-    rated : tuple of str
-        Codes of which the user wants rates: those of codebooks that were named.
+    rated : mapping of str to float
+        Codes of which the user wants rates, those of codebooks that were named, with their `Code.turn_correlation`.
     seed : int
         Of the run, see `generator`.
     company : Company or None
@@ -169,7 +169,7 @@ class AnnotatedSession:
     probabilities: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     unsure: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
-    rated: tuple[str, ...] = ()
+    rated: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
     company: Company | None = None
     extras: frozenset[Extra] = frozenset()

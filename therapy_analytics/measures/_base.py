@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours import Code
+from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION
 from therapy_analytics.errors import DuplicateNameError
 from therapy_analytics.language import AnnotatedSession, Extra, Lexicon
 from therapy_analytics.measures._intervals import wilson
@@ -141,8 +142,10 @@ def values_of(session: AnnotatedSession) -> dict[str, Value]:
     return values
 
 
-def rate(name: str, hits: NDArray[np.bool_], of: NDArray[np.bool_], *, per: float = 1.0) -> dict[str, float]:
-    """Return a rate with its count, base and 95% Wilson interval.
+def rate(
+    name: str, hits: NDArray[np.bool_], of: NDArray[np.bool_], *, correlation: float = DEFAULT_CORRELATION
+) -> dict[str, float]:
+    """Return a rate with its count and its 95% interval (`therapy_analytics.measures._intervals.wilson`).
 
     Parameters
     ----------
@@ -150,15 +153,17 @@ def rate(name: str, hits: NDArray[np.bool_], of: NDArray[np.bool_], *, per: floa
         Column of the rate; the others are ``name_lo``, ``name_hi`` and `count_name`.
     hits, of : bool array (n_turns,)
         Turns that have it, among turns that could.
-    per : float
-        1 for a proportion.
+    correlation : float
+        How alike turns are; see `therapy_analytics.behaviours.Code`.
     """
-    return counted_rate(name, float(np.count_nonzero(hits & of)), float(np.count_nonzero(of)), per=per)
+    return counted_rate(name, float(np.count_nonzero(hits & of)), float(np.count_nonzero(of)), correlation=correlation)
 
 
-def counted_rate(name: str, k: float, n: float, *, per: float = 1.0) -> dict[str, float]:
-    """Return ``k`` of ``n`` as `rate` does, from the counts themselves."""
-    low, high = wilson(k, n)
+def counted_rate(
+    name: str, k: float, n: float, *, per: float = 1.0, correlation: float = DEFAULT_CORRELATION
+) -> dict[str, float]:
+    """Return ``k`` of ``n``, times `per`, as `rate` does, from the counts themselves."""
+    low, high = wilson(k, n, correlation)
     own, below, above, counted = names_of(name)
     value, count = (k / n, k) if n else (float("nan"), float("nan"))
     return {own: per * value, below: per * low, above: per * high, counted: count}
@@ -181,6 +186,13 @@ def count_name(rate_name: str) -> str:
     return f"n_{rate_name.removesuffix('_rate').removesuffix('_per_100_words')}"
 
 
+INTERVAL = (
+    "95% Wilson score interval over as many independent units as tell as much (docs/validity.md): where the rate of "
+    "this pair would lie had the session gone on; not the tagger's own error"
+)
+"""What the ends of a rate's interval are."""
+
+
 def rate_columns(column: Column, *, counted: str) -> list[Column]:
     """Return the column of a rate with those of its interval and count.
 
@@ -191,7 +203,7 @@ def rate_columns(column: Column, *, counted: str) -> list[Column]:
     counted : str
         What is counted, for the meaning of ``n_...``.
     """
-    interval = "95% Wilson score interval of the rate; sampling error only, not the tagger's own"
+    interval = INTERVAL
     low, high = (
         replace(
             column,

@@ -1,25 +1,64 @@
-"""Sampling intervals of rates and ratios, from counts."""
+"""Sampling intervals of rates and ratios, from counts.
+
+They speak of the pair's way of talking: of the rate that the session would come to, had it gone on. Turns near each
+other are alike, so that ``n`` turns tell less than ``n`` independent ones would: `design_effect` says how much less.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, ndtr
 
 Z95 = 1.959963984540054
 NAN = float("nan")
+FEWEST = 3
+"""Client turns of either kind, and answers of either kind, under which an odds ratio is undefined."""
+WORD_CORRELATION = 0.001
+"""Correlation between two words of a session in being of one kind, for rates per 100 words."""
 Floats = NDArray[np.float64]
+_STEPS = 60
+_WIDEST = 30.0
+"""Logarithm of the odds ratios between which the ends of an interval are looked for."""
 
 
-def wilson(k: float, n: float) -> tuple[float, float]:
-    """Return the 95% Wilson score interval of ``k`` of ``n``.
+def design_effect(n: float | Floats, correlation: float | Floats) -> Floats:
+    """Return how many times larger the variance of a rate over ``n`` turns is than if they were independent.
+
+    Parameters
+    ----------
+    n : float or float64 array (...)
+        Number of turns.
+    correlation : float or float64 array (...)
+        Correlation between two turns of the session in having the code, 0 to 1; see
+        `therapy_analytics.behaviours.Code`.
+
+    Examples
+    --------
+    >>> design_effect(np.array([1.0, 41.0]), 0.1).tolist()
+    [1.0, 5.0]
+
+    References
+    ----------
+    Kish, L. (1965). Survey sampling. Wiley.
+    """
+    return np.asarray(1 + np.maximum(n - 1, 0.0) * correlation)
+
+
+def wilson(k: float, n: float, correlation: float = 0.0) -> tuple[float, float]:
+    """Return the 95% Wilson score interval of ``k`` of ``n``, over as many independent turns as tell as much.
 
     Examples
     --------
     >>> low, high = wilson(5, 10)
     >>> round(low, 3), round(high, 3)
     (0.237, 0.763)
+    >>> low, high = wilson(5, 10, correlation=0.1)
+    >>> round(low, 3), round(high, 3)
+    (0.175, 0.825)
     >>> wilson(0, 0)
     (nan, nan)
 
@@ -30,18 +69,18 @@ def wilson(k: float, n: float) -> tuple[float, float]:
     """
     if n <= 0:
         return NAN, NAN
-    share = k / n
-    spread = Z95 * math.sqrt(share * (1 - share) / n + Z95**2 / (4 * n**2))
-    centre, scale = share + Z95**2 / (2 * n), 1 + Z95**2 / n
+    share, told = k / n, n / float(design_effect(n, correlation))
+    spread = Z95 * math.sqrt(share * (1 - share) / told + Z95**2 / (4 * told**2))
+    centre, scale = share + Z95**2 / (2 * told), 1 + Z95**2 / told
     low = (centre - spread) / scale if k > 0 else 0.0
     high = (centre + spread) / scale if k < n else 1.0
     return low, high
 
 
-def ratio(a: float, b: float) -> tuple[float, float, float]:
+def ratio(a: float, b: float, correlation: float = 0.0) -> tuple[float, float, float]:
     """Return ``a / b`` for two counts, with its 95% interval.
 
-    Given ``a + b`` events, the share of the first kind is binomial; its Wilson interval
+    Of ``a + b`` events a share is of the first kind; its Wilson interval, `correlation` being that between events,
     carries over to the odds, which are the ratio. Over ``b = 0`` all three are undefined.
 
     Examples
@@ -53,12 +92,12 @@ def ratio(a: float, b: float) -> tuple[float, float, float]:
     """
     if b <= 0:
         return NAN, NAN, NAN
-    low, high = wilson(a, a + b)
+    low, high = wilson(a, a + b, correlation)
     return a / b, low / (1 - low), high / (1 - high)
 
 
-def wilsons(k: Floats, n: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the rates ``k / n`` with their 95% Wilson score intervals, for arrays; nan where n is 0.
+def wilsons(k: Floats, n: Floats, correlation: float | Floats = 0.0) -> tuple[Floats, Floats, Floats]:
+    """Return the rates ``k / n`` with the intervals of `wilson`, for arrays of one shape; nan where n is 0.
 
     Examples
     --------
@@ -66,32 +105,80 @@ def wilsons(k: Floats, n: Floats) -> tuple[Floats, Floats, Floats]:
     [0.5, 0.237, 0.763]
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(n > 0, k / n, np.nan)
-        spread = Z95 * np.sqrt(share * (1 - share) / n + Z95**2 / (4 * n**2))
-        centre, scale = share + Z95**2 / (2 * n), 1 + Z95**2 / n
+        share, told = np.where(n > 0, k / n, np.nan), n / design_effect(n, correlation)
+        spread = Z95 * np.sqrt(share * (1 - share) / told + Z95**2 / (4 * told**2))
+        centre, scale = share + Z95**2 / (2 * told), 1 + Z95**2 / told
         low = np.where(k > 0, (centre - spread) / scale, np.where(n > 0, 0.0, np.nan))
         high = np.where(k < n, (centre + spread) / scale, np.where(n > 0, 1.0, np.nan))
     return share, low, high
 
 
-def odds_ratios(k: Floats, n: Floats, k_other: Floats, n_other: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return odds ratios of ``k`` of ``n`` against ``k_other`` of ``n_other``, with their 95% intervals, for arrays.
+def odds_ratios(
+    k: Floats, n: Floats, k_other: Floats, n_other: Floats, effect: float | Floats = 1.0
+) -> tuple[Floats, Floats, Floats]:
+    """Return odds ratios of ``k`` of ``n`` against ``k_other`` of ``n_other``, with their 95% intervals.
 
-    Half a case is added to each of the four cells. Nan where a row or a column of the table is empty: then nothing was
-    compared.
+    All three are undefined (nan) over zero (``k_other = 0`` or ``k = n``), and where one of the four sums of the table
+    is under `FEWEST`: one or two events would say more of the method than of the session.
 
-    Examples
-    --------
-    >>> [round(float(value[0]), 2) for value in odds_ratios(*(np.array([x]) for x in (3.0, 4.0, 1.0, 8.0)))]
-    [11.67, 0.87, 156.22]
+    Parameters
+    ----------
+    k, n, k_other, n_other : float64 arrays (...)
+        Counts, whole numbers.
+    effect : float or float64 array (...)
+        Design effect of the comparison, at least 1.
+
+    Notes
+    -----
+    The interval is exact given the sums of the table (Fisher's noncentral hypergeometric distribution) with mid-p
+    tails; the tails are those of a normal quantile as many times larger as the standard error is.
 
     References
     ----------
-    Haldane, J. B. S. (1956). Annals of Human Genetics, 20, 309-311. Anscombe, F. J. (1956). Biometrika, 43, 461-464.
+    Cornfield, J. (1956). A statistical problem arising from retrospective studies. Third Berkeley Symposium, 4,
+    135-148. Agresti, A. (2013). Categorical data analysis (3rd ed., 16.6.4). Wiley: mid-p intervals.
+
+    Examples
+    --------
+    >>> [round(float(value[0]), 2) for value in odds_ratios(*(np.array([x]) for x in (6.0, 8.0, 4.0, 16.0)))]
+    [9.0, 1.2, 78.59]
     """
-    total = k + k_other
-    told = (n > 0) & (n_other > 0) & (total > 0) & (total < n + n_other)
-    cells = np.stack([k, n - k, k_other, n_other - k_other]) + 0.5
-    log = np.where(told, np.log(cells[0] * cells[3] / (cells[1] * cells[2])), np.nan)
-    error = Z95 * np.sqrt((1 / cells).sum(axis=0))
-    return np.exp(log), np.exp(log - error), np.exp(log + error)
+    k, n, k_other, n_other, effect = np.broadcast_arrays(k, n, k_other, n_other, effect)
+    total, least = k + k_other, np.minimum(n, n_other)
+    told = (np.minimum(least, np.minimum(total, n + n_other - total)) >= FEWEST) & (k_other > 0) & (k < n)
+    found = np.full((3, *k.shape), np.nan)
+    if told.any():
+        a, b, c, d = (one[told] for one in (k, n - k, k_other, n_other - k_other))
+        tail = ndtr(-Z95 * np.sqrt(effect[told]))
+        found[:, told] = a * d / (b * c), *_exact_ends(a, b, c, d, tail)
+    value, low, high = found
+    return value, low, high
+
+
+def _exact_ends(a: Floats, b: Floats, c: Floats, d: Floats, tail: Floats) -> tuple[Floats, Floats]:
+    """Return between which odds ratios both mid-p tails of tables (n,) are at least `tail`."""
+    first = np.maximum(0.0, a - d)
+    x = first[:, None] + np.arange(np.max(np.minimum(a + b, a + c) - first) + 1)
+    cells = np.stack([x, (a + b)[:, None] - x, (a + c)[:, None] - x, (d - a)[:, None] + x])
+    possible = (cells >= 0).all(axis=0)
+    log = np.where(possible, -gammaln(np.maximum(cells, 0) + 1).sum(axis=0), -np.inf)
+    below = np.where(x < a[:, None], 1.0, np.where(x == a[:, None], 0.5, 0.0))
+
+    def share_below(log_odds: Floats) -> Floats:
+        weights = log + (x - a[:, None]) * log_odds[:, None]
+        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+        # Added up in order, so that what other tables make wider than need be changes no bit
+        return np.asarray(np.cumsum(weights * below, axis=1)[:, -1] / np.cumsum(weights, axis=1)[:, -1])
+
+    low, high = _where(share_below, 1 - tail), _where(share_below, tail)
+    return np.where(a == first, 0.0, np.exp(low)), np.exp(high)
+
+
+def _where(falling: Callable[[Floats], Floats], value: Floats) -> Floats:
+    """Return where a falling function comes to a value, by halving."""
+    low, high = np.full(len(value), -_WIDEST), np.full(len(value), _WIDEST)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        over = falling(middle) > value
+        low, high = np.where(over, middle, low), np.where(over, high, middle)
+    return np.asarray((low + high) / 2)

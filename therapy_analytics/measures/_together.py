@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures._base import Value, names_of
 from therapy_analytics.measures._intervals import wilsons
@@ -106,7 +107,11 @@ def slopes(places: Floats, values: Floats, row: Ints, n: int) -> Floats:
     return np.asarray(totals(off * (values - (totals(values) / size)[row])) / np.where(spread > 0, spread, np.nan))
 
 
-def rates(session: AnnotatedSession, named: Mapping[str, tuple[Bools, Bools]]) -> dict[str, Floats]:
+def rates(
+    session: AnnotatedSession,
+    named: Mapping[str, tuple[Bools, Bools]],
+    correlations: Mapping[str, float] | None = None,
+) -> dict[str, Floats]:
     """Return rates of turns with their intervals and counts, as `rate` does, for each session.
 
     Parameters
@@ -115,22 +120,36 @@ def rates(session: AnnotatedSession, named: Mapping[str, tuple[Bools, Bools]]) -
         All turns of a batch, or a session.
     named : mapping of str to two bool arrays (n_turns,)
         The column of each rate; turns that have it, among turns that could.
+    correlations : mapping of str to float, optional
+        How alike turns are, for rates that it is known of; see `therapy_analytics.behaviours.Code`.
     """
     of = np.array([could for _, could in named.values()])
     hits = np.array([one for one, _ in named.values()]) & of
-    return counted_rates(tuple(named), counts(session, hits), counts(session, of))
+    known = correlations or {}
+    correlation = np.array([[known.get(name, DEFAULT_CORRELATION)] for name in named])
+    return counted_rates(tuple(named), counts(session, hits), counts(session, of), correlation=correlation)
 
 
-def counted_rates(names: tuple[str, ...], k: Floats, n: Floats, *, per: float = 1.0) -> dict[str, Floats]:
+def counted_rates(
+    names: tuple[str, ...],
+    k: Floats,
+    n: Floats,
+    *,
+    per: float = 1.0,
+    correlation: float | Floats = DEFAULT_CORRELATION,
+) -> dict[str, Floats]:
     """Return rates ``k`` of ``n`` as `counted_rate` does, from counts (n_rates, n_sessions).
+
+    `correlation` is one number, or an array (n_rates, 1).
 
     Examples
     --------
-    >>> found = counted_rates(("client_yes_rate",), np.array([[5.0, 0.0]]), np.array([[10.0, 0.0]]))
+    >>> k, n = np.array([[5.0, 0.0]]), np.array([[10.0, 0.0]])
+    >>> found = counted_rates(("client_yes_rate",), k, n, correlation=0.0)
     >>> {name: value.round(3).tolist() for name, value in found.items()}
     {'client_yes_rate': [0.5, nan], 'client_yes_rate_lo': [0.237, nan], 'client_yes_rate_hi': [0.763, nan], 'n_client_yes': [5.0, nan]}
     """  # noqa: E501
-    share, low, high = (per * one for one in wilsons(k, n))
+    share, low, high = (per * one for one in wilsons(k, n, correlation))
     count = np.where(n > 0, k, np.nan)
     found: dict[str, Floats] = {}
     for i, name in enumerate(names):

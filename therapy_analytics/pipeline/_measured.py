@@ -35,7 +35,7 @@ def measured(
     """Return the values of a batch, and what the coder counted; see `AnnotatedSession.course`."""
     arrays = read_as_arrays(batch, settings)
     codes = load_coder(settings.tagger).predict(arrays)
-    rated = tuple(code.column for code in settings.rated)
+    rated = {code.column: code.turn_correlation for code in settings.rated}
     roles = {code.role for book in settings.codebooks for code in book.codes}
     found = []
     for position, session in enumerate(arrays):

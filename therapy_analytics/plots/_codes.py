@@ -102,29 +102,35 @@ def rates(profile: DataFrame, codes: Iterable[str], parts: tuple[str, ...]) -> R
 
     Notes
     -----
-    Of one session the interval is Wilson's, over turns. Of several it is Wilson's over so many turns as would tell as
-    much as the sessions do (Korn & Graubard 1998): turns of one session are alike, and sessions differ.
+    Of one session the interval is the table's. Of several it is Wilson's over so many turns as would tell as much as
+    the sessions do (Korn & Graubard 1998): turns of one session are alike, and sessions differ.
     """
     cells = _cells(profile, list(codes), parts)
-    n, of, likely = (np.nan_to_num(one) for one in cells)
+    n, of, likely = (np.nan_to_num(one) for one in cells[:3])
     total, turns = n.sum(axis=0), of.sum(axis=0)
     rate = _share(total, turns)
     low, high = _wilson(rate, *_told(n, of))
+    own = np.where(of > 0, cells[3:], 0.0).sum(axis=1)
+    alone = ((of > 0).sum(axis=0) == 1) & ~np.isnan(own[0])
+    low, high = np.where(alone, own[0], low), np.where(alone, own[1], high)
     told = ~np.isnan(cells[2]) & (of > 0)
     expected = _share((likely * of).sum(axis=0), (of * told).sum(axis=0))
     return Rates(n=total, n_turns=turns, rate=rate, low=low, high=high, expected=expected)
 
 
+_VALUES = ("n", "n_turns", "expected", "lo", "hi")
+
+
 def _cells(profile: DataFrame, codes: list[str], parts: tuple[str, ...]) -> Floats:
-    """Return n, n_turns and expected, (3, n_sessions, n_codes, n_parts); nan where there is no row."""
+    """Return n, n_turns, expected, lo and hi, (5, n_sessions, n_codes, n_parts); nan where there is no row."""
     code, part, session = (profile[name].astype(str).to_numpy(dtype=object) for name in ("code", "part", "session_id"))
     own = np.isin(part, parts) & np.isin(code, codes)
     names, at = np.unique(session[own].astype(str), return_inverse=True)
-    found = np.full((3, len(names), len(codes), len(parts)), np.nan)
+    found = np.full((len(_VALUES), len(names), len(codes), len(parts)), np.nan)
     order = {one: i for i, one in enumerate(codes)}
     row = np.array([order[one] for one in code[own]], dtype=np.int64)
     column = np.array([parts.index(one) for one in part[own]], dtype=np.int64)
-    for i, name in enumerate(("n", "n_turns", "expected")):
+    for i, name in enumerate(_VALUES):
         found[i, at, row, column] = numbers(profile, name)[own]
     return found
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.behaviours import builtin_codebooks
+from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.measures.process._profile import PARTS, PROFILE_COLUMNS, profile_rows
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
@@ -31,10 +32,18 @@ def test_thirds_that_a_reader_can_count(make) -> None:  # type: ignore[no-untype
     assert found["n_turns"].tolist() == [5, 2, 1, 2]
     assert found["n"].tolist() == [3, 2, 0, 1]
     assert found["rate"].tolist() == [3 / 5, 1, 0, 1 / 2]
-    assert (found["lo"].iloc[0], found["hi"].iloc[0]) == pytest.approx(wilson(3, 5))
+    assert (found["lo"].iloc[0], found["hi"].iloc[0]) == pytest.approx(wilson(3, 5, correlation_of("mi_question")))
     # Probabilities of the fixture are .9 and .1.
     assert found["expected"].tolist() == pytest.approx([(3 * 0.9 + 2 * 0.1) / 5, 0.9, 0.1, 0.5])
     assert rows.loc["bolt_life_event"].loc[list(PARTS)]["n"].tolist() == [2, 1, 1, 0]
+
+
+def test_the_whole_has_the_intervals_of_the_session_table(make) -> None:  # type: ignore[no-untyped-def]
+    session = make(SAID, CODES)
+    rows, values = _frame(session), behaviour_rates(session)
+    for code, name in (("mi_question", "therapist_question"), ("bolt_life_event", "client_life_event")):
+        own = rows.loc[(code, "whole")]
+        assert own[["lo", "hi"]].tolist() == pytest.approx([values[f"{name}_rate_lo"], values[f"{name}_rate_hi"]])
 
 
 def test_the_thirds_add_up_to_the_whole(make) -> None:  # type: ignore[no-untyped-def]
@@ -82,5 +91,5 @@ def test_codes_of_the_users_own_have_rows(make) -> None:  # type: ignore[no-unty
     session = make(SAID, CODES)
     own = session.probabilities["mi_question"]
     mine = {"our_clinic_hope": own}, {"our_clinic_hope": session.decisions["mi_question"]}
-    named = replace(session, probabilities=mine[0], decisions=mine[1], rated=("our_clinic_hope",))
+    named = replace(session, probabilities=mine[0], decisions=mine[1], rated={"our_clinic_hope": 0.1})
     assert set(_frame(named).index.get_level_values("code")) == {"our_clinic_hope"}

@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import nchypergeom_fisher
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 import therapy_analytics as ta
 from benchmarks._corpora import of_quality
+from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures._intervals import odds_ratios, wilson, wilsons
 from therapy_analytics.measures.process._counts import replies
@@ -44,6 +46,15 @@ CODES = {
 }
 
 
+def as_arrays(*counts: float) -> list[np.ndarray]:
+    return [np.array([float(one)]) for one in counts]
+
+
+def of_table(*counts: float) -> tuple[float, ...]:
+    """Return the odds ratio of k of n against k of n others, with its ends."""
+    return tuple(float(one[0]) for one in odds_ratios(*as_arrays(*counts)))
+
+
 def _frame(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(dict(rows)).set_index(["client_code", "therapist_code"])
 
@@ -54,9 +65,9 @@ def test_a_table_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyp
     one = rows.loc[("mi_sustain", "mi_input")]
     assert (one["n_client"], one["n_both"], one["n_client_other"], one["n_both_other"]) == (2, 1, 1, 1)
     assert one["rate"] == 0.5
-    assert (one["lo"], one["hi"]) == pytest.approx(wilson(1, 2))
+    assert (one["lo"], one["hi"]) == pytest.approx(wilson(1, 2, correlation_of("mi_input")))
     assert one["base_rate"] == pytest.approx(2 / 3)
-    assert one["odds_ratio"] == pytest.approx((1.5 * 0.5) / (1.5 * 1.5))
+    assert math.isnan(one["odds_ratio"])  # of three client turns nothing is said
     assert rows.loc[("mi_sustain", "advice"), "n_both"] == 2  # problem-solving in 2 and 4
 
 
@@ -97,14 +108,62 @@ def test_arrays_of_intervals_are_wilsons() -> None:
 
 
 def test_an_odds_ratio_turned_around_is_its_inverse() -> None:
-    counts = [np.array([float(x)]) for x in (3, 10, 2, 30)]
-    one, low, high = odds_ratios(*counts)
-    other, other_low, other_high = odds_ratios(*counts[2:], *counts[:2])
+    one, low, high = of_table(3, 10, 2, 30)
+    other, other_low, other_high = of_table(2, 30, 3, 10)
     assert (one * other, low * other_high, high * other_low) == pytest.approx((1, 1, 1))
-    assert np.isnan(odds_ratios(*(np.array([float(x)]) for x in (0, 3, 0, 5)))).all()
 
 
-def test_sums_over_sessions_are_those_of_mantel_and_haenszel() -> None:
+@pytest.mark.parametrize(
+    "table",
+    [
+        (0, 3, 0, 5),  # nobody answers so
+        (2, 2, 1, 30),  # two client turns
+        (1, 9, 1, 30),  # two answers
+        (5, 5, 3, 30),  # over zero: all are answered so
+        (5, 9, 0, 30),  # over zero: no other is answered so
+    ],
+)
+def test_an_odds_ratio_of_too_little_or_over_zero_is_undefined(table: tuple[int, ...]) -> None:
+    assert np.isnan(of_table(*table)).all()
+
+
+@pytest.mark.parametrize("table", [(6, 8, 4, 16), (3, 4, 9, 30), (0, 8, 12, 20), (40, 60, 30, 90)])
+def test_the_ends_are_where_half_of_the_table_and_all_beyond_have_a_fortieth(table: tuple[int, ...]) -> None:
+    k, n, k_other, n_other = table
+    _, low, high = of_table(*table)
+    for odds, tail in ((low, "upper"), (high, "lower")):
+        if odds > 0:
+            drawn = nchypergeom_fisher(n + n_other, n, k + k_other, odds)
+            beyond = drawn.sf(k) if tail == "upper" else drawn.cdf(k - 1)
+            assert beyond + drawn.pmf(k) / 2 == pytest.approx(0.025, abs=1e-6)
+    assert (low == 0) == (k == 0)
+
+
+def test_a_design_effect_widens_and_other_tables_change_no_bit() -> None:
+    _, low, high = of_table(6, 8, 4, 16)
+    _, wider_low, wider_high = (float(one[0]) for one in odds_ratios(*as_arrays(6, 8, 4, 16), 2.0))
+    assert wider_low < low < high < wider_high
+    both = odds_ratios(
+        *(np.append(one, other) for one, other in zip(as_arrays(6, 8, 4, 16), (400.0, 900, 200, 800), strict=True))
+    )
+    assert (both[1][0], both[2][0]) == (low, high)
+
+
+def test_intervals_of_odds_ratios_leave_out_the_true_one_at_most_as_often_as_they_say() -> None:
+    """Of 30 other client turns and few of the kind; before, .075 of the intervals from two turns left out 1."""
+    random = np.random.default_rng(0)
+    for n in (2, 3, 5, 10):
+        for rate in (0.05, 0.2, 0.5):
+            for odds in (1.0, 4.0):
+                k = random.binomial(n, odds * rate / (1 - rate + odds * rate), 2000).astype(float)
+                other = random.binomial(30, rate, 2000).astype(float)
+                _, low, high = odds_ratios(k, np.full(2000, float(n)), other, np.full(2000, 30.0))
+                told = ~np.isnan(low)
+                assert told.any() == (n >= 3)
+                assert not told.any() or ((low > odds) | (high < odds))[told].mean() <= 0.055
+
+
+def test_the_pooled_odds_ratio_is_that_of_mantel_and_haenszel() -> None:
     rng = np.random.default_rng(1)
     pooled, tables = Pooled(), []
     for _ in range(6):
@@ -117,10 +176,35 @@ def test_sums_over_sessions_are_those_of_mantel_and_haenszel() -> None:
     row = _frame(pooled_rows(pooled)).iloc[0]
     theirs = StratifiedTable([np.array(table, dtype=float) for table in tables])
     assert row["odds_ratio"] == pytest.approx(theirs.oddsratio_pooled)
-    ends = theirs.oddsratio_pooled_confint()
-    assert (row["odds_ratio_lo"], row["odds_ratio_hi"]) == pytest.approx(ends)
+    low, high = theirs.oddsratio_pooled_confint()  # turns as independent: no shorter
+    assert row["odds_ratio_lo"] < low < row["odds_ratio"] < high < row["odds_ratio_hi"]
     assert row["n_client"] == sum(sum(table[0]) for table in tables)
     assert row["n_sessions"] == 6
+
+
+@pytest.mark.parametrize("n_sessions", [5, 12])
+def test_pooled_intervals_hold_over_sessions_that_differ(n_sessions: int) -> None:
+    """Each cell is a draw of its own: sessions differ in both rates, and the answer does not depend on the client."""
+    random, held, rates = np.random.default_rng(2), [], []
+    for _ in range(15):
+        pooled = Pooled()
+        for _ in range(n_sessions):
+            rate = random.beta(3, 6, (len(CLIENT), len(THERAPIST)))
+            n, other = random.integers(5, 15, (2, *rate.shape))
+            pooled.add(np.stack([n, random.binomial(n, rate), other, random.binomial(other, rate)]).astype(float))
+        rows = _frame(pooled_rows(pooled))
+        held.append((rows["odds_ratio_lo"] <= 1) & (rows["odds_ratio_hi"] >= 1))
+        rates.append((rows["lo"] <= 1 / 3) & (rows["hi"] >= 1 / 3))
+    assert 0.925 <= np.mean(held) <= 0.99
+    assert 0.925 <= np.mean(rates) <= 0.99
+
+
+def test_the_pooled_rows_of_one_session_are_its_own(make) -> None:  # type: ignore[no-untyped-def]
+    session, pooled = make(SAID, CODES), Pooled()
+    pooled.add(response_counts(session))
+    own, rows = _frame(response_rows(session)), _frame(pooled_rows(pooled))
+    pd.testing.assert_frame_equal(own[["rate", "lo", "hi", "base_rate"]], rows[["rate", "lo", "hi", "base_rate"]])
+    assert rows["odds_ratio_lo"].isna().all()
 
 
 def test_pooled_rows_are_the_sums_of_the_sessions(samples: Path, tmp_path: Path) -> None:
@@ -154,9 +238,28 @@ def test_rates_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped
     nan = math.nan
     np.testing.assert_equal(values["input_after_sustain_turn"], [nan, nan, 1, nan, 0, nan, nan, nan])
     np.testing.assert_equal(values["advice_after_feeling_turn"], [nan, nan, 1, nan, nan, nan, 1, nan])
-    # Of 3 answers the 2 after a feeling advise, the other does not: (2.5 * 1.5) / (0.5 * 0.5).
-    assert values["advice_after_feeling_odds_ratio"] == pytest.approx(15)
+    # Of 3 answers the 2 after a feeling advise, the other does not: too little for odds
+    assert math.isnan(values["advice_after_feeling_odds_ratio"])
+
+
+def test_odds_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
+    # A feeling and advice; a feeling alone; advice alone; neither: (3 x 4) / (1 x 1)
+    pairs = [(1, 1)] * 3 + [(1, 0), (0, 1)] + [(0, 0)] * 4
+    feels, advises = (
+        [0, *(mark for pair in pairs for mark in one(pair))] for one in (lambda p: (p[0], 0), lambda p: (0, p[1]))
+    )
+    codes = {"bolt_negative_feeling": feels, "bolt_positive_feeling": [0] * 19}
+    codes |= {"mi_input": advises, "bolt_planning": advises, "bolt_problem_solving": [0] * 19}
+    session = make([("TC"[i % 2], f"turn {i}") for i in range(19)], codes)
+    values = responses(session)
+    assert values["advice_after_feeling_odds_ratio"] == pytest.approx(12)
     assert values["advice_after_feeling_odds_ratio_lo"] < 1 < values["advice_after_feeling_odds_ratio_hi"]
+    row = _frame(response_rows(session)).loc[("bolt_negative_feeling", "mi_input")]
+    assert row["odds_ratio"] == pytest.approx(12)
+    # The rate's interval is that of the same answers in sessions.csv
+    rate = _frame(response_rows(session)).loc[("bolt_negative_feeling", "advice")]
+    names = [f"advice_after_feeling_rate{end}" for end in ("", "_lo", "_hi")]
+    assert [values[name] for name in names] == pytest.approx(rate[["rate", "lo", "hi"]].tolist())
 
 
 def test_the_balance_weighs_answers_by_probability(make) -> None:  # type: ignore[no-untyped-def]

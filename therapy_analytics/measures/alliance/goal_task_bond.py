@@ -27,6 +27,8 @@ FEWEST_WORDS = 4
 FEWEST_TURNS = 4
 """Of so many turns with a score a slope is made; convergence needs half of them in the first and the last third."""
 _ROLES: tuple[Role, Role] = ("therapist", "client")
+_CORRELATIONS = {"therapist_task_talk_rate": 0.26}
+"""How alike turns are where it is more than by default, by ``benchmarks/turn_rates.py``."""
 
 
 def turn_scores(session: AnnotatedSession) -> Floats:
@@ -255,4 +257,4 @@ def _rates_and_slopes(session: AnnotatedSession) -> list[dict[str, Value]]:
             shares[f"{role}_{name}_talk_rate"] = scores[:, i] > 0, own
             found[f"{role}_{name}_talk_slope"] = np.where(counts(session, own) >= FEWEST_TURNS, steep[:, i], nan)
     turns = {f"{name}_talk_turn": scores[:, i] for i, name in enumerate(CONSTRUCTS)}
-    return of_each(session, rates(session, shares) | found, turns)
+    return of_each(session, rates(session, shares, _CORRELATIONS) | found, turns)

@@ -16,6 +16,7 @@ from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.stretches import Stretches, stretches, turns_of
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._intervals import WORD_CORRELATION
 from therapy_analytics.measures._together import counted_rates, counts, means, number_of, of_each, slopes, sums
 from therapy_analytics.session import Role
 
@@ -235,7 +236,8 @@ def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
         values[f"{role}_words_disclosed_per_turn"] = means(session, found.words, of)
         values[f"{role}_disclosure_depth"] = _weighted(session, depth, session.n_words * of)
         names, n = (f"{role}_first_person_affect_per_100_words",), counts(session, session.n_words * of)
-        values |= counted_rates(names, counts(session, affect * of)[None], n[None], per=100)
+        k = counts(session, affect * of)
+        values |= counted_rates(names, k[None], n[None], per=100, correlation=WORD_CORRELATION)
     values |= _courses(session, found.turns)
     turns = dict(zip(_SERIES, np.ascontiguousarray(found.turns.T), strict=True))
     return of_each(session, values, turns | {_DEPTH: depth})

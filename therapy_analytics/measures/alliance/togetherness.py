@@ -8,6 +8,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.said import Marks, said
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._intervals import WORD_CORRELATION
 from therapy_analytics.measures._together import Floats, Ints, counted_rates, counts, of_each, rates
 from therapy_analytics.measures.alliance._inclusive_we import inclusive_we
 from therapy_analytics.session import Role
@@ -175,7 +176,8 @@ def _of_words(session: AnnotatedSession, therapist: Marks, client: Marks) -> dic
     }
     k = counts(session, np.array([np.where(of, own, 0) for own, of in counted.values()]))
     n = counts(session, np.array([session.n_words * of for _, of in counted.values()]))
-    return counted_rates(tuple(f"{name}_per_100_words" for name in counted), k, n, per=100)
+    names = tuple(f"{name}_per_100_words" for name in counted)
+    return counted_rates(names, k, n, per=100, correlation=WORD_CORRELATION)
 
 
 def _agrees_and_adds(session: AnnotatedSession) -> Marks:

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CUES = "conversation.advice_cues"
-_SOLUTIONS = ("bolt_problem_solving", "bolt_planning")
+SOLUTIONS = ("bolt_problem_solving", "bolt_planning")
 
 
 def given(session: AnnotatedSession, codes: Sequence[str]) -> tuple[Floats, Bools]:
@@ -36,7 +36,7 @@ def advised(session: AnnotatedSession) -> tuple[Bools, Bools]:
     tagger had not seen, this one agrees best or nearly so with human coders, and no better than moderately
     (docs/validity.md); where the run's coder does not give ``mi_input``, the two codes of solutions stand alone.
     """
-    likely, solves = given(session, _SOLUTIONS)
+    likely, solves = given(session, SOLUTIONS)
     if session.has("mi_input"):
         brings, inputs = given(session, ("mi_input",))
         solves = inputs & (solves | (session.count(_CUES) > 0))

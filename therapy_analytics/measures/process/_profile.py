@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column
+from therapy_analytics.measures._base import INTERVAL
 from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.measures._turns import THIRDS, third_of
 
@@ -39,7 +41,8 @@ _RATE = row_column("rate", "Share of the turns with the code: n / n_turns", "pro
 _LOW = replace(
     _RATE,
     name="lo",
-    meaning="Lower end of the 95% Wilson interval of the rate; sampling error only, not the tagger's own",
+    meaning="Lower end of the 95% interval of the rate",
+    formula=INTERVAL,
     source="Wilson (1927)",
 )
 PROFILE_COLUMNS = (
@@ -50,7 +53,7 @@ PROFILE_COLUMNS = (
     row_column("n", "Those of them with the code", "count", low=0),
     _RATE,
     _LOW,
-    replace(_LOW, name="hi", meaning="Upper end of the 95% Wilson interval of the rate"),
+    replace(_LOW, name="hi", meaning="Upper end of the 95% interval of the rate"),
     row_column(
         "expected",
         "Mean probability of the code over the turns: the gap to the rate shows the tagger's own error",
@@ -73,7 +76,12 @@ def profile_rows(*sessions: AnnotatedSession) -> Rows:
     """
     codes = [profiled(session) for session in sessions]
     n_turns, n, sums = np.hstack([_sums(session, own) for session, own in zip(sessions, codes, strict=True)])
-    rate, low, high = wilsons(n, n_turns)
+    alike = [
+        session.rated.get(code, correlation_of(code))
+        for session, own in zip(sessions, codes, strict=True)
+        for code in own
+    ]
+    rate, low, high = wilsons(n, n_turns, np.repeat(alike, len(PARTS)))
     values = {
         "session_id": np.repeat(ids_of(sessions), [len(own) * len(PARTS) for own in codes]),
         "code": np.repeat(np.array([code for own in codes for code in own], dtype=object), len(PARTS)),

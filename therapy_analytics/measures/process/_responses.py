@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
+from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures._intervals import Z95, odds_ratios, wilsons
+from therapy_analytics.measures._base import INTERVAL
+from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, odds_ratios, wilsons
 from therapy_analytics.measures.process._counts import Floats, given, replies
 from therapy_analytics.measures.process._profile import ids_of, row_column
 
@@ -32,14 +36,16 @@ THERAPIST: Kinds = {
 }
 SHAPE = (len(CLIENT), len(THERAPIST))
 
+FEWEST_SESSIONS = 3
+"""Sessions with something to compare under which the pooled odds ratio has no interval."""
 _RATE = row_column("rate", "How often the therapist's answer has therapist_code after client_code: n_both / n_client")
 _RATE = replace(_RATE, unit="proportion", low=0, high=1, misleads="Codes are predictions; few turns, wide interval")
 _LOW = replace(
     _RATE,
     name="lo",
-    meaning="Lower end of the 95% Wilson interval of the rate",
-    misleads="Sampling error only: not the tagger's own, and turns of one session are taken as independent",
-    source="Wilson (1927)",
+    meaning="Lower end of the 95% interval of the rate",
+    formula=f"{INTERVAL}; of several sessions, over as many turns as tell as much as the sessions do",
+    source="Wilson (1927); Korn & Graubard (1998)",
 )
 _COUNTS = (
     row_column("n_client", "Client turns with client_code that the therapist answers", "count", low=0),
@@ -48,7 +54,7 @@ _COUNTS = (
     row_column("n_both_other", "Those of them whose answer has therapist_code", "count", low=0),
     _RATE,
     _LOW,
-    replace(_LOW, name="hi", meaning="Upper end of the 95% Wilson interval of the rate"),
+    replace(_LOW, name="hi", meaning="Upper end of the 95% interval of the rate"),
     replace(
         _RATE,
         name="base_rate",
@@ -65,16 +71,18 @@ _ODDS = replace(
     row_column("odds_ratio", "Odds of therapist_code after client_code against its odds after other client turns"),
     unit="ratio",
     low=0,
-    formula="with half a case added to each cell; empty where there is nothing to compare",
-    misleads="Over a handful of turns the interval is wide; turns of one session are not independent",
-    source="Haldane (1956), Anscombe (1956)",
+    formula=f"n_both (n_client_other - n_both_other) / ((n_client - n_both) n_both_other); empty over zero, and with "
+    f"fewer than {FEWEST} client turns or answers of either kind. Interval: exact with mid-p, widened for how alike "
+    "turns of a session are",
+    misleads="Over a handful of turns the interval is wide",
+    source="Cornfield (1956); Agresti (2013)",
 )
 _POOLED_ODDS = replace(
     _ODDS,
     meaning="Odds of therapist_code after client_code against its odds after other client turns of the same session",
     formula="Mantel and Haenszel's, a stratum a session; empty where no session has anything to compare",
-    misleads="Turns of one session are taken as independent, which they are not, so that the interval is too narrow",
-    source="Mantel & Haenszel (1959); interval: Robins, Breslow & Greenland (1986)",
+    misleads="The interval is one over sessions, with Student's t: empty where fewer than three tell anything",
+    source="Mantel & Haenszel (1959); interval: Liang (1985)",
 )
 
 
@@ -131,9 +139,19 @@ def _table(session: AnnotatedSession) -> Floats:
 def response_rows(*sessions: AnnotatedSession) -> Rows:
     """Return the rows of sessions as columns of one length, by the names of `RESPONSE_COLUMNS`."""
     counts = np.concatenate([response_counts(session).reshape(4, -1) for session in sessions], axis=1)
-    values = _described(counts) | _odds(odds_ratios(counts[1], counts[0], counts[3], counts[2]))
+    told, answered = np.tile(_correlations(), len(sessions))
+    n, both, n_other, both_other = counts
+    effect = design_effect(n + n_other, told * answered)
+    values = _described(counts, wilsons(both, n, answered)) | _odds(odds_ratios(both, n, both_other, n_other, effect))
     values["session_id"] = np.repeat(ids_of(sessions), SHAPE[0] * SHAPE[1])
     return {column.name: values[column.name] for column in RESPONSE_COLUMNS}
+
+
+@cache
+def _correlations() -> Floats:
+    """Return how alike turns are in having the codes of the client and of the therapist, (2, n_cells)."""
+    client, therapist = ([correlation_of(*codes) for codes in kinds.values()] for kinds in (CLIENT, THERAPIST))
+    return np.stack([np.repeat(client, SHAPE[1]), np.tile(therapist, SHAPE[0])])
 
 
 @dataclass(slots=True)
@@ -146,18 +164,23 @@ class Pooled:
         As `response_counts`, added up.
     n_sessions : float64 array (n_client_codes, n_therapist_codes)
         Sessions with the client code.
-    strata : float64 array (5, n_client_codes, n_therapist_codes)
-        Sums over sessions of R, S, PR, PS + QR and QS of Robins and others (1986).
+    squares : float64 array (3, n_client_codes, n_therapist_codes)
+        Sums over sessions of the squares and the product of ``n_both`` and ``n_client``.
+    strata : float64 array (9, n_client_codes, n_therapist_codes)
+        Sums over sessions of Mantel and Haenszel's R and S, of their squares and product, of sessions with either, and
+        of PR, PS + QR and QS of Robins and others (1986).
     """
 
     counts: Floats = field(default_factory=lambda: np.zeros((4, *SHAPE)))
     n_sessions: Floats = field(default_factory=lambda: np.zeros(SHAPE))
-    strata: Floats = field(default_factory=lambda: np.zeros((5, *SHAPE)))
+    squares: Floats = field(default_factory=lambda: np.zeros((3, *SHAPE)))
+    strata: Floats = field(default_factory=lambda: np.zeros((9, *SHAPE)))
 
     def add(self, counts: Floats) -> None:
         """Add the counts of one session; one at a time, so that sums do not depend on batches."""
         self.counts += counts
         self.n_sessions += counts[0] > 0
+        self.squares += _squares(counts[1], counts[0])
         self.strata += _stratum(counts)
 
 
@@ -168,7 +191,11 @@ def _stratum(counts: Floats) -> Floats:
     c, d = n - a, n_other - b
     r, s = a * d / total, b * c / total
     p, q = (a + d) / total, (b + c) / total
-    return np.stack([r, s, p * r, p * s + q * r, q * s])
+    return np.stack([r, s, *_squares(r, s), (r > 0) | (s > 0), p * r, p * s + q * r, q * s])
+
+
+def _squares(one: Floats, other: Floats) -> Floats:
+    return np.stack([one * one, one * other, other * other])
 
 
 def pooled_rows(pooled: Pooled) -> Rows:
@@ -176,27 +203,51 @@ def pooled_rows(pooled: Pooled) -> Rows:
 
     References
     ----------
-    Mantel, N., & Haenszel, W. (1959). Journal of the National Cancer Institute, 22, 719-748. Robins, J., Breslow, N., &
-    Greenland, S. (1986). Estimators of the Mantel-Haenszel variance consistent in both sparse data and large-strata
-    limiting models. Biometrics, 42, 311-323.
+    Mantel, N., & Haenszel, W. (1959). Journal of the National Cancer Institute, 22, 719-748. Liang, K.-Y. (1985). Odds
+    ratio inference with dependent data. Biometrika, 72, 678-682. Robins, J., Breslow, N., & Greenland, S. (1986).
+    Estimators of the Mantel-Haenszel variance. Biometrics, 42, 311-323. Korn, E. L., & Graubard, B. I. (1998).
+    Confidence intervals for proportions with small expected number of positive counts. Survey Methodology, 24, 193-201.
     """
-    values = _described(pooled.counts.reshape(4, -1)) | _odds(_mantel_haenszel(pooled.strata.reshape(5, -1)))
+    counts, odds = pooled.counts.reshape(4, -1), _mantel_haenszel(pooled.strata.reshape(9, -1))
+    values = _described(counts, _pooled_rates(pooled)) | _odds(odds)
     values["n_sessions"] = pooled.n_sessions.ravel().astype(np.int64)
     return {column.name: values[column.name] for column in POOLED_COLUMNS}
 
 
 def _mantel_haenszel(strata: Floats) -> tuple[Floats, Floats, Floats]:
-    r, s, pr, mixed, qs = strata
+    r, s, rr, rs, ss, n, pr, mixed, qs = strata
     told = (r > 0) & (s > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        log = np.where(told, np.log(r) - np.log(s), np.nan)
-        error = Z95 * np.sqrt(pr / (2 * r**2) + mixed / (2 * r * s) + qs / (2 * s**2))
-    return np.exp(log), np.exp(log - error), np.exp(log + error)
+        odds = np.where(told, r / s, np.nan)
+        between = n / (n - 1) * np.maximum(rr - 2 * odds * rs + odds**2 * ss, 0) / r**2
+        of_turns = pr / (2 * r**2) + mixed / (2 * r * s) + qs / (2 * s**2)
+    # Sessions that happen to be alike are not taken for surer than their turns
+    reach = np.where(n >= FEWEST_SESSIONS, np.fmax(_t(n) * np.sqrt(between), Z95 * np.sqrt(of_turns)), np.nan)
+    return odds, odds * np.exp(-reach), odds * np.exp(reach)
 
 
-def _described(counts: Floats) -> dict[str, NDArray[np.generic]]:
+def _pooled_rates(pooled: Pooled) -> tuple[Floats, Floats, Floats]:
+    """Return rates over all sessions with intervals over as many turns as tell as much as the sessions do."""
+    n, both = pooled.counts.reshape(4, -1)[:2]
+    sessions = pooled.n_sessions.ravel()
+    kk, kn, nn = pooled.squares.reshape(3, -1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = both / n
+        spread = sessions / (sessions - 1) * np.maximum(kk - 2 * rate * kn + rate**2 * nn, 0) / n**2
+        effect = np.fmax(n * spread / (rate * (1 - rate)), 1.0) * (_t(sessions) / Z95) ** 2
+    # Of one session they are the session's own
+    correlation = np.where(sessions > 1, (effect - 1) / np.maximum(n - 1, 1), _correlations()[1])
+    return wilsons(both, n, correlation)
+
+
+def _t(n: Floats) -> Floats:
+    """Return the quantile of Student's t for intervals over n sessions."""
+    return np.asarray(stdtrit(np.maximum(n - 1, 1), 0.975))
+
+
+def _described(counts: Floats, rates: tuple[Floats, Floats, Floats]) -> dict[str, NDArray[np.generic]]:
     n, both, n_other, both_other = counts
-    rate, low, high = wilsons(both, n)
+    rate, low, high = rates
     base, _, _ = wilsons(both + both_other, n + n_other)
     whole = {"n_client": n, "n_both": both, "n_client_other": n_other, "n_both_other": both_other}
     n_tables = len(n) // (SHAPE[0] * SHAPE[1])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Evidence, Value
@@ -115,14 +116,14 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, Value]:
     """Count the turns of a role that have a code, over all turns of the role.
 
     High means that the behaviour is frequent. Each rate stands beside its count, its 95%
-    sampling interval, and the rate that the tagger's probabilities imply.
+    interval, and the rate that the tagger's probabilities imply.
 
     Notes
     -----
-    The interval holds sampling error alone: what another session of the same two might show.
-    The tagger's error comes on top; where the rate and its ``_expected`` lie far apart, trust
-    neither. Turns that an outside coder did not code are left out of the rates; codes that it
-    was not asked for leave them undefined.
+    The interval speaks of the pair's way of talking: where the rate would lie had the session gone on. It is widened
+    for how alike the turns of a session are (`Code.turn_correlation`). The tagger's error comes on top; where the rate
+    and its ``_expected`` lie far apart, trust neither. Turns that an outside coder did not code are left out of the
+    rates; codes that it was not asked for leave them undefined.
 
     References
     ----------
@@ -133,10 +134,11 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, Value]:
 
 
 def _rates(session: AnnotatedSession) -> list[dict[str, Value]]:
-    shares, expected = {}, {}
+    shares, expected, correlations = {}, {}, {}
     for behaviour in _BEHAVIOURS:
         likely, hits = given(session, behaviour.codes)
         of = session.of(behaviour.role) & ~np.isnan(likely)
         shares[behaviour.column] = hits, of
+        correlations[behaviour.column] = correlation_of(*behaviour.codes)
         expected[f"{behaviour.column}_expected"] = means(session, likely, of)
-    return of_each(session, rates(session, shares) | expected)
+    return of_each(session, rates(session, shares, correlations) | expected)

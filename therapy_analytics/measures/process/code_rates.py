@@ -50,6 +50,7 @@ def code_rates(session: AnnotatedSession) -> dict[str, float]:
     The codebook's own.
     """
     values: dict[str, float] = {}
-    for code in session.rated:
-        values.update(rate(_name(code), session.decided(code), ~np.isnan(session.probabilities[code])))
+    for code, correlation in session.rated.items():
+        of = ~np.isnan(session.probabilities[code])
+        values.update(rate(_name(code), session.decided(code), of, correlation=correlation))
     return values

@@ -49,7 +49,8 @@ _SOURCE = "This package's own; interval: {}"
 _MISLEADS = (
     "Thirds are by turns, not by time. Sessions end otherwise than they begin (greeting, summing up, "
     "planning), so that "
-    "drift is no fault as such; turns are taken as independent. {}With thirteen changes a session, one of the "
+    "drift is no fault as such. The interval speaks of these turns, taken as independent: had the session gone on, "
+    "it could have swung back. {}With thirteen changes a session, one of the "
     "intervals "
     "is likely to leave out 0 by chance every other session"
 )

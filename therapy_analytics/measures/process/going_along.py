@@ -9,6 +9,7 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value, marks
+from therapy_analytics.measures._intervals import WORD_CORRELATION
 from therapy_analytics.measures._together import counted_rates, counts, of_each, rates, sums
 from therapy_analytics.measures.process._agreement import (
     Bools,
@@ -202,7 +203,7 @@ def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
         _CHALLENGED.name: (against[replies], answered),
     }
     n_praises, n_words = counts(session, np.array([session.by_turn(model_says).praises, session.n_words]) * speaks)
-    praised = counted_rates((_PRAISES.name,), n_praises[None], n_words[None], per=100)
+    praised = counted_rates((_PRAISES.name,), n_praises[None], n_words[None], per=100, correlation=WORD_CORRELATION)
     balance = {_EXPECTED.name: _balance(session, praise, against, of)}
     turns = {
         "going_along_turn": marks(of, along),

@@ -10,6 +10,7 @@ from therapy_analytics.behaviours import Code
 from therapy_analytics.language import AnnotatedSession, Lexicon
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.measures._intervals import WORD_CORRELATION
 from therapy_analytics.session import Role
 
 _ROLES: tuple[Role, Role] = ("therapist", "client")
@@ -61,5 +62,5 @@ def lexicon_use(session: AnnotatedSession) -> dict[str, float]:
         for role in _ROLES:
             of = session.of(role)
             k, n = float(np.sum(counts[of])), float(np.sum(session.n_words[of]))
-            values.update(counted_rate(_name(role, category), k, n, per=100))
+            values.update(counted_rate(_name(role, category), k, n, per=100, correlation=WORD_CORRELATION))
     return values

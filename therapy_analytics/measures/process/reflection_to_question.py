@@ -10,11 +10,14 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._intervals import ratio
 
+RATIO_CORRELATION = 0.02
+"""How alike two turns that reflect or ask are in which of the two they do, by ``benchmarks/turn_rates.py``."""
 _NAME = "reflection_to_question_ratio"
 _MISLEADS = (
     "Unstable in one session: with 24 therapist turns and a true ratio of 1, 95% of sampled ratios lie between 0.3 and "
     "3.5; rates beat ratios. MITI bands (fair 1, good 2) are printed only where the interval lies on one side"
 )
+_ENDS = "odds of the interval of the share of reflections in both, widened for how alike turns are"
 _SOURCE = "Moyers, T. B., et al. (2016). The Motivational Interviewing Treatment Integrity code (MITI 4). JSAT 65"
 
 
@@ -40,8 +43,16 @@ def _column(name: str, meaning: str, formula: str) -> Column:
             "Therapist turns with a reflection for each turn with a question (R:Q)",
             "n_therapist_reflection / n_therapist_question; undefined without a question",
         ),
-        _column(f"{_NAME}_lo", f"Lower end of the 95% interval of {_NAME}", "odds of the Wilson interval"),
-        _column(f"{_NAME}_hi", f"Upper end of the 95% interval of {_NAME}", "odds of the Wilson interval"),
+        _column(
+            f"{_NAME}_lo",
+            f"Lower end of the 95% interval of {_NAME}",
+            _ENDS,
+        ),
+        _column(
+            f"{_NAME}_hi",
+            f"Upper end of the 95% interval of {_NAME}",
+            _ENDS,
+        ),
     ]
 )
 def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
@@ -69,5 +80,6 @@ def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
     value, low, high = ratio(
         float(np.count_nonzero(session.decided("mi_reflection"))),
         float(np.count_nonzero(session.decided("mi_question"))),
+        RATIO_CORRELATION,
     )
     return {_NAME: value, f"{_NAME}_lo": low, f"{_NAME}_hi": high}

@@ -7,12 +7,21 @@ from math import inf, nan
 
 import numpy as np
 
+from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures._intervals import odds_ratios
+from therapy_analytics.measures._intervals import FEWEST, design_effect, odds_ratios
 from therapy_analytics.measures._together import counted_rates, number_of, of_each
-from therapy_analytics.measures.process._counts import Bools, Floats, Ints, advised, given, replies
+from therapy_analytics.measures.process._counts import (
+    SOLUTIONS,
+    Bools,
+    Floats,
+    Ints,
+    advised,
+    given,
+    replies,
+)
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
 _MISLEADS = (
@@ -37,6 +46,7 @@ class _Answer:
     client: tuple[str, ...]
     codes: str
     therapist: tuple[str, ...] = ()
+    """Empty for advice, which is more than codes: see `advised`."""
 
     @property
     def column(self) -> str:
@@ -88,9 +98,11 @@ def _odds_columns(main: Column) -> list[Column]:
         unit="ratio",
         high=inf,
         direction="over 1: such an answer comes more often then than otherwise",
-        formula="odds ratio with half a case added to each cell; undefined where there is nothing to compare",
+        formula="odds of the answer after such client turns / odds after the others; undefined over zero, and with "
+        f"fewer than {FEWEST} client turns or answers of either kind. Interval: exact with mid-p, widened for how "
+        "alike turns of a session are",
         misleads=f"{_MISLEADS}. Over 1 only with a lower end over 1",
-        source="Haldane (1956), Anscombe (1956)",
+        source="Cornfield (1956); Agresti (2013)",
     )
     ends = (("lo", "Lower"), ("hi", "Upper"))
     return [
@@ -143,8 +155,8 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
 
     References
     ----------
-    Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.). Guilford. Haldane, J. B. S. (1956). The
-    estimation and significance of the logarithm of a ratio of frequencies. Annals of Human Genetics, 20, 309-311.
+    Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.). Guilford. Agresti, A. (2013). Categorical
+    data analysis (3rd ed.). Wiley.
     """
     client, reply = replies(session)
     return {**session.by_session(_values), _BALANCE: _balance(session.by_turn(_table).likely, client, reply)}
@@ -162,8 +174,10 @@ def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
         np.bincount(cell, marks.ravel(), shape[0] * shape[1]).astype(np.float64).reshape(shape)
         for marks in (told * gives, told, gives, both)
     )
-    values = counted_rates(tuple(answer.column for answer in _ANSWERS), k, n)
-    odds = np.stack(odds_ratios(k, n, all_given - k, of - n), axis=1)
+    told_of = np.array([[correlation_of(*answer.client)] for answer in _ANSWERS])
+    answered = np.array([[correlation_of(*(answer.therapist or SOLUTIONS))] for answer in _ANSWERS])
+    values = counted_rates(tuple(answer.column for answer in _ANSWERS), k, n, correlation=answered)
+    odds = np.stack(odds_ratios(k, n, all_given - k, of - n, design_effect(of, told_of * answered)), axis=1)
     turns = {}
     for i, answer in enumerate(_ANSWERS):
         if answer.name in _WITH_ODDS:
