@@ -1,8 +1,8 @@
 """How often the intervals and tests of ``compare`` are right: coverage, error rates and power, by simulation.
 
 Run from the root: ``python -m benchmarks.compare_coverage [--results RESULTS]``. RESULTS is a folder that holds the
-results of annomi and hlqc (``RESULTS/annomi/sessions.csv``): with it, real sessions are drawn too, and the power is shown
-by the number of measures that are tested together.
+results of annomi and hlqc (``RESULTS/annomi/sessions.csv``): with it, real sessions are drawn too, and
+the power is shown by the number of measures that are tested together.
 """
 
 from __future__ import annotations

@@ -105,8 +105,8 @@ def mixed_difference(y: Floats, own: Bools, levels: Ints) -> tuple[float, float,
 
     def parts(ratio: float) -> tuple[Floats, Floats, float]:
         """Return the inverse of I + ratio J, the covariance of the effects over the residual variance, and that."""
-        inverse: Floats = np.linalg.inv(np.eye(len(y)) + ratio * same)
-        covariance: Floats = np.linalg.inv(design.T @ inverse @ design)
+        inverse = np.asarray(np.linalg.inv(np.eye(len(y)) + ratio * same), dtype=np.float64)
+        covariance = np.asarray(np.linalg.inv(design.T @ inverse @ design), dtype=np.float64)
         left = y - design @ (covariance @ (design.T @ (inverse @ y)))
         return inverse, covariance, float(left @ inverse @ left) / (len(y) - 2)
 
