@@ -164,7 +164,7 @@ def compare(
         Names, patterns (``therapist_*_rate``), families (``process``, ``core``, ...), or ``all``. By
         default the measures of which a check on real sessions says that they are supported or weak.
     options : CompareOptions, optional
-        Clusters, which sessions, draws, seed.
+        Clusters, which sessions, permutations, seed.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def compare(
     >>> frame["therapist_question_rate"] = [0.1, 0.2, 0.3, 0.4, 0.44, 0.62, 0.45, 0.61, 0.7, 0.71, 0.72, 0.8, 0.9, 0.95]
     >>> row = compare(frame, by="counselor").table.iloc[0]
     >>> round(float(row["difference"]), 3), round(float(row["p"]), 4), row["p_method"]
-    (-0.373, 0.001, 'permutation, exact')
+    (-0.387, 0.0033, 'permutation, exact')
     """
     options = options or CompareOptions()
     if options.permutations < 1_000:
