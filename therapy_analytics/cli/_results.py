@@ -77,11 +77,12 @@ def compare(
         Path, typer.Option(help="Folder for what is found. An earlier comparison of the same results is replaced.")
     ] = Path("comparison"),
     replace: Replace = False,
-    draws: Annotated[
-        int, typer.Option(help="How often sessions are drawn anew to find the intervals: more is steadier and slower.")
+    permutations: Annotated[
+        int,
+        typer.Option(help="Random permutations where there are too many to count all: more is steadier and slower."),
     ] = 10_000,
     seed: Annotated[
-        int, typer.Option(min=0, help="Number that these draws begin from: the same number gives the same intervals.")
+        int, typer.Option(min=0, help="Random seed of the permutations: the same number gives the same p.")
     ] = 0,
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw a figure for each family of measures.")
@@ -97,8 +98,13 @@ def compare(
 
     os.umask(0o077)
     options = CompareOptions(
-        cluster=cluster, where=tuple(where or ()), draws=draws, seed=seed, allow_mixed=allow_mixed, gold=gold
-    )  # fmt: skip
+        cluster=cluster,
+        where=tuple(where or ()),
+        permutations=permutations,
+        seed=seed,
+        allow_mixed=allow_mixed,
+        gold=gold,
+    )
     try:
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
         found.write(out, plots=plots, replace=replace, on_before=_say)

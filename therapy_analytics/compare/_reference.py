@@ -11,9 +11,9 @@ import pandas as pd
 from therapy_analytics import references
 from therapy_analytics.compare._groups import Bools, Grouped
 from therapy_analytics.compare._statistics import with_findings
-from therapy_analytics.compare._tests import Effect, Summary, effect, findable, summary, t_test
+from therapy_analytics.compare._tests import Effect, Summary, across_all, effect, findable, summary, t_test
 
-QUANTILES = ("q05", "q25", "median", "q75", "q95")
+QUANTILES = ("q05", "q25", "session_median", "q75", "q95")
 PLACES = (
     "below its 5th percentile",
     "in its lowest quarter",
@@ -38,7 +38,7 @@ def profiles_for(tagger: str) -> tuple[pd.DataFrame | None, str]:
 def reference_rows(data: Grouped, profiles: pd.DataFrame) -> pd.DataFrame:
     """Return rows as of ``groups.csv`` for the groups of reference."""
     known = {one.name: one for one in data.measures}
-    rows = profiles[profiles["measure"].isin(list(known))].rename(columns={"n": "n_sessions"})
+    rows = profiles[profiles["measure"].isin(list(known))].rename(columns={"median": "session_median"})
     return rows.assign(
         kind="reference",
         family=[known[name].family for name in rows["measure"]],
@@ -64,7 +64,9 @@ def against_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFra
     table = pd.DataFrame(found)
     if table.empty:
         return table
-    return with_findings(table)
+    table = table.assign(p_adjusted=across_all(table["p"].to_numpy(dtype=np.float64)))
+    sure = (table["difference_lo"] > 0) | (table["difference_hi"] < 0)
+    return with_findings(table.assign(differs=(table["p_adjusted"] < 0.05) & sure))
 
 
 def _unit_summaries(data: Grouped, own: Bools) -> dict[str, Summary]:
@@ -76,9 +78,9 @@ def _unit_summaries(data: Grouped, own: Bools) -> dict[str, Summary]:
 def _row(own: pd.Series, units: Summary, row: dict[str, Any], data: Grouped) -> dict[str, Any]:
     evidence = next(one.evidence for one in data.measures if one.name == row["measure"])
     other = float(row["mean"]), float(row["sd"]), int(row["n_sessions"])
-    sides = {key: own[key] for key in own.index if str(key).startswith(("n_", "mean", "median"))}
+    sides = {key: own[key] for key in own.index if str(key).startswith(("n_", "mean", "session_"))}
     size = effect(units, other)
-    against = {f"{key}_against": row.get(key) for key in ("n_sessions", "mean", "median")}
+    against = {f"{key}_against": row.get(key) for key in ("n_sessions", "mean", "session_median")}
     ends = {f"mean_against_{end}": row.get(f"mean_{end}") for end in ("lo", "hi")}
     return {
         "measure": row["measure"],
@@ -93,8 +95,7 @@ def _row(own: pd.Series, units: Summary, row: dict[str, Any], data: Grouped) -> 
         "n_clusters_against": row["n_sessions"],
         **_tested(units, other),
         **_sizes(size, units, other),
-        "median_difference": float(own["median"]) - float(row["median"]),
-        "reference_place": _place(float(own["median"]), row),
+        "reference_place": _place(float(own["session_median"]), row),
         "tested": "summaries",
     }
 

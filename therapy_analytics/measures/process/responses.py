@@ -95,7 +95,7 @@ def _odds_columns(main: Column) -> list[Column]:
         main,
         name=name,
         meaning=f"Odds of {main.name.removesuffix('_rate')} against the odds after the client's other turns",
-        unit="ratio",
+        unit="odds ratio",
         high=inf,
         direction="over 1: such an answer comes more often then than otherwise",
         formula="odds of the answer after such client turns / odds after the others; undefined over zero, and with "
