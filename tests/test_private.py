@@ -89,7 +89,7 @@ ends = {
     ),
     "report": tanalyze("report", "r", "--out", "r/report.html"),
     "compare": tanalyze("compare", "r", "--by", "site", "--measures", "core", "--draws", "1000", "--out", "compared"),
-    "agree": tanalyze("agree", "r", "codes.csv", "--draws", "9", "--out", "agreed"),
+    "agree": tanalyze("agree", "r", "codes.csv", "--out", "agreed"),
     "train": tanalyze("train", "codes.csv", "coded", "--cold", *beside, "--only", "own_greets", "--out", "model"),
     "export": max(tanalyze("export", "r", "--to", form, "--out", "exported") for form in ("parquet", "stata")),
     "convert": max(tanalyze("convert", "talks", "--to", to, "--out", f"converted_{to}") for to in ("csv", "vtt")),
