@@ -191,7 +191,7 @@ def _agreement(machine: Machine, people: Gold, epsilon: float, recipe: dict[str,
     cluster_of, clustered_by = machine.clusters(sessions)
     found = coded(machine, people, cluster_of)
     rates, alt_test = rates_table(found), alternative_table(found, epsilon)
-    codes = codes_table(found).join(winning_rates(alt_test), on="code")
+    codes = codes_table(found).join(winning_rates(alt_test, found), on="code")
     of_sessions = sessions_table(rates, cluster_of)
     notes = (*people.notes, clusters_in_words(clustered_by, len(set(cluster_of.values()))))
     facts = Facts(machine.recipe, notes, epsilon, recipe)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ FALSE_DISCOVERIES = 0.05
 PASSES = 0.5
 BLOCK = 10
 """Turns of a block, where there are too few clusters to take them as what is independent."""
+RATES = ("n_coders_tested", "winning_rate", "winning_rate_blocks", "winning_rate_constant", "advantage")
 COLUMNS = (
     *("code", "coder", "epsilon", "n_turns", "n_blocks", "machine_advantage", "coder_advantage"),
     *("p", "p_blocks", "wins", "wins_blocks"),
@@ -52,24 +54,35 @@ def alternative_table(found: Sequence[Coded], epsilon: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(COLUMNS))
 
 
-def winning_rates(table: pd.DataFrame) -> pd.DataFrame:
+def winning_rates(table: pd.DataFrame, found: Sequence[Coded]) -> pd.DataFrame:
     """Return the winning rates of each code, by its name.
 
     ``n_coders_tested``, the share of them against whom the machine wins (``winning_rate``, ``winning_rate_blocks``),
     and its mean advantage over them (``advantage``: the paper's average advantage probability). A machine with a
-    winning rate of `PASSES` or more may stand for a coder.
+    winning rate of `PASSES` or more may stand for a coder, unless one that gives each turn the commonest value would
+    pass as well (``winning_rate_constant``): of a rare code that shows nothing.
     """
     tested = table[table["p"].notna()]
+    if tested.empty:
+        return pd.DataFrame(columns=list(RATES), index=pd.Index([], dtype=object), dtype=np.float64)
+    same = alternative_table([_constant(one) for one in found], float(tested["epsilon"].iloc[0]))
     group = tested.groupby("code", sort=False)
     rates = pd.DataFrame(
         {
             "n_coders_tested": group.size(),
             "winning_rate": group["wins"].mean(),
             "winning_rate_blocks": group["wins_blocks"].mean(),
+            "winning_rate_constant": same.groupby("code")["wins"].mean(),
             "advantage": group["machine_advantage"].mean(),
         }
     )
     return rates[rates["n_coders_tested"] >= FEWEST_CODERS]
+
+
+def _constant(one: Coded) -> Coded:
+    """Return the code with a machine that gives every turn the value that people give most."""
+    commonest = np.bincount(one.people[one.people >= 0], minlength=len(one.values)).argmax()
+    return replace(one, machine=np.where(one.machine >= 0, commonest, -1))
 
 
 def _of_code(one: Coded, epsilon: float) -> pd.DataFrame:

@@ -26,7 +26,7 @@ VARIED = 3
 _CODER_COLUMN = re.compile(r"(?:coder|annotator|rater|human|expert)[ _]?\w{1,12}")
 _SEVERAL = re.compile(r"[;|,]")
 MISSING, ZERO, UNSURE, ONE = 0, 1, 2, 3
-REPEATED, LONGEST = 3, 24
+REPEATED, LONGEST, MOST_NAMED = 3, 24, 12
 LISTED = (
     "Only turns that the table lists count. Somebody who corrects a machine looks most where it errs: on such turns "
     "alone agreement is lower than on all."
@@ -57,14 +57,16 @@ class Reading:
         shown = sorted(label for label, n in self.strange.items() if n >= REPEATED and len(label) <= LONGEST)
         said = []
         if self.strange:
-            named = f", among them {', '.join(shown[:12])}" if shown else ""
+            named = f", among them {', '.join(shown[:MOST_NAMED])}" if shown else ""
             said.append(f"{counted(len(self.strange), 'label')} of no code of the machine{named}.")
         crosswalked = sorted(self.crosswalked & derived)
         if crosswalked:
             said.append(
                 f"Taken from labels of another codebook that mean the same, or contain it: {', '.join(crosswalked)}."
             )
-        return said + ([f"Columns left out: {', '.join(self.passed)}."] if self.passed else []) + self.remarks
+        more = f" and {len(self.passed) - MOST_NAMED} more" if len(self.passed) > MOST_NAMED else ""
+        passed = [f"Columns left out: {', '.join(self.passed[:MOST_NAMED])}{more}."] if self.passed else []
+        return said + passed + self.remarks
 
     def listed(self, rows: pd.DataFrame, coder: pd.Series) -> Iterator[Block]:
         """Read a row for each turn and code, with the value: what is not listed is not coded."""

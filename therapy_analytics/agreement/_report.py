@@ -238,7 +238,14 @@ def _alternative(codes: pd.DataFrame, epsilon: float) -> str:
         f"advantage {_short(row['advantage'])}"
         for row in _records(tested)
     ]
-    passed = tested.loc[tested[["winning_rate", "winning_rate_blocks"]].min(axis=1) >= PASSES, "code"]
+    passes = tested[["winning_rate", "winning_rate_blocks"]].min(axis=1) >= PASSES
+    constant = tested["winning_rate_constant"] >= PASSES
+    passed, open_ = tested.loc[passes & ~constant, "code"], tested.loc[passes & constant, "code"]
+    nothing = (
+        f" Nothing is shown of {', '.join(open_)}: a machine that gives every turn the commonest value passes as well."
+        if len(open_)
+        else ""
+    )
     return (
         f"Alternative-annotator test (Calderon, Reichart & Dror, 2025), epsilon {_short(epsilon)} (.2 is recommended "
         "beside experts, .15 beside trained coders, .1 beside crowd workers). Winning rate: the share of coders whom "
@@ -246,7 +253,7 @@ def _alternative(codes: pd.DataFrame, epsilon: float) -> str:
         f"discovery rate 5 %); in brackets with turns taken as dependent within clusters, or of fewer than "
         f"{FEWEST_CLUSTERS} clusters within blocks of {BLOCK} successive turns. Advantage: the share of turns on which "
         f"it agrees with as many of them or more. {'; '.join(rates)}. By both rates at least {_short(PASSES)}, so that "
-        f"the machine may stand for one more coder: {', '.join(passed) or 'none'}."
+        f"the machine may stand for one more coder: {', '.join(passed) or 'none'}.{nothing}"
     )
 
 
