@@ -2,10 +2,10 @@
 
 ``python -m benchmarks.agreement DATA [--unseen UNSEEN.csv [--tagger fast]] [--results FOLDER]`` prints the report on
 the three sessions that ten people coded, and the winning rates of the alternative-annotator test there. DATA is the
-folder of research corpora. The turns are those of FOLDER, as ``tanalyze run --quotes`` wrote it, else the fast tagger's. The
-shipped taggers have learned from these sessions; ``UNSEEN.csv`` (as ``tools/unseen_codes.py`` writes it: columns
-``source``, ``session``, ``turn``, ``role`` and ``accurate_mi_question``, ..., as probabilities of models that had not
-seen the recording) gives the figures that count.
+folder of research corpora. The turns are those of FOLDER, as ``tanalyze run --quotes`` wrote it, else the fast
+tagger's. The shipped taggers have learned from these sessions; ``UNSEEN.csv`` gives the figures that count. It is as
+``tools/unseen_codes.py`` writes it: columns ``source``, ``session``, ``turn``, ``role`` and ``accurate_mi_question``,
+..., as probabilities of models that had not seen the recording.
 """
 
 from __future__ import annotations
@@ -62,11 +62,13 @@ def winning(turns: pd.DataFrame, people: pd.DataFrame) -> str:
     """Return winning rates at each epsilon, by turns, by blocks and of a constant, and the advantage, as a table."""
     rates = [f"winning rate at {one}, by blocks, of the commonest value" for one in EPSILONS]
     rows = [["code", "coders", "turns", *rates, "advantage"]]
-    found = [agreement(turns, people, epsilon=one).codes for one in EPSILONS]
+    found = [agreement(turns, people, epsilon=one).codes.set_index("code") for one in EPSILONS]
+    rates_of = [one[list(RATES)].to_dict("index") for one in found]
     tested = found[0][found[0]["winning_rate"].notna()]
-    for at, row in tested.iterrows():
-        rates = [", ".join(f"{one.at[at, name]:.1f}" for name in RATES) for one in found]
-        about = [str(row["code"]), f"{row['n_coders_tested']:.0f}", str(row["n_turns_shared"])]
+    for row in tested.reset_index().to_dict("records"):
+        code = row["code"]
+        rates = [", ".join(f"{float(one[code][name]):.1f}" for name in RATES) for one in rates_of]
+        about = [str(code), f"{row['n_coders_tested']:.0f}", str(row["n_turns_shared"])]
         rows.append([*about, *rates, f"{row['advantage']:.2f}"])
     return markdown(rows)
 

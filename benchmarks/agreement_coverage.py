@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.agreement_coverage [RUNS]`` simulates coded sessions and prints, for each number of sessions and
 counselors, the coverage of nominal 95 % intervals of kappa: percentiles of a bootstrap of sessions, as it was, and the
-jackknife over clusters, as it is; then of the other coefficients, and the bias of the calibration error.
+jackknife over clusters, as it is; then of the other coefficients, the same where counselors differ twice as much, and
+the bias of the calibration error.
 
 Sessions have 20 to 80 turns. How common the code is differs between sessions, how often the machine errs between
 sessions and, where a counselor has several sessions, between counselors: normal on the logit scale, with the standard
@@ -26,6 +27,7 @@ from therapy_analytics.agreement import _coefficients as co
 Floats = NDArray[np.float64]
 LAYOUTS = ((5, 1), (6, 1), (8, 1), (12, 1), (20, 1), (40, 1), (5, 4), (6, 3), (8, 3), (12, 3), (20, 2))
 """Clusters, and sessions of each: of one session the cluster is the session, of more it is the counselor."""
+STRONG = ((5, 4), (8, 3), (20, 2))
 PREVALENCES = (0.05, 0.1, 0.2, 0.5)
 OTHERS = {
     "AC1": co.ac1,
@@ -117,15 +119,19 @@ def drawn(rng: np.random.Generator, tables: Floats, truth: float) -> float:
     return hits / len(tables)
 
 
-def rows_of(runs: int) -> list[list[str]]:
-    """Return the table: kappa before and now, by prevalence, and the range of the other coefficients."""
+def rows_of(runs: int, layouts: Sequence[tuple[int, int]] = LAYOUTS, sd: float = 0.75) -> list[list[str]]:
+    """Return the table: kappa before and now, by prevalence, and the range of the other coefficients.
+
+    `sd` is the standard deviation between counselors.
+    """
     head = ["sessions, counselors", *(f"kappa at {one}: before, now" for one in PREVALENCES), *OTHERS]
     rows = [head]
-    for n_clusters, each in LAYOUTS:
+    for n_clusters, each in layouts:
         kappas: list[str] = []
         others: dict[str, list[float]] = {name: [] for name in OTHERS}
         for prevalence in PREVALENCES:
-            case = Case(n_clusters, each, prevalence, specificity=0.85 if prevalence == 0.5 else 0.95)
+            specificity = 0.85 if prevalence == 0.5 else 0.95
+            case = Case(n_clusters, each, prevalence, specificity=specificity, sd_counselor=sd)
             sessions, truth = simulated(np.random.default_rng(n_clusters), runs, case, by_session=True)
             tables = sessions.reshape(runs, n_clusters, each, 2, 2).sum(axis=2)
             true = float(co.kappa(truth))
@@ -175,9 +181,17 @@ def _short(share: float) -> str:
 
 
 def main(runs: Sequence[str]) -> str:
-    """Return both tables as Markdown."""
+    """Return the tables as Markdown."""
     n = int(runs[0]) if runs else 1000
-    return f"{markdown(rows_of(n))}\n\n{markdown(calibration(min(n, 300)))}"
+    strong = rows_of(n, STRONG, sd=1.5)
+    return "\n\n".join(
+        [
+            markdown(rows_of(n)),
+            "Counselors who differ twice as much:",
+            markdown(strong),
+            markdown(calibration(min(n, 300))),
+        ]
+    )
 
 
 if __name__ == "__main__":
