@@ -62,7 +62,6 @@ def test_a_code_that_words_tell_is_learnt_and_one_of_chance_is_left_out(learnt: 
     greets, luck = row(learnt, "own_greets"), row(learnt, "own_luck")
     assert greets["kappa"] == 1
     assert np.isnan(greets["kappa_lo"])  # all sessions agree wholly: of how much others vary, nothing is known
-    assert luck["kappa_lo"] <= luck["kappa"] <= luck["kappa_hi"]
     assert abs(luck["kappa"]) < 0.3
     assert abs(luck["auc"] - 0.5) < 0.2
 

@@ -57,7 +57,7 @@ def summary(codes: pd.DataFrame, facts: Facts) -> list[str]:
     width = max((len(str(code)) for code in codes["code"]), default=0)
     for row in _records(codes):
         people = ""
-        if row["n_human_pairs"]:
+        if not pd.isna(row["human_kappa_mean"]):
             low, high = _short(row["human_kappa_min"]), _short(row["human_kappa_max"])
             people = f"; people with each other {low} to {high}, machine with them {_short(row['machine_kappa_mean'])}"
         said = str(row["note"]) or f"kappa {figure(row, 'kappa')}, AC1 {figure(row, 'ac1')}"
