@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 Floats = NDArray[np.float64]
 Coefficient = Callable[[Floats], Floats]
@@ -191,7 +191,7 @@ def jackknife(
     n = len(left_out)
     if n < FEWEST_CLUSTERS or np.isnan(left_out).any() or np.isnan(value):
         return np.nan, np.nan
-    reach = stats.t.ppf((1 + level) / 2, n - 1) * np.sqrt((n - 1) / n * ((left_out - value) ** 2).sum())
+    reach = special.stdtrit(n - 1, (1 + level) / 2) * np.sqrt((n - 1) / n * ((left_out - value) ** 2).sum())
     low, high = bounds or (value - 1, value + 1)
     if reach < 1e-12 or min(value - low, high - value) < 1e-12:
         return np.nan, np.nan
