@@ -1,14 +1,16 @@
 """How far the tagger agrees with AnnoMI's coders, beside how far these agree with each other.
 
-``python -m benchmarks.agreement DATA [UNSEEN.csv]`` prints the report on the three sessions that ten people coded, then
-the time that the statistics of all sessions take. DATA is the folder of research corpora. The shipped
-tagger has learned from these sessions; ``UNSEEN.csv`` (columns ``source``, ``session``, ``turn``, ``role`` and
-``accurate_mi_question``, ..., as probabilities of models that had not seen the recording) gives the figures that count.
+``python -m benchmarks.agreement DATA [--unseen UNSEEN.csv [--tagger fast]] [--results FOLDER]`` prints the report on
+the three sessions that ten people coded, and the winning rates of the alternative-annotator test there. DATA is the
+folder of research corpora. The turns are those of FOLDER, as ``tanalyze run --quotes`` wrote it, else the fast
+tagger's. The shipped taggers have learned from these sessions; ``UNSEEN.csv`` gives the figures that count. It is as
+``tools/unseen_codes.py`` writes it: columns ``source``, ``session``, ``turn``, ``role`` and ``accurate_mi_question``,
+..., as probabilities of models that had not seen the recording.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from pathlib import Path
 
@@ -17,6 +19,7 @@ import pandas as pd
 
 import therapy_analytics as ta
 from benchmarks._corpora import FAST
+from benchmarks._markdown import markdown
 from therapy_analytics.agreement import agreement
 
 CODES = (
@@ -30,9 +33,11 @@ CODES = (
 )
 MANY = ("27", "56", "130")
 """Sessions that ten people coded, of those that are here; AnnoMI's authors report on seven."""
+EPSILONS = (0.1, 0.15, 0.2)
+RATES = ("winning_rate", "winning_rate_blocks", "winning_rate_constant")
 
 
-def unseen_turns(turns: pd.DataFrame, path: Path, prefix: str = "accurate") -> pd.DataFrame:
+def unseen_turns(turns: pd.DataFrame, path: Path, prefix: str) -> pd.DataFrame:
     """Return the turns with probabilities by models that had not seen them; as many are coded as these expect.
 
     The file has AnnoMI's turns in the order of the sessions; those of a session are matched by number where there are
@@ -43,7 +48,9 @@ def unseen_turns(turns: pd.DataFrame, path: Path, prefix: str = "accurate") -> p
     table["session_id"] = table["session"].astype(str).str.removeprefix("annomi ")
     keys = ["session_id", "turn", "role"]
     names = {f"{prefix}_{code}": f"p_{code}" for code in CODES}
-    found = turns[[*keys, "text"]].merge(table[[*keys, *names]].rename(columns=names), on=keys, how="left")
+    found = turns[[*keys, "text", "source_group"]].merge(
+        table[[*keys, *names]].rename(columns=names), on=keys, how="left"
+    )
     for code in CODES:
         p = found[f"p_{code}"]
         cut = np.nanquantile(p, 1 - np.nanmean(p))  # as many as the probabilities expect
@@ -51,22 +58,46 @@ def unseen_turns(turns: pd.DataFrame, path: Path, prefix: str = "accurate") -> p
     return found
 
 
-def main(data: Path, unseen: Path | None = None) -> str:
+def winning(turns: pd.DataFrame, people: pd.DataFrame) -> str:
+    """Return winning rates at each epsilon, by turns, by blocks and of a constant, and the advantage, as a table."""
+    rates = [f"winning rate at {one}, by blocks, of the commonest value" for one in EPSILONS]
+    rows = [["code", "coders", "turns", *rates, "advantage"]]
+    found = [agreement(turns, people, epsilon=one).codes.set_index("code") for one in EPSILONS]
+    rates_of = [one[list(RATES)].to_dict("index") for one in found]
+    tested = found[0][found[0]["winning_rate"].notna()]
+    for row in tested.reset_index().to_dict("records"):
+        code = row["code"]
+        rates = [", ".join(f"{float(one[code][name]):.1f}" for name in RATES) for one in rates_of]
+        about = [str(code), f"{row['n_coders_tested']:.0f}", str(row["n_turns_shared"])]
+        rows.append([*about, *rates, f"{row['advantage']:.2f}"])
+    return markdown(rows)
+
+
+def main() -> str:
     """Return the report on the sessions that ten people coded, and how long all sessions take."""
-    path = data / "annomi" / "annomi.csv"
-    turns = ta.analyze(ta.read(path), quotes=True, tagger=FAST).turns
-    if unseen is not None:
-        turns = unseen_turns(turns, unseen)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--unseen", type=Path)
+    parser.add_argument("--tagger", default="accurate", choices=("accurate", "fast"))
+    parser.add_argument("--results", type=Path)
+    options = parser.parse_args()
+    path = options.data / "annomi" / "annomi.csv"
+    analysis = ta.load(options.results) if options.results else ta.analyze(ta.read(path), quotes=True, tagger=FAST)
+    turns = analysis.turns.merge(analysis.sessions[["session_id", "source_group"]], on="session_id")
+    kind = f"{options.results or 'the fast tagger'}, which has seen the recordings"
+    if options.unseen is not None:
+        turns = unseen_turns(turns, options.unseen, options.tagger)
+        kind = f"models ({options.tagger}) that had not seen the recordings"
     people = pd.read_csv(path, low_memory=False)
     many = people[people["transcript_id"].astype(str).isin(MANY)]
     started = time.perf_counter()
     whole = agreement(turns, people)
     spent = time.perf_counter() - started
-    few = agreement(turns[turns["session_id"].isin(MANY)], many)
-    kind = "models that had not seen the recordings" if unseen is not None else "the fast tagger, which has seen them"
+    some = turns[turns["session_id"].isin(MANY)]
+    few = agreement(some, many)
     head = f"Coded by {kind}. All {turns['session_id'].nunique()} sessions took {spent:.1f} s.\n"
-    return "\n".join([head, *whole.summary, "", "The sessions of ten coders:", "", few.text])
+    return "\n".join([head, *whole.summary, "", "The sessions of ten coders:", "", few.text, winning(some, many)])
 
 
 if __name__ == "__main__":
-    print(main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None))
+    print(main())

@@ -45,7 +45,7 @@ def said(*words: str) -> tuple[int, str]:
 
 
 COMPARE = ("compare", "--measures", "therapist_question_rate", "--no-plots", "--permutations", "1000", "--out", "o")
-AGREE = ("agree", "--no-plots", "--draws", "20", "--out", "o")
+AGREE = ("agree", "--no-plots", "--out", "o")
 EXPORT = ("export", "--out", "o")
 
 

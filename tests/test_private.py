@@ -93,7 +93,7 @@ ends = {
     "compare": tanalyze(
         "compare", "r", "--by", "site", "--measures", "core", "--permutations", "1000", "--out", "compared"
     ),
-    "agree": tanalyze("agree", "r", "codes.csv", "--draws", "9", "--out", "agreed"),
+    "agree": tanalyze("agree", "r", "codes.csv", "--out", "agreed"),
     "train": tanalyze("train", "codes.csv", "coded", "--cold", *beside, "--only", "own_greets", "--out", "model"),
     "export": max(tanalyze("export", "r", "--to", form, "--out", "exported") for form in ("parquet", "stata")),
     "convert": max(tanalyze("convert", "talks", "--to", to, "--out", f"converted_{to}") for to in ("csv", "vtt")),

@@ -29,17 +29,19 @@ def test_from_files_to_a_report(results, tmp_path):
     human.to_csv(tmp_path / "gold.csv", index=False)
     (tmp_path / "labels.csv").write_text("label,code\nFrage,mi_question\n", encoding="utf-8")
     out = tmp_path / "out"
-    done = invoke(results, tmp_path / "gold.csv", "--map", tmp_path / "labels.csv", "--out", out, "--draws", 50)
+    done = invoke(results, tmp_path / "gold.csv", "--map", tmp_path / "labels.csv", "--out", out, "--epsilon", 0.2)
     assert done.exit_code == 0, done.output
     assert "Of 72 rows of the human codes 72 were matched to a turn, by session and turn." in done.output
     assert "mi_question" in done.output
     assert "agreement.md (to cite)" in done.output
-    assert {"codes.csv", "pairs.csv", "agreement.md", "confusion.png"} <= {path.name for path in out.iterdir()}
+    assert {"codes.csv", "pairs.csv", "agreement.md", "confusion.png", "alt_test.csv"} <= {
+        path.name for path in out.iterdir()
+    }
     assert pd.read_csv(out / "codes.csv")["n_turns"].tolist() == [36]
 
 
 def test_the_codes_of_the_transcripts_need_no_file(results, tmp_path):
-    done = invoke(results, "--out", tmp_path / "out", "--no-plots", "--draws", 20)
+    done = invoke(results, "--out", tmp_path / "out", "--no-plots")
     assert done.exit_code == 0, done.output
     assert "columns gold_... of turns.csv" in done.output
     assert not list((tmp_path / "out").glob("*.png"))

@@ -21,7 +21,7 @@ from therapy_analytics.writers import WRITERS
 
 ROOMS = (
     ("errors",),
-    ("registry", "session", "verbs", "cells", "private", "arrow", "printable", "third_party"),
+    ("registry", "session", "verbs", "cells", "clusters", "private", "arrow", "printable", "third_party"),
     ("readers",),
     ("outputs",),
     ("writers",),

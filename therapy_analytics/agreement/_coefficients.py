@@ -1,24 +1,26 @@
-"""Coefficients of agreement from tables of counts, for one table or thousands at once.
+"""Coefficients of agreement from tables of counts, and their intervals over clusters.
 
 A table is (..., K, K): rows are the reference's values, columns the other's. The libraries (scikit-learn, statsmodels,
-krippendorff, irrCAC) take one table at a time, and 2,000 resamples of every pair and code would take
-them minutes; tests hold these formulas to the libraries' figures.
+krippendorff, irrCAC) take one table at a time; an interval needs a table for each cluster left out, of every pair and
+code. Tests hold these formulas to the libraries' figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 Floats = NDArray[np.float64]
 Coefficient = Callable[[Floats], Floats]
-DRAWS = 2000
-FEWEST_SESSIONS = 5
-"""Of fewer sessions a bootstrap says nothing of others like them: no interval."""
-MOST_UNDEFINED = 0.05
+Ints = NDArray[np.int64]
+FEWEST_CLUSTERS = 5
+"""Of fewer clusters no interval holds for others like them: none is given."""
+FEWEST_TURNS = 30
+"""Of fewer turns kappa, AC1 and alpha move by tenths with a single turn: they are not given."""
+BINS = 10
 
 
 def over(top: Floats, bottom: Floats) -> Floats:
@@ -89,82 +91,186 @@ def alpha(coincidences: Floats) -> Floats:
     return 1 - over((n - 1) * observed, expected)
 
 
-def tables_of(
-    first: NDArray[np.int64], second: NDArray[np.int64], session: NDArray[np.int64], shape: tuple[int, int]
-) -> Floats:
-    """Count pairs of values by session.
+def tables_of(first: Ints, second: Ints, cluster: Ints, shape: tuple[int, int]) -> Floats:
+    """Count pairs of values by cluster.
 
     Parameters
     ----------
     first, second : int array (n,)
         Values from 0; units without one (-1) are left out.
-    session : int array (n,)
+    cluster : int array (n,)
         From 0.
     shape : tuple of int
-        Number of sessions, number of values.
+        Number of clusters, number of values.
 
     Returns
     -------
-    float array (n_sessions, K, K)
+    float array (n_clusters, K, K)
     """
     n, k = shape
     known = (first >= 0) & (second >= 0)
-    place = (session[known] * k + first[known]) * k + second[known]
+    place = (cluster[known] * k + first[known]) * k + second[known]
     return np.bincount(place, minlength=n * k * k).reshape(n, k, k).astype(np.float64)
 
 
-def coincidences_of(values: NDArray[np.int64], session: NDArray[np.int64], shape: tuple[int, int]) -> Floats:
-    """Return Krippendorff's coincidences by session (n_sessions, K, K), of values (n_units, n_coders), -1 for none."""
+def coincidences_of(values: Ints, cluster: Ints, shape: tuple[int, int]) -> Floats:
+    """Return Krippendorff's coincidences by cluster (n_clusters, K, K), of values (n_units, n_coders), -1 for none."""
     n, k = shape
     counts = (values[:, :, None] == np.arange(k)).sum(axis=1).astype(np.float64)
     several = counts.sum(axis=1) > 1
-    counts, session = counts[several], session[several]
+    counts, cluster = counts[several], cluster[several]
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(k)
     found = np.zeros((n, k, k))
-    np.add.at(found, session, pairs / (counts.sum(axis=1) - 1)[:, None, None])
+    np.add.at(found, cluster, pairs / (counts.sum(axis=1) - 1)[:, None, None])
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Resampling:
-    """Bootstrap of whole sessions: how often each session is in each draw.
+def _least_agreement(rows: Floats, columns: Floats) -> Floats:
+    """Return the least share of equal units that two distributions of values (..., K) allow."""
+    return np.asarray(np.maximum(0.0, (rows + columns - 1).max(axis=-1)))
 
-    Attributes
+
+def _least_kappa(table: Floats) -> float:
+    rows, columns = (table.sum(axis=axis) / table.sum() for axis in (-1, -2))
+    chance = (rows * columns).sum()
+    return float(over(_least_agreement(rows, columns) - chance, 1 - chance))
+
+
+def _least_ac1(table: Floats) -> float:
+    share = (table.sum(axis=-1) + table.sum(axis=-2)) / 2 / table.sum()
+    chance = (share * (1 - share)).sum() / (len(table) - 1)
+    return float(over(-chance, 1 - chance))
+
+
+def _least_alpha(coincidences: Floats) -> float:
+    values = coincidences.sum(axis=-1)
+    n = values.sum()
+    observed = n * (1 - _least_agreement(values / n, values / n))
+    return float(1 - over((n - 1) * observed, n**2 - (values**2).sum()))
+
+
+LEAST: Mapping[Coefficient, Callable[[Floats], float]] = {kappa: _least_kappa, ac1: _least_ac1, alpha: _least_alpha}
+"""The least that a coefficient can be where its range depends on how common the values are; 0 for all others."""
+
+
+def jackknife(
+    value: float, left_out: Floats, bounds: tuple[float, float] | None = (0.0, 1.0), level: float = 0.95
+) -> tuple[float, float]:
+    """Return the interval of a figure over clusters: Student's t with the jackknife's standard error.
+
+    Parameters
     ----------
-    seed, draws : int
-        The same sessions get the same draws, so that differences between coefficients are of one resample.
+    value : float
+        The figure of all clusters.
+    left_out : float array (n_clusters,)
+        The figure without each of them.
+    bounds : tuple of float or None
+        The least and the most that it can be: the interval is then symmetrical in the logit of the figure between
+        them, so that it stays within. None for differences: symmetrical as it stands.
+    level : float
+        How often it should hold the figure of all such clusters, between 0 and 1.
+
+    Returns
+    -------
+    tuple of float
+        Its ends. nan with fewer than `FEWEST_CLUSTERS` clusters, where the figure is undefined without one of them,
+        and where all clusters agree wholly (nothing varies, or the figure is one of its bounds): then nothing is known
+        of how much others would vary.
+
+    References
+    ----------
+    Efron, B., & Stein, C. (1981). The jackknife estimate of variance. Annals of Statistics, 9, 586-596. Cameron, A. C.,
+    & Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. Journal of Human Resources, 50, 317-372
+    (t with clusters less one degrees of freedom).
+
+    Examples
+    --------
+    >>> [round(end, 2) for end in jackknife(0.8, np.array([0.78, 0.79, 0.8, 0.81, 0.82]))]
+    [0.71, 0.87]
     """
-
-    seed: int = 0
-    draws: int = DRAWS
-
-    def weights(self, n_sessions: int) -> Floats:
-        """Return weights (draws, n_sessions): multinomial counts of n sessions drawn with replacement."""
-        rng = np.random.default_rng([self.seed, n_sessions])
-        return rng.multinomial(n_sessions, np.full(n_sessions, 1 / n_sessions), size=self.draws).astype(np.float64)
-
-    def draw(self, per_session: Floats) -> Floats:
-        """Return the sums over sessions in each draw, of counts (n_sessions, ...)."""
-        flat = per_session.reshape(len(per_session), -1)
-        return (self.weights(len(flat)) @ flat).reshape(self.draws, *per_session.shape[1:])
-
-    def estimate(self, coefficient: Coefficient, per_session: Floats) -> tuple[float, float, float]:
-        """Return a coefficient of all sessions with its 95 % percentile interval.
-
-        No interval (nan) with fewer than `FEWEST_SESSIONS` sessions that hold anything, or where more than
-        one draw in 20 leaves the coefficient undefined.
-        """
-        held = per_session[per_session.reshape(len(per_session), -1).sum(axis=1) > 0]
-        value = float(coefficient(held.sum(axis=0)))
-        if len(held) < FEWEST_SESSIONS:
-            return value, np.nan, np.nan
-        return value, *percentiles(coefficient(self.draw(held)))
-
-
-def percentiles(draws: Floats) -> tuple[float, float]:
-    """Return the 2.5th and 97.5th percentile of the draws that are defined, nan where too many are not."""
-    known = draws[~np.isnan(draws)]
-    if len(known) < (1 - MOST_UNDEFINED) * len(draws):
+    n = len(left_out)
+    if n < FEWEST_CLUSTERS or np.isnan(left_out).any() or np.isnan(value):
         return np.nan, np.nan
-    low, high = np.percentile(known, [2.5, 97.5])
-    return float(low), float(high)
+    reach = special.stdtrit(n - 1, (1 + level) / 2) * np.sqrt((n - 1) / n * ((left_out - value) ** 2).sum())
+    low, high = bounds or (value - 1, value + 1)
+    if reach < 1e-12 or min(value - low, high - value) < 1e-12:
+        return np.nan, np.nan
+    if bounds is None:
+        return float(value - reach), float(value + reach)
+    share = (value - low) / (high - low)
+    reach /= (high - low) * share * (1 - share)
+    ends = special.expit(special.logit(share) + np.array([-reach, reach]))
+    return float(low + (high - low) * ends[0]), float(low + (high - low) * ends[1])
+
+
+def estimate(
+    coefficient: Coefficient, clusters: Floats, *, bounded: bool = True, level: float = 0.95
+) -> tuple[float, float, float]:
+    """Return a coefficient of all clusters with its interval over clusters (see `jackknife`).
+
+    Parameters
+    ----------
+    coefficient : callable
+        Of sums of counts (..., *shape).
+    clusters : float array (n_clusters, *shape)
+        The counts of each cluster; those that hold nothing are left out.
+    bounded : bool
+        Whether it lies between its least value (`LEAST`) and 1; differences do not.
+    level : float
+        Of the interval.
+    """
+    held = clusters[(clusters != 0).reshape(len(clusters), -1).any(axis=1)]
+    total = held.sum(axis=0)
+    value = float(coefficient(total))
+    if len(held) < FEWEST_CLUSTERS:
+        return value, np.nan, np.nan
+    least = LEAST[coefficient](total) if coefficient in LEAST else 0.0
+    bounds = (least, 1.0) if bounded else None
+    return value, *jackknife(value, coefficient(np.round(total - held, 9)), bounds, level)
+
+
+def bins_of(p: Floats) -> Ints:
+    """Return the bin of each probability (n,): about equally many in each of `BINS`, equal probabilities together."""
+    edges = np.percentile(p, np.linspace(0, 100, BINS + 1)[1:-1])
+    return np.searchsorted(edges, p)
+
+
+def calibration_error(p: Floats, truth: Floats, cluster: Ints) -> tuple[float, float, float]:
+    """Return the calibration error with its 95 % interval over clusters.
+
+    The root of the mean squared distance between probability and share, over bins of about equally many units. A
+    distance that comes of few units is no error: from each square its sampling variance is taken (over clusters where
+    a bin is in `FEWEST_CLUSTERS` or more, else over units), so that perfect probabilities give 0 on average.
+
+    Parameters
+    ----------
+    p, truth : float array (n,)
+        Probabilities, and what people gave (0, 1, or the share of people who gave the code).
+    cluster : int array (n,)
+        From 0.
+
+    References
+    ----------
+    Kumar, A., Liang, P., & Ma, T. (2019). Verified uncertainty calibration. Advances in Neural Information Processing
+    Systems, 32 (the debiased estimator).
+    """
+    if not len(p):
+        return np.nan, np.nan, np.nan
+    gap, ones = p - truth, np.ones(len(p))
+    sums = np.zeros((int(cluster.max()) + 1, BINS, 3))
+    np.add.at(sums, (cluster, bins_of(p)), np.column_stack([ones, gap, gap**2]))
+    n, gaps = sums[..., 0], sums[..., 1]
+    moments = np.stack([n, gaps, sums[..., 2], gaps**2, gaps * n, n**2, n > 0], axis=-1)
+    ends = np.clip(estimate(_squared_error, moments, bounded=False), 0.0, 1.0)
+    return float(np.sqrt(ends[0])), float(np.sqrt(ends[1])), float(np.sqrt(ends[2]))
+
+
+def _squared_error(moments: Floats) -> Floats:
+    """Return the debiased squared calibration error of sums over clusters (..., bins, 7)."""
+    n, gap, squares, gap_squared, crossed, n_squared, clusters = np.moveaxis(moments, -1, 0)
+    mean = over(gap, n)
+    over_units = over(squares - n * mean**2, n * (n - 1))
+    spread = gap_squared - 2 * mean * crossed + mean**2 * n_squared
+    over_clusters = over(clusters * spread, (clusters - 1) * n**2)
+    variance = np.where(clusters >= FEWEST_CLUSTERS, over_clusters, over_units)
+    return over(np.nansum(n * (mean**2 - variance), axis=-1), n.sum(axis=-1))

@@ -203,29 +203,36 @@ def _values(
         blocks = list(reading.listed(rows, coder))
     else:
         blocks = list(reading.columns(rows, coder))
-    values = _resolved(blocks, place)
+    values, derived = _resolved(blocks, place)
     values = _of_their_role(values, machine)
     sets = _sets(reading.exclusive, values, place, machine)
-    return values, _of_their_role(sets, machine), reading.notes()
+    return values, _of_their_role(sets, machine), reading.notes(derived)
 
 
-def _resolved(blocks: Sequence[Block], place: Ints) -> pd.DataFrame:
-    """Put columns and rows together: of columns a definite word counts more than an open one, of rows a yes does."""
+def _resolved(blocks: Sequence[Block], place: Ints) -> tuple[pd.DataFrame, set[str]]:
+    """Put columns and rows together; return the values, and the codes of which some are derived.
+
+    A coder's own word on a code always wins: derived values fill only codes of which the coder says nothing anywhere.
+    Of several columns a definite word counts more than an open one, of several rows of a turn a yes counts more.
+    """
     first = {UNSURE: 1, ZERO: 2, ONE: 3, MISSING: 0}
+    about = {"row": np.arange(len(place)), "place": place}
     frames = [
-        pd.DataFrame({"row": np.arange(len(place)), "place": place, "coder": coder, "code": code, "value": value})
-        for _, coder, codes in blocks
+        pd.DataFrame(about | {"coder": coder, "code": code, "value": value, "derived": derived})
+        for derived, coder, codes in blocks
         for code, value in codes.items()
     ]
     if not frames:
-        return pd.DataFrame({"place": [], "coder": [], "code": [], "value": []})
+        return pd.DataFrame({"place": [], "coder": [], "code": [], "value": []}), set()
     whole = pd.concat(frames, ignore_index=True)
     whole = whole[whole["value"] != MISSING].assign(rank=lambda one: one["value"].map(first))
+    whole = whole[whole["derived"] == whole.groupby(["coder", "code"])["derived"].transform("min")]
     rows = whole.groupby(["row", "place", "coder", "code"], sort=False)["rank"].max().reset_index()
     rows["value"] = rows["rank"].map({1: UNSURE, 2: ZERO, 3: ONE})
     turns = rows.groupby(["place", "coder", "code"], sort=True)["value"].max().reset_index()
     turns = turns[turns["value"] != UNSURE]
-    return turns.assign(value=(turns["value"] == ONE).astype(np.int64)).reset_index(drop=True)
+    turns = turns.assign(value=(turns["value"] == ONE).astype(np.int64)).reset_index(drop=True)
+    return turns, set(whole.loc[whole["derived"], "code"])
 
 
 def _sets(

@@ -25,6 +25,8 @@ class Meaning:
 
     Attributes
     ----------
+    own : str
+        Column of the code that the label names, whether or not the machine has it; empty where it names none.
     sure : frozenset of str
         Columns that a turn with this label has.
     unsure : frozenset of str
@@ -37,6 +39,7 @@ class Meaning:
         ``other`` or ``neutral`` where the label means that none of a role's codes fits.
     """
 
+    own: str
     sure: frozenset[str]
     unsure: frozenset[str] = frozenset()
     same: frozenset[str] = frozenset()
@@ -45,7 +48,7 @@ class Meaning:
 
 
 def _only(column: str) -> Meaning:
-    return Meaning(frozenset({column}), same=frozenset({column}))
+    return Meaning(column, frozenset({column}), same=frozenset({column}))
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Labels:
         label = slug(label)
         if label in self.own:
             code = self.own[label]
-            return self.meaning_of(code, book) if code else Meaning(frozenset())
+            return self.meaning_of(code, book) if code else Meaning("", frozenset())
         return self.meaning_of(label, book)
 
     def meaning_of(self, name: str, book: str) -> Meaning | None:
@@ -128,24 +131,24 @@ def _index() -> Mapping[str, tuple[Code, ...]]:
 
 
 def _meaning(code: Code, machine: frozenset[str]) -> Meaning:
-    """Follow the codebook: the code itself, what it is a kind of, and its bridges to other books."""
+    """Follow the codebook: the code itself, what it is a kind of, and its crosswalks to other books."""
     book = next(one for one in builtin_codebooks() if one.id == code.book)
     parents = [one for one in book.codes if one.id == code.parent]
     kinds = {one.column for one in book.codes if one.parent == code.id}
-    same = {code.column} | _bridged(code, "same")
-    above = {column for one in parents for column in {one.column} | _bridged(one, "same")}
-    wider = _bridged(code, "narrower").union(*(_bridged(one, "narrower") for one in parents))
+    same = {code.column} | _crosswalked(code, "same")
+    above = {column for one in parents for column in {one.column} | _crosswalked(one, "same")}
+    wider = _crosswalked(code, "narrower").union(*(_crosswalked(one, "narrower") for one in parents))
     sure = same | above | wider
     # Where a label overlaps with a kind of code, whether the turn has that code stays open as well.
-    near = _bridged(code, "broader", "overlaps")
+    near = _crosswalked(code, "broader", "overlaps")
     unsure = (near | _parents_of(near) | kinds) - sure
     part_of = above | (wider if code.book in EXHAUSTIVE else set())
     rest = code.group if code.group in {"other", "neutral"} else ""
     of_machine = [frozenset(columns & machine) for columns in (sure, unsure, same, part_of)]
-    return Meaning(of_machine[0], of_machine[1], of_machine[2], of_machine[3], rest)
+    return Meaning(code.column, of_machine[0], of_machine[1], of_machine[2], of_machine[3], rest)
 
 
-def _bridged(code: Code, *qualities: str) -> set[str]:
+def _crosswalked(code: Code, *qualities: str) -> set[str]:
     return {bridge.to.replace(".", "_", 1) for bridge in code.bridges if bridge.quality in qualities}
 
 

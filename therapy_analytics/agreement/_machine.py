@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.clusters import COLUMNS, cluster_column, cluster_numbers
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.loading import form_of, read_csv, read_recipe, read_turns
+from therapy_analytics.loading import form_of, read_csv, read_recipe, read_sessions, read_turns
 from therapy_analytics.tables import GOLD
 
 KEYS = ("session_id", "turn", "role")
@@ -32,11 +33,20 @@ class Machine:
         Columns of the codes.
     recipe : mapping
         Who coded, as ``run.json`` says it; empty where there is none.
+    sessions : DataFrame
+        A row a session: ``session_id``, and of `COLUMNS` those that are known, as text.
     """
 
     turns: pd.DataFrame
     codes: tuple[str, ...]
     recipe: Mapping[str, Any]
+    sessions: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"session_id": []}))
+
+    def clusters(self, coded: Sequence[str]) -> tuple[dict[str, int], str]:
+        """Return the cluster of each of these sessions, from 0, and the column that names clusters."""
+        known = pd.DataFrame({"session_id": coded}).merge(self.sessions, on="session_id", how="left").fillna("")
+        column = cluster_column(known)
+        return dict(zip(coded, cluster_numbers(known, column).tolist(), strict=True)), column
 
 
 def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
@@ -48,11 +58,19 @@ def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
         There are no results, or the table is no turns table.
     """
     if isinstance(results, Analysis):
-        return _machine(results.turns, {"tagger": results.tagger})
+        return _machine(results.turns, {"tagger": results.tagger}, results.sessions)
     if isinstance(results, pd.DataFrame):
-        return _machine(results, {})
+        return _machine(results, {}, results)
     folder = Path(results)
-    return _machine(_turns(folder), read_recipe(folder))
+    return _machine(_turns(folder), read_recipe(folder), _sessions(folder))
+
+
+def _sessions(folder: Path) -> pd.DataFrame:
+    """Return what is known of the sessions; nothing where the folder has no table of them."""
+    try:
+        return read_csv(folder / "sessions.csv") if form_of(folder) == "csv" else read_sessions(folder)
+    except BadOptionError:
+        return pd.DataFrame({"session_id": []})
 
 
 def _turns(folder: Path) -> pd.DataFrame:
@@ -74,7 +92,7 @@ def _kept(columns: Sequence[str]) -> list[str]:
     return [name for name in columns if name in _KEPT or name.startswith(GOLD) or name in codes]
 
 
-def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Machine:
+def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any], sessions: pd.DataFrame) -> Machine:
     missing = [name for name in KEYS if name not in frame.columns]
     codes = tuple(str(name) for name in frame.columns if f"p_{name}" in frame.columns)
     if missing or not codes:
@@ -88,12 +106,20 @@ def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Machine:
     for name in ("turn", "first_row"):
         if name in turns:
             turns[name] = pd.to_numeric(turns[name], errors="coerce").fillna(-1).astype(np.int64)
-    numbers = {name: _numbers(frame[name]) for code in codes for name in (f"p_{code}", code)}
-    return Machine(pd.concat([turns, pd.DataFrame(numbers)], axis=1), codes, recipe)
+    numbers = {name: _numbers(frame[name], name) for code in codes for name in (f"p_{code}", code)}
+    known = sessions[[name for name in ("session_id", *COLUMNS) if name in sessions]].drop_duplicates("session_id")
+    known = known.astype(object).where(known.notna(), "").astype(str).apply(lambda column: column.str.strip())
+    return Machine(pd.concat([turns, pd.DataFrame(numbers)], axis=1), codes, recipe, known)
 
 
-def _numbers(column: pd.Series) -> np.ndarray:
-    return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
+def _numbers(column: pd.Series, name: str) -> np.ndarray:
+    """Return decisions and probabilities as numbers; refuse what is neither."""
+    numbers = np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
+    known = numbers[~np.isnan(numbers)]
+    if not (np.isin(known, (0, 1)) if not name.startswith("p_") else (known >= 0) & (known <= 1)).all():
+        option, wanted = "results", "probabilities from 0 to 1" if name.startswith("p_") else "0, 1 and empty cells"
+        raise BadOptionError(option, f"column {name} of the turns has other numbers than {wanted}", "Mend the table")
+    return numbers
 
 
 def with_words(machine: Machine, transcripts: Path | str) -> Machine:
@@ -120,4 +146,4 @@ def with_words(machine: Machine, transcripts: Path | str) -> Machine:
         raise BadOptionError(option, problem, f"The results have sessions such as {', '.join(sorted(known)[:6])}")
     keys = zip(machine.turns["session_id"], machine.turns["turn"], strict=True)
     texts = [said.get((session, int(turn)), "") for session, turn in keys]
-    return Machine(machine.turns.assign(text=texts), machine.codes, machine.recipe)
+    return replace(machine, turns=machine.turns.assign(text=texts))

@@ -108,7 +108,7 @@ def _plain(name: object) -> str:
 
 
 def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints, str]:
-    number = pd.to_numeric(rows[name], errors="coerce").fillna(-1).astype(np.int64)
+    number = pd.to_numeric(rows[name], errors="coerce").replace([np.inf, -np.inf], -1).fillna(-1).astype(np.int64)
     shift = int(name == "turn" and _from_one(rows["session_id"], number, turns))
     index = pd.MultiIndex.from_frame(turns[["session_id", name]])
     if not index.is_unique:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from therapy_analytics.agreement._alternative import BLOCK, PASSES
 from therapy_analytics.agreement._cells import SETS
-from therapy_analytics.agreement._coefficients import FEWEST_SESSIONS, Resampling
+from therapy_analytics.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_TURNS
 
 PACKAGES = ("therapy-analytics", "numpy", "scipy", "pandas")
 RARE = 0.1
@@ -20,11 +21,11 @@ RARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a report says beside the figures: who coded, what was matched, how intervals were drawn."""
+    """What a report says beside the figures: who coded, what was matched, epsilon of the alternative-annotator test."""
 
     recipe: Mapping[str, Any]
     notes: Sequence[str]
-    how: Resampling
+    epsilon: float
     gold: Mapping[str, Any]
 
 
@@ -38,29 +39,42 @@ def report(codes: pd.DataFrame, sessions: pd.DataFrame, facts: Facts) -> str:
         _remarks(codes),
         "## As good as another coder?",
         _beside(codes),
+        "## May the machine stand for one more coder?",
+        _alternative(codes, facts.epsilon),
         "## Rates of sessions",
         _table(sessions, _SESSIONS),
         "## How each figure was computed",
-        _methods(facts.how),
+        _methods(),
         "## Recipe",
         _recipe(facts),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def summary(codes: pd.DataFrame, notes: Sequence[str]) -> list[str]:
+def summary(codes: pd.DataFrame, facts: Facts) -> list[str]:
     """Return what a person reads after the command: what was matched, and a line for each code."""
-    lines = [*notes, ""]
+    lines = [*facts.notes, ""]
     width = max((len(str(code)) for code in codes["code"]), default=0)
     for row in _records(codes):
         people = ""
-        if row["n_human_pairs"]:
+        if not pd.isna(row["human_kappa_mean"]):
             low, high = _short(row["human_kappa_min"]), _short(row["human_kappa_max"])
             people = f"; people with each other {low} to {high}, machine with them {_short(row['machine_kappa_mean'])}"
-        said = f"kappa {figure(row, 'kappa')}, AC1 {figure(row, 'ac1')}"
+        said = str(row["note"]) or f"kappa {figure(row, 'kappa')}, AC1 {figure(row, 'ac1')}"
         score = "" if row["code"] in SETS else f", F1 {figure(row, 'f1')}"
         lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {said}{score}{people}")
-    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines()]
+    told = [_alternative(codes, facts.epsilon)] if codes["winning_rate"].notna().any() else []
+    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines(), *told]
+
+
+def clusters_in_words(column: str, n: int) -> str:
+    """Say over what the intervals are taken, and of how many."""
+    said = {
+        "session": f"{n} sessions, taken as independent (they name no counselors, recordings or clients that differ)",
+        "source_group": f"{n} recordings (source_group)",
+    }
+    few = f"; none of fewer than {FEWEST_CLUSTERS}" if n < FEWEST_CLUSTERS else ""
+    return f"Intervals are over {said.get(column, f'{n} values of {column}')}{few}."
 
 
 def _list(sentences: Sequence[str]) -> str:
@@ -102,16 +116,19 @@ METHODS = """
 - Kappa: Cohen's (1960), unweighted, two coders. AC1: Gwet's (2008), unweighted, two coders.
 - Alpha: Krippendorff's (2019) for nominal data and any number of coders, on turns that two or more people coded.
 - Precision, recall and F1 of the value 1, people being the reference.
-- ECE: expected calibration error, the mean distance between probability and share coded by most people over ten bins of
-  about equally many turns, weighted by turns.
-- ICC(2,1): two-way random effects, absolute agreement, single rater (Shrout & Fleiss, 1979; ICC(A,1) of McGraw & Wong,
-  1996, with their interval), of the machine's rate and that of most people on the same turns of each session.
-- Limits of agreement: mean difference plus and minus 1.96 standard deviations; intervals by Student's t with standard
-  error s sqrt(1/n + 1.96^2 / (2(n - 1))) (Bland & Altman, 1999). Sessions with few coded turns spread them.
-- Other intervals in brackets: 95 % percentile intervals of a bootstrap of whole sessions, {draws} draws, seed
-  {seed}; none with fewer than {fewest} sessions, or where more than one draw in 20 leaves the figure undefined. They
-  hold for other sessions, not for other coders.
-- Machine less people: mean kappa of the machine with each person less the mean kappa of pairs of people, same draws.
+- No kappa, AC1 or alpha of fewer than {turns} turns: a single turn would move them by tenths.
+- ECE: calibration error, the root of the mean squared distance between probability and share coded by most people over
+  ten bins of about equally many turns, each square less its sampling variance over clusters (Kumar, Liang & Ma, 2019),
+  so that perfect probabilities give 0 on average.
+- ICC(2,1): two-way random effects, absolute agreement, single rater (Shrout & Fleiss, 1979), of the machine's rate and
+  that of most people on the same turns of each session.
+- Limits of agreement: mean difference plus and minus 1.96 standard deviations (Bland & Altman, 1986). Sessions with few
+  coded turns spread them.
+- Intervals in brackets, 95 %: over clusters as said above, Student's t with clusters less one degrees of freedom and
+  the jackknife's standard error (each cluster left out in turn; Efron & Stein, 1981), taken in the logit of the figure
+  between the least that it can be and 1, differences as they stand. None with fewer than {fewest} clusters, where one
+  cluster alone defines a figure, or where all clusters agree wholly. They hold for other clusters, not other coders.
+- Machine less people: mean kappa of the machine with each person less the mean kappa of pairs of people, same turns.
 - Within the range of people: the machine's mean kappa lies between the lowest and the highest kappa of two people. Of
   few turns that range is wide; look at the difference and its interval as well.
 """
@@ -119,6 +136,7 @@ _CODES = {
     "code": "code",
     "n_turns": "turns",
     "n_sessions": "sessions",
+    "n_clusters": "clusters",
     "n_reference": "people: yes",
     "n_other": "machine: yes",
     "agreement": "agreement",
@@ -187,9 +205,12 @@ def _remarks(codes: pd.DataFrame) -> str:
     if tied:
         which = ", ".join(f"{code} {n}" for code, n in tied.items())
         said.append(f"Turns on which people were tied are left out: {which}.")
-    few = codes[codes["n_sessions"] < FEWEST_SESSIONS]
+    few = codes[codes["n_clusters"] < FEWEST_CLUSTERS]
     if len(few):
-        said.append(f"No interval with fewer than {FEWEST_SESSIONS} sessions: {', '.join(few['code'])}.")
+        said.append(f"No interval over fewer than {FEWEST_CLUSTERS} clusters: {', '.join(few['code'])}.")
+    short = codes[codes["note"] != ""]
+    if len(short):
+        said.append(f"No kappa, AC1 or alpha of fewer than {FEWEST_TURNS} turns: {', '.join(short['code'])}.")
     return _list(said)
 
 
@@ -207,9 +228,38 @@ def _beside(codes: pd.DataFrame) -> str:
     )
 
 
-def _methods(how: Resampling) -> str:
+def _alternative(codes: pd.DataFrame, epsilon: float) -> str:
+    """Say for which codes the machine passes the alternative-annotator test."""
+    tested = codes[codes["winning_rate"].notna()]
+    if tested.empty:
+        return f"Not tested: that takes three coders who share {FEWEST_TURNS} turns or more."
+    rates = [
+        f"{row['code']} {_short(row['winning_rate'])} ({_short(row['winning_rate_blocks'])}), "
+        f"advantage {_short(row['advantage'])}"
+        for row in _records(tested)
+    ]
+    passes = tested[["winning_rate", "winning_rate_blocks"]].min(axis=1) >= PASSES
+    constant = tested["winning_rate_constant"] >= PASSES
+    passed, open_ = tested.loc[passes & ~constant, "code"], tested.loc[passes & constant, "code"]
+    nothing = (
+        f" Nothing is shown of {', '.join(open_)}: a machine that gives every turn the commonest value passes as well."
+        if len(open_)
+        else ""
+    )
+    return (
+        f"Alternative-annotator test (Calderon, Reichart & Dror, 2025), epsilon {_short(epsilon)} (.2 is recommended "
+        "beside experts, .15 beside trained coders, .1 beside crowd workers). Winning rate: the share of coders whom "
+        "the machine may replace, for it agrees with the remaining coders as often as they do, less epsilon (false "
+        f"discovery rate 5 %); in brackets with turns taken as dependent within clusters, or of fewer than "
+        f"{FEWEST_CLUSTERS} clusters within blocks of {BLOCK} successive turns. Advantage: the share of turns on which "
+        f"it agrees with as many of them or more. {'; '.join(rates)}. By both rates at least {_short(PASSES)}, so that "
+        f"the machine may stand for one more coder: {', '.join(passed) or 'none'}.{nothing}"
+    )
+
+
+def _methods() -> str:
     sets = " and ".join(f"{name} ({', '.join((*codes, rest))})" for name, (codes, rest) in SETS.items())
-    return METHODS.format(sets=sets, draws=f"{how.draws:,}", seed=how.seed, fewest=FEWEST_SESSIONS).strip()
+    return METHODS.format(sets=sets, turns=FEWEST_TURNS, fewest=FEWEST_CLUSTERS).strip()
 
 
 def _recipe(facts: Facts) -> str:

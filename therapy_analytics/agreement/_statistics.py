@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from therapy_analytics.agreement import _coefficients as co
 from therapy_analytics.agreement._cells import SETS
-from therapy_analytics.agreement._coefficients import Floats, Resampling
+from therapy_analytics.agreement._coefficients import FEWEST_TURNS, Floats, Ints
 from therapy_analytics.agreement._gold import Gold
 from therapy_analytics.agreement._machine import Machine
 
-Ints = NDArray[np.int64]
 MACHINE, MAJORITY = "machine", "majority"
-BINS = 10
 BINARY: Mapping[str, co.Coefficient] = {
     "agreement": co.percent_agreement,
     "kappa": co.kappa,
@@ -28,6 +26,8 @@ BINARY: Mapping[str, co.Coefficient] = {
     "f1": co.f1,
 }
 NOMINAL: Mapping[str, co.Coefficient] = {name: BINARY[name] for name in ("agreement", "kappa", "ac1")}
+BEYOND_CHANCE = ("kappa", "ac1")
+TOO_FEW = f"no kappa, AC1 or alpha: fewer than {FEWEST_TURNS} turns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,11 @@ class Coded:
     p : float array (n_turns,)
         Its probability of a single code; nan for sets.
     session : int array (n_turns,)
-        From 0.
-    n_sessions : int
-        Of these turns.
+        Place of its session in `names`.
+    names : tuple of str
+        The sessions of these turns.
+    cluster : int array (n_turns,)
+        The turn's cluster, from 0: what is independent of one another.
     """
 
     code: str
@@ -61,7 +63,13 @@ class Coded:
     machine: Ints
     p: Floats
     session: Ints
-    n_sessions: int
+    names: tuple[str, ...]
+    cluster: Ints
+
+    @property
+    def n_clusters(self) -> int:
+        """Return how many clusters there are."""
+        return int(self.cluster.max(initial=-1)) + 1
 
     @property
     def majority(self) -> Ints:
@@ -77,24 +85,28 @@ class Coded:
         return np.asarray(((self.people >= 0).sum(axis=1) > 1) & (self.machine >= 0))
 
     def tables(self, first: Ints, second: Ints) -> Floats:
+        """Return counts of pairs of values by cluster (n_clusters, K, K)."""
+        return co.tables_of(first, second, self.cluster, (self.n_clusters, len(self.values)))
+
+    def tables_by_session(self, first: Ints, second: Ints) -> Floats:
         """Return counts of pairs of values by session (n_sessions, K, K)."""
-        return co.tables_of(first, second, self.session, (self.n_sessions, len(self.values)))
+        return co.tables_of(first, second, self.session, (len(self.names), len(self.values)))
 
     def coincidences(self, values: Ints) -> Floats:
-        """Return Krippendorff's coincidences by session, of values (n_turns, n_coders)."""
-        return co.coincidences_of(values, self.session, (self.n_sessions, len(self.values)))
+        """Return Krippendorff's coincidences by cluster, of values (n_turns, n_coders)."""
+        return co.coincidences_of(values, self.cluster, (self.n_clusters, len(self.values)))
 
 
-def coded(machine: Machine, gold: Gold) -> list[Coded]:
+def coded(machine: Machine, gold: Gold, cluster_of: Mapping[str, int]) -> list[Coded]:
     """Return each code and set that people and the machine gave, in the order of the columns."""
     order = {code: at for at, code in enumerate((*machine.codes, *SETS))}
-    single = [_coded(machine, own, str(code)) for code, own in gold.values.groupby("code")]
-    sets = [_coded(machine, own, str(code)) for code, own in gold.sets.groupby("code")]
+    single = [_coded(machine, own, str(code), cluster_of) for code, own in gold.values.groupby("code")]
+    sets = [_coded(machine, own, str(code), cluster_of) for code, own in gold.sets.groupby("code")]
     found = [one for one in (*single, *sets) if one is not None]
     return sorted(found, key=lambda one: order[one.code])
 
 
-def _coded(machine: Machine, own: pd.DataFrame, code: str) -> Coded | None:
+def _coded(machine: Machine, own: pd.DataFrame, code: str, cluster_of: Mapping[str, int]) -> Coded | None:
     values = (*SETS[code][0], SETS[code][1]) if code in SETS else ("0", "1")
     given = _decided_set(machine, code) if code in SETS else machine.turns[code]
     if given is None:
@@ -112,7 +124,8 @@ def _coded(machine: Machine, own: pd.DataFrame, code: str) -> Coded | None:
         machine=given.fillna(-1).to_numpy(dtype=np.int64)[place],
         p=np.asarray(p, dtype=np.float64),
         session=session.astype(np.int64),
-        n_sessions=len(names),
+        names=tuple(names),
+        cluster=np.array([cluster_of[name] for name in names], dtype=np.int64)[session],
     )
 
 
@@ -129,105 +142,109 @@ def _decided_set(machine: Machine, name: str) -> pd.Series | None:
     return pd.Series(best)
 
 
-def pairs_table(found: Sequence[Coded], how: Resampling) -> pd.DataFrame:
+def pairs_table(found: Sequence[Coded]) -> pd.DataFrame:
     """Return a row for each code and two coders: the machine with each person and the majority, and people in pairs."""
-    return pd.DataFrame([row for one in found for row in _pairs(one, how)])
+    return pd.DataFrame([row for one in found for row in _pairs(one)])
 
 
-def _pairs(one: Coded, how: Resampling) -> list[dict[str, object]]:
+def _pairs(one: Coded) -> list[dict[str, object]]:
     people = dict(zip(one.coders, one.people.T, strict=True))
-    rows = [_pair(one, (name, values), (MACHINE, one.machine), how) for name, values in people.items()]
+    rows = [_pair(one, (name, values), (MACHINE, one.machine)) for name, values in people.items()]
     if len(people) > 1:
-        rows.append(_pair(one, (MAJORITY, one.majority), (MACHINE, one.machine), how))
-    return rows + [_pair(one, first, second, how) for first, second in combinations(people.items(), 2)]
+        rows.append(_pair(one, (MAJORITY, one.majority), (MACHINE, one.machine)))
+    return rows + [_pair(one, first, second) for first, second in combinations(people.items(), 2)]
 
 
-def _pair(one: Coded, first: tuple[str, Ints], second: tuple[str, Ints], how: Resampling) -> dict[str, object]:
+def _pair(one: Coded, first: tuple[str, Ints], second: tuple[str, Ints]) -> dict[str, object]:
     """Return the figures of one pair, of which the first is the reference."""
     tables = one.tables(first[1], second[1])
-    binary = one.code not in SETS
     return {
         "code": one.code,
         "kind": "machine-human" if second[0] == MACHINE else "human-human",
         "reference": first[0],
         "other": second[0],
-        **_counts(tables, binary=binary),
-        **_estimates(tables, BINARY if binary else NOMINAL, how),
+        **_counts(one, first[1], second[1]),
+        **_estimates(tables, NOMINAL if one.code in SETS else BINARY),
     }
 
 
-def _counts(tables: Floats, *, binary: bool) -> dict[str, float]:
-    whole = tables.sum(axis=0)
-    counts = {"n_turns": whole.sum(), "n_sessions": np.count_nonzero(tables.sum(axis=(1, 2)))}
-    if binary:
-        counts |= {"n_reference": whole[1].sum(), "n_other": whole[:, 1].sum(), "n_both": whole[1, 1]}
+def _counts(one: Coded, first: Ints, second: Ints) -> dict[str, float]:
+    both = (first >= 0) & (second >= 0)
+    counts = {"n_turns": both.sum(), "n_sessions": len(np.unique(one.session[both]))}
+    counts |= {"n_clusters": len(np.unique(one.cluster[both]))}
+    if one.code not in SETS:
+        counts |= {"n_reference": (first[both] == 1).sum(), "n_other": (second[both] == 1).sum()}
+        counts |= {"n_both": ((first[both] == 1) & (second[both] == 1)).sum()}
     return {name: float(value) for name, value in counts.items()}
 
 
-def _estimates(tables: Floats, wanted: Mapping[str, co.Coefficient], how: Resampling) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _estimates(tables: Floats, wanted: Mapping[str, co.Coefficient]) -> dict[str, object]:
+    """Return coefficients with their intervals; of too few turns none that is beyond chance, and a note why."""
+    few = tables.sum() < FEWEST_TURNS
+    found: dict[str, object] = {}
     for name, coefficient in wanted.items():
-        found |= _ended(name, how.estimate(coefficient, tables))
-    return found
+        found |= _ended(name, (np.nan,) * 3 if few and name in BEYOND_CHANCE else co.estimate(coefficient, tables))
+    return found | {"note": TOO_FEW if few else ""}
 
 
-def _ended(name: str, figures: tuple[float, float, float]) -> dict[str, float]:
+def _ended(name: str, figures: tuple[float, ...]) -> dict[str, float]:
     return dict(zip((name, f"{name}_lo", f"{name}_hi"), figures, strict=True))
 
 
-def codes_table(found: Sequence[Coded], how: Resampling) -> pd.DataFrame:
+def codes_table(found: Sequence[Coded]) -> pd.DataFrame:
     """Return a row for each code and set: the machine against most people, and beside what people reach together."""
-    return pd.DataFrame([_code(one, how) for one in found])
+    return pd.DataFrame([_code(one) for one in found])
 
 
-def _code(one: Coded, how: Resampling) -> dict[str, object]:
+def _code(one: Coded) -> dict[str, object]:
     majority = one.majority
     tables = one.tables(majority, one.machine)
-    binary = one.code not in SETS
     tied = ((one.people >= 0).any(axis=1)) & (majority < 0)
-    row: dict[str, object] = {"code": one.code, "n_coders": len(one.coders), **_counts(tables, binary=binary)}
+    row: dict[str, object] = {"code": one.code, "n_coders": len(one.coders), **_counts(one, majority, one.machine)}
     row["n_tied"] = int(tied.sum())
-    row |= _estimates(tables, BINARY if binary else NOMINAL, how)
-    row |= _several(one, how)
-    if binary:
-        row |= _calibration_error(one, how)
+    row |= _estimates(tables, NOMINAL if one.code in SETS else BINARY)
+    row |= _several(one)
+    if one.code not in SETS:
+        row |= _calibration(one)
     return row
 
 
-def _several(one: Coded, how: Resampling) -> dict[str, object]:
+def _several(one: Coded) -> dict[str, object]:
     """Return what people reach together, and the machine with each of them, on the turns that several coded."""
     own = one.shared
-    kept = Coded(
-        one.code,
-        one.values,
-        one.coders,
-        one.people[own],
-        one.machine[own],
-        one.p[own],
-        one.session[own],
-        one.n_sessions,
+    kept = replace(
+        one,
+        people=one.people[own],
+        machine=one.machine[own],
+        p=one.p[own],
+        session=one.session[own],
+        cluster=one.cluster[own],
     )
-    people = kept.coincidences(kept.people)
-    with_it = kept.coincidences(np.column_stack([kept.people, kept.machine]))
-    several = len(one.coders) > 1
-    blank = np.full((1, len(one.values), len(one.values)), 0.0)
     row: dict[str, object] = {"n_turns_shared": int(own.sum())}
-    row |= _ended("alpha", how.estimate(co.alpha, people if several else blank))
-    row |= _ended("alpha_with_machine", how.estimate(co.alpha, with_it if several else blank))
-    return row | _beside(kept, how)
+    given = {"alpha": kept.people, "alpha_with_machine": np.column_stack([kept.people, kept.machine])}
+    for name, values in given.items():
+        enough = own.sum() >= FEWEST_TURNS
+        row |= _ended(name, co.estimate(co.alpha, kept.coincidences(values)) if enough else (np.nan,) * 3)
+    return row | _beside(kept)
 
 
-def _beside(one: Coded, how: Resampling) -> dict[str, object]:
+def _beside(one: Coded) -> dict[str, object]:
     """Return the machine's kappa with each person and people's with each other: mean, range, and the difference."""
     n = len(one.coders)
     machine = [one.tables(values, one.machine) for values in one.people.T] if n > 1 else []
     human = [one.tables(one.people[:, i], one.people[:, j]) for i, j in combinations(range(n), 2)]
     row: dict[str, object] = {"n_human_pairs": sum(bool(pair.any()) for pair in human)}
+    machine, human = _enough(machine), _enough(human)
     for name, pairs in (("machine", machine), ("human", human)):
         row |= _range(f"{name}_kappa", np.array([co.kappa(pair.sum(axis=0)) for pair in pairs]))
-    row |= _ended("kappa_difference", _difference(machine, human, how))
+    row |= _ended("kappa_difference", _difference(machine, human))
     row["machine_is"] = _reads(row)
     return row
+
+
+def _enough(pairs: Sequence[Floats]) -> list[Floats]:
+    """Return the tables of the pairs that share enough turns for a kappa."""
+    return [pair for pair in pairs if pair.sum() >= FEWEST_TURNS]
 
 
 def _range(name: str, kappas: Floats) -> dict[str, float]:
@@ -237,19 +254,17 @@ def _range(name: str, kappas: Floats) -> dict[str, float]:
     return {f"{name}_mean": float(known.mean()), f"{name}_min": float(known.min()), f"{name}_max": float(known.max())}
 
 
-def _difference(machine: list[Floats], human: list[Floats], how: Resampling) -> tuple[float, float, float]:
-    """Return the machine's mean kappa with people less people's mean with each other, by draws of the same sessions."""
+def _difference(machine: list[Floats], human: list[Floats]) -> tuple[float, float, float]:
+    """Return the machine's mean kappa with people less people's mean with each other, of the same clusters."""
     if not machine or not human:
         return np.nan, np.nan, np.nan
     mine, theirs = np.stack(machine, axis=1), np.stack(human, axis=1)
-    held = np.concatenate([mine, theirs], axis=1)
-    held = held[held.sum(axis=(1, 2, 3)) > 0]
 
     def gap(tables: Floats) -> Floats:
         kappas = co.kappa(tables)
         return np.asarray(_mean(kappas[..., : len(machine)]) - _mean(kappas[..., len(machine) :]))
 
-    return how.estimate(gap, held) if len(held) else (np.nan, np.nan, np.nan)
+    return co.estimate(gap, np.concatenate([mine, theirs], axis=1), bounded=False)
 
 
 def _mean(kappas: Floats) -> Floats:
@@ -268,53 +283,36 @@ def _reads(row: Mapping[str, object]) -> str:
     return "above every pair of people" if mean > high else "within the range of people"
 
 
-def bins_of(p: Floats, n: int = BINS) -> Ints:
-    """Return the bin of each probability: about equally many in each, equal probabilities together."""
-    edges = np.percentile(p, np.linspace(0, 100, n + 1)[1:-1])
-    return np.searchsorted(edges, p)
-
-
-def _calibrated(one: Coded) -> tuple[Ints, Floats, Ints]:
-    """Return bin, per session and bin (n, sum of p, n positive), and the turns that are known."""
+def _calibration(one: Coded) -> dict[str, float]:
     truth = one.majority
-    known = np.flatnonzero((truth >= 0) & ~np.isnan(one.p))
-    if not len(known):
-        return np.zeros(0, dtype=np.int64), np.zeros((1, BINS, 3)), known
-    bins = bins_of(one.p[known])
-    sums = np.zeros((one.n_sessions, BINS, 3))
-    np.add.at(sums, (one.session[known], bins), np.column_stack([np.ones(len(known)), one.p[known], truth[known]]))
-    return bins, sums, known
+    known = (truth >= 0) & ~np.isnan(one.p)
+    p, given = one.p[known], truth[known].astype(np.float64)
+    brier = float(((p - given) ** 2).mean()) if len(p) else np.nan
+    return {**_ended("ece", co.calibration_error(p, given, one.cluster[known])), "brier": brier}
 
 
-def _gaps(sums: Floats) -> Floats:
-    """Return the expected calibration error of sums (..., bins, 3)."""
-    return co.over(np.abs(sums[..., 1] - sums[..., 2]).sum(axis=-1), sums[..., 0].sum(axis=-1))
-
-
-def _calibration_error(one: Coded, how: Resampling) -> dict[str, float]:
-    _, sums, known = _calibrated(one)
-    truth = one.majority[known]
-    brier = float(((one.p[known] - truth) ** 2).mean()) if len(known) else np.nan
-    return {**_ended("ece", how.estimate(_gaps, sums)), "brier": brier}
-
-
-def calibration_table(found: Sequence[Coded], how: Resampling) -> pd.DataFrame:
+def calibration_table(found: Sequence[Coded]) -> pd.DataFrame:
     """Return a row for each code and bin of probabilities: how many turns, what was expected, what people gave."""
     rows = []
     for one in (one for one in found if one.code not in SETS):
-        _, sums, _ = _calibrated(one)
-        for number in range(BINS):
-            n, p, hits = sums[:, number].sum(axis=0)
-            if n:
-                row = {"code": one.code, "bin": number + 1, "n_turns": int(n), "n_positive": int(hits), "p_mean": p / n}
-                rows.append(row | _ended("observed", how.estimate(_share, sums[:, number])))
+        truth = one.majority
+        known = (truth >= 0) & ~np.isnan(one.p)
+        p, given, cluster = one.p[known], truth[known], one.cluster[known]
+        bins = co.bins_of(p) if len(p) else np.zeros(0, dtype=np.int64)
+        for number in np.unique(bins):
+            own = bins == number
+            hits = np.zeros((int(cluster.max()) + 1, 2))
+            np.add.at(hits, cluster[own], np.column_stack([np.ones(own.sum()), given[own]]))
+            row = {"code": one.code, "bin": int(number) + 1, "n_turns": int(own.sum())}
+            row |= {"n_positive": int(given[own].sum()), "p_mean": float(p[own].mean())}
+            rows.append(row | _ended("observed", co.estimate(_share, hits)))
     return pd.DataFrame(
         rows, columns=["code", "bin", "n_turns", "n_positive", "p_mean", "observed", "observed_lo", "observed_hi"]
     )
 
 
 def _share(sums: Floats) -> Floats:
-    return co.over(sums[..., 2], sums[..., 0])
+    return co.over(sums[..., 1], sums[..., 0])
 
 
 def confusion_table(found: Sequence[Coded]) -> pd.DataFrame:

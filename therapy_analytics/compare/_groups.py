@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from therapy_analytics import clusters
 from therapy_analytics.compare._measures import Measured
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
@@ -22,8 +23,7 @@ Bools = NDArray[np.bool_]
 
 OTHERS, PAIRS, REFERENCE = "others", "pairs", "reference"
 ODDS_RATIO = "odds ratio"
-SESSION = "session"
-"""The name of the cluster where each session stands for itself."""
+SESSION = clusters.SESSION
 FEW_GROUPS = 3
 """So many groups are compared in pairs; of more, each with all others."""
 MOST_GROUPS = 100
@@ -96,7 +96,7 @@ def grouped(
     measures : sequence of Measured
         What is compared.
     by, cluster : str
-        Columns about sessions; without `cluster`, one is chosen (see `_cluster_column`).
+        Columns about sessions; without `cluster`, one is chosen (see `clusters.cluster_column`).
     where : sequence of str
         ``column=value`` or ``column!=value``; all must hold. Values may be patterns (``nair_*``).
 
@@ -115,7 +115,7 @@ def grouped(
         notes.append(f"{_sessions(int((~named).sum()))} left out: nothing stands in column {by}.")
     frame = frame[named].reset_index(drop=True)
     names, more = _compared(frame[by])
-    chosen = _cluster_column(results, frame, by) if cluster is None else cluster
+    chosen = clusters.cluster_column(frame[results.about], by) if cluster is None else cluster
     if chosen != SESSION:
         _require(results, chosen, "--cluster")
     place = {name: i for i, name in enumerate(names)}
@@ -127,7 +127,7 @@ def grouped(
         by=by,
         names=names,
         group=np.array([place.get(name, -1) for name in frame[by]], dtype=np.int64),
-        cluster=_clusters(frame, by, chosen),
+        cluster=clusters.cluster_numbers(frame, chosen, by),
         clustered_by=chosen,
         turns=frame["n_turns"].to_numpy(dtype=np.float64) if "n_turns" in frame else np.full(len(frame), np.nan),
         notes=(*notes, *more),
@@ -195,28 +195,6 @@ def _compared(column: pd.Series) -> tuple[tuple[str, ...], list[str]]:
     parts = f"; {single:,} have one session only" if single else ""
     said += f"{parts}. The {len(ordered)} largest are compared with all others; the rest is among the others."
     return tuple(sorted(ordered)), [said]
-
-
-def _cluster_column(results: Results, frame: pd.DataFrame, by: str) -> str:
-    """Choose what is independent: counselors; of one counselor, clients; else recordings, as `source_group` says."""
-
-    def usable(name: str) -> bool:
-        return name in results.about and name in frame and name != by and bool((frame[name] != "").any())
-
-    order = ("client", "source_group") if by == "counselor" else ("counselor", "source_group", "client")
-    return next((name for name in order if usable(name)), SESSION)
-
-
-def _clusters(frame: pd.DataFrame, by: str, column: str) -> Ints:
-    """Return numbers of clusters; a session without a name is one of its own, and clients belong to a counselor."""
-    if column == SESSION:
-        return np.arange(len(frame), dtype=np.int64)
-    labels = frame[column]
-    if column == "client":  # another counselor's Dana is another Dana
-        own = frame[by if by == "counselor" or "counselor" not in frame else "counselor"]
-        labels = (own + "\x1f" + labels).where(labels != "", "")
-    alone = pd.Series([f"\x1e{i}" for i in range(len(frame))])
-    return np.asarray(pd.factorize(labels.where(labels != "", alone))[0], dtype=np.int64)
 
 
 def contrasts(data: Grouped, against: str | None) -> list[Contrast]:

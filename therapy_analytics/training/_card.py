@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics import private
+from therapy_analytics.agreement._coefficients import BINS
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, load_tagger
 from therapy_analytics.behaviours._weights import FORMAT
 from therapy_analytics.behaviours.features import N_BUCKETS
@@ -25,7 +26,7 @@ from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.outputs import Made, replaced_in
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.training._groups import many
-from therapy_analytics.training._judge import BINS, Judged
+from therapy_analytics.training._judge import Judged
 
 Floats = NDArray[np.float64]
 FILES = ("model.json", "weights.npz", CODEBOOK, "scores.csv", "model_card.md")
@@ -178,14 +179,14 @@ def _card(model: dict[str, Any], scores: pd.DataFrame, about: About) -> str:
         "## How good it is",
         "",
         f"On turns of {unit} that it had not seen: five folds over {about.n_groups} {unit}. Penalty, calibration and",
-        f"threshold of each fold come from the other folds. In brackets 95% intervals, by bootstrap over {unit}.",
+        f"threshold of each fold come from the other folds. In brackets 95% intervals over {unit}.",
         "By chance kappa is 0, AUC .5, average precision the share of turns with the code.",
         "",
         *_table(learnt, about.beside),
         "",
-        f"Calibration error: mean distance of stated and true frequency over {BINS} bins of equal size; it is above 0",
-        "for a perfect model, too, the more so the fewer turns there are.",
-        "The intervals say what other draws of these sessions would give; another clinic's are another matter.",
+        f"Calibration error: root mean squared distance of stated and true frequency over {BINS} bins of equal size,",
+        "less what sampling alone adds.",
+        "The intervals are for other sessions like these; another clinic's are another matter.",
         "",
         "## What was left out",
         "",

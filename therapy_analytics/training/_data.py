@@ -59,7 +59,7 @@ class TrainOptions:
     beside : {"accurate", "fast"}
         Which tagger of the package is scored beside the new one, on the codes that both have.
     seed : int
-        Of folds and draws. The same seed and data give the same bytes.
+        Of folds. The same seed and data give the same bytes.
     """
 
     codebook: str | Path | Codebook | None = None

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.agreement import _coefficients as co
-from therapy_analytics.agreement._coefficients import Resampling
 from therapy_analytics.behaviours import Code
 from therapy_analytics.training._fit import FOLDS
 from therapy_analytics.training._groups import many
@@ -21,13 +20,10 @@ FEWEST = 20
 """So many turns with a code, and as many without, are needed to learn it."""
 FEWEST_GROUPS = 5
 """In so many sessions (or groups) at least must there be turns with it, and turns without."""
-BINS = 10
 SURE = 99.0
 """A code is kept if the lower ends of its intervals of this width are above chance: of codes that mean nothing,
 one in some hundreds is kept."""
 GRID = np.linspace(0.02, 0.9, 89)
-_ROUGH = 400
-"""Draws behind the interval of average precision, each of which holds all turns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,28 +161,31 @@ def _top(values: Floats) -> float:
     return round(float(GRID[int(smooth.argmax())]), 3)
 
 
-def figures(one: Judged, how: Resampling) -> dict[str, float]:
-    """Return the figures of a code with their 95% intervals, by bootstrap over groups.
+def figures(one: Judged) -> dict[str, float]:
+    """Return the figures of a code with their 95% intervals over groups (`co.jackknife`).
 
     ``kappa`` (chance: 0), ``f1``, ``auc`` (chance: .5), ``average_precision`` (chance: ``share``),
-    ``calibration_error`` (mean distance of stated and true frequency over ten bins of equal size), and where the
-    package's tagger has the code, its ``shipped_kappa`` on the same turns and the ``difference`` to it.
+    ``calibration_error`` (`co.calibration_error`), and where the package's tagger has the code, its ``shipped_kappa``
+    on the same turns and the ``difference`` to it.
     """
     found = _counted(one)
     if not len(one.p):
         return found
-    given, decided = (values.astype(np.int64) for values in (one.given, one.decided))
-    shape = (int(one.group.max()) + 1, 2)
-    tables = co.tables_of(given, decided, one.group, shape)
-    found |= _ended("kappa", how.estimate(co.kappa, tables)) | _ended("f1", how.estimate(co.f1, tables))
-    found |= _ended("auc", _auc(one, how)) | _ended("average_precision", _precision(one, how))
-    found |= _ended("calibration_error", how.estimate(_gaps, _bins(one)))
+    tables = _tables(one, one.decided)
+    found |= _ended("kappa", co.estimate(co.kappa, tables)) | _ended("f1", co.estimate(co.f1, tables))
+    found |= _ended("auc", _auc(one)) | _ended("average_precision", _precision(one))
+    found |= _ended("calibration_error", co.calibration_error(one.p, one.truth, one.group))
     if one.shipped is not None:
-        theirs = co.tables_of(given, one.shipped.astype(np.int64), one.group, shape)
-        found |= _ended("shipped_kappa", how.estimate(co.kappa, theirs))
-        both = np.stack([tables, theirs], axis=1)
-        found |= _ended("difference", how.estimate(_difference, both))
+        theirs = _tables(one, one.shipped)
+        found |= _ended("shipped_kappa", co.estimate(co.kappa, theirs))
+        found |= _ended("difference", co.estimate(_difference, np.stack([tables, theirs], axis=1), bounded=False))
     return found
+
+
+def _tables(one: Judged, decided: NDArray[Any]) -> Floats:
+    """Return counts of what people and a tagger gave, by group (n_groups, 2, 2)."""
+    shape = (int(one.group.max()) + 1, 2)
+    return co.tables_of(one.given.astype(np.int64), decided.astype(np.int64), one.group, shape)
 
 
 def _difference(tables: Floats) -> Floats:
@@ -209,37 +208,33 @@ def _ended(name: str, values: tuple[float, float, float]) -> dict[str, float]:
     return dict(zip((name, f"{name}_lo", f"{name}_hi"), values, strict=True))
 
 
-def kept(one: Judged, how: Resampling) -> Judged:
+def kept(one: Judged) -> Judged:
     """Say of a code whether it was found above chance; if not, why it is left out."""
     if one.why_not:
         return one
-    low = (100 - SURE) / 2
-    shape = (int(one.group.max()) + 1, 2)
-    tables = co.tables_of(one.given.astype(np.int64), one.decided.astype(np.int64), one.group, shape)
-    draws = how.draw(tables)
-    # A draw without a turn that has the code says nothing of it.
-    kappa = np.nanpercentile(np.where(draws[:, 1].sum(axis=1) > 0, co.kappa(draws), np.nan), low)
-    wins, pairs = _wins(one)
-    auc = np.nanpercentile(_drawn_auc(how.weights(shape[0]), wins, pairs), low)
-    if kappa > 0 and auc > 0.5:
+    kappa, auc = co.estimate(co.kappa, _tables(one, one.decided), level=SURE / 100), _auc(one, SURE / 100)
+    # Where all groups agree wholly there is no interval, and nothing to doubt.
+    low_kappa, low_auc = (value if value == 1 else low for value, low, _ in (kappa, auc))
+    if low_kappa > 0 and low_auc > 0.5:
         return one
-    name, value, chance = ("kappa", kappa, "0") if kappa <= 0 else ("AUC", auc, ".5")
-    why = f"cannot be told from chance: the {SURE:.0f}% interval of {name} begins at {value:.2f}, chance is {chance}"
+    name, low, chance = ("kappa", low_kappa, "0") if not low_kappa > 0 else ("AUC", low_auc, ".5")
+    begins = "is undefined" if np.isnan(low) else f"begins at {low:.2f}"
+    why = f"cannot be told from chance: the {SURE:.0f}% interval of {name} {begins}, chance is {chance}"
     return replace(one, why_not=why)
 
 
-def _auc(one: Judged, how: Resampling) -> tuple[float, float, float]:
+def _auc(one: Judged, level: float = 0.95) -> tuple[float, float, float]:
     from sklearn.metrics import roc_auc_score  # noqa: PLC0415
 
     wins, pairs = _wins(one)
-    draws = _drawn_auc(how.weights(len(pairs)), wins, pairs)
-    return float(roc_auc_score(one.given, one.p)), *co.percentiles(draws)
+    value = float(roc_auc_score(one.given, one.p))
+    return value, *co.jackknife(value, _weighted_auc(1 - np.eye(len(pairs)), wins, pairs), level=level)
 
 
 def _wins(one: Judged) -> tuple[Floats, Floats]:
     """Return by group of a turn with the code and group of one without: how often it scores higher, of how many pairs.
 
-    With these the area under the curve of any draw of groups is two products of small matrices.
+    With these the area under the curve of any weights of groups is two products of small matrices.
     """
     n = int(one.group.max()) + 1
     wins = np.zeros((n, n))
@@ -252,36 +247,24 @@ def _wins(one: Judged) -> tuple[Floats, Floats]:
     return wins, np.outer(*counts)
 
 
-def _drawn_auc(weights: Floats, wins: Floats, pairs: Floats) -> Floats:
+def _weighted_auc(weights: Floats, wins: Floats, pairs: Floats) -> Floats:
     top, bottom = (np.einsum("di,di->d", weights @ table, weights) for table in (wins, pairs))
     return co.over(top, bottom)
 
 
-def _precision(one: Judged, how: Resampling) -> tuple[float, float, float]:
+def _precision(one: Judged) -> tuple[float, float, float]:
     from sklearn.metrics import average_precision_score  # noqa: PLC0415
 
-    weights = how.weights(int(one.group.max()) + 1)[:_ROUGH, one.group]
-    return float(average_precision_score(one.given, one.p)), *co.percentiles(_drawn_precision(one, weights))
+    value = float(average_precision_score(one.given, one.p))
+    without = np.array([_weighted_precision(one, one.group != group) for group in np.unique(one.group)])
+    return value, *co.jackknife(value, without)
 
 
-def _drawn_precision(one: Judged, weights: Floats) -> Floats:
-    """Return average precision with each row of weights (draws, n), as scikit-learn has it, but all at once."""
+def _weighted_precision(one: Judged, weights: NDArray[Any]) -> float:
+    """Return average precision with weights (n,), as scikit-learn has it."""
     order = np.argsort(-one.p, kind="stable")
     last = np.flatnonzero(np.diff(one.p[order], append=np.nan) != 0)  # of turns with one probability
-    found = np.cumsum(weights[:, order], axis=1)[:, last]
-    hits = np.cumsum(weights[:, order] * one.given[order], axis=1)[:, last]
-    gained = np.diff(hits, axis=1, prepend=0.0)
-    return co.over((gained * np.nan_to_num(co.over(hits, found))).sum(axis=1), hits[:, -1])
-
-
-def _bins(one: Judged) -> Floats:
-    """Return by group and bin of probabilities: turns, what was expected, what people gave."""
-    edges = np.percentile(one.p, np.linspace(0, 100, BINS + 1)[1:-1])
-    sums = np.zeros((int(one.group.max()) + 1, BINS, 3))
-    cells: Any = (one.group, np.searchsorted(edges, one.p))
-    np.add.at(sums, cells, np.column_stack([np.ones(len(one.p)), one.p, one.truth]))
-    return sums
-
-
-def _gaps(sums: Floats) -> Floats:
-    return co.over(np.abs(sums[..., 1] - sums[..., 2]).sum(axis=-1), sums[..., 0].sum(axis=-1))
+    found = np.cumsum(weights[order].astype(np.float64))[last]
+    hits = np.cumsum((weights * one.given)[order].astype(np.float64))[last]
+    gained = np.diff(hits, prepend=0.0)
+    return float(co.over((gained * np.nan_to_num(co.over(hits, found))).sum(), hits[-1]))

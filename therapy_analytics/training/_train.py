@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.agreement._coefficients import Resampling
 from therapy_analytics.behaviours import Code, load_accurate, load_tagger
 from therapy_analytics.behaviours.features import Features, featurize
 from therapy_analytics.errors import BadOptionError
@@ -173,7 +172,6 @@ def _refuse_few(material: Material) -> None:
 
 def _train(material: Material, out: Path | None, options: TrainOptions, made: Made) -> Training:
     features = featurize(material.batch.turns, material.batch.starts)
-    how = Resampling(seed=options.seed)
     parts = [_of_role(material, features, role, options) for role in CODED]
     judged: dict[int, Judged] = {
         int(at): one for part in parts if part is not None for at, one in zip(part.at, part.judged, strict=True)
@@ -187,10 +185,10 @@ def _train(material: Material, out: Path | None, options: TrainOptions, made: Ma
         else:
             rows_of = ~np.isnan(material.labels[:, at])
             one = dataclasses.replace(one, shipped=shipped[code.column][rows_of] if code.column in shipped else None)
-            one = kept(one, how)
+            one = kept(one)
             if not one.why_not:
                 kept_codes[at] = one
-        rows.append(_row(one, how, tried=at in judged))
+        rows.append(_row(one, tried=at in judged))
     scores = pd.DataFrame(rows)
     together = [material.together.note] if material.together.note else []
     notes = (*material.notes, *together, *_more_notes(material, scores, options))
@@ -263,9 +261,9 @@ def _shipped(material: Material, codes: Sequence[Code], options: TrainOptions) -
     return {name: found.decision[:, found.names.index(name)] for name in known}
 
 
-def _row(one: Judged, how: Resampling, *, tried: bool) -> dict[str, Any]:
+def _row(one: Judged, *, tried: bool) -> dict[str, Any]:
     about = {"code": one.code.column, "role": one.code.role, "learnt": not one.why_not, "why_left_out": one.why_not}
-    return {**about, **figures(one if tried else dataclasses.replace(one, p=np.zeros(0)), how)}
+    return {**about, **figures(one if tried else dataclasses.replace(one, p=np.zeros(0)))}
 
 
 def _final(parts: Sequence[_Learnt], wanted: Mapping[int, Judged]) -> Arrays:
