@@ -96,7 +96,7 @@ def sessions(data: Path, results: Path | None, name: str) -> pd.DataFrame:
 
 
 def bare(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the core measures alone: nothing is claimed of others unless they are named, which a test of the page holds."""
+    """Return the core measures alone: nothing is claimed of others unless they are named."""
     columns = (*_BESIDE, *CORE, *(f"{name}{end}" for name in CORE for end in ("_lo", "_hi")), *map(count_name, CORE))
     return frame[[name for name in columns if name in frame]]
 

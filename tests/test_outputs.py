@@ -44,7 +44,7 @@ def said(*words: str) -> tuple[int, str]:
     return done.exit_code, " ".join(done.output.split())
 
 
-COMPARE = ("compare", "--measures", "therapist_question_rate", "--no-plots", "--draws", "1000", "--out", "o")
+COMPARE = ("compare", "--measures", "therapist_question_rate", "--no-plots", "--permutations", "1000", "--out", "o")
 AGREE = ("agree", "--no-plots", "--draws", "20", "--out", "o")
 EXPORT = ("export", "--out", "o")
 

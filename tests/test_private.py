@@ -88,7 +88,9 @@ ends = {
         tanalyze("run", "talks", "--out", "p", *fast, "--output-format", "parquet"),
     ),
     "report": tanalyze("report", "r", "--out", "r/report.html"),
-    "compare": tanalyze("compare", "r", "--by", "site", "--measures", "core", "--draws", "1000", "--out", "compared"),
+    "compare": tanalyze(
+        "compare", "r", "--by", "site", "--measures", "core", "--permutations", "1000", "--out", "compared"
+    ),
     "agree": tanalyze("agree", "r", "codes.csv", "--draws", "9", "--out", "agreed"),
     "train": tanalyze("train", "codes.csv", "coded", "--cold", *beside, "--only", "own_greets", "--out", "model"),
     "export": max(tanalyze("export", "r", "--to", form, "--out", "exported") for form in ("parquet", "stata")),

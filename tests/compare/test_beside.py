@@ -13,7 +13,7 @@ from therapy_analytics.compare import CompareOptions
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.pipeline import Writing
 
-QUICK = CompareOptions(draws=1000)
+QUICK = CompareOptions(permutations=1000)
 CODE = "mi_question"
 
 

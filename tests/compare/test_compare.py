@@ -17,7 +17,7 @@ from therapy_analytics.plots import PLOTS
 from therapy_analytics.plots.group_comparison import figure_size
 
 MEASURES = ("therapist_question_rate", "therapist_reflection_rate", "therapist_input_rate", "therapist_words_per_turn")
-FEW = CompareOptions(draws=1_000)
+FEW = CompareOptions(permutations=1_000)
 
 
 def sessions(n: int = 40, seed: int = 0, **about: object) -> pd.DataFrame:
@@ -62,7 +62,6 @@ def test_what_differs_is_found_and_said() -> None:
     assert one["n_clusters"] == 20
     assert one["mean"] - one["mean_against"] == pytest.approx(one["difference"])
     assert one["difference_lo"] < one["difference"] < one["difference_hi"] < 0
-    assert one["median_lo"] <= one["median"] <= one["median_hi"]
 
 
 def test_tests_are_of_clients_not_of_sessions() -> None:
@@ -71,13 +70,13 @@ def test_tests_are_of_clients_not_of_sessions() -> None:
     copies = pd.concat(
         [frame.assign(session_id=frame["session_id"] + f"_{i}", client=frame["session_id"]) for i in "abcde"]
     )
-    once = compare(frame, options=CompareOptions(draws=1_000, cluster="session")).table
+    once = compare(frame, options=CompareOptions(permutations=1_000, cluster="session")).table
     often = compare(copies, options=FEW).table
     assert often["n_sessions"].iloc[0] == 60
     assert often["n_clusters"].iloc[0] == 12
     assert often["p"].to_numpy() == pytest.approx(once["p"].to_numpy())
     assert often["hedges_g"].to_numpy() == pytest.approx(once["hedges_g"].to_numpy())
-    assert often["mean_lo"].to_numpy() == pytest.approx(once["mean_lo"].to_numpy(), rel=0.05)
+    assert often["mean_lo"].to_numpy() == pytest.approx(once["mean_lo"].to_numpy())
 
 
 def test_the_same_again_to_the_byte(tmp_path: Path) -> None:
@@ -88,8 +87,8 @@ def test_the_same_again_to_the_byte(tmp_path: Path) -> None:
     assert "comparison_process.png" in names
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    other = compare(frame, options=CompareOptions(draws=1_000, seed=1)).table
-    assert not np.array_equal(other["mean_lo"], compare(frame, options=FEW).table["mean_lo"])
+    other = compare(frame, options=CompareOptions(permutations=1_000, seed=1)).table
+    assert not np.array_equal(other["p"], compare(frame, options=FEW).table["p"])
 
 
 def test_the_folder_is_private_and_what_is_in_it_is_kept(tmp_path: Path) -> None:
@@ -173,7 +172,7 @@ def test_thousands_of_groups() -> None:
 
 def test_only_some_sessions_and_measures() -> None:
     frame = sessions(site=["x" if i < 30 else "y" for i in range(40)])
-    options = CompareOptions(draws=1_000, where=("site!=y",))
+    options = CompareOptions(permutations=1_000, where=("site!=y",))
     found = compare(frame, measures="therapist_*_rate", options=options)
     assert found.table["n_sessions"].iloc[0] + found.table["n_sessions_against"].iloc[0] == 30
     assert list(found.table["measure"]) == [MEASURES[0], MEASURES[1], MEASURES[2]]
@@ -209,7 +208,7 @@ def test_other_taggers_are_not_compared_unless_that_is_asked_for(tmp_path: Path)
     paths = [folder(tmp_path / "one", sessions()), folder(tmp_path / "two", sessions(seed=1), kind="accurate")]
     with pytest.raises(BadOptionError, match="accurate and fast"):
         compare(paths, options=FEW)
-    found = compare(paths, options=CompareOptions(draws=1_000, allow_mixed=True))
+    found = compare(paths, options=CompareOptions(permutations=1_000, allow_mixed=True))
     assert "Not comparable" in found.words
 
 
@@ -217,7 +216,7 @@ def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadOptionError, match=r"sessions\.csv"):
         compare(tmp_path)
     with pytest.raises(BadOptionError, match="too few"):
-        compare(sessions(), options=CompareOptions(draws=10))
+        compare(sessions(), options=CompareOptions(permutations=10))
 
 
 def test_ids_that_look_like_numbers_stay_names(tmp_path: Path) -> None:
@@ -347,7 +346,7 @@ def test_quality_is_found_from_the_machines_own_codes(corpora: Path, name: str, 
     kept = [one for one in read if one.metadata["quality_label_disputed"] != "True"]
     few = []
     for quality in ("high", "low"):
-        few += [one for one in kept if one.metadata[by] == quality and len(one.turns) < 60][:12]
+        few += [one for one in kept if one.metadata[by] == quality and len(one.turns) < 60][:16]
     frame = ta.analyze(few, tagger=ta.TaggerOptions(kind="fast")).sessions
     measures = ["therapist_input_rate", "therapist_reflection_rate", "open_question_rate"]
     found = compare(frame, by=by, measures=measures, options=FEW).table.set_index("measure")

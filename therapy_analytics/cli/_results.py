@@ -41,16 +41,17 @@ def compare(
         str | None,
         typer.Option(
             help="pairs (default of up to three groups), others (each against all others: default of more), reference "
-            "(the shipped profiles), or one of the groups.",
+            "(skilled and unskilled people), reference:NAME (one of the shipped profiles, such as gpt_5_chat), or one "
+            "of the groups.",
             show_default=False,
         ),
     ] = None,
     measures: Annotated[
         list[str] | None,
         typer.Option(
-            help="core (the eight that people ask for first), process, synchrony, alliance, all, names, or patterns "
-            "('therapist_*_rate'). May be repeated. "
-            "Default: those that a check on real sessions bears out.",
+            help="core, process, synchrony, alliance, all, names, or patterns ('therapist_*_rate'). May be repeated. "
+            "Default: core, the eight that people ask for first; share of words, questions, reflections, and advice or "
+            "information are tested, the others shown. Whatever else is named is tested.",
             show_default=False,
         ),
     ] = None,
@@ -77,11 +78,12 @@ def compare(
         Path, typer.Option(help="Folder for what is found. An earlier comparison of the same results is replaced.")
     ] = Path("comparison"),
     replace: Replace = False,
-    draws: Annotated[
-        int, typer.Option(help="How often sessions are drawn anew to find the intervals: more is steadier and slower.")
+    permutations: Annotated[
+        int,
+        typer.Option(help="Random permutations where there are too many to count all: more is steadier and slower."),
     ] = 10_000,
     seed: Annotated[
-        int, typer.Option(min=0, help="Number that these draws begin from: the same number gives the same intervals.")
+        int, typer.Option(min=0, help="Random seed of the permutations: the same number gives the same p.")
     ] = 0,
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw a figure for each family of measures.")
@@ -97,8 +99,13 @@ def compare(
 
     os.umask(0o077)
     options = CompareOptions(
-        cluster=cluster, where=tuple(where or ()), draws=draws, seed=seed, allow_mixed=allow_mixed, gold=gold
-    )  # fmt: skip
+        cluster=cluster,
+        where=tuple(where or ()),
+        permutations=permutations,
+        seed=seed,
+        allow_mixed=allow_mixed,
+        gold=gold,
+    )
     try:
         found = compare_groups(results, by=by, against=against, measures=measures, options=options)
         found.write(out, plots=plots, replace=replace, on_before=_say)

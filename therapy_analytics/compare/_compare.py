@@ -13,25 +13,26 @@ import pandas as pd
 
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._beside import Asked, More, parts
-from therapy_analytics.compare._bootstrap import FEWEST, affordable, draw
+from therapy_analytics.compare._contrasts import PERMUTATIONS
 from therapy_analytics.compare._glance import label, unit_name
-from therapy_analytics.compare._groups import REFERENCE, SESSION, Contrast, Grouped, contrasts, grouped
+from therapy_analytics.compare._groups import SESSION, Contrast, Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._models import change, with_mixed_models, within_between
-from therapy_analytics.compare._reference import against_references, profiles_for, reference_rows
+from therapy_analytics.compare._reference import against_references, is_reference, profiles_for, reference_rows
+from therapy_analytics.compare._reference_words import beside_references
 from therapy_analytics.compare._results import Results, read_results
-from therapy_analytics.compare._statistics import COLUMNS, comparison_table, groups_table, sides
-from therapy_analytics.compare._words import beside_references, findings, repeated
+from therapy_analytics.compare._statistics import COLUMNS, comparison_table, groups_table
+from therapy_analytics.compare._words import findings, repeated
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import sources_of
 
-DRAWS = 10_000
 _PACKAGES = ("numpy", "scipy", "pandas", "statsmodels")
 _MOST_NAMED = 12
 
 _Q_AND_G = (
-    "- *q* is p raised for how many comparisons were made: of those called different, about one in twenty may be "
-    "chance. *g* (Hedges) is the difference in standard deviations: .2 is small, .5 medium, .8 large."
+    "- *Adjusted p* is p for all comparisons that were made: were there no difference at all, one table in twenty "
+    "would call anything different. *g* (Hedges) is the difference in standard deviations: .2 is small, .5 medium, .8 "
+    "large."
 )
 _INTERVALS = (
     "- An interval shows what the sessions could as well have given by their sampling. It does not hold the error of "
@@ -40,6 +41,15 @@ _INTERVALS = (
 _WEAK = (
     "- *Weak measure*: in a check on real sessions it did little or no better than counting keywords. What each "
     "measure means and when it misleads stands in codebook.csv, beside sessions.csv."
+)
+
+_MACHINE = (
+    "All p-values and intervals concern the machine's codes. What people would have coded may differ: give `--gold` "
+    "with turns that people coded to see how far."
+)
+_BY_HAND = (
+    "The p-values and intervals of the comparison concern the machine's codes; the intervals under \"With the turns "
+    "that people coded\" hold for people's codes."
 )
 
 Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]
@@ -55,8 +65,8 @@ class CompareOptions:
         The column of what is independent, or ``session``; by default it is chosen.
     where : tuple of str
         ``column=value`` or ``column!=value``: only such sessions.
-    draws, seed : int
-        Of the bootstrap.
+    permutations, seed : int
+        Random permutations, where there are too many to count all.
     allow_mixed : bool
         Go on where folders were made by different taggers or versions.
     gold : Path or None
@@ -65,7 +75,7 @@ class CompareOptions:
 
     cluster: str | None = None
     where: tuple[str, ...] = ()
-    draws: int = DRAWS
+    permutations: int = PERMUTATIONS
     seed: int = 0
     allow_mixed: bool = False
     gold: Path | None = None
@@ -159,10 +169,12 @@ def compare(
         The column of groups: ``counselor``, ``source``, ``model``, or any that is known of the sessions.
     against : str, optional
         ``pairs`` (default of up to three groups), ``others`` (each against all others: the default of more),
-        ``reference`` (the shipped reference profiles), or the name of a group with which all are compared.
+        ``reference`` (the shipped profiles of skilled and unskilled people), ``reference:NAME`` (one of `GROUPS`, such
+        as a language model), or the name of a group with which all are compared.
     measures : str or sequence of str, optional
-        Names, patterns (``therapist_*_rate``), families (``process``, ``core``, ...), or ``all``. By
-        default the measures of which a check on real sessions says that they are supported or weak.
+        Names, patterns (``therapist_*_rate``), families (``process``, ...), or ``all``: whatever is named is tested.
+        By default ``core``, the eight that people ask for first; of these the share of words, questions, reflections,
+        and advice or information are tested, and the others are shown.
     options : CompareOptions, optional
         Clusters, which sessions, draws, seed.
 
@@ -178,22 +190,22 @@ def compare(
 
     Notes
     -----
-    Sessions of one client (counselor, recording) are not independent: tests and Hedges' g are of the means of such
-    clusters, and the bootstrap draws whole clusters. p is of the Mann-Whitney test; q raises it for all rows of the
-    table (Benjamini and Hochberg).
+    Sessions of one client (counselor, recording) are not independent: means, differences, intervals, tests and
+    Hedges' g are all of the means of such clusters. p is of a permutation test, p_adjusted of the same test for all
+    rows of the table (Westfall and Young): the probability of any difference so sure, were there none.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"session_id": list("abcdefghijklmn"), "counselor": 6 * ["Ann"] + 8 * ["Bo"]})
     >>> frame["therapist_question_rate"] = [0.1, 0.2, 0.3, 0.4, 0.44, 0.62, 0.45, 0.61, 0.7, 0.71, 0.72, 0.8, 0.9, 0.95]
     >>> row = compare(frame, by="counselor").table.iloc[0]
-    >>> float(row["u"]), round(float(row["rank_biserial"]), 3), round(float(row["p"]), 3), row["p_method"]
-    (2.0, -0.917, 0.003, 'exact')
+    >>> round(float(row["difference"]), 3), round(float(row["p"]), 4), row["p_method"]
+    (-0.373, 0.001, 'permutation, exact')
     """
     options = options or CompareOptions()
-    if options.draws < 1_000:
-        option = "--draws"
-        raise BadOptionError(option, f"{options.draws} are too few for the ends of an interval", "Say 1000 or more")
+    if options.permutations < 1_000:
+        option = "--permutations"
+        raise BadOptionError(option, f"{options.permutations} are too few for a p", "Say 1000 or more")
     read = read_results(results, mixed=options.allow_mixed)
     asked = [measures] if isinstance(measures, str) else measures
     data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)
@@ -213,14 +225,13 @@ def _compared(
     read: Results, data: Grouped, against: str | None, options: CompareOptions, sources: tuple[Path | Analysis, ...]
 ) -> Comparison:
     pairs = contrasts(data, against)
-    drawn = draw(data, options.draws, options.seed)
-    side = sides(data, drawn, len(data.names) + len(pairs))
-    table = with_mixed_models(comparison_table(data, pairs, side), data, pairs)
-    groups = groups_table(data, side)
+    compared = comparison_table(data, pairs, permutations=options.permutations, seed=options.seed)
+    table = with_mixed_models(compared, data, pairs)
+    groups = groups_table(data)
     # A table from memory does not say who coded it; ta.analyze takes the accurate tagger unless told otherwise.
     tagger = read.tagger if read.recipes else "accurate"
-    profiles, why_not = profiles_for(tagger)
-    if against == REFERENCE:
+    profiles, why_not = profiles_for(tagger, against)
+    if is_reference(against):
         table = _with_references(table, data, groups, profiles)
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
@@ -228,8 +239,8 @@ def _compared(
     more = tuple(
         parts(data, Asked(tagger="" if read.own_codes else tagger, aim=read.aim, sources=sources, gold=options.gold))
     )
-    recipe = _recipe(read, data, options, affordable(data, len(data.names) + len(pairs), options.draws))
-    warnings = [*read.warnings, *data.notes, *([why_not] if against == REFERENCE and why_not else [])]
+    recipe = _recipe(read, data, options)
+    warnings = [*read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
     words = _words(data, pairs, [table, within, changed], more, (warnings, recipe))
     return Comparison(
         table=table, groups=groups, within=within, change=changed, more=more, words=words, recipe=recipe,
@@ -243,10 +254,10 @@ def _with_references(
     if profiles is None:
         return table
     found = against_references(data, groups, profiles)
-    return found.reindex(columns=list(dict.fromkeys([*COLUMNS, "reference_place"])))
+    return found.reindex(columns=list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"])))
 
 
-def _recipe(read: Results, data: Grouped, options: CompareOptions, median_draws: int) -> dict[str, Any]:
+def _recipe(read: Results, data: Grouped, options: CompareOptions) -> dict[str, Any]:
     return {
         "therapy_analytics": metadata.version("therapy-analytics"),
         "python": platform.python_version(),
@@ -255,8 +266,7 @@ def _recipe(read: Results, data: Grouped, options: CompareOptions, median_draws:
         "clusters": data.clustered_by,
         "where": list(options.where),
         "measures": [one.name for one in data.measures],
-        "draws": options.draws,
-        "draws_of_medians": median_draws,
+        "permutations": options.permutations,
         "seed": options.seed,
         "taggers": [dict(one.get("tagger", {})) for one in read.recipes],
     }
@@ -274,7 +284,9 @@ def _words(
     lines += [f"- {warning}" for warning in about[0]] + ([""] if about[0] else [])
     if table.empty:
         lines += [_nothing_to_compare(data, pairs), ""]
-    lines += findings(table, data) + beside_references(table, data) + repeated(within, changed)
+    coded = _BY_HAND if any(one.name == "gold" for one in more) else _MACHINE
+    told = beside_references(table, data) if "reference_q05" in table else findings(table, data)
+    lines += [coded, "", *told, *repeated(within, changed)]
     for one in more:
         lines += [f"## {one.title}", "", one.words.strip(), ""]
     return "\n".join([*lines, *_how(data, about[1])])
@@ -303,21 +315,16 @@ def _how(data: Grouped, recipe: Mapping[str, Any]) -> list[str]:
     taggers = "; ".join(f"{t.get('kind')} {t.get('version', '')}".strip() for t in recipe["taggers"] if t) or "unknown"
     versions = ", ".join(f"{name} {version}" for name, version in recipe["packages"].items())
     test = (
-        f"- Test: Mann-Whitney U, two-sided, on {tested}; exact for small groups (column p_method). Benjamini-Hochberg "
-        "over all rows."
+        f"- Test: permutations of {tested}; the statistic is the difference of means over its standard error (column "
+        f"p_method; seed {recipe['seed']}). p_adjusted is over all rows: Westfall and Young within two groups, Tarone "
+        "across."
     )
     intervals = (
-        f"- Intervals of means and medians: {recipe['draws']:,} bootstrap draws of whole {units}"
-        f"{_fewer_for_medians(recipe)}, seed {recipe['seed']}, percentiles widened for few (Hesterberg 2015); under "
-        f"{FEWEST} {units}, Student's t for means, by the deviation of all groups, and none for medians. Column "
-        f"n_clusters counts each {one}."
+        f"- Means, differences and their intervals are over {units}, each {one} counted once: Student's t for means, "
+        "Welch's for differences, variances drawn toward those of all groups. session_mean and session_median count "
+        "each session once."
     )
     coded = f"- Coded by: {taggers}. therapy-analytics {recipe['therapy_analytics']}, Python {recipe['python']}"
     where = [f"- Only sessions with {' and '.join(recipe['where'])}."] if recipe["where"] else []
     reading = ["## How to read this", "", _Q_AND_G, _INTERVALS, _WEAK, ""]
     return [*reading, "## How it was done", "", test, intervals, f"{coded}, {versions}.", *where, ""]
-
-
-def _fewer_for_medians(recipe: Mapping[str, Any]) -> str:
-    fewer = recipe["draws_of_medians"]
-    return f" ({fewer:,} for medians)" if fewer < recipe["draws"] else ""

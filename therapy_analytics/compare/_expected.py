@@ -213,18 +213,17 @@ def _beside_amount(mean: float, low: float, high: float, row: Row) -> Beside:
     from scipy import stats  # noqa: PLC0415 (slow)
 
     at, sd, n = float(row["mean"]), float(row["sd"]), float(row["n_sessions"])
-    if not (sd > 0 and n > 1):
+    like = spread(row, 0.0) if (low, high) == (0, 1) else None
+    if not (sd > 0 and n > 1) or (low == 0 and at <= 0):
         return Beside()
     variance = sd**2 * (1 + 1 / n) * WIDER
-    if (low, high) == (0, 1):
-        like = spread(row, 0.0)
-        found, method = (stats.beta(like.a, like.b), "beta") if like is not None else (None, "")
+    found: Any
+    if like is not None:
+        found, method = stats.beta(like.a, like.b), "beta"
     elif low == 0:
         found, method = stats.gamma(at**2 / variance, scale=variance / at), "gamma"
     else:
         found, method = stats.norm(at, variance**0.5), "normal"
-    if found is None:
-        return Beside()
     p = min(1.0, 2 * min(float(found.cdf(mean)), float(found.sf(mean))))
     return Beside(p, float(found.ppf(LEVEL / 2)), float(found.isf(LEVEL / 2)), method)
 

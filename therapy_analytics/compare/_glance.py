@@ -70,7 +70,9 @@ def at_a_glance(table: pd.DataFrame, data: Grouped) -> Lines:
 def _sides(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float, float]]]:
     """Return the mean of each measure of each group with its interval; of references, the central 90% of sessions."""
     found: dict[str, dict[str, tuple[float, float, float]]] = {}
-    beside = ["mean_against_lo", "mean_against_hi"] if "reference_q05" not in table else ["reference_q05", "reference_q95"]
+    beside = (
+        ["mean_against_lo", "mean_against_hi"] if "reference_q05" not in table else ["reference_q05", "reference_q95"]
+    )
     for columns in (["group", "mean", "mean_lo", "mean_hi"], ["against", "mean_against", *beside]):
         for measure, group, *numbers in table[["measure", *columns]].itertuples(index=False):
             if group != "all others":

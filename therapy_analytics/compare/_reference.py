@@ -76,13 +76,17 @@ def against_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFra
     """
     own = groups[groups["kind"] == "group"].set_index(["group", "measure"])
     place = {one.name: j for j, one in enumerate(data.measures)}
-    rows = [{str(key): value for key, value in row.items()} for row in reference_rows(data, profiles).to_dict("records")]
+    rows = [
+        {str(key): value for key, value in row.items()} for row in reference_rows(data, profiles).to_dict("records")
+    ]
     found: list[dict[str, Any]] = []
     for i, name in enumerate(data.names):
         for row in rows:
             j = place[row["measure"]]
             held = beside(data, data.group == i, j, row) if data.measures[j].claimed else Beside()
-            found.append({"group": name, "evidence": data.measures[j].evidence} | _row(own.loc[name, row["measure"]], row, held))
+            found.append(
+                {"group": name, "evidence": data.measures[j].evidence} | _row(own.loc[name, row["measure"]], row, held)
+            )
     table = pd.DataFrame(found)
     if table.empty:
         return table

@@ -11,8 +11,8 @@ from therapy_analytics.compare._statistics import DIFFERS
 MOST_LISTED = 30
 
 _ONE_PERSON = (
-    "- A group is taken as one person: many sessions of one person tell much of this person, and nothing of how persons "
-    "differ. What 95% of such people would average follows from the sessions of the reference (column p_method)."
+    "- A group is taken as one person: many sessions of one person tell much of this person, and nothing of how "
+    "persons differ. What 95% of such people would average follows from the sessions of the reference (p_method)."
 )
 
 
@@ -24,7 +24,11 @@ def beside_references(table: pd.DataFrame, data: Grouped) -> Lines:
     n = int(table["p"].notna().sum())
     some = f"{len(found):,} of {n:,} comparisons (a measure of a group beside a reference) lie"
     none = f"None of {n:,} comparisons (a measure of a group beside a reference) lies"
-    lines = ["## In short", "", f"- {some if len(found) else none} outside of what people or models like those would show."]
+    lines = [
+        "## In short",
+        "",
+        f"- {some if len(found) else none} outside of what people or models like those would show.",
+    ]
     lines += [_ONE_PERSON, "- To be unlike a reference is not thereby better or worse.", "", *at_a_glance(table, data)]
     lines += ["## What differs", "", *(_bullet(row, data) for _, row in found[:MOST_LISTED].iterrows())]
     if len(found) > MOST_LISTED:

@@ -11,8 +11,8 @@ import pandas as pd
 from therapy_analytics.compare._glance import Lines, amount, at_a_glance, label, plain, unit_name
 from therapy_analytics.compare._groups import SESSION, Grouped
 from therapy_analytics.compare._measures import CORE, Measured
-from therapy_analytics.compare._statistics import ALIKE, CONSTANT, DIFFERS, TOO_FEW, UNCLEAR
-from therapy_analytics.compare._tests import least_p
+from therapy_analytics.compare._statistics import ALIKE, CONSTANT, DIFFERS, NOT_TESTED, TOO_FEW, UNCLEAR
+from therapy_analytics.compare._tests import least_p, least_p_paired
 
 MOST_LISTED, SOME_LISTED, FEW_CONTRASTS = 12, 5, 3
 LEANINGS = 3
@@ -68,6 +68,12 @@ def _in_short(table: pd.DataFrame, data: Grouped) -> Lines:
         )
     alike = f"{told[1]:,} {'is' if told[1] == 1 else 'are'}" if told[1] else "None is"
     lines.append(f"- {alike} shown to be alike; of {told[2]:,} these sessions cannot tell.")
+    untested = list(dict.fromkeys(table.loc[table["finding"] == NOT_TESTED, "measure"]))
+    if untested:
+        lines.append(
+            f"- Not tested, only shown: {_listed([str(one).replace('_', ' ') for one in untested])}. Whatever "
+            "`--measures` names is tested."
+        )
     return [*lines, "- More is not better and less is not worse: no number here rates anybody's work.", ""]
 
 
@@ -107,22 +113,21 @@ def _why_nothing(table: pd.DataFrame, data: Grouped) -> Lines:
     tested = table[table["p"].notna()]
     if tested.empty:
         return []
-    least = min(
-        least_p(int(n), int(k)) for n, k in zip(tested["n_clusters"], tested["n_clusters_against"], strict=True)
-    )
-    # Benjamini and Hochberg ask this of the smallest p.
-    if least <= 0.05 / len(tested):
+    able = tested.groupby(["group", "against"], sort=False).apply(_least)
+    if (able * len(able)).min() < 0.05:
         return []
     units = unit_name(data.clustered_by, 2)
     said = (
-        f"They are too few for that: groups of so few {units} can have no p below {_p(least)}, however far apart they "
-        f"lie, and {len(tested):,} comparisons at once mostly need smaller ones. More {units} would help most."
+        f"They are too few for that: groups of so few {units} can have no p below {_p(float(able.min()))}, however far "
+        f"apart they lie. More {units} would help most."
     )
-    if len(data.measures) > len(CORE):
-        said += (
-            " So would fewer measures, if you choose them before you look: `--measures core` takes the few at a glance."
-        )
     return [said, ""]
+
+
+def _least(rows: pd.DataFrame) -> float:
+    """Return the smallest p that a contrast can give, whatever its values are."""
+    n, k = rows["n_clusters"].max(), rows["n_clusters_against"].max()
+    return least_p_paired(int(n)) if str(rows["tested"].iloc[0]).startswith("paired") else least_p(int(n), int(k))
 
 
 def _bullet(row: pd.Series, data: Grouped, one: Measured) -> str:
@@ -130,8 +135,8 @@ def _bullet(row: pd.Series, data: Grouped, one: Measured) -> str:
     words = one.name.replace("_", " ")
     values = f"{amount(row['mean'], one.unit)} against {amount(row['mean_against'], one.unit)}"
     unit = f" {one.unit}" if one.unit in _SAID else ""
-    name = "q" if row["finding"] == DIFFERS else "p"
-    sure = f"{name} {'=' if row[name] >= _LEAST_SHOWN else ''} {_p(row[name])}".replace("  ", " ")
+    name, key = ("adjusted p", "p_adjusted") if row["finding"] == DIFFERS else ("p", "p")
+    sure = f"{name} {'=' if row[key] >= _LEAST_SHOWN else ''} {_p(row[key])}".replace("  ", " ")
     size = f"g = {row['hedges_g']:.1f}" if isfinite(row["hedges_g"]) else "g unknown"
     weak = (
         " *Weak measure.*" if one.evidence == "weak" else " *Untested measure.*" if one.evidence == "untested" else ""
@@ -146,6 +151,11 @@ def _how_many(row: pd.Series, data: Grouped) -> str:
     if data.clustered_by == SESSION or row["tested"] == "summaries":
         return f"{n} and {k} sessions"
     units = unit_name(data.clustered_by, 2)
+    if str(row["tested"]).startswith("paired"):
+        left_out = int(row["n_left_out"])
+        others = f"; {left_out} on one side only left out" if left_out else ""
+        one = unit_name(data.clustered_by, 1)
+        return f"{n} and {k} sessions, paired by {one}, {int(row['n_clusters'])} of them on both sides{others}"
     return f"{n} and {k} sessions of {int(row['n_clusters'])} and {int(row['n_clusters_against'])} {units}"
 
 
@@ -276,27 +286,6 @@ def _listed(names: Sequence[str]) -> str:
 
 def _n_measures(n: int) -> str:
     return f"{n:,} measure{'' if n == 1 else 's'}"
-
-
-def beside_references(table: pd.DataFrame, data: Grouped) -> Lines:
-    """Return where each group's median lies outside of most sessions of a reference."""
-    if "reference_place" not in table or table["reference_place"].isna().all():
-        return []
-    lines = ["## Beside the reference profiles", ""]
-    lines += [
-        "A group whose middle session lies beyond nine of ten reference sessions is unlike them, not thereby worse.",
-        "",
-    ]
-    for group, against, rows in _by_contrast(table[table["reference_place"].notna()]):
-        outside = rows[rows["reference_place"].isin(["below its 5th percentile", "above its 95th percentile"])]
-        names = [
-            f"{str(row['measure']).replace('_', ' ')} ({amount(row['median'], row['unit'])} against a median of "
-            f"{amount(row['median_against'], row['unit'])})"
-            for _, row in _largest(outside).iterrows()
-        ]
-        said = f"outside of it: {_listed(names)}" if names else "nothing lies outside of it"
-        lines.append(f"- {label(data, group)}, {against.replace('_', ' ')}: {said}.")
-    return [*lines, ""]
 
 
 def repeated(within: pd.DataFrame, changed: pd.DataFrame) -> Lines:

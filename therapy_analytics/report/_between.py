@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import pandas as pd
 
+from therapy_analytics.compare._expected import LEVEL
 from therapy_analytics.compare._glance import unit_name
 from therapy_analytics.compare._groups import OTHERS, SESSION, Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import FEW, choose
 from therapy_analytics.compare._reference import against_references
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._statistics import DIFFERS, comparison_table, groups_table
-from therapy_analytics.report._findings import HIGH, LEVEL, Finding, p_words
+from therapy_analytics.report._findings import HIGH, Finding, p_words
 from therapy_analytics.report._measures import Shown
 from therapy_analytics.report._words import interval, per_cent, plural
 
@@ -87,7 +89,7 @@ def _of_people(one: Shown, row: Row, data: Grouped) -> str:
 def _mean(row: Row, side: str) -> str:
     """Return the mean over clusters with its interval."""
     mean, low, high = (float(row[f"mean{side}{end}"]) for end in ("", "_lo", "_hi"))
-    return f"{per_cent(mean)} (95% interval {interval(low, high)})" if low == low else per_cent(mean)
+    return f"{per_cent(mean)} (95% interval {interval(low, high)})" if isfinite(low) else per_cent(mean)
 
 
 def _of(row: Row, side: str, data: Grouped) -> str:

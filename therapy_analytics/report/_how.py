@@ -32,6 +32,6 @@ LIMITS = (
     "Intervals hold what few turns leave open (sampling), not the machine's own errors.",
     _REFERENCES,
     "That no cue of danger was found is no sign of safety: the phrases miss much.",
-    "Synchrony has no agreed direction: more is not better. It grows with the length of turns: see its null distribution.",
+    "Synchrony has no agreed direction: more is not better. It grows with turn length: see its null distribution.",
     "What good the sessions did the client, this page cannot tell.",
 )

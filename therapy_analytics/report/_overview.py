@@ -132,7 +132,7 @@ def _of(value: Floats, high: Floats, n: Floats) -> Floats:
 
 
 def groups_json(shown: Sequence[Shown], results: Results, about: Sequence[str]) -> dict[str, list[Json]]:
-    """Return for each column of groups the mean of each group over clusters, with its 95 % interval, as compare has it."""
+    """Return for each column of groups the mean over clusters of each group, with its interval, as `compare` has it."""
     measures = [described(results, one.name) for one in shown]
     return {name: _groups(grouped(results, measures, by=name, cluster=None)) for name in about}
 
