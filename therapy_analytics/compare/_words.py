@@ -190,15 +190,25 @@ def _open(table: pd.DataFrame, data: Grouped, measures: dict[str, Measured]) -> 
     lines = ["## What cannot be told with these sessions", ""]
     if found.empty:
         return [*lines, "Nothing is left open.", ""]
+    contrasts = list(_by_contrast(found))
+    if len(contrasts) > FEW_CONTRASTS:
+        return [*lines, *_open_of_many(contrasts, data), ""]
     intro = (
-        "What is listed here may well be chance: these are the largest of many differences (common measures before "
+        "What is listed here may be nothing: these are the largest of many differences (common measures before "
         "others), and the largest are always somewhat too large. It is where to look, not what to believe."
     )
     lines += [intro, ""]
-    contrasts = list(_by_contrast(found))
-    for group, against, rows in contrasts[:MOST_CONTRASTS]:
+    for group, against, rows in contrasts:
         lines += _open_contrast(rows, data, measures, (group, against))
-    return [*lines, *_further(len(contrasts), UNCLEAR)]
+    return lines
+
+
+def _open_of_many(contrasts: Sequence[tuple[str, str, pd.DataFrame]], data: Grouped) -> Lines:
+    """Say how large a difference each group could have shown, groups of one size together."""
+    said: dict[str, list[str]] = {}
+    for group, _, rows in contrasts:
+        said.setdefault(_findable(rows, data), []).append(label(data, group))
+    return [f"- {_listed(names)}: {words}" for words, names in said.items()]
 
 
 def _open_contrast(rows: pd.DataFrame, data: Grouped, measures: dict[str, Measured], names: tuple[str, str]) -> Lines:
