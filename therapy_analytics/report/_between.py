@@ -70,8 +70,8 @@ def _of_rest(one: Shown, row: Row, data: Grouped) -> str:
     more = float(row["difference"])
     points = " to ".join(f"{100 * float(row[f'difference_{end}']):.0f}" for end in ("lo", "hi"))
     return (
-        f"{one.label}, {'more' if more > 0 else 'less'} than in the other sessions: on average {_mean(row, '')} "
-        f"({_of(row, '', data)}), against {_mean(row, '_against')} ({_of(row, '_against', data)}); a difference of "
+        f"{one.label}, {'more' if more > 0 else 'less'} than in the other sessions: on average "
+        f"{_mean(row, '', data)}, against {_mean(row, '_against', data)}; a difference of "
         f"{100 * more:.0f} points, 95% interval {points} ({_test(row, data)};"
     )
 
@@ -81,21 +81,18 @@ def _of_people(one: Shown, row: Row, data: Grouped) -> str:
     low, high = mean - float(row["difference_hi"]), mean - float(row["difference_lo"])
     return (
         f"{one.label}, {'more' if float(row['difference']) > 0 else 'less'} than skilled people: on average "
-        f"{_mean(row, '')} ({_of(row, '', data)}); of people like those who were shown as good practice, 95% would "
+        f"{_mean(row, '', data)}; of people like those who were shown as good practice, 95% would "
         f"average {interval(low, high)} ({row['p_method']} distribution of their sessions;"
     )
 
 
-def _mean(row: Row, side: str) -> str:
-    """Return the mean over clusters with its interval."""
+def _mean(row: Row, side: str, data: Grouped) -> str:
+    """Return the mean over clusters with its interval, and of how many."""
     mean, low, high = (float(row[f"mean{side}{end}"]) for end in ("", "_lo", "_hi"))
-    return f"{per_cent(mean)} (95% interval {interval(low, high)})" if isfinite(low) else per_cent(mean)
-
-
-def _of(row: Row, side: str, data: Grouped) -> str:
     n, k = int(row[f"n_sessions{side}"]), int(row[f"n_clusters{side}"])
+    sure = f"95% interval {interval(low, high)}; " if isfinite(low) else ""
     of = "" if data.clustered_by == SESSION else f" of {k} {unit_name(data.clustered_by, k)}"
-    return f"{n} {plural(n, 'session', 'sessions')}{of}"
+    return f"{per_cent(mean)} ({sure}{n} {plural(n, 'session', 'sessions')}{of})"
 
 
 def _test(row: Row, data: Grouped) -> str:
