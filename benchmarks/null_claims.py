@@ -5,7 +5,8 @@ counselors' names are permuted over them, and the page and the command are asked
 of a counselor then is false. In the second table a difference of 1.5 standard deviations of sessions is added to one
 code of one of two counselors, and the share of runs is printed in which it is found.
 
-Run from the root: ``python -m benchmarks.null_claims``; it measures the corpora first, which takes some ten minutes.
+Run from the root: ``python -m benchmarks.null_claims``; it measures the corpora first, which takes some ten
+minutes, and then some forty minutes of one processor core.
 ``--results FOLDER`` takes finished runs instead: FOLDER/annomi and FOLDER/hlqc.
 """
 
@@ -22,7 +23,8 @@ import pandas as pd
 import therapy_analytics as ta
 from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
-from therapy_analytics.compare._groups import contrasts, grouped
+from therapy_analytics.compare._expected import LEVEL, counts, holm, spread, two_sided
+from therapy_analytics.compare._groups import Floats, contrasts, grouped
 from therapy_analytics.compare._measures import CORE, choose
 from therapy_analytics.compare._reference import against_references, profiles_for
 from therapy_analytics.compare._results import Results, read_results
@@ -38,8 +40,10 @@ POOLS = {"both": ("annomi", "hlqc"), "annomi": ("annomi",), "hlqc": ("hlqc",)}
 DESIGNS = ((10, 3), (6, 5), (5, 6), (4, 8), (3, 10), (2, 15))
 """Counselors, and sessions of each."""
 SHIFTED = ("therapist_question", "therapist_reflection", "therapist_input")
-SHIFT, OF_EACH = 1.5, (6, 8, 10)
+SHIFT, OF_EACH = 1.5, (6, 8)
 """Standard deviations of sessions, and sessions of either counselor."""
+SIZES = (1, 3, 6, 10, 30)
+"""Sessions of a run that are held against the other corpus."""
 _BESIDE = ("session_id", "n_turns_therapist")
 _CODED = ({"tagger": {"kind": "accurate", "aim": "balanced"}},)
 
@@ -78,6 +82,9 @@ def main() -> None:
     asked = parser.parse_args()
     whole = pd.concat([sessions(asked.data, asked.results, name) for name in CORPORA], ignore_index=True)
     whole = whole.drop_duplicates("source_group")
+    print(
+        f"\n### One corpus held against the other, single sessions\n\n{markdown(list(across_rows(whole, asked.runs)))}"
+    )
     for name in asked.pools:
         pool = bare(whole[whole["corpus"].isin(POOLS[name])])
         print(f"\n### {name}: {len(pool)} sessions, {asked.runs} runs of each design\n", flush=True)
@@ -124,6 +131,26 @@ def _null(pool: pd.DataFrame, design: tuple[int, int], seed: int) -> Claims:
 def _shares(found: Sequence[Claims]) -> list[str]:
     names = ("rest", "people", "compared", "reference", "of_counselors", "sessions")
     return [f"{np.mean([bool(getattr(one, name)) for one in found]):.1%}" for name in names]
+
+
+def across_rows(whole: pd.DataFrame, runs: int) -> Iterator[Sequence[str]]:
+    """Yield how often a session is claimed of when the reference is the other corpus, by the number of sessions."""
+    yield ["reference", "sessions of", *map(str, SIZES)]
+    for name in CORPORA:
+        own, other = whole[whole["corpus"] == name], whole[whole["corpus"] != name]
+        p = [_beside(own, other, f"{code}_rate") for code in SHIFTED]
+        rng, every = np.random.default_rng(0), np.column_stack(p)
+        drawn = [[every[rng.choice(len(every), n, replace=False)] for _ in range(20 * runs)] for n in SIZES]
+        shares = [np.mean([(holm(one) < LEVEL).any() for one in some]) for some in drawn]
+        yield [name, next(one for one in CORPORA if one != name), *(f"{share:.1%}" for share in shares)]
+
+
+def _beside(own: pd.DataFrame, other: pd.DataFrame, name: str) -> Floats:
+    found = spread({"mean": own[name].mean(), "sd": own[name].std(), "n_sessions": len(own)})
+    if found is None:
+        msg = f"{name} is the same in all sessions"
+        raise RuntimeError(msg)
+    return two_sided(*counts(other, name), found)
 
 
 def power_rows(pool: pd.DataFrame, runs: int) -> Iterator[Sequence[str]]:

@@ -60,10 +60,10 @@ def _beside_rest(data: Grouped) -> pd.DataFrame:
 
 def _beside_people(data: Grouped, profiles: pd.DataFrame | None) -> pd.DataFrame:
     """Return the rows of each group beside skilled people."""
-    if profiles is None:
-        return pd.DataFrame(columns=["p", "finding"])
-    rows = against_references(data, groups_table(data), profiles[profiles["group"] == HIGH])
-    return rows[rows["n_sessions"] >= FEWEST]
+    rows = pd.DataFrame()
+    if profiles is not None:
+        rows = against_references(data, groups_table(data), profiles[profiles["group"] == HIGH])
+    return pd.DataFrame(columns=["p", "finding"]) if rows.empty else rows[rows["n_sessions"] >= FEWEST]
 
 
 def _of_rest(one: Shown, row: Row, data: Grouped) -> str:
