@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 from therapy_analytics import references
 from therapy_analytics.compare import CompareOptions, compare
 from therapy_analytics.compare._expected import beside, holm
-from therapy_analytics.compare._groups import Grouped, grouped
+from therapy_analytics.compare._groups import Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import CLAIMED, CORE, choose
+from therapy_analytics.compare._reference import against_references
 from therapy_analytics.compare._results import read_results
+from therapy_analytics.compare._statistics import comparison_table, groups_table
 from therapy_analytics.errors import BadOptionError
 
 FEW = CompareOptions(permutations=1_000)
@@ -132,24 +135,26 @@ def test_people_like_the_reference_are_seldom_outside_of_it() -> None:
     rng = np.random.default_rng(3)
     row = HIGH.loc[SHARE]
     total = row["mean"] * (1 - row["mean"]) / row["sd"] ** 2 - 1
-    seen = []
+    data, own, seen = one_counselor(np.full(6, 0.5), np.full(6, 20.0)), np.ones(6, dtype=bool), []
     for _ in range(300):
-        of = rng.integers(8, 60, 6).astype(float)
-        rate = rng.beta(row["mean"] * total, (1 - row["mean"]) * total)
-        data = one_counselor(rng.binomial(of.astype(int), rate) / of, of)
-        seen.append(beside(data, np.ones(6, dtype=bool), 0, row).p)
+        of = rng.integers(8, 60, 6)
+        n = rng.binomial(of, rng.beta(row["mean"] * total, (1 - row["mean"]) * total))
+        frame = data.sessions.assign(**{SHARE: n / of, "n_therapist_input": n, "n_turns_therapist": of})
+        seen.append(beside(replace(data, sessions=frame, values=(n / of)[:, None]), own, 0, row).p)
     # Of 300 people 15 would be one in twenty; 27 or more is then rarer than one in 300.
     assert (np.array(seen) < 0.05).sum() <= 26
 
 
 def test_shuffled_counselors_seldom_differ_from_each_other_or_from_people() -> None:
     false = 0
-    for seed in range(24):
-        frame = sessions(30, (10, 5, 3, 2)[seed % 4], seed)
-        for against in (None, "reference:human_high"):
-            false += bool((compare(frame, against=against, options=FEW).table["finding"] == "differs").any())
-    # Of 48 tables 2.4 would be one in twenty; 7 or more is then rarer than one in 90.
-    assert false <= 6
+    for seed in range(16):
+        read = read_results(sessions(30, (10, 5, 3, 2)[seed % 4], seed))
+        data = grouped(read, choose(read, list(CLAIMED)), by="counselor", cluster=None)
+        others = comparison_table(data, contrasts(data, None), permutations=1_000)
+        people = against_references(data, groups_table(data), HIGH.reset_index())
+        false += sum(bool((found["finding"] == "differs").any()) for found in (others, people))
+    # Of 32 tables 1.6 would be one in twenty; 6 or more is then rarer than one in 150.
+    assert false <= 5
 
 
 def test_holm_is_that_of_statsmodels() -> None:

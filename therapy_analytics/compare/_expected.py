@@ -19,8 +19,8 @@ LEAST_SHARE = 0.1
 """So much of the spread of the reference's rates is between sessions at the least, whatever its moments say."""
 WIDER = 1.5
 """The variance between sessions is raised by this factor: the reference is of two corpora, and sessions of a third lie
-about another mean. The sessions of each of the two lie .8 to 1.9 times as far (in variance) from the mean of the other as
-that one's own, for questions, reflections and input. Where single sessions of the one are held against the other,
+about another mean. The sessions of each of the two lie .8 to 1.9 times as far (in variance) from the mean of the other
+as that one's own, for questions, reflections and input. Where single sessions of the one are held against the other,
 claims are made in at most 4 % of runs with it, and in up to 16 % without (``python -m benchmarks.null_claims``)."""
 _LEAST_SUM = 0.01
 _ROUNDING = 1e-9
