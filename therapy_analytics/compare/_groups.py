@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
+from math import inf
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 OTHERS, PAIRS, REFERENCE = "others", "pairs", "reference"
+ODDS_RATIO = "odds ratio"
 SESSION = "session"
 """The name of the cluster where each session stands for itself."""
 FEW_GROUPS = 3
@@ -117,10 +119,11 @@ def grouped(
     if chosen != SESSION:
         _require(results, chosen, "--cluster")
     place = {name: i for i, name in enumerate(names)}
+    values = frame[[one.name for one in measures]].to_numpy(dtype=np.float64)
     return Grouped(
         sessions=frame,
-        measures=tuple(measures),
-        values=frame[[one.name for one in measures]].to_numpy(dtype=np.float64),
+        measures=tuple(map(_averaged, measures)),
+        values=_logs(values, [one.unit == ODDS_RATIO for one in measures]),
         by=by,
         names=names,
         group=np.array([place.get(name, -1) for name in frame[by]], dtype=np.int64),
@@ -129,6 +132,21 @@ def grouped(
         turns=frame["n_turns"].to_numpy(dtype=np.float64) if "n_turns" in frame else np.full(len(frame), np.nan),
         notes=(*notes, *more),
     )
+
+
+def _averaged(one: Measured) -> Measured:
+    """Return the measure as it is averaged: of an odds ratio its logarithm, because 4 and 1/4 are as far from 1."""
+    if one.unit != ODDS_RATIO:
+        return one
+    name = one.name.replace("odds_ratio", "log_odds_ratio")
+    meaning = f"Natural logarithm; 0 is no association: {one.meaning}"
+    return replace(one, name=name, unit=f"log {ODDS_RATIO}", meaning=meaning, low=-inf, high=inf)
+
+
+def _logs(values: Floats, which: Sequence[bool]) -> Floats:
+    """Return values with logarithms in some columns; of 0 there is none."""
+    logs = np.log(values, out=np.full_like(values, np.nan), where=values > 0)
+    return np.where(np.array(which), logs, values)
 
 
 def _require(results: Results, column: str, option: str) -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from math import isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 
 from therapy_analytics.compare._groups import SESSION, Bools, Contrast, Floats, Grouped, Ints
 from therapy_analytics.compare._statistics import DIFFERS
 from therapy_analytics.compare._tests import across_all
 
-ENOUGH_LEVELS, ENOUGH_REPEATS = 6, 5
-"""A random effect takes so many counselors (clients, ...), and so many sessions more than there are of them."""
+FEWEST_A_SIDE, ENOUGH_REPEATS = 4, 5
+"""A random effect takes so many counselors (clients, ...) in each group, and so many sessions more than counselors."""
+ENOUGH_LEVELS = 6
+"""Clients, without which the errors of a slope are not made robust to them."""
 MOST_MODELS = 20
 FEWEST_TIMES = 4
 """Points of time without which no slope is drawn: of three, its interval says nothing."""
@@ -27,8 +28,9 @@ CHANGE_COLUMNS = ("group", "measure", "per", "n_sessions", "n_clients", "slope",
 def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[Contrast]) -> pd.DataFrame:
     """Return the comparison with a mixed model's difference for measures that differ.
 
-    Columns ``mixed_difference``, ``_lo``, ``_hi``, ``_p``, and ``mixed_random``, the random effects. At most the 20
-    largest differences are modelled. Empty where no effect has levels enough, or the model does not hold.
+    Columns ``mixed_difference``, ``_lo``, ``_hi``, ``_p``, and ``mixed_random``, the random effect: counselors, else
+    clients, else the cluster's own. At most the 20 largest differences are modelled. Empty where the effect has fewer
+    than four levels a group or hardly any of them repeats.
     """
     names = ("mixed_difference", "mixed_lo", "mixed_hi", "mixed_p")
     figures = np.full((len(table), len(names)), nan)
@@ -46,29 +48,95 @@ def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[Contra
 def _mixed(data: Grouped, one: Contrast, j: int) -> tuple[float, float, float, float, str]:
     y = data.values[:, j]
     rows = (one.own | one.other) & ~np.isnan(y)
-    factors = _random(data, rows)
-    if not factors:
+    name, levels = _random(data, one, rows)
+    if not name:
         return nan, nan, nan, nan, ""
-    frame = pd.DataFrame({"y": y[rows], "x": one.own[rows].astype(np.float64)})
-    slope, error = _fitted(frame, list(factors.values()))
-    if not (isfinite(slope) and isfinite(error) and error > 0):
+    slope, error, df = mixed_difference(y[rows], one.own[rows], levels)
+    if not (isfinite(slope) and error > 0 and df >= 1):
         return nan, nan, nan, nan, ""
-    half, p = 1.959964 * error, float(2 * stats.norm.sf(abs(slope) / error))
-    return slope, slope - half, slope + half, p, " and ".join(factors)
+    half, p = float(stats.t.ppf(0.975, df)) * error, float(2 * stats.t.sf(abs(slope) / error, df))
+    return slope, slope - half, slope + half, p, name
 
 
-def _random(data: Grouped, rows: Bools) -> dict[str, Ints]:
-    """Return the effects with levels enough, the wider first; the cluster's own where it is neither of the two."""
+def _random(data: Grouped, one: Contrast, rows: Bools) -> tuple[str, Ints]:
+    """Return the widest effect with levels enough and their numbers, or no name."""
     asked = [name for name in ("counselor", "client") if name != data.by]
     if data.clustered_by not in (*asked, SESSION, data.by):
         asked = [data.clustered_by]
-    found: dict[str, Ints] = {}
     for name in asked:
         levels = _levels(data, name)[rows] if name in data.sessions else np.zeros(0, dtype=np.int64)
-        n = len(np.unique(levels[levels >= 0]))
-        if n >= ENOUGH_LEVELS and len(levels) - n >= ENOUGH_REPEATS and (levels >= 0).all():
-            found[name] = levels
-    return found
+        sides = [len(np.unique(levels[mask[rows]])) if len(levels) else 0 for mask in (one.own, one.other)]
+        repeats = len(levels) - len(np.unique(levels))
+        if min(sides) >= FEWEST_A_SIDE and repeats >= ENOUGH_REPEATS and (levels >= 0).all():
+            return name, levels
+    return "", np.zeros(0, dtype=np.int64)
+
+
+def mixed_difference(y: Floats, own: Bools, levels: Ints) -> tuple[float, float, float]:
+    """Fit a difference of groups with a random intercept, by restricted maximum likelihood.
+
+    Parameters
+    ----------
+    y : float array (n,)
+        A value a session.
+    own : bool array (n,)
+        Whether the session is of the first group.
+    levels : int array (n,)
+        The level of the random effect (counselor, client) that each session has.
+
+    Returns
+    -------
+    float, float, float
+        The first group's mean less the second's, in the unit of `y`; its standard error; and Satterthwaite's degrees
+        of freedom. nan where `y` does not vary.
+
+    References
+    ----------
+    Stroup, W. W. (2013). Generalized linear mixed models. CRC Press (variances below 0 are kept).
+
+    Giesbrecht, F. G., & Burns, J. C. (1985). Two-stage analysis based on a mixed model: large-sample asymptotic theory
+    and small-sample simulation results. Biometrics, 41(2), 477-486 (degrees of freedom).
+    """
+    scale = float(y.std())
+    if scale <= 0:
+        return nan, nan, nan
+    y, design = y / scale, np.column_stack([np.ones(len(y)), own]).astype(np.float64)
+    same = (levels[:, None] == levels).astype(np.float64)
+
+    def parts(ratio: float) -> tuple[Floats, Floats, float]:
+        """Return the inverse of I + ratio J, the covariance of the effects over the residual variance, and that."""
+        inverse = np.asarray(np.linalg.inv(np.eye(len(y)) + ratio * same), dtype=np.float64)
+        covariance = np.asarray(np.linalg.inv(design.T @ inverse @ design), dtype=np.float64)
+        left = y - design @ (covariance @ (design.T @ (inverse @ y)))
+        return inverse, covariance, float(left @ inverse @ left) / (len(y) - 2)
+
+    def deviance(ratio: float) -> float:
+        inverse, covariance, variance = parts(ratio)
+        logs = np.linalg.slogdet(inverse)[1] + np.linalg.slogdet(covariance)[1]
+        return float((len(y) - 2) * np.log(max(variance, 1e-300)) - logs)
+
+    # A variance below 0, down to where the covariances of the largest level end, keeps the error rate: cut off at 0,
+    # the error is too large wherever levels are hardly alike.
+    lowest = -0.95 / float(same.sum(axis=1).max())
+    grid = np.concatenate([[lowest, lowest / 2], np.linspace(0, 7, 8) ** 2 / 10, [15, 50]])
+    best = int(np.argmin([deviance(float(ratio)) for ratio in grid]))
+    ends = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)])
+    ratio = float(optimize.minimize_scalar(deviance, bounds=ends, method="bounded").x)
+    inverse, covariance, variance = parts(ratio)
+    slope = float((covariance @ (design.T @ (inverse @ y)))[1])
+    error = sqrt(variance * covariance[1, 1])
+    return slope * scale, error * scale, _satterthwaite(inverse / variance, design, covariance * variance, same)
+
+
+def _satterthwaite(inverse: Floats, design: Floats, covariance: Floats, same: Floats) -> float:
+    """Return the degrees of freedom of the slope's variance, as it hangs on the two variances that were estimated."""
+    weights = inverse @ design
+    projection = inverse - weights @ covariance @ weights.T
+    kinds = (same, np.eye(len(same)))
+    slopes = np.array([(covariance @ weights.T @ kind @ weights @ covariance)[1, 1] for kind in kinds])
+    products = [projection @ kind for kind in kinds]
+    information = np.array([[0.5 * float((a * b.T).sum()) for b in products] for a in products])
+    return float(2 * covariance[1, 1] ** 2 / (slopes @ np.linalg.solve(information, slopes)))
 
 
 def _levels(data: Grouped, name: str) -> Ints:
@@ -78,37 +146,6 @@ def _levels(data: Grouped, name: str) -> Ints:
         labels = (data.sessions["counselor"] + "\x1f" + labels).where(labels != "", "")
     codes, _ = pd.factorize(labels.where(labels != ""), use_na_sentinel=True)
     return np.asarray(codes, dtype=np.int64)
-
-
-def _fitted(frame: pd.DataFrame, levels: list[Ints]) -> tuple[float, float]:
-    """Return the difference and its error: the wider effect makes the groups, the narrower a variance within them."""
-    from statsmodels.regression.mixed_linear_model import MixedLM  # noqa: PLC0415 (slow)
-
-    # In standard deviations: the search for variances stops too early on rates of a few per cent.
-    scale = float(frame["y"].std())
-    frame = frame.assign(outer=levels[0], inner=levels[-1], y=frame["y"] / scale)
-    more: dict[str, Any] = {"vc_formula": {"inner": "0 + C(inner)"}, "re_formula": "1"} if len(levels) > 1 else {}
-    model = MixedLM.from_formula("y ~ x", frame, groups="outer", **more)
-    for method in ("lbfgs", "powell", "nm"):  # each fails on some variances near 0
-        slope, error = _searched(model, method)
-        if isfinite(slope) and isfinite(error):
-            return slope * scale, error * scale
-    return nan, nan
-
-
-def _searched(model: Any, method: str) -> tuple[float, float]:
-    """Fit by one way of searching; nan where it does not end well."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            result = model.fit(method=[method])
-            # As in association.py: the fixed part of the Hessian, because the whole fails where a variance is near 0.
-            hessian = np.asarray(model.hessian(result.params_object)[0])[:2, :2]
-            slope, error = float(result.fe_params.iloc[1]), sqrt(float(np.linalg.inv(-hessian)[1, 1]))
-        except (np.linalg.LinAlgError, ValueError, FloatingPointError):
-            return nan, nan
-    # A variance of nothing ("singular") is an answer: then sessions of one client are no more alike than others.
-    return (slope, error) if result.converged else (nan, nan)
 
 
 def within_between(data: Grouped) -> pd.DataFrame:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
@@ -17,6 +18,7 @@ RESULTS = "results"
 """The column that says of which folder a session is, where there are several."""
 ABOUT = ("fixed", "metadata")
 """Families of columns that say something about a session, and measure nothing."""
+_MOST_NAMED = 5
 _RECIPE = ("kind", "name", "version", "aim", "model", "sha256")
 
 
@@ -240,7 +242,27 @@ def _checked(results: Results) -> Results:
         raise BadOptionError(RESULTS, "there is no session in it", "Name a folder whose run found sessions")
     if "session_id" not in frame:
         raise BadOptionError(RESULTS, "the table has no column session_id", "Give analysis.sessions or a result folder")
-    return _without_copies(results)
+    return _without_copies(_without_infinities(results))
+
+
+def _without_infinities(results: Results) -> Results:
+    """Take infinite values as undefined, as a ratio over zero is, and say of which sessions and columns."""
+    frame = results.sessions
+    families = results.codebook["family"].to_dict()
+    measures = [name for name in map(str, frame.columns) if families.get(name, ABOUT[1]) not in ABOUT]
+    infinite = np.isinf(frame[measures].to_numpy(dtype=np.float64))
+    if not infinite.any():
+        return results
+    rows, columns = (sorted(set(place.tolist())) for place in np.nonzero(infinite))
+    ids = _listed([str(one) for one in frame["session_id"].iloc[rows]])
+    said = f"Infinite values are taken as undefined: {_listed([measures[j] for j in columns])} of {ids}."
+    kept = frame.assign(**{name: frame[name].replace([np.inf, -np.inf], np.nan) for name in measures})
+    return replace(results, sessions=kept, warnings=(*results.warnings, said))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _without_copies(results: Results) -> Results:

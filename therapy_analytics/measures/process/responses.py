@@ -85,7 +85,7 @@ def _odds_columns(main: Column) -> list[Column]:
         main,
         name=name,
         meaning=f"Odds of {main.name.removesuffix('_rate')} against the odds after the client's other turns",
-        unit="ratio",
+        unit="odds ratio",
         high=inf,
         direction="over 1: such an answer comes more often then than otherwise",
         formula="odds ratio with half a case added to each cell; undefined where there is nothing to compare",
