@@ -134,7 +134,7 @@ def test_a_counselor_unlike_the_others_and_skilled_people_is_found(read: Results
     assert "(permutation test; p < .001 among all comparisons)." in rest
     people = next(text for text in texts if "than skilled people" in text)
     assert people.startswith("counselor c0: Advises or informs, more than skilled people: on average 93% (")
-    assert "95% would average 0 to " in people
+    assert "95% would average 1 to 65% (" in people
     assert "(beta-binomial distribution of their sessions; p = ." in people
 
 
