@@ -41,16 +41,17 @@ def compare(
         str | None,
         typer.Option(
             help="pairs (default of up to three groups), others (each against all others: default of more), reference "
-            "(the shipped profiles), or one of the groups.",
+            "(skilled and unskilled people), reference:NAME (one of the shipped profiles, such as gpt_5_chat), or one "
+            "of the groups.",
             show_default=False,
         ),
     ] = None,
     measures: Annotated[
         list[str] | None,
         typer.Option(
-            help="core (the eight that people ask for first), process, synchrony, alliance, all, names, or patterns "
-            "('therapist_*_rate'). May be repeated. "
-            "Default: those that a check on real sessions bears out.",
+            help="core, process, synchrony, alliance, all, names, or patterns ('therapist_*_rate'). May be repeated. "
+            "Default: core, the eight that people ask for first; share of words, questions, reflections, and advice or "
+            "information are tested, the others shown. Whatever else is named is tested.",
             show_default=False,
         ),
     ] = None,

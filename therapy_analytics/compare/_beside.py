@@ -19,8 +19,8 @@ from therapy_analytics.compare._ppi import ASSUMPTION, powered_differences, powe
 from therapy_analytics.compare._summary_counts import NEVER, summary_counts
 from therapy_analytics.errors import BadOptionError
 
-_MOST_SAID = 20
-"""More groups or rates than these are left to the table."""
+_MOST_SAID, _FEW_GROUPS = 20, 3
+"""More rates, or groups, than these are left to the table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -77,8 +77,9 @@ def _sessions(data: Grouped) -> tuple[pd.DataFrame, str | None]:
 
 def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
     said = counts[counts["value"].notna() & counts["summary"].eq("miti_reflections_to_questions")]
-    lines = [f"- **{row[by]}**: {row['sentence']}" for row in said.head(_MOST_SAID).to_dict("records")]
-    return "\n".join([*lines, "", f"{NEVER} All of them: summary_counts.csv."])
+    rows = said.to_dict("records") if len(said) <= _FEW_GROUPS else []
+    lines = [*(f"- **{row[by]}**: {row['sentence']}" for row in rows), *([""] if rows else [])]
+    return "\n".join([*lines, f"summary_counts.csv has the counts of each group. {NEVER}"])
 
 
 def _by_hand(sessions: pd.DataFrame, by: str, cluster: str | None, asked: Asked) -> Iterator[More]:

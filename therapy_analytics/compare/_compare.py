@@ -15,13 +15,14 @@ from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._beside import Asked, More, parts
 from therapy_analytics.compare._contrasts import PERMUTATIONS
 from therapy_analytics.compare._glance import label, unit_name
-from therapy_analytics.compare._groups import REFERENCE, SESSION, Contrast, Grouped, contrasts, grouped
+from therapy_analytics.compare._groups import SESSION, Contrast, Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._models import change, with_mixed_models, within_between
-from therapy_analytics.compare._reference import against_references, profiles_for, reference_rows
+from therapy_analytics.compare._reference import against_references, is_reference, profiles_for, reference_rows
+from therapy_analytics.compare._reference_words import beside_references
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._statistics import COLUMNS, comparison_table, groups_table
-from therapy_analytics.compare._words import beside_references, findings, repeated
+from therapy_analytics.compare._words import findings, repeated
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import sources_of
 
@@ -40,6 +41,15 @@ _INTERVALS = (
 _WEAK = (
     "- *Weak measure*: in a check on real sessions it did little or no better than counting keywords. What each "
     "measure means and when it misleads stands in codebook.csv, beside sessions.csv."
+)
+
+_MACHINE = (
+    "All p-values and intervals concern the machine's codes. What people would have coded may differ: give `--gold` "
+    "with turns that people coded to see how far."
+)
+_BY_HAND = (
+    "The p-values and intervals of the comparison concern the machine's codes; the intervals under \"With the turns "
+    "that people coded\" hold for people's codes."
 )
 
 Sources = Analysis | pd.DataFrame | str | Path | Sequence[str | Path]
@@ -159,10 +169,12 @@ def compare(
         The column of groups: ``counselor``, ``source``, ``model``, or any that is known of the sessions.
     against : str, optional
         ``pairs`` (default of up to three groups), ``others`` (each against all others: the default of more),
-        ``reference`` (the shipped reference profiles), or the name of a group with which all are compared.
+        ``reference`` (the shipped profiles of skilled and unskilled people), ``reference:NAME`` (one of `GROUPS`, such
+        as a language model), or the name of a group with which all are compared.
     measures : str or sequence of str, optional
-        Names, patterns (``therapist_*_rate``), families (``process``, ``core``, ...), or ``all``. By
-        default the measures of which a check on real sessions says that they are supported or weak.
+        Names, patterns (``therapist_*_rate``), families (``process``, ...), or ``all``: whatever is named is tested.
+        By default ``core``, the eight that people ask for first; of these the share of words, questions, reflections,
+        and advice or information are tested, and the others are shown.
     options : CompareOptions, optional
         Clusters, which sessions, permutations, seed.
 
@@ -218,8 +230,8 @@ def _compared(
     groups = groups_table(data)
     # A table from memory does not say who coded it; ta.analyze takes the accurate tagger unless told otherwise.
     tagger = read.tagger if read.recipes else "accurate"
-    profiles, why_not = profiles_for(tagger)
-    if against == REFERENCE:
+    profiles, why_not = profiles_for(tagger, against)
+    if is_reference(against):
         table = _with_references(table, data, groups, profiles)
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
@@ -228,7 +240,7 @@ def _compared(
         parts(data, Asked(tagger="" if read.own_codes else tagger, aim=read.aim, sources=sources, gold=options.gold))
     )
     recipe = _recipe(read, data, options)
-    warnings = [*read.warnings, *data.notes, *([why_not] if against == REFERENCE and why_not else [])]
+    warnings = [*read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
     words = _words(data, pairs, [table, within, changed], more, (warnings, recipe))
     return Comparison(
         table=table, groups=groups, within=within, change=changed, more=more, words=words, recipe=recipe,
@@ -242,7 +254,7 @@ def _with_references(
     if profiles is None:
         return table
     found = against_references(data, groups, profiles)
-    return found.reindex(columns=list(dict.fromkeys([*COLUMNS, "reference_place"])))
+    return found.reindex(columns=list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"])))
 
 
 def _recipe(read: Results, data: Grouped, options: CompareOptions) -> dict[str, Any]:
@@ -272,7 +284,9 @@ def _words(
     lines += [f"- {warning}" for warning in about[0]] + ([""] if about[0] else [])
     if table.empty:
         lines += [_nothing_to_compare(data, pairs), ""]
-    lines += findings(table, data) + beside_references(table, data) + repeated(within, changed)
+    coded = _BY_HAND if any(one.name == "gold" for one in more) else _MACHINE
+    told = beside_references(table, data) if "reference_q05" in table else findings(table, data)
+    lines += [coded, "", *told, *repeated(within, changed)]
     for one in more:
         lines += [f"## {one.title}", "", one.words.strip(), ""]
     return "\n".join([*lines, *_how(data, about[1])])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from therapy_analytics.compare._groups import SESSION, Contrast, Floats, Grouped, Ints
+from therapy_analytics.compare._groups import SESSION, Bools, Contrast, Floats, Grouped, Ints
 from therapy_analytics.compare._permutation import Permuted, across_contrasts, moderated, paired, two_samples
 from therapy_analytics.compare._tests import Effect, effect, findable, findable_paired, paired_effect, summary
 
@@ -79,8 +79,8 @@ def contrast_tests(
         - ``tested``: what the independent values are, and whether they are paired; ``differs``: p_adjusted < .05 and
           the interval of the difference does not hold 0.
 
-        Numbers are nan where they are undefined: no test with fewer than two clusters on a side or where all values are
-        equal, no interval where nothing varies within any group.
+        Numbers are nan where they are undefined: no test of a measure that is not `claimed`, with fewer than two
+        clusters on a side, or where all values are equal, no interval where nothing varies within any group.
 
     Notes
     -----
@@ -96,7 +96,8 @@ def contrast_tests(
     2(6), 110-114.
     """
     sides = [aligned(data, one) for one in contrasts]
-    found = [_permuted(one, permutations, seed) for one in sides]
+    claimed = np.array([one.claimed for one in data.measures])
+    found = [_permuted(one, claimed, permutations, seed) for one in sides]
     adjusted = across_contrasts(found)
     within = _within_groups(data)
     parts = [_rows(data, one, test, p, within) for one, test, p in zip(sides, found, adjusted, strict=True)]
@@ -136,10 +137,12 @@ def mean_with_ends(data: Grouped, units: Floats) -> tuple[Floats, Floats, Floats
     return _mean(data, units, _within_groups(data))
 
 
-def _permuted(one: Aligned, permutations: int, seed: int) -> Permuted:
+def _permuted(one: Aligned, claimed: Bools, permutations: int, seed: int) -> Permuted:
+    """Test the measures of which something may be claimed; the others are left undefined, and out of the family."""
+    x, y = np.where(claimed, one.x, np.nan), np.where(claimed, one.y, np.nan)
     if one.paired:
-        return paired(_exactly(one.x - one.y, one.x), permutations, seed)
-    return two_samples(one.x, one.y, permutations, seed)
+        return paired(_exactly(x - y, x), permutations, seed)
+    return two_samples(x, y, permutations, seed)
 
 
 def _exactly(differences: Floats, values: Floats) -> Floats:

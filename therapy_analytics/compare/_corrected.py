@@ -28,11 +28,8 @@ BOOKS = ("mi", "bolt")
 """Codebooks whose rates stand in ``sessions.csv`` under the name of the code."""
 TRANSFER = (
     "The tagger's sensitivity and specificity were measured on demonstrations of motivational interviewing (AnnoMI, "
-    "HLQC) and may not hold in other sessions; then the corrected rates are wrong, and their intervals do not know it. "
-    "Even within AnnoMI they differ between sessions of high and of low quality, and on recordings left out the "
-    "corrected rates of these groups lay further from people's codes than the uncorrected ones more often than nearer. "
-    "Take the correction for a warning of how far a rate could be off. What it truly is, codes that people gave to "
-    "some of your own sessions can tell (--gold)."
+    "HLQC), differ even within them, and may not hold here: take rates corrected for them for a warning of how far "
+    "a rate could be off. What it truly is, codes that people gave to some of your own sessions can tell (`--gold`)."
 )
 """What must stand beside corrected rates."""
 MACHINE_TRUTH = "corrected towards what a language model reads in the codebook, as no people coded whole sessions"

@@ -51,7 +51,7 @@ def at_a_glance(table: pd.DataFrame, data: Grouped) -> Lines:
     """Return a table of what supervisors ask for first, where the groups fit beside each other."""
     sides = _sides(table)
     core = [name for name in CORE if name in set(table["measure"])]
-    if not core or len(sides) > MOST_COLUMNS or table["tested"].eq("summaries").any():
+    if not core or len(sides) > MOST_COLUMNS:
         return []
     units = {str(row["measure"]): str(row["unit"]) for _, row in table.iterrows()}
     sure = {(row["measure"], row["group"]) for _, row in table[table["finding"] == DIFFERS].iterrows()}
@@ -60,17 +60,21 @@ def at_a_glance(table: pd.DataFrame, data: Grouped) -> Lines:
     for name in core:
         cells = [_cell(sides[side].get(name), units[name]) + (" *" if (name, side) in sure else "") for side in sides]
         lines.append(f"| {name.replace('_', ' ')} | {' | '.join(cells)} |")
-    told = "Each interval is of one number alone: among many, some lie apart by chance."
-    told += " \\* differs from what it is compared with, beyond chance." if sure else ""
+    told = "Each interval is of one mean alone: among many, some lie apart though nothing differs."
+    if "reference_q05" in table:
+        told += " Of references, the central 90% of sessions stand in place of it."
+    told += " \\* differs from what it is compared with." if sure else ""
     return [*lines, "", told, ""]
 
 
 def _sides(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Return mean and interval of each measure of each group."""
+    """Return the mean of each measure of each group with its interval; of references, the central 90% of sessions."""
     found: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for end, name in (("", "group"), ("_against", "against")):
-        columns = [name, "measure", f"mean{end}", f"mean{end}_lo", f"mean{end}_hi"]
-        for group, measure, *numbers in table[columns].itertuples(index=False):
+    beside = (
+        ["mean_against_lo", "mean_against_hi"] if "reference_q05" not in table else ["reference_q05", "reference_q95"]
+    )
+    for columns in (["group", "mean", "mean_lo", "mean_hi"], ["against", "mean_against", *beside]):
+        for measure, group, *numbers in table[["measure", *columns]].itertuples(index=False):
             if group != "all others":
                 found.setdefault(str(group), {})[str(measure)] = (numbers[0], numbers[1], numbers[2])
     return found

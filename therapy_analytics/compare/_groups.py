@@ -206,7 +206,8 @@ def contrasts(data: Grouped, against: str | None) -> list[Contrast]:
         The groups.
     against : str or None
         ``others``, ``pairs``, or a group, with which all are then compared; by default pairs of up to three groups,
-        and of more each against all others. ``reference`` gives none: that is no matter of groups.
+        and of more each against all others. ``reference`` and ``reference:NAME`` give none: references
+        are no groups of these sessions.
 
     Raises
     ------
@@ -215,8 +216,10 @@ def contrasts(data: Grouped, against: str | None) -> list[Contrast]:
     """
     kind = against or (PAIRS if len(data.names) <= FEW_GROUPS else OTHERS)
     masks = {name: data.group == i for i, name in enumerate(data.names)}
-    if kind == REFERENCE or (len(data.names) < 2 and not (data.group < 0).any()):
-        if kind not in (REFERENCE, OTHERS, PAIRS):
+    if kind.partition(":")[0] == REFERENCE:
+        return []
+    if len(data.names) < 2 and not (data.group < 0).any():
+        if kind not in (OTHERS, PAIRS):
             _require_group(data, kind)
         return []
     if kind == OTHERS:

@@ -24,6 +24,14 @@ CORE = (
     "therapist_advice_rate",
 )
 """What supervisors ask for first; chosen before anything was compared, so that few tests may be made."""
+CLAIMED = (
+    "therapist_talk_share",
+    "therapist_question_rate",
+    "therapist_reflection_rate",
+    "therapist_input_rate",
+)
+"""The core measures of which something is claimed unless others are named: plain counts, and codes whose evidence is
+"supported". Left out are those that repeat two of these (reflections for each question), or one (words per turn)."""
 ALL, FEW = "all", "core"
 SOUND = ("supported", "weak")
 _BESIDE = re.compile(r"^n_|_(lo|hi|p|z|null|null_sd|strangers|strangers_sd|expected)$")
@@ -36,7 +44,17 @@ _OPTION = "--measures"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure, as the codebook has it; `low` and `high` are the ends of its range."""
+    """A measure, as the codebook has it.
+
+    Attributes
+    ----------
+    name, family, meaning, unit, evidence, direction : str
+        As in ``codebook.csv``.
+    low, high : float
+        The ends of its range.
+    claimed : bool
+        Whether it is tested, so that a difference can be claimed; else its numbers stand in the tables alone.
+    """
 
     name: str
     family: str
@@ -46,6 +64,7 @@ class Measured:
     direction: str
     low: float
     high: float
+    claimed: bool = True
 
 
 def choose(results: Results, asked: Sequence[str] | None) -> list[Measured]:
@@ -56,9 +75,10 @@ def choose(results: Results, asked: Sequence[str] | None) -> list[Measured]:
     results : Results
         What there is.
     asked : sequence of str or None
-        Names, patterns (``therapist_*_rate``), families (``process``), ``core``, or ``all`` (untested as well). By
-        default the measures of which a check on real sessions says that they are supported or weak; of one that
-        comes in parts (therapist, client, difference, slope, thirds of the session), the whole.
+        Names, patterns (``therapist_*_rate``), families (``process``), ``core``, or ``all`` (untested as well). A
+        family is its measures of which a check on real sessions says that they are supported or weak; of one that
+        comes in parts (therapist, client, difference, slope, thirds of the session), the whole. By default `CORE`, of
+        which `CLAIMED` are tested; whatever else is asked for is tested. Where there is no core measure, all families.
 
     Raises
     ------
@@ -67,14 +87,22 @@ def choose(results: Results, asked: Sequence[str] | None) -> list[Measured]:
     """
     known = [name for name in results.sessions.columns if name in results.codebook.index]
     known = [name for name in known if results.codebook.at[name, "family"] not in ABOUT]
-    wanted = _default(results, known) if not asked else _asked(results, known, asked)
+    core = [name for name in CORE if name in known]
+    if core and set(_words(asked)) <= {FEW}:
+        tested = [name for name in core if name in CLAIMED] or core
+        return [described(results, name, claimed=name in tested) for name in core]
+    wanted = _asked(results, known, asked) if asked else _sound(results, known)
     if not wanted:
         problem = "the sessions have no measure that a check on real sessions bears out"
         raise BadOptionError(_OPTION, problem, f"Name measures, or say {ALL}")
-    return [_described(results, name) for name in wanted]
+    return [described(results, name) for name in wanted]
 
 
-def _default(results: Results, known: Sequence[str]) -> list[str]:
+def _words(asked: Sequence[str] | None) -> list[str]:
+    return list(dict.fromkeys(part.strip() for word in asked or () for part in word.split(",") if part.strip()))
+
+
+def _sound(results: Results, known: Sequence[str]) -> list[str]:
     main = [name for name in known if not _BESIDE.search(name) and name not in _NO_BEHAVIOUR]
     sound = [name for name in main if results.codebook.at[name, "evidence"] in SOUND]
     there = set(sound)
@@ -90,7 +118,7 @@ def _is_part(name: str, there: set[str]) -> bool:
 
 def _asked(results: Results, known: Sequence[str], asked: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
-    for one in dict.fromkeys(part.strip() for word in asked for part in word.split(",") if part.strip()):
+    for one in _words(asked):
         found |= dict.fromkeys(_matching(results, known, one))
     return list(found)
 
@@ -105,7 +133,7 @@ def _matching(results: Results, known: Sequence[str], one: str) -> list[str]:
         return [name for name in CORE if name in known]
     families = results.codebook["family"]
     if one in FAMILIES:
-        return [name for name in _default(results, known) if families[name] == one]
+        return [name for name in _sound(results, known) if families[name] == one]
     matching = [name for name in main if fnmatchcase(name, one)]
     if not matching:
         raise BadOptionError(_OPTION, f"no measure of these results is named {one!r}", _remedy(one, main))
@@ -117,11 +145,12 @@ def _remedy(one: str, known: Sequence[str]) -> str:
     return f"Families: {', '.join((FEW, *FAMILIES))}. Measures: {', '.join(near)}, ... (all are in codebook.csv)"
 
 
-def _described(results: Results, name: str) -> Measured:
+def described(results: Results, name: str, *, claimed: bool = True) -> Measured:
+    """Return a column of sessions, as the codebook has it."""
     row = results.codebook.loc[name]
     low, high = _range(str(row["range"]))
     said = {key: str(row[key]) for key in ("family", "meaning", "unit", "evidence", "direction")}
-    return Measured(name=name, low=low, high=high, **said)
+    return Measured(name=name, low=low, high=high, claimed=claimed, **said)
 
 
 def _range(text: str) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from therapy_analytics.compare._groups import Bools, Contrast, Floats, Grouped
 from therapy_analytics.compare._tests import sessions_needed, summary
 
 DIFFERS, ALIKE, UNCLEAR, CONSTANT, TOO_FEW = "differs", "alike", "unclear", "constant", "too few"
+NOT_TESTED = "not tested"
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q75": 0.75, "q95": 0.95}
 
 
@@ -71,8 +72,9 @@ def _constant(values: Floats) -> bool:
 def with_findings(table: pd.DataFrame) -> pd.DataFrame:
     """Say what each row shows, and how many values would show a difference of its size."""
     fewer = table[["n_clusters", "n_clusters_against"]].min(axis=1)
-    cases = [table["constant"], fewer < FEWEST_UNITS, table["differs"], table["shown_alike"]]
-    finding = np.select([case.astype(bool) for case in cases], [CONSTANT, TOO_FEW, DIFFERS, ALIKE], default=UNCLEAR)
+    cases = [table["constant"], fewer < FEWEST_UNITS, table["p"].isna(), table["differs"], table["shown_alike"]]
+    names = [CONSTANT, TOO_FEW, NOT_TESTED, DIFFERS, ALIKE]
+    finding = np.select([case.astype(bool) for case in cases], names, default=UNCLEAR)
     known = (finding == UNCLEAR) & ~table["tested"].str.startswith("paired").to_numpy(dtype=bool)
     needed = [
         sessions_needed(float(g)) if open_ and not isnan(g) else 0

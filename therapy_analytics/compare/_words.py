@@ -11,7 +11,7 @@ import pandas as pd
 from therapy_analytics.compare._glance import Lines, amount, at_a_glance, label, plain, unit_name
 from therapy_analytics.compare._groups import SESSION, Grouped
 from therapy_analytics.compare._measures import CORE, Measured
-from therapy_analytics.compare._statistics import ALIKE, CONSTANT, DIFFERS, TOO_FEW, UNCLEAR
+from therapy_analytics.compare._statistics import ALIKE, CONSTANT, DIFFERS, NOT_TESTED, TOO_FEW, UNCLEAR
 from therapy_analytics.compare._tests import least_p, least_p_paired
 
 MOST_LISTED, SOME_LISTED, FEW_CONTRASTS = 12, 5, 3
@@ -68,6 +68,12 @@ def _in_short(table: pd.DataFrame, data: Grouped) -> Lines:
         )
     alike = f"{told[1]:,} {'is' if told[1] == 1 else 'are'}" if told[1] else "None is"
     lines.append(f"- {alike} shown to be alike; of {told[2]:,} these sessions cannot tell.")
+    untested = list(dict.fromkeys(table.loc[table["finding"] == NOT_TESTED, "measure"]))
+    if untested:
+        lines.append(
+            f"- Not tested, only shown: {_listed([str(one).replace('_', ' ') for one in untested])}. Whatever "
+            "`--measures` names is tested."
+        )
     return [*lines, "- More is not better and less is not worse: no number here rates anybody's work.", ""]
 
 
@@ -184,15 +190,25 @@ def _open(table: pd.DataFrame, data: Grouped, measures: dict[str, Measured]) -> 
     lines = ["## What cannot be told with these sessions", ""]
     if found.empty:
         return [*lines, "Nothing is left open.", ""]
+    contrasts = list(_by_contrast(found))
+    if len(contrasts) > FEW_CONTRASTS:
+        return [*lines, *_open_of_many(contrasts, data), ""]
     intro = (
-        "What is listed here may well be chance: these are the largest of many differences (common measures before "
+        "What is listed here may be nothing: these are the largest of many differences (common measures before "
         "others), and the largest are always somewhat too large. It is where to look, not what to believe."
     )
     lines += [intro, ""]
-    contrasts = list(_by_contrast(found))
-    for group, against, rows in contrasts[:MOST_CONTRASTS]:
+    for group, against, rows in contrasts:
         lines += _open_contrast(rows, data, measures, (group, against))
-    return [*lines, *_further(len(contrasts), UNCLEAR)]
+    return lines
+
+
+def _open_of_many(contrasts: Sequence[tuple[str, str, pd.DataFrame]], data: Grouped) -> Lines:
+    """Say how large a difference each group could have shown, groups of one size together."""
+    said: dict[str, list[str]] = {}
+    for group, _, rows in contrasts:
+        said.setdefault(_findable(rows, data), []).append(label(data, group))
+    return [f"- {_listed(names)}: {words}" for words, names in said.items()]
 
 
 def _open_contrast(rows: pd.DataFrame, data: Grouped, measures: dict[str, Measured], names: tuple[str, str]) -> Lines:
@@ -280,27 +296,6 @@ def _listed(names: Sequence[str]) -> str:
 
 def _n_measures(n: int) -> str:
     return f"{n:,} measure{'' if n == 1 else 's'}"
-
-
-def beside_references(table: pd.DataFrame, data: Grouped) -> Lines:
-    """Return where each group's median lies outside of most sessions of a reference."""
-    if "reference_place" not in table or table["reference_place"].isna().all():
-        return []
-    lines = ["## Beside the reference profiles", ""]
-    lines += [
-        "A group whose middle session lies beyond nine of ten reference sessions is unlike them, not thereby worse.",
-        "",
-    ]
-    for group, against, rows in _by_contrast(table[table["reference_place"].notna()]):
-        outside = rows[rows["reference_place"].isin(["below its 5th percentile", "above its 95th percentile"])]
-        names = [
-            f"{str(row['measure']).replace('_', ' ')} ({amount(row['session_median'], row['unit'])} against a median "
-            f"of {amount(row['session_median_against'], row['unit'])})"
-            for _, row in _largest(outside).iterrows()
-        ]
-        said = f"outside of it: {_listed(names)}" if names else "nothing lies outside of it"
-        lines.append(f"- {label(data, group)}, {against.replace('_', ' ')}: {said}.")
-    return [*lines, ""]
 
 
 def repeated(within: pd.DataFrame, changed: pd.DataFrame) -> Lines:

@@ -89,7 +89,7 @@ def _standing_out(
     could_not = unseen(held) if held is not None else ""
     last = [] if found else [nothing(could_not)]
     listed = [*to_review(read, sessions), *found, *last]
-    told = [how.REVIEW, _against(held, profiles), how.GROUPS.format(n=n_between) if n_between else "", how.RAISED]
+    told = [how.REVIEW, _against(held, profiles), how.GROUPS.format(n=n_between) if n_between else "", how.ADJUSTED]
     whole = " ".join(part for part in (*told, could_not, more, how.MEANS) if part)
     return {"findings": [one.json() for one in listed], "findings_how": whole}
 

@@ -30,8 +30,6 @@ class Shown:
         Whether it is a column of the table from the start.
     profile : bool
         Whether it belongs to the picture of behaviours beside the references.
-    tested : bool
-        Whether single sessions are held against the reference: a share of a role's turns.
     does : str
         What somebody does in those turns, as in "boyle_lucia: asks in 18 of 29 therapist turns".
     """
@@ -41,14 +39,13 @@ class Shown:
     family: str
     first: bool = False
     profile: bool = False
-    tested: bool = False
     does: str = ""
 
 
 def _rate(name: str, label: str, does: str, *, first: bool = False) -> Shown:
     """Return a behaviour: a share of the turns of the one whose name the column begins with."""
     family = CLIENT if name.startswith("client") else THERAPIST
-    return Shown(f"{name}_rate", label, family, first=first, profile=True, tested=True, does=does)
+    return Shown(f"{name}_rate", label, family, first=first, profile=True, does=does)
 
 
 def _also(name: str, label: str, family: str, *, first: bool = False) -> Shown:

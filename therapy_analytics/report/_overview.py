@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from therapy_analytics import references
+from therapy_analytics.compare._contrasts import cluster_means, mean_with_ends
+from therapy_analytics.compare._groups import Floats, Grouped, grouped
+from therapy_analytics.compare._measures import described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.measures._base import count_name
 from therapy_analytics.measures._intervals import Z95
@@ -17,11 +19,9 @@ from therapy_analytics.report._files import plain
 from therapy_analytics.report._measures import Shown, ends
 
 Json = dict[str, Any]
-Floats = NDArray[np.float64]
 FIRST = ("counselor", "source")
 NO_GROUPS = ("session_id", "source_file", "role_method", "role_margin", "notes")
 MOST_GROUPS = 30
-FEWEST = 3
 PROFILE = ("mean", "mean_lo", "mean_hi", "q05", "q25", "median", "q75", "q95")
 LONGEST = 200
 
@@ -132,35 +132,19 @@ def _of(value: Floats, high: Floats, n: Floats) -> Floats:
 
 
 def groups_json(shown: Sequence[Shown], results: Results, about: Sequence[str]) -> dict[str, list[Json]]:
-    """Return for each column of groups the mean of each group over its sessions, with its 95 % interval."""
-    frame = results.sessions
-    limits = [ends(str(results.codebook.loc[one.name, "range"])) for one in shown]
-    values = frame[[one.name for one in shown]].to_numpy(dtype=np.float64)
-    return {name: _groups(frame[name], values, limits) for name in about}
+    """Return for each column of groups the mean over clusters of each group, with its interval, as `compare` has it."""
+    measures = [described(results, one.name) for one in shown]
+    return {name: _groups(grouped(results, measures, by=name, cluster=None)) for name in about}
 
 
-def _groups(of: pd.Series, values: Floats, limits: Sequence[tuple[float | None, float | None]]) -> list[Json]:
+def _groups(data: Grouped) -> list[Json]:
     found = []
-    for name in sorted(of[of != ""].unique()):
-        own = values[(of == name).to_numpy()]
-        means = [_mean(own[:, j], limits[j]) for j in range(own.shape[1])]
-        found.append({"name": str(name), "n_sessions": len(own), "values": means})
+    for i, name in enumerate(data.names):
+        own = data.group == i
+        means = mean_with_ends(data, cluster_means(data.values[own], data.cluster[own]))
+        values = [[plain(float(cell)) for cell in cells] for cells in zip(*means, strict=True)]
+        found.append({"name": name, "n_sessions": int(own.sum()), "values": values})
     return found
-
-
-def _mean(values: Floats, limits: tuple[float | None, float | None]) -> list[float | int | None]:
-    """Return the mean of independent values with Student's interval, which three or more have."""
-    from scipy import stats  # noqa: PLC0415 (slow)
-
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return [None, None, None]
-    mean, n = float(values.mean()), len(values)
-    if n < FEWEST:
-        return [plain(mean), None, None]
-    reach = float(stats.t.ppf(0.975, n - 1)) * float(values.std(ddof=1)) / n**0.5
-    low, high = (limit if limit is not None else side for limit, side in zip(limits, (-np.inf, np.inf), strict=True))
-    return [plain(mean), plain(max(mean - reach, low)), plain(min(mean + reach, high))]
 
 
 def tagger_words(recipe: Mapping[str, Any]) -> str:

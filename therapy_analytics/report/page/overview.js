@@ -51,7 +51,7 @@ const FINDINGS_AT_FIRST = 12;
 function renderFindings(overview) {
   const found = overview.findings.map((finding) => findingItem(overview, finding));
   const section = el("section", { "aria-labelledby": "standing-out" }, part("standing-out"));
-  if (!found.length) section.append(el("p", {}, "Nothing stands out beyond what chance gives among this many comparisons."));
+  if (!found.length) section.append(el("p", {}, "Nothing stands out."));
   else section.append(el("ul", { class: "findings" }, ...found.slice(0, FINDINGS_AT_FIRST)));
   if (found.length > FINDINGS_AT_FIRST) {
     section.append(disclosure(`${found.length - FINDINGS_AT_FIRST} more`, el("ul", { class: "findings" }, ...found.slice(FINDINGS_AT_FIRST))));

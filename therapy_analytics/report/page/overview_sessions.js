@@ -240,7 +240,7 @@ function renderGroups(overview) {
   chooser.addEventListener("change", () => { draw(); announce(`Groups by ${chooser.selectedOptions[0].textContent}.`); });
   sessionsView.onColumns = draw;
   draw();
-  section.append(el("p", {}, "Means over the sessions of each group, with the 95% interval of the mean, for the columns chosen above."),
+  section.append(el("p", {}, "Means of each group, what is independent (such as a client) counted once, with their 95% intervals, for the columns chosen above."),
     el("div", { class: "controls" }, field("Group by", chooser)), place,
     el("p", { class: "quiet small" }, "Fewer than three sessions give no interval. Groups differ in whom they talk to and about what, not only in the counselor; ", el("code", {}, "tanalyze compare"), " tests differences."));
   return section;
