@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log, nan
 from typing import Any
@@ -62,6 +61,10 @@ __all__ = [
     "self_expressions",
     "shared_expressions",
 ]
+
+
+MOST_TURNS = 4000
+"""So many turns of donors are measured at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,28 +166,27 @@ def _own(session: AnnotatedSession) -> list[_Own]:
     return [_Own(one, (therapist, client)) for one, (therapist, client) in zip(shared, repeated, strict=True)]
 
 
-def _exchanged(own: Sequence[Side], lent: Sequence[Side]) -> list[Floats]:
-    """Return the values of the columns of `EXPRESSIONS`, (n_dialogues, n_columns), with either side a stranger's."""
-    return _with_strangers([(own[CLIENT], lent[THERAPIST], CLIENT), (own[THERAPIST], lent[CLIENT], THERAPIST)])
+def _many(therapists: Side, clients: Side) -> Floats:
+    """Return the values of the columns of `EXPRESSIONS` of each therapist with each client."""
+    if len(clients.turns) == 1:
+        return _with_each(clients, therapists, CLIENT).swapaxes(0, 1)
+    return _with_each(therapists, clients, THERAPIST)
 
 
-def _with_strangers(exchanges: Sequence[tuple[Side, Side, int]]) -> list[Floats]:
-    """Return the values of dialogues of an own side, which has this role, with those that are lent."""
-    mine, theirs = (side.represented for side in exchanges[0][:2])
+def _with_each(kept: Side, others: Side, role: int) -> Floats:
+    """Return the values of dialogues of each speaker of one role with each of the other."""
+    mine, theirs = kept.represented, others.represented
     asked = [
-        Exchange(mine.first + own.turns, np.atleast_2d(lent.turns), own.at, lent.at, role)
-        for own, lent, role in exchanges
+        Exchange(mine.first + turns, theirs.first + others.turns, kept.at, others.at, role) for turns in kept.turns
     ]
-    return expressions_with_each(mine.spoken(theirs), theirs.spoken(theirs), asked)
+    most = max(1, MOST_TURNS // others.turns.size)
+    some = (asked[start : start + most] for start in range(0, len(asked), most))
+    spoken = mine.spoken(theirs), theirs.spoken(theirs)
+    return np.stack([values for each in some for values in expressions_with_each(*spoken, each)])
 
 
-def _values(therapist: Side, client: Side) -> list[float]:
-    """Return the values of the columns of `EXPRESSIONS`, of all that the two say or with a stranger in place of one."""
-    if therapist.represented is not client.represented:
-        own_client = therapist.represented is client.represented.strangers
-        exchange = (client, therapist, CLIENT) if own_client else (therapist, client, THERAPIST)
-        values: list[float] = _with_strangers([exchange])[0][0].tolist()
-        return values
+def _values(therapist: Side, _: Side) -> list[float]:
+    """Return the values of the columns of `EXPRESSIONS`, of all that the two say."""
     found: SharedExpressions = therapist.represented.own.shared
     lengths = found.entropy * log(2), found.mean_length
     return [found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated[THERAPIST]]
@@ -270,7 +272,7 @@ EXPRESSIONS = whole(
         ),
         represent=_talk,
         values=_values,
-        exchanged=_exchanged,
+        many=_many,
         two_sided=("expression_initiated_therapist",),
     )
 )
