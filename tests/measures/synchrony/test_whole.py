@@ -16,6 +16,7 @@ from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures import Column
+from therapy_analytics.measures.synchrony import _whole
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, stranger_turns
 from therapy_analytics.measures.synchrony._whole import (
     WHOLE,
@@ -128,6 +129,26 @@ def test_many_dialogues_at_once(of_counts: Any, company_of: Any) -> None:
     assert shapes == [((1, 4), (5, 4)), ((5, 4), (1, 4)), ((5, 4), (5, 4))]
     for name in ("mean", "sd", "z", "p"):
         np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
+
+
+def test_long_sessions_are_measured_in_portions(
+    of_counts: Any, company_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight turns of the therapist's are more at a time than the client's four."""
+    session = of_counts(np.full(12, 12), roles="TTTTTTTTCCCC", company=company(of_counts, company_of, range(1, 11)))
+    shapes = []
+
+    def many(therapists: Side, clients: Side) -> Any:
+        one, other = (side.represented[side.turns].sum(axis=-1) for side in (therapists, clients))
+        shapes.append((len(therapists.turns), len(clients.turns)))
+        return np.stack([np.multiply.outer(one, other), np.subtract.outer(one, other)], axis=-1)
+
+    expected = whole_outcome(COUNT, session).strangers
+    monkeypatch.setattr(_whole, "MOST_TURNS", 16)
+    found = whole_outcome(replace(COUNT, many=many), session).strangers
+    assert shapes == [(1, 4), (1, 1), (2, 1), (2, 1), (1, 1), *[(2, 4), (2, 1)] * 2, (1, 4), (1, 1)]
+    for name in ("mean", "sd", "z", "p"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
 @pytest.mark.parametrize("name", sorted(one.name for one in WHOLE if one.many and one.strangers))

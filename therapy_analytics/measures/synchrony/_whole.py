@@ -33,6 +33,8 @@ from therapy_analytics.measures.synchrony._surrogates import beside_surrogates
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import CLIENT, THERAPIST
 
+MOST_TURNS = 2000
+"""So many turns of speakers of one role are measured at a time."""
 T = TypeVar("T")
 Generator: TypeAlias = Callable[[], np.random.Generator]
 
@@ -210,7 +212,19 @@ def _surrogate_values(kind: Whole, session: AnnotatedSession, sides: list[Side])
     lent = [Side(theirs, some, side.at) for some, side in zip(turns, sides, strict=True)]
     pairs = ([lent[role] if role in whose else own[role] for role in (THERAPIST, CLIENT)] for whose in EXCHANGES)
     each = kind.many or functools.partial(_one_by_one, kind)
-    return np.concatenate([each(*pair).reshape(-1, len(kind.columns)) for pair in pairs])
+    found = (np.concatenate([_of_one_row(each, some, pair[1]) for some in _portions(pair[0])]) for pair in pairs)
+    return np.concatenate([one.reshape(-1, len(kind.columns)) for one in found])
+
+
+def _of_one_row(each: Callable[[Side, Side], Floats], therapists: Side, clients: Side) -> Floats:
+    return np.concatenate([each(therapists, some) for some in _portions(clients)], axis=1)
+
+
+def _portions(side: Side) -> list[Side]:
+    """Return the speakers of a side, as many at a time as may be held of sessions of this length."""
+    most = max(1, MOST_TURNS // side.turns.shape[1])
+    parts = (side.turns[start : start + most] for start in range(0, len(side.turns), most))
+    return [Side(side.represented, turns, side.at) for turns in parts]
 
 
 def _one_by_one(kind: Whole, therapists: Side, clients: Side) -> Floats:

@@ -63,10 +63,6 @@ __all__ = [
 ]
 
 
-MOST_TURNS = 4000
-"""So many turns of donors are measured at a time."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tokens:
     """The tokens of all turns of a batch.
@@ -179,10 +175,7 @@ def _with_each(kept: Side, others: Side, role: int) -> Floats:
     asked = [
         Exchange(mine.first + turns, theirs.first + others.turns, kept.at, others.at, role) for turns in kept.turns
     ]
-    most = max(1, MOST_TURNS // others.turns.size)
-    some = (asked[start : start + most] for start in range(0, len(asked), most))
-    spoken = mine.spoken(theirs), theirs.spoken(theirs)
-    return np.stack([values for each in some for values in expressions_with_each(*spoken, each)])
+    return np.stack(expressions_with_each(mine.spoken(theirs), theirs.spoken(theirs), asked))
 
 
 def _values(therapist: Side, _: Side) -> list[float]:
