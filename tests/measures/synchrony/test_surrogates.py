@@ -53,6 +53,27 @@ def test_as_least_squares(n: int, two_sided: bool) -> None:
     np.testing.assert_allclose([lower.z, lower.p], [-found.z, found.p])
 
 
+def test_speakers_as_factors_by_hand() -> None:
+    """Speakers who have half and a third of what others have: a sixth of 12 is expected, 3 are found."""
+    table = np.full((6, 6), 12.0)
+    table[0] /= 2
+    table[:, 0] /= 3
+    table[0, 0] = 3
+    noise = np.exp(np.random.default_rng(0).normal(0, 0.01, size=(6, 6)))
+    noise[0, 0] = 1
+    some = np.stack([table * noise, table])
+    certain = np.ones(2, dtype=np.bool_)
+    found = beside_surrogates(
+        some[:, 0, 0], draws_of(some), certain, closer="higher", two_sided=~certain, factors=np.array([True, False])
+    )
+    logarithms = two_way(np.log(some[0]))
+    assert found.mean == pytest.approx([np.exp(logarithms.mean), 6 + 4 - 12])
+    assert found.mean[0] == pytest.approx(2, rel=0.02)
+    assert found.sd[0] == pytest.approx(found.mean[0] * logarithms.sd)
+    assert found.z[0] == pytest.approx((3 - found.mean[0]) / found.sd[0])
+    assert found.p == pytest.approx([1 / 36, 1 / 36])
+
+
 def test_undefined_cells_are_left_out() -> None:
     """Two cells that nobody knows: effects are fitted to the others, by least squares."""
     table = np.random.default_rng(0).normal(size=(9, 9))

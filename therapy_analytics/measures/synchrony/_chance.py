@@ -196,7 +196,7 @@ def stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
 
 def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
     others, sides = np.array(strangers_of(session)), spoken_turns(session)
-    if not len(others) or not all(map(len, sides)):
+    if not len(others):
         return None
     generator = session.generator(1)
     company = session.company
@@ -211,7 +211,8 @@ def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
 def strangers_of(session: AnnotatedSession) -> list[int]:
     """Return the donors of a session's surrogate pairs, an even number of at most twice `MOST_DONORS`.
 
-    Those who speak as many turns as the session, if there are enough of them: others must lend turns twice.
+    Those who speak as many turns as the session, or come nearest to it. Whoever speaks fewer turns lends some of them
+    twice, and such dialogues are less varied than real ones.
     """
     return session.alone.once(_strangers)
 
@@ -221,11 +222,13 @@ def _strangers(session: AnnotatedSession) -> list[int]:
     if company is None:
         return []
     others = company.others_than(session.session)
-    n_therapist, n_client = map(len, spoken_turns(session))
-    lent = ((i, company.n_turns(i)) for i in others)
-    ample = [i for i, (of_therapist, of_client) in lent if of_therapist >= n_therapist and of_client >= n_client]
-    found = ample if len(ample) >= FEWEST_FOR_P else others
-    return found[: 2 * min(len(found) // 2, MOST_DONORS)] if len(found) >= FEWEST_STRANGERS else []
+    if len(others) < FEWEST_STRANGERS or not all(map(len, spoken_turns(session))):
+        return []
+    wanted = [len(turns) for turns in spoken_turns(session)]
+    has = [min(1.0, *(n / own for n, own in zip(company.n_turns(i), wanted, strict=True))) for i in others]
+    n = min(len(others) // 2, MOST_DONORS)
+    nearest = sorted(range(len(others)), key=lambda at: -has[at])[: 2 * n]
+    return [others[at] for at in sorted(nearest)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

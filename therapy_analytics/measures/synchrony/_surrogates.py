@@ -35,7 +35,9 @@ def n_donors(n_dialogues: int) -> int:
     return int(np.sqrt(n_dialogues + 1)) - 1
 
 
-def beside_surrogates(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_sided: Bools) -> Chance:
+def beside_surrogates(
+    values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_sided: Bools, factors: Bools | None = None
+) -> Chance:
     """Set values beside surrogate pairs.
 
     Parameters
@@ -47,6 +49,9 @@ def beside_surrogates(values: Floats, draws: Floats, asked: Bools, *, closer: Cl
         client, and of each of these therapists with each of these clients, the therapist changing last.
     closer : {"higher", "lower"}
         Which end counts where only one does.
+    factors : bool array, optional
+        The values on which speakers act as factors, so that logarithms are compared; 0 is then undefined. None by
+        default.
 
     Returns
     -------
@@ -57,13 +62,25 @@ def beside_surrogates(values: Floats, draws: Floats, asked: Bools, *, closer: Cl
         undefined; `z` and `p` also with fewer than `FEWEST_FOR_P` donors.
     """
     found, n = np.full((4, *values.shape), nan), n_donors(len(draws))
+    if factors is not None:
+        as_they_are, values, draws = values, _logarithms(values, factors), _logarithms(draws, factors)
     asked = asked & ~np.isnan(values)
     if n >= 2 and asked.any():
         drawn = draws.transpose(*range(1, draws.ndim), 0)[asked]
         found[:, asked] = _figures(_tables(values[asked], drawn, n), closer, two_sided[asked])
     if 2 * n < FEWEST_FOR_P:
         found[2:] = nan
+    if factors is not None:
+        mean, sd, z, _ = found
+        np.exp(mean, out=mean, where=factors)
+        np.multiply(sd, mean, out=sd, where=factors)  # to first order, as for any function of what varies little
+        np.divide(as_they_are - mean, sd, out=z, where=factors & ~np.isnan(z))
     return Chance(*found)
+
+
+def _logarithms(values: Floats, where: Bools) -> Floats:
+    found = values.copy()
+    return np.log(values, out=np.where(where, nan, found), where=where & (values > 0))
 
 
 def _tables(values: Floats, drawn: Floats, n: int) -> Floats:

@@ -103,6 +103,8 @@ class Whole:
         Whether it is set beside surrogate pairs.
     two_sided : tuple of str
         Columns of which both ends count: those that say who leads.
+    factors : tuple of str
+        Columns on which speakers act as factors: set beside surrogate pairs by their logarithms.
     closer : {"higher", "lower"}
         Which values mean more synchrony.
     extra : str or None
@@ -120,6 +122,7 @@ class Whole:
     itself_first: bool = False
     strangers: bool = True
     two_sided: tuple[str, ...] = ()
+    factors: tuple[str, ...] = ()
     closer: Closer = "higher"
     extra: Extra | None = None
     part_of: Whole | None = None
@@ -190,9 +193,9 @@ def _outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
     ends = np.array([column.name in kind.two_sided for column in kind.columns])
     of_order = against(values, shuffled, asked, closer=kind.closer, two_sided=ends)
     surrogates = _surrogate_values(kind, session, sides) if kind.strangers else none[None][:0]
-    return WholeOutcome(
-        values, of_order, beside_surrogates(values, surrogates, asked, closer=kind.closer, two_sided=ends)
-    )
+    factors = np.array([column.name in kind.factors for column in kind.columns])
+    of_pairs = beside_surrogates(values, surrogates, asked, closer=kind.closer, two_sided=ends, factors=factors)
+    return WholeOutcome(values, of_order, of_pairs)
 
 
 def _in_orders(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Floats:

@@ -191,9 +191,9 @@ _SOURCE = (
 )
 _MISLEADS = (
     "Not a quality score: most shared expressions are single common words, strangers come near (.39 of .44 for "
-    "expression_repetition), and values change with the length of the session and of its turns. Strangers' turns recur "
-    "in a dialogue with strangers, which alone lowers expression_variety by a fifth. Punctuation is part of sequences, "
-    "so transcribers' habits enter"
+    "expression_repetition), and values change with the length of the session and of its turns. "
+    "expression_variety is set beside surrogate pairs by its logarithm. Punctuation is part of sequences, so "
+    "transcribers' habits enter"
 )
 
 
@@ -267,6 +267,8 @@ EXPRESSIONS = whole(
         values=_values,
         many=_many,
         two_sided=("expression_initiated_therapist",),
+        # What two share is a part of what each brings: who says half as many different things shares half as many.
+        factors=("expression_variety",),
     )
 )
 _PLAIN = (
@@ -301,10 +303,10 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     Tokens are those of the tokeniser ("do", "n't"), in lower case, punctuation among them; a
     sequence of punctuation alone is no expression. The order of turns enters where an
     expression counts from the turn by which both have used it, and in who used it first; other
-    orders of the same turns are not drawn, as the rest would not change. A stranger's turn that
-    stands in a dialogue twice brings no new expressions: read ``expression_variety_strangers``
-    as somewhat too low. `SharedExpressions` also has establishment, of which descriptions
-    differ, and which is therefore no column.
+    orders of the same turns are not drawn, as the rest would not change. A donor's turn that
+    stands in a dialogue twice brings no new expressions: that lowers the variety of all pairs with
+    this donor by a factor, which logarithms make an effect of the donor. `SharedExpressions` also
+    has establishment, of which descriptions differ, and which is therefore no column.
 
     References
     ----------
