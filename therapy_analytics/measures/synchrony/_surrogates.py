@@ -79,8 +79,7 @@ def beside_surrogates(
 
 
 def _logarithms(values: Floats, where: Bools) -> Floats:
-    found = values.copy()
-    return np.log(values, out=np.where(where, nan, found), where=where & (values > 0))
+    return np.log(values, out=np.where(where, nan, values), where=where & (values > 0))
 
 
 def _tables(values: Floats, drawn: Floats, n: int) -> Floats:

@@ -99,7 +99,7 @@ def _tokens(session: AnnotatedSession) -> _Tokens:
 
 @dataclass(frozen=True, eq=False)
 class _Talk:
-    """What is said in a session, and the strangers whose turns stand in its dialogues.
+    """What is said in a session.
 
     Attributes
     ----------
@@ -109,14 +109,11 @@ class _Talk:
         All turns of its batch, or the session where it is in none.
     first : int
         The session's first turn among those.
-    strangers : _Talk or None
-        All turns of the strangers.
     """
 
     session: AnnotatedSession
     batch: AnnotatedSession
     first: int
-    strangers: _Talk | None
 
     @property
     def own(self) -> _Own:
@@ -137,8 +134,7 @@ def _spoken(tokens: _Tokens, among: _Tokens) -> Spoken:
 def _talk(session: AnnotatedSession) -> _Talk:
     place = session.in_batch
     batch, first = (session, 0) if place is None else (place.whole, place.start)
-    strangers = None if session.company is None else session.company.whole.once(_talk)
-    return _Talk(session, batch, first, strangers)
+    return _Talk(session, batch, first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
