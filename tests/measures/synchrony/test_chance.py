@@ -10,15 +10,15 @@ import pytest
 
 from therapy_analytics.measures.synchrony._chance import (
     DRAWS,
-    FEWEST_FOR_P,
+    EXCHANGES,
     FEWEST_STRANGERS,
+    MOST_DONORS,
     against,
     directions,
     pairs_of,
     spoken_turns,
     stranger_turns,
     strangers_of,
-    without_p,
 )
 from therapy_analytics.measures.synchrony._draws import Draws, Replies
 from therapy_analytics.measures.synchrony._lenders import NEAR
@@ -159,9 +159,6 @@ def test_nobody_replies(of_counts: Any) -> None:
 # ---- strangers
 
 
-HALF = DRAWS // 2
-
-
 def strangers(of_counts: Any, company_of: Any, n: int, words: Any) -> Any:
     """Strangers of as many turns each, all of the same lengths."""
     return company_of(of_counts(np.tile(words, n)), range(0, len(words) * (n + 1), len(words)))
@@ -173,47 +170,52 @@ def drawn(session: Any) -> tuple[Any, Any]:
     return found
 
 
-def test_a_draw_is_of_one_stranger_and_of_the_same_role(of_counts: Any, company_of: Any) -> None:
+def test_each_donor_lends_turns_of_one_role(of_counts: Any, company_of: Any) -> None:
     generator = np.random.default_rng(0)
-    company = strangers(of_counts, company_of, 8, generator.integers(1, 30, 20))
+    company = strangers(of_counts, company_of, 11, generator.integers(1, 30, 20))
     session = of_counts(generator.integers(1, 30, 15), company=company)
     for role, turns in zip((THERAPIST, CLIENT), drawn(session), strict=True):
-        assert turns.shape == (HALF, len(range(role, 15, 2)))
-        # Draw d takes stranger d mod 8.
-        np.testing.assert_array_equal(turns // 20, np.broadcast_to(np.arange(HALF)[:, None] % 8, turns.shape))
+        assert turns.shape == (5, len(range(role, 15, 2)))
+        np.testing.assert_array_equal(turns // 20, np.broadcast_to(np.arange(role, 10, 2)[:, None], turns.shape))
         assert (company.whole.turns.roles[turns] == role).all()
-        assert (np.diff(np.sort(turns, axis=1), axis=1) > 0).all()  # no turn twice in a draw
-    assert strangers_of(session) == list(range(8))
+        assert (np.diff(np.sort(turns, axis=1), axis=1) > 0).all()  # no turn twice
+    assert strangers_of(session) == list(range(10))
 
 
-def test_the_strangers_turns_are_the_same_in_both_directions_and_at_all_delays(of_counts: Any, company_of: Any) -> None:
+def test_there_are_at_most_eight_donors_of_each_role(of_counts: Any, company_of: Any) -> None:
+    session = of_counts(np.full(12, 3), company=strangers(of_counts, company_of, 20, np.full(20, 3)))
+    assert strangers_of(session) == list(range(2 * MOST_DONORS)) == list(range(16))
+    assert [turns.shape for turns in drawn(session)] == [(8, 6), (8, 6)]
+
+
+def test_donors_turns_are_the_same_in_both_directions_and_at_all_delays(of_counts: Any, company_of: Any) -> None:
     generator = np.random.default_rng(0)
     company = strangers(of_counts, company_of, 6, generator.integers(1, 30, 40))
     session = of_counts(generator.integers(0, 9, 31), company=company)
-    sides = spoken_turns(session)
-    in_place = np.zeros((2, HALF, 31), dtype=np.int64)
-    for role, turns in enumerate(drawn(session)):
-        in_place[role][:, sides[role]] = turns
+    sides, lent = spoken_turns(session), drawn(session)
     for delay, direction in product((1, 2), range(2)):
         one = directions(session, delay=delay)[direction]
         assert one.role == direction
-        assert sorted(one.exchanged) == [THERAPIST, CLIENT]
-        for stranger, draws in one.exchanged.items():
-            assert draws.n_draws == HALF
-            anchors, replies = draws.anchors[draws.anchor_at].T, draws.replies[draws.reply_at].T
-            lent, own = (replies, anchors) if stranger == one.role else (anchors, replies)
-            at, kept = (one.replies, one.anchors) if stranger == one.role else (one.anchors, one.replies)
-            np.testing.assert_array_equal(lent, in_place[stranger][:, at])
-            np.testing.assert_array_equal(own, kept[None])
-            # One stranger a draw, the same whoever replies.
-            np.testing.assert_array_equal(lent // 40, np.repeat(np.arange(HALF)[:, None] % 6, len(at), axis=1))
+        assert tuple(one.exchanged) == EXCHANGES == ((CLIENT,), (THERAPIST,), (THERAPIST, CLIENT))
+        for whose, draws in one.exchanged.items():
+            meetings = list(product(*(range(3) if role in whose else [None] for role in (THERAPIST, CLIENT))))
+            assert draws.n_draws == len(meetings) == 3 ** len(whose)
+            for role, turns, at, own in (
+                (1 - one.role, draws.anchors, draws.anchor_at, one.anchors),
+                (one.role, draws.replies, draws.reply_at, one.replies),
+            ):
+                for dialogue, donors in enumerate(meetings):
+                    stand = own
+                    if role in whose:
+                        stand = lent[role][donors[role], np.searchsorted(sides[role], own)]
+                    np.testing.assert_array_equal(turns[at[:, dialogue % at.shape[1]]], stand)
 
 
 def test_a_strangers_turn_is_about_as_long(of_counts: Any, company_of: Any) -> None:
     # Therapist's turns of 1, 3, ..., 19 words. One of 11 may get 7 to 15, one of 1 the shortest three.
-    company = strangers(of_counts, company_of, 5, np.arange(1, 21))
-    therapist, _ = drawn(of_counts([11, 5, 1, 5], company=company))
-    words = company.whole.n_words[therapist]
+    company = strangers(of_counts, company_of, 16, np.arange(1, 21))
+    turns = [drawn(of_counts([11, 5, 1, 5], company=company, seed=seed))[0] for seed in range(5)]
+    words = company.whole.n_words[np.concatenate(turns)]
     assert set(words[:, 0]) == {7, 9, 11, 13, 15}
     assert set(words[:, 1]) <= {1, 3, 5}
     assert NEAR == 2
@@ -221,9 +223,9 @@ def test_a_strangers_turn_is_about_as_long(of_counts: Any, company_of: Any) -> N
 
 def test_turns_of_one_length_are_all_drawn(of_counts: Any, company_of: Any) -> None:
     # All ten turns of each stranger's therapist are as long as the session's own: none is nearer than another.
-    company = strangers(of_counts, company_of, 5, np.full(20, 3))
-    therapist, client = drawn(of_counts([3, 3, 3, 3], company=company))
-    assert len(np.unique(therapist)) == len(np.unique(client)) == 5 * 10
+    company = strangers(of_counts, company_of, 16, np.full(20, 3))
+    sides = zip(*(drawn(of_counts([3, 3, 3, 3], company=company, seed=seed)) for seed in range(40)), strict=True)
+    assert [len(np.unique(side)) for side in sides] == [8 * 10, 8 * 10]
 
 
 def test_a_stranger_with_fewer_turns_lends_each_as_often_as_need_be(of_counts: Any, company_of: Any) -> None:
@@ -244,37 +246,32 @@ def test_longer_turns_get_longer_ones(of_counts: Any, company_of: Any) -> None:
 
 
 @pytest.mark.parametrize("n", range(FEWEST_STRANGERS + 1))
-def test_under_five_others_there_are_no_strangers(of_counts: Any, company_of: Any, n: int) -> None:
+def test_under_five_others_there_are_no_surrogates(of_counts: Any, company_of: Any, n: int) -> None:
     session = of_counts([3, 3, 3], company=strangers(of_counts, company_of, n, np.full(20, 3)) if n else None)
-    assert len(strangers_of(session)) == (n if n == 5 else 0)
+    assert len(strangers_of(session)) == (4 if n == 5 else 0)
     assert (stranger_turns(session) is None) == (n < 5)
     assert all(bool(direction.exchanged) == (n == 5) for direction in directions(session))
 
 
-@pytest.mark.parametrize(("n", "known"), [(5, False), (9, False), (10, True)])
-def test_under_ten_strangers_there_is_no_p(of_counts: Any, company_of: Any, n: int, known: bool) -> None:
-    session = of_counts([3, 3, 3], company=strangers(of_counts, company_of, n, np.full(20, 3)))
-    found = chance(3, [1, 2, 3, 4])
-    kept = without_p(found, session)
-    assert (kept.mean, kept.sd, kept.z) == (found.mean, found.sd, found.z)
-    assert np.isfinite(kept.p) == known == (n >= FEWEST_FOR_P)
-
-
-@pytest.mark.parametrize(("n_ample", "chosen"), [(9, range(14)), (10, range(5, 15))])
+@pytest.mark.parametrize(
+    ("n_ample", "chosen"),
+    [(9, range(14)), (10, [*range(4), *range(5, 15)]), (13, [*range(3), *range(5, 18)]), (18, range(5, 21))],
+)
 def test_those_with_as_many_turns_are_preferred(of_counts: Any, company_of: Any, n_ample: int, chosen: Any) -> None:
     """Five strangers of 6 turns, then some of 20; the session has 12."""
     ends = np.cumsum([0] + 5 * [6] + n_ample * [20])
     company = company_of(of_counts(np.full(ends[-1], 3)), ends)
     assert strangers_of(of_counts(np.full(12, 3), company=company)) == list(chosen)
     # Six turns, three of each: all have as many.
-    assert len(strangers_of(of_counts(np.full(6, 3), company=company))) == 5 + n_ample
+    found = strangers_of(of_counts(np.full(6, 3), company=company))
+    assert found == list(range(min((5 + n_ample) // 2, 8) * 2))
 
 
 def test_who_does_not_reply_has_no_dialogues(of_counts: Any, company_of: Any) -> None:
     company = strangers(of_counts, company_of, 5, np.full(20, 3))
     first, second = directions(of_counts([3, 3], company=company))
-    assert [draws.n_pairs for draws in first.exchanged.values()] == [0, 0]
-    assert [draws.n_draws for draws in second.exchanged.values()] == [HALF, HALF]
+    assert [draws.n_pairs for draws in first.exchanged.values()] == [0, 0, 0]
+    assert [draws.n_draws for draws in second.exchanged.values()] == [2, 2, 4]
     silent = of_counts([3, 0, 3], company=company)
     assert stranger_turns(silent) is None
     assert all(direction.exchanged == {} for direction in directions(silent))

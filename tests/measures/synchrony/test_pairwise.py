@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.surrogate_tables import table_of, two_way
 from tests.talks import session as talk
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures.synchrony import _pairwise
-from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, directions, spoken_turns, stranger_turns
+from therapy_analytics.measures.synchrony._chance import (
+    DRAWS,
+    EXCHANGES,
+    FEWEST_PAIRS,
+    directions,
+    spoken_turns,
+    stranger_turns,
+)
 from therapy_analytics.measures.synchrony._columns import SHOWN, pairwise_columns, pairwise_values
 from therapy_analytics.measures.synchrony._marks import codes_of, counted
 from therapy_analytics.measures.synchrony._pairwise import (
@@ -332,34 +341,35 @@ def test_strangers_by_a_loop_over_dialogues(one: Pairwise, of_counts: Any, compa
     session = in_company(of_counts, company_of)
     whole, drawn = session.company.whole, stranger_turns(session)
     assert drawn is not None
-    dialogues = []
-    for stranger in (1, 0):
-        own = spoken_turns(session)[stranger]
-        for turns in drawn[stranger]:
+    found = outcome(one, session)
+    parts = []
+    for whose in EXCHANGES:
+        donors = product(*(drawn[role] if role in whose else [None] for role in (0, 1)))
+        dialogues = []
+        for both in donors:
             n_words, counts = session.n_words.copy(), session.turns.counts.copy()
-            n_words[own], counts[own] = whole.n_words[turns], whole.turns.counts[turns]
-            dialogues.append(outcome(one, of_counts(n_words, counts)).values)
-    expected, found = np.array(dialogues), outcome(one, session)
-    assert expected.shape == (DRAWS, *found.values.shape)
+            for own, turns in zip(spoken_turns(session), both, strict=True):
+                if turns is not None:
+                    n_words[own], counts[own] = whole.n_words[turns], whole.turns.counts[turns]
+            dialogues.append(outcome(one, of_counts(n_words, counts)).values[:, 0])
+        parts.append(np.array(dialogues))
+    assert [len(some) for some in parts] == [5, 5, 25]
     atol = 1e-6 if one is COORDINATION else 1e-9
-    known = ~np.isnan(found.strangers.mean)
-    assert known[:, 0].all()
-    np.testing.assert_allclose(found.strangers.mean[known], np.nanmean(expected, axis=0)[known], rtol=0, atol=atol)
-    np.testing.assert_allclose(
-        found.strangers.sd[known], np.nanstd(expected, axis=0, ddof=1)[known], rtol=0, atol=10 * atol
-    )
-    reached = [(expected[:, at, 0] >= found.values[at, 0] - 1e-12).sum() for at in (BOTH, THERAPIST, CLIENT)]
-    assert found.strangers.p[:DIFFERENCE, 0] == pytest.approx((np.array(reached) + 1) / (DRAWS + 1), abs=1e-9)
+    for direction in range(4):
+        table = table_of(found.values[direction, 0], *(some[:, direction] for some in parts))
+        expected = two_way(table, two_sided=direction == DIFFERENCE)
+        shown = [getattr(found.strangers, name)[direction, 0] for name in ("mean", "sd", "p")]
+        assert shown == pytest.approx([expected.mean, expected.sd, expected.p], abs=10 * atol)
 
 
 @pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
 @pytest.mark.parametrize("n", [4, 5, 9, 10])
 def test_few_strangers(one: Pairwise, of_counts: Any, company_of: Any, n: int) -> None:
-    """From 5 there is a baseline, from 10 a p."""
+    """From 5 there is an expectation, from 10 a z and a p."""
     others = company_of(dialogue(of_counts, 50 * n, seed=1), range(0, 50 * n + 1, 50))
     found = outcome(one, dialogue(of_counts, 40, company=others))
-    assert (np.isfinite([found.strangers.mean[:, 0], found.strangers.z[:, 0]]) == (n >= 5)).all()
-    assert (np.isfinite(found.strangers.p[:, 0]) == (n >= 10)).all()
+    assert (np.isfinite([found.strangers.mean[:, 0], found.strangers.sd[:, 0]]) == (n >= 5)).all()
+    assert (np.isfinite([found.strangers.z[:, 0], found.strangers.p[:, 0]]) == (n >= 10)).all()
     assert np.isfinite(found.shuffled.p[:, 0]).all()
 
 

@@ -13,7 +13,7 @@ from benchmarks import planted
 from therapy_analytics.measures.synchrony._rows import kinds
 
 STRENGTHS = (0.15, 0.3, 0.6)
-N, N_NULL = 8, 40
+N, N_NULL = 16, 40
 LEVEL, LOWEST_MEAN = 0.05, 0.35
 OF_WORDS = ["lexical_alignment", "lexical_alignment_2"]
 OF_STYLE = ["coordination", "lsm_turn_mean", "rlsm"]

@@ -266,7 +266,7 @@ def _session(name: str, generator: np.random.Generator, *, follow: bool) -> Sess
 @pytest.fixture(scope="module")
 def sessions() -> list[AnnotatedSession]:
     generator = np.random.default_rng(4)
-    made = [_session(f"s{i}", generator, follow=i < 3) for i in range(8)]
+    made = [_session(f"s{i}", generator, follow=i < 3) for i in range(11)]
     matcher = Matcher(builtin_lexicons())
     (company,) = companies(choose_strangers(made), lambda some: annotate(some, matcher)).values()
     return [replace(one, company=company) for one in annotate(made, matcher)]

@@ -23,11 +23,12 @@ from therapy_analytics.measures.synchrony import _meanings as arithmetic
 from therapy_analytics.measures.synchrony._chance import spoken_turns
 from therapy_analytics.measures.synchrony._earlier import (
     Earlier,
+    Speakers,
+    contexts_of_each,
     earlier,
     flow_by_chance,
     forward_flow,
     talk,
-    with_strangers,
 )
 from therapy_analytics.measures.synchrony._meanings import (
     STEPS,
@@ -172,34 +173,31 @@ def test_what_came_before_is_that_of_each_session_alone() -> None:
         assert together.n[i] == np.count_nonzero(those != 7)
 
 
-def test_strangers_who_lend_the_turns_themselves_change_nothing() -> None:
+def test_contexts_of_the_session_itself_are_its_own() -> None:
     said = alone(about("work", "sea", "dog"))
     own, (therapist, client) = talk(said), spoken_turns(said)
-    for kept, exchanged in ((therapist, client), (client, therapist)):
-        others = np.stack([exchanged, exchanged[::-1], exchanged])
-        found = with_strangers(own, kept, own.said, others, exchanged)
-        for one, turns in zip(found, (kept, exchanged), strict=True):
-            for dialogue in (0, 2):
-                np.testing.assert_array_equal(one[:, dialogue], own.context[turns])
-            assert not np.array_equal(one[:, 1], own.context[turns], equal_nan=True)
+    sides = [Speakers(own.said, np.stack([turns, turns[::-1]]), turns) for turns in (therapist, client)]
+    for one, turns in zip(contexts_of_each(*sides), (therapist, client), strict=True):
+        assert one.shape == (len(turns), 2, 2)
+        np.testing.assert_array_equal(one[:, 0, 0], own.context[turns])
+        assert not np.array_equal(one[:, 1, 1], own.context[turns], equal_nan=True)
 
 
-def test_contexts_of_many_dialogues_are_those_of_each() -> None:
-    who = [{"T": "therapist", "C": "client", "O": "other"}[one] for one in "TTCTOCTC"]
-    said = alone(session(*TOPICS.values(), *TOPICS, roles=who))  # type: ignore[arg-type]
-    own, (therapist, client) = talk(said), spoken_turns(said)
-    theirs = Meanings.units(np.random.default_rng(11).normal(size=(30, own.said.vectors.shape[1])))
-    lent = np.random.default_rng(12).integers(0, 30, (3, len(client)))
-    kept, exchanged = with_strangers(own, therapist, theirs, lent, client)
-    for dialogue, turns in enumerate(lent):
-        for i, turn in enumerate(therapist):
-            heard = Meanings.of(theirs.vectors[turns[client < turn]].sum(axis=0)[None])
-            expected = cosines(own.said, heard, np.array([turn]), np.array([0]))
-            np.testing.assert_array_equal(kept[[i], dialogue], expected)
-        for i, at in enumerate(client):
-            heard = Meanings.of(own.said.vectors[therapist[therapist < at]].sum(axis=0)[None])
-            expected = cosines(theirs, heard, turns[[i]], np.array([0]))
-            np.testing.assert_array_equal(exchanged[[i], dialogue], expected)
+def test_contexts_of_each_are_those_of_one_therapist_with_one_client() -> None:
+    generator = np.random.default_rng(11)
+    said = [Meanings.units(generator.normal(size=(30, 16))) for _ in range(2)]
+    said[1].vectors[:6] = said[1].squares[:6] = 0
+    at = np.array([0, 1, 3, 6, 9]), np.array([2, 4, 5, 7, 8, 10])
+    turns = [generator.integers(0, 30, (n, len(places))) for n, places in zip((2, 3), at, strict=True)]
+    found = contexts_of_each(*(Speakers(*side) for side in zip(said, turns, at, strict=True)))
+    assert [one.shape for one in found] == [(5, 2, 3), (6, 2, 3)]
+    for both in np.ndindex(2, 3):
+        for role, other in ((0, 1), (1, 0)):
+            for i, place in enumerate(at[role]):
+                earlier_turns = turns[other][both[other]][at[other] < place]
+                heard = Meanings.of(said[other].vectors[earlier_turns].sum(axis=0)[None])
+                expected = cosines(said[role], heard, turns[role][both[role]][[i]], np.array([0]))
+                np.testing.assert_array_equal(found[role][i, *both], expected[0])
 
 
 VECTORS = st.integers(1, 9).flatmap(

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from math import log, log2
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.surrogate_tables import table_of, two_way
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers, companies, length_class
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.synchrony import _expressions_lent as lent
 from therapy_analytics.measures.synchrony import shared_expressions as measured
-from therapy_analytics.measures.synchrony._chance import spoken_turns
+from therapy_analytics.measures.synchrony._chance import EXCHANGES, spoken_turns, stranger_turns
 from therapy_analytics.measures.synchrony._expressions import order_turns
-from therapy_analytics.measures.synchrony._whole import MOST_DIALOGUES, lent_turns
 from therapy_analytics.measures.synchrony.shared_expressions import (
     EXPRESSIONS,
     SelfExpressions,
@@ -478,24 +479,35 @@ def lower(session: AnnotatedSession, turn: int) -> list[str]:
 
 
 def test_strangers_as_dialogues_written_out() -> None:
-    """Each dialogue with a stranger, as words, measured by itself."""
+    """Each surrogate dialogue, as words, measured by itself."""
     for session in read(crowd(), crowd())[:2]:
-        company, sides = session.company, spoken_turns(session)
-        assert company is not None
-        outcome = values(session)
-        found = []
-        for exchanged, dialogues in enumerate(lent_turns(session)):
-            for turns in dialogues:
-                stands = dict(zip(sides[exchanged].tolist(), turns.tolist(), strict=True))
-                both = sorted([(t, T) for t in sides[T].tolist()] + [(t, C) for t in sides[C].tolist()])
-                talk = [
-                    (role, lower(company.whole, stands[t]) if role == exchanged else lower(session, t))
-                    for t, role in both
-                ]
-                ids, offsets, roles, spelt = arrays(talk)
-                words = np.array([any(map(str.isalnum, word)) for word in spelt])[ids]
-                one = expressions_of_dialogue(ids, offsets, roles, words=words)
-                lengths = one.entropy * log(2), one.mean_length
-                found.append([one.variety, one.repetition, *lengths, *one.repetition_by, one.initiated[T]])
-        assert len(found) == MOST_DIALOGUES == 40
-        np.testing.assert_allclose([outcome[f"{name}_strangers"] for name in NAMES], np.mean(found, axis=0), rtol=1e-12)
+        found, lent_turns = values(session), stranger_turns(session)
+        assert lent_turns is not None
+        parts = []
+        for whose in EXCHANGES:
+            donors = product(*(lent_turns[role] if role in whose else [None] for role in (T, C)))
+            parts.append([written_out(session, both) for both in donors])
+        assert [len(some) for some in parts] == [5, 5, 25]
+        itself = written_out(session, (None, None))
+        for at, name in enumerate(NAMES):
+            table = table_of(itself[at], *([one[at] for one in some] for some in parts))
+            factors = name == "expression_variety"
+            mean, sd, z, p = two_way(np.log(table) if factors else table, two_sided="initiated" in name)
+            if factors:
+                mean, z = np.exp(mean), (itself[at] / np.exp(mean) - 1) / sd
+            shown = [found[f"{name}_{end}"] for end in ("strangers", "strangers_z", "strangers_p")]
+            assert shown == pytest.approx([mean, z, p], rel=1e-6)
+
+
+def written_out(session: AnnotatedSession, lent_turns: Any) -> list[float]:
+    """Return the values of a dialogue, as words, in which these turns of donors stand; None for the session's own."""
+    company, stands = session.company, {}
+    assert company is not None
+    for role, (own, turns) in enumerate(zip(spoken_turns(session), lent_turns, strict=True)):
+        for t, other in zip(own.tolist(), own if turns is None else turns, strict=True):
+            stands[t] = role, lower(session if turns is None else company.whole, other)
+    ids, offsets, roles, spelt = arrays([stands[t] for t in sorted(stands)])
+    words = np.array([any(map(str.isalnum, word)) for word in spelt])[ids]
+    one = expressions_of_dialogue(ids, offsets, roles, words=words)
+    lengths = one.entropy * log(2), one.mean_length
+    return [one.variety, one.repetition, *lengths, *one.repetition_by, one.initiated[T]]

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.surrogate_tables import table_of, two_way
 from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
 from therapy_analytics.language.annotate import TurnArrays
 from therapy_analytics.language.company import Company, choose_strangers, companies
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import Tokens
-from therapy_analytics.measures.synchrony._chance import DRAWS, directions, pairs_of
+from therapy_analytics.measures.synchrony._chance import directions, pairs_of, strangers_of
 from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, Pairwise, outcome
 from therapy_analytics.measures.synchrony._whole import Side, Whole, whole_outcome
 from therapy_analytics.measures.synchrony.alignment import LEXICAL, LEXICAL_2, LEXICAL_WHOLE, alignment
@@ -104,17 +105,18 @@ def test_strangers_as_counters_give_them(session: AnnotatedSession, kind: Pairwi
     own, theirs = runs_of(session, n), runs_of(session.company.whole, n)
     for direction in directions(session):
         drawn = []
-        for stranger, draws in direction.exchanged.items():
-            before, after = (own, theirs) if stranger == direction.role else (theirs, own)
+        for whose, draws in direction.exchanged.items():
+            before, after = (theirs if role in whose else own for role in (1 - direction.role, direction.role))
             pairs = np.broadcast_arrays(draws.anchors[draws.anchor_at], draws.replies[draws.reply_at])
             each = [counted(before[a], after[r]) for a, r in zip(*(side.ravel() for side in pairs), strict=True)]
             drawn.append(np.nanmean(np.reshape(each, pairs[0].shape), axis=0))
-        assert [len(one) for one in drawn] == [DRAWS // 2, DRAWS // 2]
+        n_donors = len(strangers_of(session)) // 2
+        assert [len(one) for one in drawn] == [n_donors, n_donors, n_donors**2]
         at = DIRECTIONS.index("therapist" if direction.role == THERAPIST else "client"), 0
         found = outcome(kind, session)
-        assert found.strangers.mean[at] == pytest.approx(np.mean(drawn), rel=0, abs=1e-12)
-        reached = np.count_nonzero(np.concatenate(drawn) >= found.values[at] - 1e-12)
-        assert found.strangers.p[at] == pytest.approx((reached + 1) / (DRAWS + 1))
+        expected = two_way(table_of(found.values[at], *drawn))
+        shown = [one[at] for one in (found.strangers.mean, found.strangers.sd, found.strangers.z, found.strangers.p)]
+        assert shown == pytest.approx(list(expected), rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda of: getattr(of, "name", None))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import therapy_analytics as ta
+from tests.surrogate_tables import two_way
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.company import choose_strangers
@@ -18,12 +19,10 @@ from therapy_analytics.measures import Column
 from therapy_analytics.measures.synchrony import _whole
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, stranger_turns
 from therapy_analytics.measures.synchrony._whole import (
-    MOST_DIALOGUES,
     WHOLE,
     Generator,
     Side,
     Whole,
-    lent_turns,
     spoken_turns,
     whole_columns,
     whole_outcome,
@@ -87,11 +86,12 @@ def test_without_one_of_the_two_it_is_undefined(of_counts: Any, roles: str) -> N
         assert values.shape == (2,)
 
 
-def test_strangers_take_the_place_of_one_of_the_two(of_counts: Any, company_of: Any) -> None:
-    """Own turns have 12 words, four each. Strangers' have 1 to 10, so that a dialogue says who it is with.
+def test_donors_take_the_place_of_one_of_the_two_and_of_both(of_counts: Any, company_of: Any) -> None:
+    """Own turns have 12 words, four each. Donors' have 1 to 10, so that a dialogue says who it is with.
 
-    Of the 40 dialogues 20 have the client's own words and 20 the therapist's, two with each stranger: the
-    product is 48 times 4, 8, ... or 40, the difference as far below 0 as above.
+    Donors of the therapist's turns have 1, 3, ..., 9, those of the client's 2, 4, ..., 10. The product of a dialogue
+    is 16 times that of the words of its turns: 16 * 12 * 12 are found. Expected are, with 5 and 6 words in the mean,
+    16 * (12 * 6 + 12 * 5 - 5 * 6); the differences are the sum of two effects.
     """
     session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
     seen: list[tuple[Side, Side]] = []
@@ -101,81 +101,86 @@ def test_strangers_take_the_place_of_one_of_the_two(of_counts: Any, company_of: 
         return product_and_difference(therapist, client)
 
     found = whole_outcome(replace(COUNT, values=values), session)
-    assert len(seen) == 1 + MOST_DIALOGUES == 41
-    (own_therapist, own_client), *dialogues = seen
-    for at, (therapist, client) in enumerate(dialogues):
-        kept, exchanged = (client, therapist) if at < 20 else (therapist, client)
-        own_kept, own_exchanged = (own_client, own_therapist) if at < 20 else (own_therapist, own_client)
-        assert kept is own_kept
-        np.testing.assert_array_equal(exchanged.at, own_exchanged.turns)
-        assert set(exchanged.represented[exchanged.turns]) == {1 + at % 10}
-        assert (exchanged.turns % 2 == own_exchanged.turns[0] % 2).all()
-    products = np.repeat(48 * 4 * np.arange(1, 11), 4)
-    assert found.strangers.mean == pytest.approx([48 * 4 * 5.5, 0])
-    assert found.strangers.sd[0] == pytest.approx(products.std(ddof=1))
-    # 48 * 48 is beyond all 40; a difference of 0 is in the middle, both ends count.
-    assert found.strangers.p == pytest.approx([1 / 41, 1])
+    assert len(seen) == 1 + 5 + 5 + 25
+    said = [tuple(int(side.represented[side.turns][0]) for side in pair) for pair in seen]
+    therapists, clients = range(1, 10, 2), range(2, 11, 2)
+    assert said[1:] == [*product([12], clients), *product(therapists, [12]), *product(therapists, clients)]
+    for role, at in enumerate(spoken_turns(session)):
+        assert all(pair[role].at is seen[0][role].turns for pair in seen)
+        assert all((pair[role].turns % 2 == at[0] % 2).all() for pair in seen)
+    table = 16.0 * np.outer([12, *therapists], [12, *clients])
+    expected = two_way(table)
+    assert expected.mean == pytest.approx(16 * (12 * 6 + 12 * 5 - 5 * 6))
+    assert found.strangers.mean == pytest.approx([expected.mean, 0], abs=1e-9)
+    assert [found.strangers.sd[0], found.strangers.z[0], found.strangers.p[0]] == pytest.approx(expected[1:])
 
 
 def test_many_dialogues_at_once(of_counts: Any, company_of: Any) -> None:
-    """The side with a row for each dialogue is the stranger's; the values are those of one by one."""
+    """Each therapist with each client; the values are those of one by one."""
     session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
     shapes = []
 
-    def many(therapist: Side, client: Side) -> Any:
-        sums = [side.represented[side.turns].sum(axis=-1) for side in (therapist, client)]
-        shapes.append((therapist.turns.shape, client.turns.shape))
-        return np.stack([sums[0] * sums[1], sums[0] - sums[1]], axis=-1)
+    def many(therapists: Side, clients: Side) -> Any:
+        one, other = (side.represented[side.turns].sum(axis=-1) for side in (therapists, clients))
+        shapes.append((therapists.turns.shape, clients.turns.shape))
+        return np.stack([np.multiply.outer(one, other), np.subtract.outer(one, other)], axis=-1)
 
     at_once, one_by_one = (whole_outcome(kind, session).strangers for kind in (replace(COUNT, many=many), COUNT))
-    assert shapes == [((20, 4), (4,)), ((4,), (20, 4))]
+    assert shapes == [((1, 4), (5, 4)), ((5, 4), (1, 4)), ((5, 4), (5, 4))]
     for name in ("mean", "sd", "z", "p"):
         np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
 
 
-def test_both_exchanges_at_once(of_counts: Any, company_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """First those with another therapist, of whose eight turns fewer are taken at a time than of the client's four."""
+def test_long_sessions_are_measured_in_portions(
+    of_counts: Any, company_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight turns of the therapist's are more at a time than the client's four."""
     session = of_counts(np.full(12, 12), roles="TTTTTTTTCCCC", company=company(of_counts, company_of, range(1, 11)))
     shapes = []
 
-    def exchanged(own: Sequence[Side], lent: Sequence[Side]) -> Any:
-        shapes.append([side.turns.shape for side in lent])
-        return [
-            np.array([product_and_difference(*pair) for pair in pairs]).reshape(-1, 2)
-            for pairs in (
-                [(Side(lent[0].represented, turns, lent[0].at), own[1]) for turns in lent[0].turns],
-                [(own[0], Side(lent[1].represented, turns, lent[1].at)) for turns in lent[1].turns],
-            )
-        ]
+    def many(therapists: Side, clients: Side) -> Any:
+        one, other = (side.represented[side.turns].sum(axis=-1) for side in (therapists, clients))
+        shapes.append((len(therapists.turns), len(clients.turns)))
+        return np.stack([np.multiply.outer(one, other), np.subtract.outer(one, other)], axis=-1)
 
-    monkeypatch.setattr(_whole, "MOST_TURNS", 64)
-    at_once, one_by_one = (
-        whole_outcome(kind, session).strangers for kind in (replace(COUNT, exchanged=exchanged), COUNT)
-    )
-    assert shapes == [[(8, 8), (16, 4)], [(8, 8), (4, 4)], [(4, 8), (0, 0)]]
+    expected = whole_outcome(COUNT, session).strangers
+    monkeypatch.setattr(_whole, "MOST_TURNS", 16)
+    found = whole_outcome(replace(COUNT, many=many), session).strangers
+    assert shapes == [(1, 4), (1, 1), (2, 1), (2, 1), (1, 1), *[(2, 4), (2, 1)] * 2, (1, 4), (1, 1)]
     for name in ("mean", "sd", "z", "p"):
-        np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
-@pytest.mark.parametrize("name", sorted(one.name for one in WHOLE if one.many or one.exchanged))
+@pytest.mark.parametrize("name", sorted(one.name for one in WHOLE if one.many and one.strangers))
 def test_each_measure_says_the_same_of_many_as_of_one(name: str, sample_in_company: AnnotatedSession) -> None:
     kind, session = next(one for one in WHOLE if one.name == name), sample_in_company
+    turns = stranger_turns(session)
     assert session.company is not None
+    assert turns is not None
+    assert kind.many is not None
     theirs, own = session.company.whole.once(kind.represent), session.once(kind.represent)
-    sides = [Side(own, turns, turns) for turns in spoken_turns(session)]
-    lent = [Side(theirs, turns, side.at) for turns, side in zip(lent_turns(session), sides, strict=True)]
-    at_once = kind.exchanged(sides, lent) if kind.exchanged else [None, None]
-    for exchanged, (side, both) in enumerate(zip(lent, at_once, strict=True)):
-        pair, one_by_one = [*sides], []
-        for turns in side.turns:
-            pair[exchanged] = Side(theirs, turns, side.at)
-            one_by_one.append(kind.values(*pair))
-        pair[exchanged] = side
-        found = kind.many(*pair) if kind.many else both
-        assert found is not None
-        assert found.shape == (MOST_DIALOGUES // 2, len(kind.columns))
+    one = [Side(own, some[None], some) for some in spoken_turns(session)]
+    several = [Side(theirs, lent, side.at) for lent, side in zip(turns, one, strict=True)]
+    for therapists, clients in ((one[0], several[1]), (several[0], one[1]), (several[0], several[1])):
+        found = kind.many(therapists, clients)
+        assert found.shape == (len(therapists.turns), len(clients.turns), len(kind.columns))
         assert np.isfinite(found).any()
-        np.testing.assert_allclose(found, one_by_one, rtol=0, atol=1e-12)
+        for i, j in np.ndindex(*found.shape[:2]):
+            pair = [Side(side.represented, side.turns[[at]], side.at) for side, at in ((therapists, i), (clients, j))]
+            np.testing.assert_allclose(kind.many(*pair)[0, 0], found[i, j], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(one.name for one in WHOLE if one.many and one.strangers))
+def test_many_of_the_session_itself_are_its_values(name: str, sample_in_company: AnnotatedSession) -> None:
+    """As if donors lent the session's own turns; how many words these have is then not compared."""
+    kind, session = next(one for one in WHOLE if one.name == name), sample_in_company
+    whole = replace(session, place=None)
+    own = [Side(whole.once(kind.represent), some, some) for some in spoken_turns(whole)]
+    itself = [Side(side.represented, side.turns[None].copy(), side.at) for side in own]
+    assert kind.many is not None
+    found, expected = kind.many(*itself)[0, 0], np.array(kind.values(*own))
+    compared = np.array(["words_" not in column.name or "function" in column.name for column in kind.columns])
+    np.testing.assert_allclose(found[compared], expected[compared], rtol=0, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -184,19 +189,9 @@ def sample_in_company(samples: Path) -> AnnotatedSession:
     return arrays_with_company(sessions[:1], Settings(), choose_strangers(sessions))[0]
 
 
-def test_the_first_draws_of_the_session_are_taken(of_counts: Any, company_of: Any) -> None:
-    session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
-    drawn, lent = stranger_turns(session), lent_turns(session)
-    assert drawn is not None
-    assert [turns.shape for turns in lent] == [(20, 4), (20, 4)]
-    for one, other in zip(lent, drawn, strict=True):
-        np.testing.assert_array_equal(one, other[:20])
-    assert lent_turns(of_counts(np.full(8, 12))) == ()
-
-
 @pytest.mark.parametrize("end", [1, -1])
 def test_both_ends_can_be_rare(of_counts: Any, company_of: Any, end: int) -> None:
-    """The value of the session is beyond all 40 dialogues: twice one of 41, which is under .05."""
+    """The value is farther from what is expected than any other pair is, but for one as far below that is as far."""
     session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
 
     def values(therapist: Side, client: Side) -> tuple[float, float]:
@@ -204,14 +199,14 @@ def test_both_ends_can_be_rare(of_counts: Any, company_of: Any, end: int) -> Non
         return product, end * product
 
     found = whole_outcome(replace(COUNT, values=values), session)
-    assert found.strangers.p == pytest.approx([1 / 41, 2 / 41])
-    assert 2 / (MOST_DIALOGUES + 1) < 0.05
+    assert found.strangers.p == pytest.approx([1 / 36, 2 / 36])
 
 
 @pytest.mark.parametrize(("n", "mean", "p"), [(4, False, False), (5, True, False), (9, True, False), (10, True, True)])
 def test_few_strangers(of_counts: Any, company_of: Any, n: int, mean: bool, p: bool) -> None:
     found = whole_outcome(COUNT, of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, n + 1))))
-    assert (np.isfinite([found.strangers.mean, found.strangers.sd, found.strangers.z]) == mean).all()
+    assert (np.isfinite([found.strangers.mean, found.strangers.sd]) == mean).all()
+    assert np.isfinite(found.strangers.z[0]) == p  # the second is the sum of the effects of both
     assert (np.isfinite(found.strangers.p) == p).all()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan
 from typing import Literal
 
@@ -23,13 +23,16 @@ Bools = NDArray[np.bool_]
 Closer = Literal["higher", "lower"]
 
 DRAWS = 200
-"""Shuffles within the session, and dialogues with strangers, that a value is set beside."""
+"""Shuffles within the session that a value is set beside."""
 FEWEST_PAIRS = 4
 """Under so many pairs of turns chance is not asked."""
 FEWEST_STRANGERS = 5
-"""With fewer strangers there is no baseline of them, and with fewer than `FEWEST_FOR_P` no p: what differs between
-strangers would be taken for what differs between draws."""
+"""With fewer donors there are no surrogate pairs, and with fewer than `FEWEST_FOR_P` no z and no p."""
 FEWEST_FOR_P = 10
+MOST_DONORS = 8
+"""At most so many donors of turns of each role."""
+EXCHANGES: tuple[tuple[int, ...], ...] = ((CLIENT,), (THERAPIST,), (THERAPIST, CLIENT))
+"""Whose turns are a donor's in the surrogate dialogues, in the order in which these are drawn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,16 +47,16 @@ class Direction:
         Turns before, and turns that follow, in order.
     shuffled : Draws
         The pairs as they are (the first draw), then with the replies in another order.
-    exchanged : mapping of int to Draws
-        Whose turns are a stranger's, `THERAPIST` or `CLIENT`, to the pairs of such dialogues: his turns are
-        positions of `Company.whole`. Empty without company.
+    exchanged : mapping of tuple to Draws
+        Whose turns are a donor's (see `EXCHANGES`) to the pairs of such dialogues: a donor's turns are positions of
+        `Company.whole`. Empty without surrogate pairs.
     """
 
     role: int
     anchors: Ints
     replies: Ints
     shuffled: Draws
-    exchanged: Mapping[int, Draws]
+    exchanged: Mapping[tuple[int, ...], Draws]
 
     def __len__(self) -> int:
         return len(self.replies)
@@ -82,20 +85,34 @@ def _direction(
     anchor_at, reply_at = np.searchsorted(others, anchors), np.searchsorted(own, replies)
     orders = np.tile(reply_at, (DRAWS + 1, 1))
     orders[1:] = generator.permuted(orders[1:], axis=1)
-    exchanged: dict[int, Draws] = {}
-    for other, (turns, at) in enumerate(lent):
-        if other == role:
-            exchanged[other] = Draws.of(others, turns, anchor_at[:, None], at.take(reply_at, axis=0))
-        else:
-            exchanged[other] = Draws.of(turns, own, at.take(anchor_at, axis=0), reply_at[:, None])
+    exchanged: dict[tuple[int, ...], Draws] = {}
+    for whose in EXCHANGES if lent else ():
+        before, after = (
+            _of_donors(lent[one], at, one, whose) if one in whose else (turns, at[:, None])
+            for one, turns, at in ((1 - role, others, anchor_at), (role, own, reply_at))
+        )
+        exchanged[whose] = Draws.of(before[0], after[0], before[1], after[1])
     shuffled = Draws.of(others, own, anchor_at[:, None], np.ascontiguousarray(orders.T))
     return Direction(role, anchors, replies, shuffled, exchanged)
 
 
-def _lent(session: AnnotatedSession) -> list[tuple[Ints, Ints]]:
-    """Return which turns strangers lend in the place of the therapist's, and of the client's, and which of them when.
+def _of_donors(lent: tuple[Ints, Ints], at: Ints, role: int, whose: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """Return the turns that donors may lend in a role, and which of them stand at places, (n_places, n_dialogues).
 
-    The positions are (n_turns, DRAWS / 2). Nothing where there are too few strangers.
+    Where both are donors, each donor of the therapist's turns meets each donor of the client's.
+    """
+    turns, each = lent[0], lent[1].take(at, axis=0)
+    if len(whose) == 1:
+        return turns, each
+    n = each.shape[1]
+    donors = np.divmod(np.arange(n * n), n)[role]  # THERAPIST is 0 and CLIENT 1: the therapist changes last
+    return turns, np.ascontiguousarray(each.take(donors, axis=1))
+
+
+def _lent(session: AnnotatedSession) -> list[tuple[Ints, Ints]]:
+    """Return which turns donors lend in the place of the therapist's, and of the client's, and which of them where.
+
+    The positions are (n_turns, n_donors). Nothing where there are too few donors.
     """
     return [distinct(turns.T, int(turns.max()) + 1) for turns in stranger_turns(session) or ()]
 
@@ -110,33 +127,28 @@ class Drawn:
         The turns of each session in which the therapist replies, and those in which the client does.
     shuffled : Replies
         As they are (the first draw), then in other orders; turns are those of the batch.
-    exchanged : mapping of int to Replies
-        Whose turns are a stranger's, `THERAPIST` or `CLIENT`, to such dialogues; see `Direction`.
+    exchanged : mapping of tuple to Replies
+        Whose turns are a donor's to such dialogues; see `Direction`.
     company : Company or None
         Whose turns these are; None where nothing is exchanged.
     """
 
     turns: tuple[list[Ints], list[Ints]]
     shuffled: Replies
-    exchanged: Mapping[int, Replies]
+    exchanged: Mapping[tuple[int, ...], Replies]
     company: Company | None
 
 
 def replies_of(whole: AnnotatedSession, group: Sequence[int], *, delay: int = 1) -> Drawn:
-    """Return the replies in some sessions of a batch, that have one company or none; see `directions`."""
+    """Return the replies in some sessions of a batch, of one company and as many donors, or none; see `directions`."""
     sessions, firsts = [whole.sessions[number] for number in group], whole.bounds[list(group)].tolist()
     two = tuple(zip(*(directions(one, delay=delay) for one in sessions), strict=True))
-    lent, own = [0] * len(group), firsts
-    exchanged = {
-        other: Replies.of(
-            *(
-                Draws.joined([one.exchanged[other] for one in way], (own, lent) if role == other else (lent, own))
-                for role, way in zip((THERAPIST, CLIENT), two, strict=True)
-            )
-        )
-        for other in two[0][0].exchanged
-    }
-    shuffled = Replies.of(*(Draws.joined([one.shuffled for one in way], (own, own)) for way in two))
+    exchanged = {}
+    for whose in two[0][0].exchanged:
+        first_of = [[0] * len(group) if role in whose else firsts for role in (THERAPIST, CLIENT)]
+        ways = zip(two, ((first_of[CLIENT], first_of[THERAPIST]), (first_of[THERAPIST], first_of[CLIENT])), strict=True)
+        exchanged[whose] = Replies.of(*(Draws.joined([one.exchanged[whose] for one in way], of) for way, of in ways))
+    shuffled = Replies.of(*(Draws.joined([one.shuffled for one in way], (firsts, firsts)) for way in two))
     turns = [[one.replies for one in way] for way in two]
     return Drawn((turns[0], turns[1]), shuffled, exchanged, sessions[0].company if exchanged else None)
 
@@ -173,33 +185,34 @@ def _spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
 
 
 def stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
-    """Return strangers' turns in the place of the therapist's, and of the client's: (DRAWS / 2, n_turns) each.
+    """Return donors' turns in the place of the therapist's, and of the client's: (n_donors, n_turns) each.
 
-    A draw takes all turns from one stranger of the session's length class, each about as long as
-    the turn in whose place it stands, as positions of `Company.whole`; the next draw takes the next stranger's.
-    None where there are too few strangers.
+    Half of the donors lend turns of their therapist, the others of their client, so that no two of them have ever
+    talked with each other. Each turn is about as long as the turn in whose place it stands, as position of
+    `Company.whole`. None where there are too few donors.
     """
     return session.alone.meanwhile(_stranger_turns)
 
 
 def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
-    others, sides = strangers_of(session), spoken_turns(session)
-    if len(others) < FEWEST_STRANGERS or not all(map(len, sides)):
+    others, sides = np.array(strangers_of(session)), spoken_turns(session)
+    if not len(others):
         return None
     generator = session.generator(1)
-    company, lenders = session.company, np.array(others)
-    assert company is not None  # noqa: S101 (there are no strangers without)
+    company = session.company
+    assert company is not None  # noqa: S101 (there are no donors without)
     therapist, client = (
-        turns_like(session.n_words[turns], company, role, lenders, DRAWS // 2, generator)
+        turns_like(session.n_words[turns], company, role, others[role::2], generator)
         for role, turns in zip((THERAPIST, CLIENT), sides, strict=True)
     )
     return therapist, client
 
 
 def strangers_of(session: AnnotatedSession) -> list[int]:
-    """Return the strangers that a session is set beside.
+    """Return the donors of a session's surrogate pairs, an even number of at most twice `MOST_DONORS`.
 
-    Those who speak as many turns as the session, if there are enough of them: others must lend turns twice.
+    Those who speak as many turns as the session, or come nearest to it. Whoever speaks fewer turns lends some of them
+    twice, and such dialogues are less varied than real ones.
     """
     return session.alone.once(_strangers)
 
@@ -209,21 +222,23 @@ def _strangers(session: AnnotatedSession) -> list[int]:
     if company is None:
         return []
     others = company.others_than(session.session)
-    n_therapist, n_client = map(len, spoken_turns(session))
-    lent = ((i, company.n_turns(i)) for i in others)
-    ample = [i for i, (of_therapist, of_client) in lent if of_therapist >= n_therapist and of_client >= n_client]
-    found = ample if len(ample) >= FEWEST_FOR_P else others
-    return found if len(found) >= FEWEST_STRANGERS else []
+    if len(others) < FEWEST_STRANGERS or not all(map(len, spoken_turns(session))):
+        return []
+    wanted = [len(turns) for turns in spoken_turns(session)]
+    has = [min(1.0, *(n / own for n, own in zip(company.n_turns(i), wanted, strict=True))) for i in others]
+    n = min(len(others) // 2, MOST_DONORS)
+    nearest = sorted(range(len(others)), key=lambda at: -has[at])[: 2 * n]
+    return [others[at] for at in sorted(nearest)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chance:
-    """What a kind of chance gives, in the shape of the values that are set beside it; nan where undefined.
+    """What a null distribution gives, in the shape of the values that are set beside it; nan where undefined.
 
     Attributes
     ----------
     mean, sd : float64 array
-        Of the draws.
+        Of the shuffles; or what the surrogate pairs lead one to expect, and how far such an expectation is off.
     z : float64 array
         Distance of the value from the mean, in standard deviations.
     p : float64 array
@@ -239,12 +254,6 @@ class Chance:
     def figures(self) -> tuple[Floats, Floats, Floats, Floats]:
         """All four of them."""
         return self.mean, self.sd, self.z, self.p
-
-
-def without_p(chance: Chance, session: AnnotatedSession) -> Chance:
-    """Return the chance that strangers give, without its p where they are too few for one."""
-    few = len(strangers_of(session)) < FEWEST_FOR_P
-    return replace(chance, p=np.full(chance.p.shape, nan)) if few else chance
 
 
 def against(values: Floats, draws: Floats, asked: Bools, *, closer: Closer, two_sided: Bools) -> Chance:

@@ -10,7 +10,7 @@ from typing import Any
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import DRAWS, Chance, Floats
+from therapy_analytics.measures.synchrony._chance import DRAWS, MOST_DONORS, Chance, Floats
 from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, Pairwise, outcome
 
 _ALL = ("null", "z", "p", "strangers", "strangers_z", "strangers_p")
@@ -23,9 +23,9 @@ SHOWN: Mapping[str, tuple[int, int, tuple[str, ...]]] = {
 }
 """Ends of the names of columns: direction, part, and which figures of chance stand beside the value."""
 SHUFFLES = f"{DRAWS} seeded shuffles of each speaker's replies within the session"
-STRANGERS = (
-    f"{DRAWS} dialogues with strangers: the turns of one of the two are exchanged for turns of another session of the "
-    "run that is alike in words per turn, each for one of about its length"
+SURROGATES = (
+    f"up to {MOST_DONORS} therapists and {MOST_DONORS} clients of other sessions of the run that are alike in words "
+    "per turn, whose turns stand for those of the session, each for one of about its length"
 )
 
 
@@ -78,9 +78,7 @@ def _said_of(end: str, kind: Pairwise) -> dict[str, Any]:
     return about[end]
 
 
-def figure_columns(
-    of: Column, figures: Sequence[str], *, shuffles: str = SHUFFLES, strangers: str = STRANGERS
-) -> list[Column]:
+def figure_columns(of: Column, figures: Sequence[str], *, shuffles: str = SHUFFLES) -> list[Column]:
     """Return the columns of figures of chance that stand beside another column.
 
     Parameters
@@ -88,15 +86,17 @@ def figure_columns(
     of : Column
         The value.
     figures : sequence of str
-        ``null`` or ``strangers`` (the mean of chance), ``z``, ``p``, ``strangers_z``, ``strangers_p``.
-    shuffles, strangers : str
-        What is drawn for the figures of either kind of chance, for the formulas.
+        ``null`` (the mean of shuffles), ``z``, ``p``; ``strangers`` (what surrogate pairs lead one to expect),
+        ``strangers_z``, ``strangers_p``.
+    shuffles : str
+        What is shuffled, for the formulas.
     """
-    return [_figure_column(of, one, strangers if one.startswith("strangers") else shuffles) for one in figures]
+    return [_figure_column(of, one, shuffles) for one in figures]
 
 
 def _figure_column(of: Column, figure: str, draws: str) -> Column:
     about: dict[str, dict[str, Any]] = {
+        "null": {"meaning": f"What {of.name} is by chance", "formula": f"mean over {draws}"},
         "z": {
             "meaning": f"How far {of.name} lies from chance",
             "unit": "standard deviations",
@@ -112,9 +112,23 @@ def _figure_column(of: Column, figure: str, draws: str) -> Column:
             "direction": "low: more than chance gives",
             "formula": f"share of {draws}, with the session itself",
         },
+        "strangers": {
+            "meaning": f"What {of.name} would be if these two were no more to each other than to others",
+            "formula": "mean of the therapist with other clients + mean of the client with other therapists - mean of "
+            f"surrogate pairs of these others, from {SURROGATES}",
+        },
     }
-    mean = {"meaning": f"What {of.name} is by chance", "formula": f"mean over {draws}"}
-    return replace(of, name=f"{of.name}_{figure}", **about.get(figure.rpartition("_")[2], mean))
+    about["strangers_z"] = about["z"] | {
+        "meaning": f"How far {of.name} lies from what surrogate pairs lead one to expect",
+        "formula": f"({of.name} - {of.name}_strangers) / standard deviation of what such an expectation misses, from "
+        f"{SURROGATES}",
+    }
+    about["strangers_p"] = about["p"] | {
+        "meaning": f"How often surrogate pairs exceed what is expected of them as far as the session does ({of.name})",
+        "formula": "share of all pairs of these therapists and clients, the session itself among them, whose residual "
+        f"(value less effect of the therapist and effect of the client) is at least as high; {SURROGATES}",
+    }
+    return replace(of, name=f"{of.name}_{figure}", **about[figure])
 
 
 def figure(shuffled: Chance, strangers: Chance, name: str) -> Floats:

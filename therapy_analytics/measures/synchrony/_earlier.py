@@ -167,43 +167,46 @@ def _flows(said: Meanings, of: Bools, flow: Floats, bounds: Ints) -> Floats:
     return found
 
 
-def with_strangers(own: Talk, turns: Ints, theirs: Meanings, lent: Ints, at: Ints) -> tuple[Floats, Floats]:
-    """Return the cosines with what was said earlier, where strangers' turns stand for those of one of the two.
+@dataclass(frozen=True, slots=True, eq=False)
+class Speakers:
+    """Several speakers, any of whom may speak the turns of one role.
 
-    Parameters
+    Attributes
     ----------
-    own, theirs
-        The session, and the strangers.
-    turns : int64 array (n,)
-        The turns of the session that are kept, in order.
-    lent : int64 array (n_dialogues, n_lent)
-        Turns of the strangers.
-    at : int64 array (n_lent,)
+    said : Meanings
+        Of turns.
+    turns : int64 array (n_speakers, n)
+        The turns of each among those.
+    at : int64 array (n,)
         The places in the session where these stand, in order.
+    """
+
+    said: Meanings
+    turns: Ints
+    at: Ints
+
+
+def contexts_of_each(therapists: Speakers, clients: Speakers) -> tuple[Floats, Floats]:
+    """Return the cosines of turns with what the other said earlier, for each therapist with each client.
 
     Returns
     -------
-    kept : float64 array (n, n_dialogues)
-        Of each kept turn with the mean of the lent ones before it; nan where either has no meaning.
-    exchanged : float64 array (n_lent, n_dialogues)
-        Of each lent turn with the mean of the kept ones before its place.
+    float64 array (n_therapist_turns, n_therapists, n_clients), and the same of the clients' turns
+        Of each turn with the mean of the other's earlier turns; nan where either has no meaning.
     """
-    by_place, kept, heard = np.ascontiguousarray(lent.T), own.said[turns], own.heard[at]
-    products, squares = np.zeros((2, len(turns), len(lent)))
-    of_lent = np.empty(by_place.shape)
-    total, said = np.zeros((2, len(lent), theirs.vectors.shape[1]))
-    # Lent turn by lent turn, each with the kept ones behind it: what stays at hand is quicker than all their vectors
-    for n, (start, stop) in enumerate(pairwise([*np.searchsorted(turns, at).tolist(), len(turns)])):
-        theirs.vectors.take(by_place[n], axis=0, out=said, mode="clip")
-        np.dot(said, heard.vectors[n], out=of_lent[n])
-        total += said
-        if start < stop:
-            np.dot(kept.vectors[start:stop], total.T, out=products[start:stop])
-            squares[start:stop] = np.vecdot(total, total)
-    return (
-        divided(products, kept.squares[:, None] * squares),
-        divided(of_lent, theirs.squares[by_place] * heard.squares[:, None]),
-    )
+    sides = therapists, clients
+    totals = [np.zeros((len(side.turns), side.said.vectors.shape[1])) for side in sides]
+    found: tuple[list[Floats], list[Floats]] = ([], [])
+    places = np.concatenate([side.at for side in sides])
+    for which in np.argsort(places).tolist():
+        role = int(which >= len(therapists.at))
+        turns = sides[role].turns[:, which - role * len(therapists.at)]
+        vectors, heard = sides[role].said.vectors[turns], totals[1 - role]
+        squares = sides[role].said.squares[turns][:, None] * dots(heard, heard)
+        cosine = divided(vectors @ heard.T, squares)
+        found[role].append(cosine if role == THERAPIST else cosine.T)
+        totals[role] += vectors
+    return np.stack(found[THERAPIST]), np.stack(found[CLIENT])
 
 
 def flows_by_chance(turns: Meanings, flow: Floats) -> Floats:

@@ -66,42 +66,31 @@ def _lenders_of(company: Company, n_words: Ints, role: int) -> _Lenders:
     return _Lenders(turns, np.append(0, np.cumsum(sizes)), order, step)
 
 
-def turns_like(
-    wanted: Ints, company: Company, role: int, others: Ints, n_draws: int, generator: np.random.Generator
-) -> Ints:
-    """Return turns of strangers about as long as a session's own, (n_draws, n_turns), as positions of `Company.whole`.
+def turns_like(wanted: Ints, company: Company, role: int, others: Ints, generator: np.random.Generator) -> Ints:
+    """Return turns of donors about as long as a session's own, (n_others, n_turns), as positions of `Company.whole`.
 
-    A draw is of one stranger, the next of the next. Within a draw no turn is taken twice, unless the stranger has
-    fewer: a dialogue in which the same turns recur would be less rich than any real one.
+    Of one donor no turn is taken twice, unless the donor has fewer: a dialogue in which the same turns recur would be
+    less rich than any real one.
 
     Parameters
     ----------
     wanted : int64 array (n_turns,)
         The words of the session's turns of one role.
     company : Company
-        The strangers.
+        The donors.
     role : int
         Whose turns they lend, `THERAPIST` or `CLIENT`.
     others : int64 array (n_others,)
-        Which strangers lend.
-    n_draws : int
-        How many draws.
+        Which of them lend.
     generator : Generator
         Draws them.
     """
     lenders = company.whole.once(lambda whole: _lenders_of(company, whole.n_words, role), key=("lenders", role))
-    n_others = len(others)
-    whose = np.arange(n_draws) % n_others
-    low, high = (one[whose] for one in lenders.nearest(others, wanted))
-    width, at, noise = high - low, np.empty_like(low), np.empty(low.shape)
-    for k in range(n_others):
-        mine = slice(k, None, n_others)
-        at[mine] = generator.integers(width[mine])  # without bounds and a size it is quicker
-        noise[mine] = generator.random(width[mine].shape)
-    at += low
+    low, high = lenders.nearest(others, wanted)
+    at, noise = low + generator.integers(high - low), generator.random(low.shape)
     times, sizes = lenders.times(others, len(wanted)), lenders.sizes[others]
-    at = _untaken(at, (sizes * times - len(wanted))[whose, None])
-    lent = lenders.turns[lenders.starts[others[whose], None] + at // times[whose, None]]
+    at = _untaken(at, (sizes * times - len(wanted))[:, None])
+    lent = lenders.turns[lenders.starts[others, None] + at // times[:, None]]
     found = np.empty_like(at)
     np.put_along_axis(found, np.argsort(wanted + noise, axis=1), lent, axis=1)
     return found

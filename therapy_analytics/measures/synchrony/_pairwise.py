@@ -29,11 +29,12 @@ from therapy_analytics.measures.synchrony._chance import (
     against,
     replies_of,
     stranger_turns,
-    without_p,
+    strangers_of,
 )
 from therapy_analytics.measures.synchrony._draws import Draws, Replies
 from therapy_analytics.measures.synchrony._stretches import Part, Spans, spans_of
 from therapy_analytics.measures.synchrony._sums import Stretches
+from therapy_analytics.measures.synchrony._surrogates import beside_surrogates
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import CLIENT, THERAPIST
 
@@ -190,11 +191,12 @@ def outcome(kind: Pairwise, session: AnnotatedSession, *, course: bool = True) -
 
 
 def _groups(whole: AnnotatedSession) -> list[tuple[int, ...]]:
-    """Return for each session of a batch which of them are measured with it: some that are set beside one company."""
-    groups: dict[int, list[list[int]]] = {}
+    """Return for each session of a batch which of them are measured with it: of one company, with as many donors."""
+    groups: dict[tuple[int, int], list[list[int]]] = {}
     n_turns = np.diff(whole.bounds)
     for number, session in enumerate(whole.sessions):
-        of_company = groups.setdefault(id(session.company) if stranger_turns(session) else 0, [[]])
+        of = (id(session.company), len(strangers_of(session))) if stranger_turns(session) else (0, 0)
+        of_company = groups.setdefault(of, [[]])
         if of_company[-1] and n_turns[[*of_company[-1], number]].sum() * DRAWS > MOST_PAIRS:
             of_company.append([])
         of_company[-1].append(number)
@@ -216,7 +218,7 @@ def _outcomes(kind: Pairwise, whole: AnnotatedSession, group: tuple[int, ...], c
     outcomes = []
     for place, number in enumerate(group):
         own = figures[:, :, spans.own(place)]
-        shuffled, strangers = Chance(*own[2:6]), without_p(Chance(*own[6:]), whole.sessions[number])
+        shuffled, strangers = Chance(*own[2:6]), Chance(*own[6:])
         of_turns = series[whole.bounds[number] : whole.bounds[number + 1]].copy()  # a view would keep those of all
         outcomes.append(Outcome(spans.parts[place], own[0], own[1], shuffled, strangers, of_turns))
     return outcomes
@@ -225,17 +227,17 @@ def _outcomes(kind: Pairwise, whole: AnnotatedSession, group: tuple[int, ...], c
 def _chances(
     kind: Pairwise, found: Floats, n_shuffled: int, enough: Bools, n_slopes: int, course: bool
 ) -> Iterator[Chance]:
-    """Yield what shuffles give, and what strangers do, for figures (4, n_parts, n_draws), the last of them slopes.
+    """Yield what shuffles give, and surrogate pairs, for figures (4, n_parts, n_draws), the last of them slopes.
 
-    Without the course, no table shows more of strangers than the wholes of both directions.
+    Without the course, no table shows more of surrogate pairs than the wholes of both directions.
     """
     ends, shown = np.zeros((2, *enough.shape), dtype=np.bool_)
     ends[-1] = ends[:, -n_slopes:] = True
     shown[:] = course
     shown[0, :-n_slopes] = True
     shuffles, others = found[..., 1:n_shuffled].transpose(2, 0, 1), found[..., n_shuffled:].transpose(2, 0, 1)
-    for draws, asked in ((shuffles, enough), (others, enough & shown)):
-        yield against(found[..., 0], draws, asked, closer=kind.closer, two_sided=ends)
+    yield against(found[..., 0], shuffles, enough, closer=kind.closer, two_sided=ends)
+    yield beside_surrogates(found[..., 0], others, enough & shown, closer=kind.closer, two_sided=ends)
 
 
 def _spans(whole: AnnotatedSession, group: tuple[int, ...], drawn: Drawn, course: bool) -> Spans:
@@ -246,15 +248,15 @@ def _spans(whole: AnnotatedSession, group: tuple[int, ...], drawn: Drawn, course
 def _asked(kind: Pairwise, whole: AnnotatedSession, drawn: Drawn) -> Iterator[tuple[tuple[Any, Any], Replies]]:
     """Yield the draws of sessions, with what stands for their turns: of the therapist's replies the turns before first.
 
-    First the sessions as they are and their shuffles, then dialogues with strangers as clients, then as therapists.
-    The stranger of a dialogue is one in both directions: two strangers would be half as different as one.
+    First the sessions as they are and their shuffles, then the surrogate dialogues, see `EXCHANGES`.
     """
     own = (whole.once if whole.parts else whole.meanwhile)(kind.represent)
     yield (own, own), drawn.shuffled
     if drawn.company is not None:
         theirs = drawn.company.whole.once(kind.represent)
-        yield (theirs, own), drawn.exchanged[CLIENT]
-        yield (own, theirs), drawn.exchanged[THERAPIST]
+        for whose, replies in drawn.exchanged.items():
+            therapist, client = (theirs if role in whose else own for role in (THERAPIST, CLIENT))
+            yield (client, therapist), replies
 
 
 def _n_defined(each: Floats, spans: Spans) -> Floats:

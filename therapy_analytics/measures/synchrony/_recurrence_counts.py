@@ -63,18 +63,10 @@ class Shelf:
         return found
 
 
-def _shelf_of(side: Side, other: Side, reach: int) -> Shelf:
-    """Return the shelf of one side for what the other stands in; made once for all turns of that."""
+def _shelf(side: Side, other: Side, reach: int) -> Shelf:
+    """Return the shelf of one side for what the other, many times over or once, is looked up on it."""
     runs: Runs = side.represented
-    made, key = runs.kept.setdefault(other.represented, {}), (reach, side.turns.tobytes())
-    if key not in made:
-        made[key] = _shelf(side, other.represented, reach)
-    found: Shelf = made[key]
-    return found
-
-
-def _shelf(side: Side, others: Runs, reach: int) -> Shelf:
-    runs: Runs = side.represented
+    others: Runs = other.represented
     types, at = _said(runs, side.turns)
     types = runs.types_among(others)[types]
     both = (types >= 0).nonzero()[0]
@@ -92,7 +84,8 @@ def _shelf(side: Side, others: Runs, reach: int) -> Shelf:
         np.cumsum(np.bincount(keys, minlength=n_cells), out=before[1:])
     else:
         keys.sort()
-    edges = np.searchsorted(side.at, np.arange(len(runs)) + np.array([[-reach], [0], [reach + 1]]))
+    n_places = int(other.at.max(initial=-1)) + 1
+    edges = np.searchsorted(side.at, np.arange(n_places) + np.array([[-reach], [0], [reach + 1]]))
     words = np.zeros(wide, dtype=np.int64)
     np.cumsum(runs.n_words(side.turns), out=words[1:])
     return Shelf(number, edges, keys, before, words)
@@ -109,17 +102,16 @@ def _said(runs: Runs, turns: Ints) -> tuple[NDArray[np.int32], Ints]:
 def counts_of(therapist: Side, client: Side, *, reach: int) -> Floats:
     """Return pairs of words in reach, and for each kind of run pairs of equal ones.
 
-    At least one side's turns stand where they do in what represents it: those of the session itself. The other's may
-    be those of strangers, many times over, with a row for each dialogue.
+    The turns of one side may be those of several speakers, with a row for each dialogue.
 
     Returns
     -------
     float64 array (2, 1 + n_kinds) or (2, 1 + n_kinds, n_dialogues)
         Where the client's turn comes earlier, and where it comes later.
     """
-    if therapist.turns is therapist.at or np.array_equal(therapist.turns, therapist.at):
-        return _looked_up(client, _shelf_of(therapist, client, reach))[::-1]
-    return _looked_up(therapist, _shelf_of(client, therapist, reach))
+    if therapist.turns.ndim == 1:
+        return _looked_up(client, _shelf(therapist, client, reach))[::-1]
+    return _looked_up(therapist, _shelf(client, therapist, reach))
 
 
 def _looked_up(side: Side, shelf: Shelf) -> Floats:

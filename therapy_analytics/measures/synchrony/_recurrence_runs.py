@@ -32,14 +32,13 @@ class Runs:
         Which of the types begins at each word; -1 for none, as where the turn ends too soon.
     starts : int64 array (n_turns + 1,)
         Turn ``t`` owns words ``starts[t]:starts[t + 1]``, also those that are never alike.
-    kept, among : mapping
-        What was made for other runs, for as long as these live: of these turns, and of all that share the types.
+    among : mapping
+        What was made for other runs, for as long as these live, of all that share the types.
     """
 
     types: Ints
     ids: NDArray[np.int32]
     starts: Ints
-    kept: _Kept = field(default_factory=WeakKeyDictionary, repr=False)
     among: _Kept = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __len__(self) -> int:
@@ -47,7 +46,7 @@ class Runs:
 
     def between(self, start: int, stop: int) -> Runs:
         """Return the runs of turns ``start:stop``."""
-        return replace(self, starts=self.starts[start : stop + 1], kept=WeakKeyDictionary())
+        return replace(self, starts=self.starts[start : stop + 1])
 
     def n_words(self, turns: Ints) -> Ints:
         """Return how many words turns have."""

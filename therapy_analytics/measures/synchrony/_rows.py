@@ -13,11 +13,19 @@ from numpy.typing import NDArray
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.measures import Column
-from therapy_analytics.measures.synchrony._chance import DRAWS, Chance, Floats, Ints, strangers_of
+from therapy_analytics.measures.synchrony._chance import (
+    DRAWS,
+    FEWEST_FOR_P,
+    MOST_DONORS,
+    Chance,
+    Floats,
+    Ints,
+    strangers_of,
+)
 from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, PAIRWISE, Pairwise, outcome
 from therapy_analytics.measures.synchrony._stretches import SLOPE, STEP, THIRDS, WINDOW, WINDOWS, parts_of
 from therapy_analytics.measures.synchrony._stretches import WHOLE as WHOLE_SESSION
-from therapy_analytics.measures.synchrony._whole import MOST_DIALOGUES, WHOLE, Whole, whole_outcome
+from therapy_analytics.measures.synchrony._whole import WHOLE, Whole, whole_outcome
 from therapy_analytics.session import OTHER
 
 Kind = Pairwise | Whole
@@ -73,12 +81,20 @@ _ABOUT = {
         1,
     ),
     "strangers": _About(
-        f"Mean of the value over {DRAWS} dialogues with strangers alike in words per turn, turns exchanged for turns "
-        f"of about their length ({MOST_DIALOGUES} for measures of whole dialogues)"
+        "What the value would be if these two were no more to each other than to others: mean of the therapist with "
+        "other clients + mean of the client with other therapists - mean of surrogate pairs of these others. They are "
+        f"up to {MOST_DONORS} therapists and {MOST_DONORS} clients of sessions alike in words per turn, whose turns "
+        "stand for turns of about their length"
     ),
-    "strangers_sd": _About("Standard deviation over the dialogues with strangers", low=0),
+    "strangers_sd": _About("Standard deviation of what such an expectation misses, over all these pairs", low=0),
     "strangers_z": _About("(value - strangers) / strangers_sd", "standard deviations"),
-    "strangers_p": _About("As p, of dialogues with strangers", "probability", 0, 1),
+    "strangers_p": _About(
+        "Share of these pairs, the session among them, whose residual (value less effects of therapist and client) is "
+        f"at least as synchronous; two-sided for difference and slope. None with fewer than {FEWEST_FOR_P} donors",
+        "probability",
+        0,
+        1,
+    ),
     "n_strangers": _About("Other sessions of the run that lent their turns", "count", 0),
 }
 ROW_COLUMNS = tuple(

@@ -1,15 +1,14 @@
-"""Synchrony of all that one says with all that the other says, beside what it is with strangers.
+"""Synchrony of all that one says with all that the other says, beside what it is in surrogate pairs.
 
-The words of one of the two are exchanged for a stranger's, turn by turn for turns of about the same length. Where the
-order of turns enters a measure, it also says what shuffles of it give.
+The words of one of the two or of both are exchanged for a donor's, turn by turn for turns of about the same length.
+Where the order of turns enters a measure, it also says what shuffles of it give.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, zip_longest
 from math import nan
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,6 +18,7 @@ from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.measures import Column
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import (
+    EXCHANGES,
     FEWEST_PAIRS,
     Chance,
     Closer,
@@ -27,21 +27,14 @@ from therapy_analytics.measures.synchrony._chance import (
     against,
     spoken_turns,
     stranger_turns,
-    without_p,
 )
 from therapy_analytics.measures.synchrony._columns import figure, figure_columns
+from therapy_analytics.measures.synchrony._surrogates import beside_surrogates
 from therapy_analytics.registry import Registry
+from therapy_analytics.session import CLIENT, THERAPIST
 
-MOST_DIALOGUES = 40
-"""Dialogues with strangers that a value is set beside: half have the therapist's words, half the client's."""
 MOST_TURNS = 2000
-"""So many turns of strangers are measured at a time, in the place of either side."""
-_STRANGERS = (
-    f"{MOST_DIALOGUES} dialogues with strangers: the turns of one of the two are exchanged for turns of other sessions "
-    "of the run that are alike in words per turn, each for one of about its length"
-)
-
-
+"""So many turns of speakers of one role are measured at a time."""
 T = TypeVar("T")
 Generator: TypeAlias = Callable[[], np.random.Generator]
 
@@ -53,9 +46,9 @@ class Side:
     Attributes
     ----------
     represented : object
-        What `Whole.represent` made of the session, or of the strangers.
+        What `Whole.represent` made of the session, or of the donors.
     turns : int64 array (n,)
-        This side's turns, with words, as positions in that; of many dialogues (n_dialogues, n), see `Whole.many`.
+        This side's turns, with words, as positions in that; of several speakers (n_speakers, n), see `Whole.many`.
     at : int64 array (n,)
         Where in the session each stands, from 0; in order.
     """
@@ -74,8 +67,12 @@ class Side:
 
     @property
     def is_own(self) -> bool:
-        """Whether these are the session's turns, and no stranger's."""
+        """Whether these are the session's turns, and no donor's."""
         return self.turns is self.at
+
+    def speakers(self) -> list[Side]:
+        """Return the sides of the several speakers, one by one."""
+        return [Side(self.represented, turns, self.at) for turns in self.turns]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,11 +90,8 @@ class Whole:
     values : callable
         ``values(therapist, client)`` of two `Side`, a number for each column.
     many : callable or None
-        ``many(therapist, client)``: the values of many dialogues at once, (n_dialogues, n_columns), where that is
-        less work than one by one. The turns of one side are those of a stranger for each dialogue, (n_dialogues, n).
-    exchanged : callable or None
-        ``exchanged(own, lent)`` of the two sides, and of the two with a stranger's turns for each dialogue: what `many`
-        gives with the lent therapist, and with the lent client, where both at once are less work still.
+        ``many(therapists, clients)``: the values of each therapist with each client, (n_therapists, n_clients,
+        n_columns), where that is less work than one by one. The turns of either side are (n_speakers, n).
     shuffled : callable or None
         ``shuffled(therapist, client, generator)``: the values under `DRAWS` shuffles of the
         turns within the session, (n_draws, n_columns); None where their order does not enter. ``generator()`` makes
@@ -106,9 +100,11 @@ class Whole:
         Whether `shuffled` returns the values of the session as it is in a row before those, so that nobody asks
         `values` for them.
     strangers : bool
-        Whether it is set beside dialogues with strangers.
+        Whether it is set beside surrogate pairs.
     two_sided : tuple of str
         Columns of which both ends count: those that say who leads.
+    factors : tuple of str
+        Columns on which speakers act as factors: set beside surrogate pairs by their logarithms.
     closer : {"higher", "lower"}
         Which values mean more synchrony.
     extra : str or None
@@ -122,11 +118,11 @@ class Whole:
     represent: Callable[[AnnotatedSession], Any]
     values: Callable[[Side, Side], Sequence[float]]
     many: Callable[[Side, Side], Floats] | None = None
-    exchanged: Callable[[Sequence[Side], Sequence[Side]], Sequence[Floats]] | None = None
     shuffled: Callable[[Side, Side, Generator], Floats] | None = None
     itself_first: bool = False
     strangers: bool = True
     two_sided: tuple[str, ...] = ()
+    factors: tuple[str, ...] = ()
     closer: Closer = "higher"
     extra: Extra | None = None
     part_of: Whole | None = None
@@ -153,7 +149,7 @@ def _part(both: Whole, name: str, own: slice) -> Whole:
         name=name,
         columns=both.columns[own],
         values=lambda *of: both.values(*of)[own],
-        many=many and (lambda *of: many(*of)[:, own]),
+        many=many and (lambda *of: many(*of)[..., own]),
         shuffled=shuffled and (lambda *of: shuffled(*of)[:, own]),
         part_of=both,
     )
@@ -194,11 +190,12 @@ def _outcome(kind: Whole, session: AnnotatedSession) -> WholeOutcome:
     if not asked.any():
         return WholeOutcome(values, *[Chance(none, none, none, none)] * 2)
     shuffled = _in_orders(kind, session, sides) if orders is None else orders[1:]
-    exchanged = np.concatenate([none[None][:0], *_among_strangers(kind, session, sides)])
     ends = np.array([column.name in kind.two_sided for column in kind.columns])
-    draws = (shuffled, exchanged)
-    of_order, of_strangers = (against(values, one, asked, closer=kind.closer, two_sided=ends) for one in draws)
-    return WholeOutcome(values, of_order, without_p(of_strangers, session))
+    of_order = against(values, shuffled, asked, closer=kind.closer, two_sided=ends)
+    surrogates = _surrogate_values(kind, session, sides) if kind.strangers else none[None][:0]
+    factors = np.array([column.name in kind.factors for column in kind.columns])
+    of_pairs = beside_surrogates(values, surrogates, asked, closer=kind.closer, two_sided=ends, factors=factors)
+    return WholeOutcome(values, of_order, of_pairs)
 
 
 def _in_orders(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Floats:
@@ -208,47 +205,41 @@ def _in_orders(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Flo
     return kind.shuffled(sides[0], sides[1], functools.partial(session.generator, 3))
 
 
-def lent_turns(session: AnnotatedSession) -> tuple[Ints, ...]:
-    """Return strangers' turns in the place of the therapist's, and of the client's, (MOST_DIALOGUES / 2, n_turns) each.
-
-    Positions of `Company.whole`; nothing where there are too few strangers.
-    """
-    return tuple(turns[: MOST_DIALOGUES // 2] for turns in stranger_turns(session) or ())
-
-
-def _among_strangers(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Iterator[Floats]:
-    """Yield the values of the session with the words of one of the two exchanged for a stranger's, some at a time.
-
-    First with those of the therapist exchanged.
-    """
-    if session.company is None or not kind.strangers:
-        return
+def _surrogate_values(kind: Whole, session: AnnotatedSession, sides: list[Side]) -> Floats:
+    """Return the values of the surrogate dialogues, (n_dialogues, n_columns), in the order of `EXCHANGES`."""
+    turns = stranger_turns(session)
+    if turns is None or session.company is None:
+        return np.zeros((0, len(kind.columns)))
     theirs = session.company.whole.once(kind.represent)
-    lent = [_some_at_a_time(kind, theirs, *of) for of in zip(lent_turns(session), sides, strict=False)]
-    if kind.exchanged is not None:
-        nobody = Side(theirs, np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64))
-        found = [kind.exchanged(sides, pair) for pair in zip_longest(*lent, fillvalue=nobody)]
-        yield from chain(*zip(*found, strict=True))
-        return
-    for exchanged, some in enumerate(lent):
-        for one in some:
-            pair = [*sides]
-            pair[exchanged] = one
-            yield kind.many(*pair) if kind.many else np.array([kind.values(*pair)], dtype=np.float64)
+    own = [Side(side.represented, side.turns[None], side.at) for side in sides]
+    lent = [Side(theirs, some, side.at) for some, side in zip(turns, sides, strict=True)]
+    pairs = ([lent[role] if role in whose else own[role] for role in (THERAPIST, CLIENT)] for whose in EXCHANGES)
+    each = kind.many or functools.partial(_one_by_one, kind)
+    found = (np.concatenate([_of_one_row(each, some, pair[1]) for some in _portions(pair[0])]) for pair in pairs)
+    return np.concatenate([one.reshape(-1, len(kind.columns)) for one in found])
 
 
-def _some_at_a_time(kind: Whole, theirs: Any, turns: Ints, side: Side) -> list[Side]:
-    """Return strangers' turns in the place of a side's, those of as many dialogues as are measured at once."""
-    if not (kind.many or kind.exchanged):
-        return [Side(theirs, one, side.at) for one in turns]
-    most = max(1, MOST_TURNS // turns.shape[1])
-    return [Side(theirs, turns[start : start + most], side.at) for start in range(0, len(turns), most)]
+def _of_one_row(each: Callable[[Side, Side], Floats], therapists: Side, clients: Side) -> Floats:
+    return np.concatenate([each(therapists, some) for some in _portions(clients)], axis=1)
+
+
+def _portions(side: Side) -> list[Side]:
+    """Return the speakers of a side, as many at a time as may be held of sessions of this length."""
+    most = max(1, MOST_TURNS // side.turns.shape[1])
+    parts = (side.turns[start : start + most] for start in range(0, len(side.turns), most))
+    return [Side(side.represented, turns, side.at) for turns in parts]
+
+
+def _one_by_one(kind: Whole, therapists: Side, clients: Side) -> Floats:
+    """Return the values of each therapist with each client, as `Whole.many` does."""
+    others = clients.speakers()
+    return np.array([[kind.values(one, other) for other in others] for one in therapists.speakers()], dtype=np.float64)
 
 
 def whole_columns(kind: Whole) -> list[Column]:
     """Return the columns that `whole_values` fills."""
     figures = _figures(kind)
-    return [one for of in kind.columns for one in (of, *figure_columns(of, figures, strangers=_STRANGERS))]
+    return [one for of in kind.columns for one in (of, *figure_columns(of, figures))]
 
 
 def _figures(kind: Whole) -> tuple[str, ...]:

@@ -135,18 +135,18 @@ def lexical_whole(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float 
     >>> lexical_whole(grams, grams, np.array([0, 2]), np.array([1]))
     0.0
     """
-    return float(_of_many((a, b), (_totals(a, of_a), _totals(b, of_b)), empty=empty)[0])
+    return float(_of_many((a, b), (_totals(a, of_a), _totals(b, of_b)), empty=empty)[0, 0])
 
 
 def _of_many(grams: tuple[NGrams, NGrams], totals: tuple[Totals, Totals], *, empty: float = nan) -> Floats:
-    """Return `lexical_whole` of many dialogues, in which one of the two sides is the same; from `_totals` of both."""
-    if len(totals[0][1]) > 1:
-        return _of_many(grams[::-1], totals[::-1], empty=empty)
+    """Return `lexical_whole` of each of some speakers with each of some others, from `_totals` of both."""
     (types, one), (theirs, others) = totals
-    places, beside = placed_in(*grams).take(types), np.zeros(len(grams[1].types))
+    places = placed_in(*grams).take(types)
     known = np.flatnonzero(places >= 0)
-    beside[places.take(known)] = one[0].take(known)
-    return cosine(others @ beside.take(theirs), np.vecdot(one, one), np.vecdot(others, others), empty)
+    beside = np.zeros((len(one), len(grams[1].types)))
+    beside[:, places.take(known)] = one.take(known, axis=1)
+    products = beside.take(theirs, axis=1) @ others.T
+    return cosine(products, np.vecdot(one, one)[:, None], np.vecdot(others, others), empty)
 
 
 def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Floats:
@@ -209,7 +209,7 @@ def _totals_of(side: Side) -> list[Totals]:
 
 
 def _whole_session(therapist: Side, client: Side) -> list[float]:
-    values: list[float] = _many(therapist, client)[0].tolist()
+    values: list[float] = _many(therapist, client)[0, 0].tolist()
     return values
 
 

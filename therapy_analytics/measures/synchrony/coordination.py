@@ -113,10 +113,7 @@ def _over(sums: Floats) -> Floats:
 
 
 def _draws(before: Ints, after: Ints, draws: Draws, stretches: Stretches) -> Found:
-    """Return what gives `_over` and `_each` of draws, from bits: which marks both have is the one and the other.
-
-    The turns before, or the replies, are the same in all draws.
-    """
+    """Return what gives `_over` and `_each` of draws, from bits: which marks both have is the one and the other."""
     n_marks = len(CATEGORIES)
     codes = before.take(draws.anchors), after.take(draws.replies)
     n_pairs = np.maximum(stretches.lengths, 1)[..., None]
@@ -150,7 +147,11 @@ def _of_counts(had: Ints, both: Ints, rates: Floats) -> Floats:
 def _above(of_anchor: Ints, of_both: Ints, rates: Floats) -> Floats:
     """Return `_each` of turns given as bits, with the rate of each marker in the replies, (n_markers, 1 or n_draws)."""
     bits, same = bits_of(len(rates)), of_anchor.shape[1] == 1
-    expected = bits[of_anchor[:, 0]] @ rates if same else (bits @ rates[:, 0]).take(of_anchor)
+    if same:
+        expected = bits[of_anchor[:, 0]] @ rates
+    else:
+        by_code = np.broadcast_to(bits @ rates, (len(bits), of_anchor.shape[1]))
+        expected = np.take_along_axis(by_code, of_anchor, axis=0)
     n = np.bitwise_count(of_anchor)
     return np.where(n > 0, (np.bitwise_count(of_both) - expected) / np.maximum(n, 1), nan)
 

@@ -119,15 +119,16 @@ def exchanges(therapist: Ints, client: Ints) -> tuple[Ints, Ints, int]:
     return np.arange(len(therapist)) + unasked.take(after), before - 1 + unasked[1:], len(therapist) + int(unasked[-1])
 
 
-def _by_exchange(therapists: Sequence[Side], clients: Sequence[Side]) -> tuple[Floats, list[Ints]]:
-    """Return all series of sides of dialogues by exchange, (n, n_exchanges), and which of them are those of each side.
+def _by_exchange(therapists: Side, clients: Side) -> tuple[Floats, Ints]:
+    """Return all series of some speakers by exchange, (n, n_exchanges), and those of each therapist with each client.
 
-    Those of a side are (n_dialogues * n_series,), the therapists' sides come first.
+    The second is (2, n_therapists * n_clients * n_series).
     """
-    *places, n = exchanges(therapists[0].at, clients[0].at)
-    each = [_laid_out(side, at, n) for at, sides in zip(places, (therapists, clients), strict=True) for side in sides]
-    stops = np.cumsum([len(one) for one in each])
-    return np.concatenate(each), np.split(np.arange(stops[-1]), stops[:-1])
+    *places, n = exchanges(therapists.at, clients.at)
+    each = [_laid_out(side, at, n) for side, at in zip((therapists, clients), places, strict=True)]
+    one, other = (np.arange(len(some)).reshape(-1, len(SERIES)) for some in each)
+    pairs = np.broadcast_arrays(one[:, None], other[None] + one.size)
+    return np.concatenate(each), np.stack([some.ravel() for some in pairs])
 
 
 def _laid_out(side: Side, at: Ints, n: int) -> Floats:
@@ -135,7 +136,7 @@ def _laid_out(side: Side, at: Ints, n: int) -> Floats:
     found = np.full((len(turns), len(SERIES), n), nan)
     found[..., at] = side.represented.take(turns, axis=1).swapaxes(0, 1)
     if not side.is_own:
-        found[:, _WORDS] = nan  # a stranger's turn is as long as the one that it stands for
+        found[:, _WORDS] = nan  # a donor's turn is as long as the one that it stands for
     return found.reshape(-1, n)
 
 
@@ -155,25 +156,21 @@ def _as_they_are(series: Floats) -> list[Floats]:
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
-    series, both = _by_exchange([therapist], [client])
-    values: list[float] = _coupled(series, np.stack(both), _as_they_are, 1)[0].tolist()
+    values: list[float] = _coupled(*_by_exchange(therapist, client), _as_they_are, 1)[0].tolist()
     return values
 
 
 def _shuffles(therapist: Side, client: Side, generator: Generator) -> Floats:
     if min(len(therapist.at), len(client.at)) < FEWEST_EXCHANGES:
         return np.full((1 + DRAWS, 2 * len(SERIES)), nan)
-    series, both = _by_exchange([therapist], [client])
-    return _coupled(series, np.stack(both), lambda y: [*_as_they_are(y), shuffled(y, generator(), DRAWS)], 1 + DRAWS)
+    series, both = _by_exchange(therapist, client)
+    return _coupled(series, both, lambda y: [*_as_they_are(y), shuffled(y, generator(), DRAWS)], 1 + DRAWS)
 
 
-def _exchanged(own: Sequence[Side], lent: Sequence[Side]) -> list[Floats]:
-    """Return the values of dialogues of either side with strangers: the session's own series are prepared once."""
-    series, (therapist, of_therapist, client, of_client) = _by_exchange(*zip(own, lent, strict=True))
-    therapists = np.append(of_therapist, np.resize(therapist, len(of_client)))
-    clients = np.append(np.resize(client, len(of_therapist)), of_client)
-    found = _coupled(series, np.stack([therapists, clients]), _as_they_are, 1)
-    return np.split(found, [len(of_therapist) // len(SERIES)])
+def _many(therapists: Side, clients: Side) -> Floats:
+    """Return the values of each therapist with each client: the series of each are prepared once."""
+    found = _coupled(*_by_exchange(therapists, clients), _as_they_are, 1)
+    return found.reshape(len(therapists.turns), len(clients.turns), -1)
 
 
 def _columns(name: str) -> tuple[Column, Column]:
@@ -213,7 +210,7 @@ COUPLING = whole(
         columns=tuple(column for name in SERIES for column in _columns(name)),
         represent=turn_series,
         values=_values,
-        exchanged=_exchanged,
+        many=_many,
         shuffled=_shuffles,
         itself_first=True,
         two_sided=tuple(f"coupling_{name}_leading" for name in SERIES),

@@ -229,12 +229,17 @@ _ROWS = [0, 1, 2, 3, len(NAMES), len(NAMES) + 1]
 
 
 def _values(therapist: Side, client: Side) -> list[float]:
-    found: list[float] = _many(therapist, client)[0].tolist()
+    found: list[float] = values_of_counts(counts_of(therapist, client, reach=REACH))[_ROWS].tolist()
     return found
 
 
-def _many(therapist: Side, client: Side) -> Floats:
-    return np.atleast_2d(values_of_counts(counts_of(therapist, client, reach=REACH))[_ROWS].T)
+def _many(therapists: Side, clients: Side) -> Floats:
+    if len(clients.turns) == 1:
+        counts = [counts_of(therapists, clients.speakers()[0], reach=REACH)]
+    else:
+        counts = [counts_of(one, clients, reach=REACH) for one in therapists.speakers()]
+    shape = len(therapists.turns), len(clients.turns), len(_COLUMNS)
+    return np.concatenate([values_of_counts(one)[_ROWS].T for one in counts]).reshape(shape)
 
 
 def _shuffled(therapist: Side, client: Side, generator: Generator) -> Floats:

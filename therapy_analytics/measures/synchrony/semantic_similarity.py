@@ -16,7 +16,7 @@ from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.synchrony._chance import DRAWS, FEWEST_PAIRS, Floats, Ints, against, spoken_turns
 from therapy_analytics.measures.synchrony._columns import figure_columns, pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._earlier import talk, with_strangers
+from therapy_analytics.measures.synchrony._earlier import Speakers, contexts_of_each, talk
 from therapy_analytics.measures.synchrony._meanings import (
     Meanings,
     cosines,
@@ -74,24 +74,20 @@ def _itself(session: AnnotatedSession) -> AnnotatedSession:
     return session
 
 
-def _of_many_contexts(therapist: Side, client: Side) -> Floats:
-    one, other = map(means, _to_contexts(therapist, client))
+def _of_many_contexts(therapists: Side, clients: Side) -> Floats:
+    sides = (Speakers(meanings(side.represented), side.turns, side.at) for side in (therapists, clients))
+    return _context_means(*contexts_of_each(*sides))
+
+
+def _context_means(of_therapist: Floats, of_client: Floats) -> Floats:
+    """Return the means over turns, of both, of the therapist's and of the client's, (n_turns, ...) to (..., 3)."""
+    one, other = means(of_therapist), means(of_client)
     return np.stack([means(np.stack([one, other])), one, other], axis=-1)
 
 
-def _to_contexts(therapist: Side, client: Side) -> tuple[Floats, Floats]:
-    """Return the cosine of each turn with the mean of the other's earlier turns, of both: (n_turns, n_dialogues)."""
-    if not therapist.is_own:
-        return _to_contexts(client, therapist)[::-1]
-    own = talk(therapist.represented)
-    if client.is_own:
-        return own.context[therapist.turns, None], own.context[client.turns, None]
-    lent = np.atleast_2d(client.turns)
-    return with_strangers(own, therapist.turns, meanings(client.represented), lent, client.at)
-
-
 def _context_values(therapist: Side, client: Side) -> list[float]:
-    values: list[float] = _of_many_contexts(therapist, client)[0].tolist()
+    context = talk(therapist.represented).context
+    values: list[float] = _context_means(context[therapist.turns], context[client.turns]).tolist()
     return values
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log, nan
 from typing import Any
@@ -100,7 +99,7 @@ def _tokens(session: AnnotatedSession) -> _Tokens:
 
 @dataclass(frozen=True, eq=False)
 class _Talk:
-    """What is said in a session, and the strangers whose turns stand in its dialogues.
+    """What is said in a session.
 
     Attributes
     ----------
@@ -110,14 +109,11 @@ class _Talk:
         All turns of its batch, or the session where it is in none.
     first : int
         The session's first turn among those.
-    strangers : _Talk or None
-        All turns of the strangers.
     """
 
     session: AnnotatedSession
     batch: AnnotatedSession
     first: int
-    strangers: _Talk | None
 
     @property
     def own(self) -> _Own:
@@ -138,8 +134,7 @@ def _spoken(tokens: _Tokens, among: _Tokens) -> Spoken:
 def _talk(session: AnnotatedSession) -> _Talk:
     place = session.in_batch
     batch, first = (session, 0) if place is None else (place.whole, place.start)
-    strangers = None if session.company is None else session.company.whole.once(_talk)
-    return _Talk(session, batch, first, strangers)
+    return _Talk(session, batch, first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,28 +158,24 @@ def _own(session: AnnotatedSession) -> list[_Own]:
     return [_Own(one, (therapist, client)) for one, (therapist, client) in zip(shared, repeated, strict=True)]
 
 
-def _exchanged(own: Sequence[Side], lent: Sequence[Side]) -> list[Floats]:
-    """Return the values of the columns of `EXPRESSIONS`, (n_dialogues, n_columns), with either side a stranger's."""
-    return _with_strangers([(own[CLIENT], lent[THERAPIST], CLIENT), (own[THERAPIST], lent[CLIENT], THERAPIST)])
+def _many(therapists: Side, clients: Side) -> Floats:
+    """Return the values of the columns of `EXPRESSIONS` of each therapist with each client."""
+    if len(clients.turns) == 1:
+        return _with_each(clients, therapists, CLIENT).swapaxes(0, 1)
+    return _with_each(therapists, clients, THERAPIST)
 
 
-def _with_strangers(exchanges: Sequence[tuple[Side, Side, int]]) -> list[Floats]:
-    """Return the values of dialogues of an own side, which has this role, with those that are lent."""
-    mine, theirs = (side.represented for side in exchanges[0][:2])
+def _with_each(kept: Side, others: Side, role: int) -> Floats:
+    """Return the values of dialogues of each speaker of one role with each of the other."""
+    mine, theirs = kept.represented, others.represented
     asked = [
-        Exchange(mine.first + own.turns, np.atleast_2d(lent.turns), own.at, lent.at, role)
-        for own, lent, role in exchanges
+        Exchange(mine.first + turns, theirs.first + others.turns, kept.at, others.at, role) for turns in kept.turns
     ]
-    return expressions_with_each(mine.spoken(theirs), theirs.spoken(theirs), asked)
+    return np.stack(expressions_with_each(mine.spoken(theirs), theirs.spoken(theirs), asked))
 
 
-def _values(therapist: Side, client: Side) -> list[float]:
-    """Return the values of the columns of `EXPRESSIONS`, of all that the two say or with a stranger in place of one."""
-    if therapist.represented is not client.represented:
-        own_client = therapist.represented is client.represented.strangers
-        exchange = (client, therapist, CLIENT) if own_client else (therapist, client, THERAPIST)
-        values: list[float] = _with_strangers([exchange])[0][0].tolist()
-        return values
+def _values(therapist: Side, _: Side) -> list[float]:
+    """Return the values of the columns of `EXPRESSIONS`, of all that the two say."""
     found: SharedExpressions = therapist.represented.own.shared
     lengths = found.entropy * log(2), found.mean_length
     return [found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated[THERAPIST]]
@@ -196,9 +187,9 @@ _SOURCE = (
 )
 _MISLEADS = (
     "Not a quality score: most shared expressions are single common words, strangers come near (.39 of .44 for "
-    "expression_repetition), and values change with the length of the session and of its turns. Strangers' turns recur "
-    "in a dialogue with strangers, which alone lowers expression_variety by a fifth. Punctuation is part of sequences, "
-    "so transcribers' habits enter"
+    "expression_repetition), and values change with the length of the session and of its turns. "
+    "expression_variety is set beside surrogate pairs by its logarithm. Punctuation is part of sequences, so "
+    "transcribers' habits enter"
 )
 
 
@@ -270,8 +261,10 @@ EXPRESSIONS = whole(
         ),
         represent=_talk,
         values=_values,
-        exchanged=_exchanged,
+        many=_many,
         two_sided=("expression_initiated_therapist",),
+        # What two share is a part of what each brings: who says half as many different things shares half as many.
+        factors=("expression_variety",),
     )
 )
 _PLAIN = (
@@ -306,10 +299,10 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     Tokens are those of the tokeniser ("do", "n't"), in lower case, punctuation among them; a
     sequence of punctuation alone is no expression. The order of turns enters where an
     expression counts from the turn by which both have used it, and in who used it first; other
-    orders of the same turns are not drawn, as the rest would not change. A stranger's turn that
-    stands in a dialogue twice brings no new expressions: read ``expression_variety_strangers``
-    as somewhat too low. `SharedExpressions` also has establishment, of which descriptions
-    differ, and which is therefore no column.
+    orders of the same turns are not drawn, as the rest would not change. A donor's turn that
+    stands in a dialogue twice brings no new expressions: that lowers the variety of all pairs with
+    this donor by a factor, which logarithms make an effect of the donor. `SharedExpressions` also
+    has establishment, of which descriptions differ, and which is therefore no column.
 
     References
     ----------

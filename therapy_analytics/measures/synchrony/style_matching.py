@@ -235,12 +235,13 @@ def _of_all(side: Side) -> Floats:
 
 
 def _many(therapist: Side, client: Side) -> Floats:
-    """Style matching of all that the two say."""
-    return np.atleast_1d(matching(therapist.once(_of_all), client.once(_of_all)))[:, None]
+    """Style matching of all that each therapist says with all that each client says."""
+    one, other = (np.atleast_2d(side.once(_of_all)) for side in (therapist, client))
+    return matching(one[:, None], other)[..., None]
 
 
 def _whole_session(therapist: Side, client: Side) -> list[float]:
-    values: list[float] = _many(therapist, client)[0].tolist()
+    values: list[float] = _many(therapist, client)[0, 0].tolist()
     return values
 
 
