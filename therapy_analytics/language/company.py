@@ -156,19 +156,19 @@ class Company:
         Stranger ``s`` owns turns ``starts[s]:starts[s + 1]``.
     digests, clients : tuple of str
         Whose words they are, and the client's name where the transcript has it.
-    by_length : mapping of (int, int) to int64 array
-        Stranger and role (`THERAPIST`, `CLIENT`) to their turns that have words, the shortest first.
+    spoken : mapping of (int, int) to int64 array
+        Stranger and role (`THERAPIST`, `CLIENT`) to their turns that have words, in order.
     """
 
     whole: AnnotatedSession
     starts: NDArray[np.int64]
     digests: tuple[str, ...]
     clients: tuple[str, ...]
-    by_length: Mapping[tuple[int, int], NDArray[np.int64]]
+    spoken: Mapping[tuple[int, int], NDArray[np.int64]]
 
     def n_turns(self, stranger: int) -> tuple[int, int]:
         """Return how many turns with words a stranger has, of the therapist and of the client."""
-        return len(self.by_length[stranger, THERAPIST]), len(self.by_length[stranger, CLIENT])
+        return len(self.spoken[stranger, THERAPIST]), len(self.spoken[stranger, CLIENT])
 
     def others_than(self, session: Session) -> list[int]:
         """Return the strangers with words in both roles who are neither this session nor of its client."""
@@ -200,12 +200,11 @@ def _company(strangers: Strangers, members: Sequence[int], read: Callable[[Seque
     batch = read(sessions)
     turns = tuple(turn for session in sessions for turn in session.turns)
     whole = AnnotatedSession(replace(sessions[0], turns=turns), batch.turns)
-    by_length = {}
+    spoken = {}
     for s in range(len(sessions)):
         own = np.arange(batch.starts[s], batch.starts[s + 1])
         for role in (THERAPIST, CLIENT):
-            spoken = own[(batch.turns.roles[own] == role) & (batch.turns.n_words[own] > 0)]
-            by_length[s, role] = spoken[np.argsort(batch.turns.n_words[spoken], kind="stable")]
+            spoken[s, role] = own[(batch.turns.roles[own] == role) & (batch.turns.n_words[own] > 0)]
     digests = tuple(strangers.digests[i] for i in members)
     clients = tuple(strangers.clients[i] for i in members)
-    return Company(whole, batch.starts, digests, clients, by_length)
+    return Company(whole, batch.starts, digests, clients, spoken)

@@ -39,14 +39,13 @@ def _of_counts(n_words: Any, counts: Any = None, *, roles: str = "", **about: An
 
 
 def _company(whole: AnnotatedSession, starts: Sequence[int]) -> Company:
-    by_length = {}
+    spoken = {}
     for s in range(len(starts) - 1):
         own = np.arange(starts[s], starts[s + 1])
         for role in (THERAPIST, CLIENT):
-            spoken = own[(whole.turns.roles[own] == role) & (whole.n_words[own] > 0)]
-            by_length[s, role] = spoken[np.argsort(whole.n_words[spoken], kind="stable")]
+            spoken[s, role] = own[(whole.turns.roles[own] == role) & (whole.n_words[own] > 0)]
     names = tuple(f"stranger {s}" for s in range(len(starts) - 1))
-    return Company(whole, np.array(starts), names, ("",) * len(names), by_length)
+    return Company(whole, np.array(starts), names, ("",) * len(names), spoken)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,6 @@ from therapy_analytics.measures.synchrony._chance import (
     strangers_of,
 )
 from therapy_analytics.measures.synchrony._draws import Draws, Replies
-from therapy_analytics.measures.synchrony._lenders import NEAR
 from therapy_analytics.session import CLIENT, THERAPIST
 
 CERTAIN = np.array(True)
@@ -211,21 +210,41 @@ def test_donors_turns_are_the_same_in_both_directions_and_at_all_delays(of_count
                     np.testing.assert_array_equal(turns[at[:, dialogue % at.shape[1]]], stand)
 
 
-def test_a_strangers_turn_is_about_as_long(of_counts: Any, company_of: Any) -> None:
-    # Therapist's turns of 1, 3, ..., 19 words. One of 11 may get 7 to 15, one of 1 the shortest three.
-    company = strangers(of_counts, company_of, 16, np.arange(1, 21))
-    turns = [drawn(of_counts([11, 5, 1, 5], company=company, seed=seed))[0] for seed in range(5)]
-    words = company.whole.n_words[np.concatenate(turns)]
-    assert set(words[:, 0]) == {7, 9, 11, 13, 15}
-    assert set(words[:, 1]) <= {1, 3, 5}
-    assert NEAR == 2
+def test_a_strangers_turn_is_as_long_where_there_is_one(of_counts: Any, company_of: Any) -> None:
+    company = strangers(of_counts, company_of, 16, np.repeat([1, 3, 9, 27, 81, 1, 3, 9, 27, 81], 2))
+    for turns in drawn(of_counts([81, 81, 1, 1, 9, 9], company=company)):
+        np.testing.assert_array_equal(company.whole.n_words[turns], np.tile([81, 1, 9], (8, 1)))
 
 
-def test_turns_of_one_length_are_all_drawn(of_counts: Any, company_of: Any) -> None:
-    # All ten turns of each stranger's therapist are as long as the session's own: none is nearer than another.
-    company = strangers(of_counts, company_of, 16, np.full(20, 3))
-    sides = zip(*(drawn(of_counts([3, 3, 3, 3], company=company, seed=seed)) for seed in range(40)), strict=True)
-    assert [len(np.unique(side)) for side in sides] == [8 * 10, 8 * 10]
+def test_of_turns_as_long_one_of_the_same_place_is_lent(of_counts: Any, company_of: Any) -> None:
+    """The session has a quarter of the donors' turns: one of each four, in order, the first of the first four."""
+    company = strangers(of_counts, company_of, 16, np.full(80, 3))
+    for role, turns in enumerate(drawn(of_counts(np.full(20, 3), company=company))):
+        np.testing.assert_array_equal((turns % 80 - role) // 2 // 4, np.broadcast_to(np.arange(10), turns.shape))
+
+
+def test_length_counts_for_more_than_place(of_counts: Any, company_of: Any) -> None:
+    """One long turn at the end of each donor's, and one at the session's beginning."""
+    company = strangers(of_counts, company_of, 16, [*np.full(18, 3), 30, 30])
+    for role, turns in enumerate(drawn(of_counts([30, 30, *np.full(10, 3)], company=company))):
+        assert (turns[:, 0] % 20 == 18 + role).all()
+
+
+def test_openings_are_set_beside_openings(of_counts: Any, company_of: Any) -> None:
+    generator = np.random.default_rng(0)
+    company = strangers(of_counts, company_of, 16, generator.integers(3, 6, 60))
+    for turns in drawn(of_counts(generator.integers(3, 6, 60), company=company)):
+        places = (turns % 60) // 2
+        assert abs(places - np.arange(30)).mean() < 3  # 10 for turns from anywhere
+
+
+def test_surrogates_do_not_depend_on_the_seed(of_counts: Any, company_of: Any) -> None:
+    generator = np.random.default_rng(0)
+    company = strangers(of_counts, company_of, 16, generator.integers(1, 30, 40))
+    n_words = generator.integers(1, 30, 30)
+    each = [drawn(of_counts(n_words, company=company, seed=seed)) for seed in (0, 1)]
+    for one, other in zip(*each, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_stranger_with_fewer_turns_lends_each_as_often_as_need_be(of_counts: Any, company_of: Any) -> None:
@@ -234,15 +253,6 @@ def test_a_stranger_with_fewer_turns_lends_each_as_often_as_need_be(of_counts: A
     for turns in drawn(of_counts(np.full(50, 3), company=company)):
         for draw in turns:
             assert np.unique(draw, return_counts=True)[1].max() <= 3
-
-
-def test_longer_turns_get_longer_ones(of_counts: Any, company_of: Any) -> None:
-    generator = np.random.default_rng(0)
-    company = strangers(of_counts, company_of, 5, generator.integers(1, 50, 20))
-    session = of_counts(1 + generator.permutation(49)[:16], company=company)
-    for role, turns in enumerate(drawn(session)):
-        own = session.n_words[role::2]
-        assert (np.diff(company.whole.n_words[turns][:, np.argsort(own)], axis=1) >= 0).all()
 
 
 @pytest.mark.parametrize("n", range(FEWEST_STRANGERS + 1))

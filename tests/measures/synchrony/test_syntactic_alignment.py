@@ -199,13 +199,12 @@ def numbered(sizes: Sequence[int], seed: int, n_types: int = 12_000) -> Annotate
 
 def company_of(whole: AnnotatedSession, n_strangers: int) -> Company:
     starts = np.linspace(0, len(whole), n_strangers + 1).astype(np.int64)
-    by_length = {}
+    spoken = {}
     for i, (start, stop) in enumerate(pairwise(starts.tolist())):
         for role in (THERAPIST, CLIENT):
-            own = start + np.flatnonzero(whole.turns.roles[start:stop] == role)
-            by_length[i, role] = own[np.argsort(whole.n_words[own], kind="stable")]
+            spoken[i, role] = start + np.flatnonzero(whole.turns.roles[start:stop] == role)
     names = tuple(map(str, range(n_strangers)))
-    return Company(whole, starts, names, ("",) * n_strangers, by_length)
+    return Company(whole, starts, names, ("",) * n_strangers, spoken)
 
 
 def sizes_of(n_turns: int, n_long: int, seed: int) -> Sequence[int]:

@@ -188,8 +188,8 @@ def stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
     """Return donors' turns in the place of the therapist's, and of the client's: (n_donors, n_turns) each.
 
     Half of the donors lend turns of their therapist, the others of their client, so that no two of them have ever
-    talked with each other. Each turn is about as long as the turn in whose place it stands, as position of
-    `Company.whole`. None where there are too few donors.
+    talked with each other. Each turn is about as long as the turn in whose place it stands, and from about there in
+    its session, as position of `Company.whole`. None where there are too few donors.
     """
     return session.alone.meanwhile(_stranger_turns)
 
@@ -198,11 +198,10 @@ def _stranger_turns(session: AnnotatedSession) -> tuple[Ints, Ints] | None:
     others, sides = np.array(strangers_of(session)), spoken_turns(session)
     if not len(others):
         return None
-    generator = session.generator(1)
     company = session.company
     assert company is not None  # noqa: S101 (there are no donors without)
     therapist, client = (
-        turns_like(session.n_words[turns], company, role, others[role::2], generator)
+        turns_like(session.n_words[turns], company, role, others[role::2])
         for role, turns in zip((THERAPIST, CLIENT), sides, strict=True)
     )
     return therapist, client

@@ -25,7 +25,7 @@ SHOWN: Mapping[str, tuple[int, int, tuple[str, ...]]] = {
 SHUFFLES = f"{DRAWS} seeded shuffles of each speaker's replies within the session"
 SURROGATES = (
     f"up to {MOST_DONORS} therapists and {MOST_DONORS} clients of other sessions of the run that are alike in words "
-    "per turn, whose turns stand for those of the session, each for one of about its length"
+    "per turn, whose turns stand for those of the session, each for one of about its length and place"
 )
 
 

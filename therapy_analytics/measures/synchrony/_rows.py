@@ -84,7 +84,7 @@ _ABOUT = {
         "What the value would be if these two were no more to each other than to others: mean of the therapist with "
         "other clients + mean of the client with other therapists - mean of surrogate pairs of these others. They are "
         f"up to {MOST_DONORS} therapists and {MOST_DONORS} clients of sessions alike in words per turn, whose turns "
-        "stand for turns of about their length"
+        "stand for turns of about their length and place in the session"
     ),
     "strangers_sd": _About("Standard deviation of what such an expectation misses, over all these pairs", low=0),
     "strangers_z": _About("(value - strangers) / strangers_sd", "standard deviations"),

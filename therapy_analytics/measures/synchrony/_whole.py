@@ -1,6 +1,7 @@
 """Synchrony of all that one says with all that the other says, beside what it is in surrogate pairs.
 
-The words of one of the two or of both are exchanged for a donor's, turn by turn for turns of about the same length.
+The words of one of the two or of both are exchanged for a donor's, turn by turn for turns of about the same length and
+place.
 Where the order of turns enters a measure, it also says what shuffles of it give.
 """
 
