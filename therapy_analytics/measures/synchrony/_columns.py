@@ -116,6 +116,8 @@ def _figure_column(of: Column, figure: str, draws: str) -> Column:
             "meaning": f"What {of.name} would be if these two were no more to each other than to others",
             "formula": "mean of the therapist with other clients + mean of the client with other therapists - mean of "
             f"surrogate pairs of these others, from {SURROGATES}",
+            "low": -inf,  # a sum of effects may lie a little outside the range of the values
+            "high": inf,
         },
     }
     about["strangers_z"] = about["z"] | {
