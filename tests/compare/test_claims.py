@@ -58,7 +58,7 @@ def test_by_default_the_core_is_shown_and_three_of_it_are_tested() -> None:
     tested = found.table[found.table["p"].notna()]
     assert set(tested["measure"]) == set(CLAIMED)
     assert set(found.table.loc[found.table["p"].isna(), "finding"]) == {"not tested"}
-    assert "Not tested, only shown: therapist words per turn, open question rate" in found.words
+    assert "Not tested, only shown: therapist talk share, therapist words per turn, open question rate" in found.words
     assert "p-values and intervals concern the machine's codes" in found.words
 
 

@@ -30,8 +30,8 @@ CLAIMED = (
     "therapist_input_rate",
 )
 """The core measures of which something is claimed unless others are named: how often the therapist asks, reflects, and
-advises or informs. Their evidence is "supported" and none repeats another. Each further one would take power from these:
-of 1.5 standard deviations between six sessions and six, four measures show .38, three .45, and one alone .62."""
+advises or informs. Their evidence is "supported", and none repeats another. Each further one would take power from
+these: of 1.5 standard deviations between six sessions and six, four measures show .38, three .45, and one alone .62."""
 ALL, FEW = "all", "core"
 SOUND = ("supported", "weak")
 _BESIDE = re.compile(r"^n_|_(lo|hi|p|z|null|null_sd|strangers|strangers_sd|expected)$")
