@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -81,7 +82,7 @@ def _sessions(kind: str, sizes: Ints, rng: np.random.Generator) -> Floats:
 def _grouped(values: Floats, sizes: Ints, n: int) -> Grouped:
     """Return sessions of clusters, of which the first n are one group; each column is a repetition."""
     place = np.repeat(np.arange(len(sizes)), sizes)
-    about = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "direction": ""}
+    about: dict[str, Any] = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "direction": ""}
     return Grouped(
         sessions=pd.DataFrame({"session_id": place.astype(str)}),
         measures=tuple(Measured(name=f"m{j}", low=-np.inf, high=np.inf, **about) for j in range(values.shape[1])),

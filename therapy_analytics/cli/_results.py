@@ -50,7 +50,7 @@ def compare(
         list[str] | None,
         typer.Option(
             help="core, process, synchrony, alliance, all, names, or patterns ('therapist_*_rate'). May be repeated. "
-            "Default: core, the eight that people ask for first; share of words, questions, reflections, and advice or "
+            "Default: core, the eight that people ask for first; of these questions, reflections, and advice or "
             "information are tested, the others shown. Whatever else is named is tested.",
             show_default=False,
         ),

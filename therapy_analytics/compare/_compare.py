@@ -173,8 +173,8 @@ def compare(
         as a language model), or the name of a group with which all are compared.
     measures : str or sequence of str, optional
         Names, patterns (``therapist_*_rate``), families (``process``, ...), or ``all``: whatever is named is tested.
-        By default ``core``, the eight that people ask for first; of these the share of words, questions, reflections,
-        and advice or information are tested, and the others are shown.
+        By default ``core``, the eight that people ask for first; of these questions, reflections, and advice or
+        information are tested, and the others are shown.
     options : CompareOptions, optional
         Clusters, which sessions, permutations, seed.
 

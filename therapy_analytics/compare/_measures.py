@@ -25,13 +25,13 @@ CORE = (
 )
 """What supervisors ask for first; chosen before anything was compared, so that few tests may be made."""
 CLAIMED = (
-    "therapist_talk_share",
     "therapist_question_rate",
     "therapist_reflection_rate",
     "therapist_input_rate",
 )
-"""The core measures of which something is claimed unless others are named: plain counts, and codes whose evidence is
-"supported". Left out are those that repeat two of these (reflections for each question), or one (words per turn)."""
+"""The core measures of which something is claimed unless others are named: how often the therapist asks, reflects, and
+advises or informs. Their evidence is "supported", and none repeats another. Each further one would take power from
+these: of 1.5 standard deviations between six sessions and six, four measures show .38, three .45, and one alone .62."""
 ALL, FEW = "all", "core"
 SOUND = ("supported", "weak")
 _BESIDE = re.compile(r"^n_|_(lo|hi|p|z|null|null_sd|strangers|strangers_sd|expected)$")

@@ -1,96 +1,20 @@
-"""The rank test with an exact p, and the size of a difference with its interval."""
+"""The size of a difference with its interval, and how large a difference a permutation test mostly finds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, comb, nan, sqrt
+from math import ceil, nan, sqrt
 
 import numpy as np
 from scipy import optimize, special, stats
 
 from therapy_analytics.compare._groups import Floats
 
-EXACT, TIES, ASYMPTOTIC = "exact", "exact, ties", "asymptotic"
-EXACT_UP_TO = 40
-"""So many values in all are small groups: their p is exact, with ties as well."""
-_SMALL, _SMALL_OF = 5, 100
-"""A group so small has an exact p beside so many in all."""
 ALIKE = 0.5
 """Standard deviations: a difference that lies within is small or none (Cohen's medium effect)."""
 POWER = 0.8
-_FEW_FOR_WELCH = 6
-
-
-@dataclass(frozen=True, slots=True)
-class RankTest:
-    """Mann-Whitney U of the first group, two-sided p, how it was found, and rank-biserial r (-1 to 1)."""
-
-    u: float
-    p: float
-    method: str
-    r: float
-
-
-def rank_test(x: Floats, y: Floats) -> RankTest:
-    """Compare two groups of independent values by their ranks.
-
-    Parameters
-    ----------
-    x, y : float arrays
-        Values without nan.
-
-    Returns
-    -------
-    RankTest
-        Exact p for small groups (40 values in all, or 100 where one group has up to 5), over all ways to
-        part the same values, ties among them; else the normal approximation with ties and continuity. r is the share of
-        pairs in which the first is higher, less that in which it is lower.
-
-    Notes
-    -----
-    Two-sided: twice the smaller tail, as scipy has it.
-
-    References
-    ----------
-    Streitberg, B., & Röhmel, J. (1986). Exact distributions for permutation and rank tests. Statistical Software
-    Newsletter, 12, 10-17 (ties).
-
-    Wendt, H. W. (1972). Dealing with a common problem in social science. European Journal of Social Psychology, 2(4),
-    463-465 (r).
-
-    Examples
-    --------
-    >>> found = rank_test(np.arange(6.0), np.array([2.5, 4.5, 6, 7, 8, 9, 10, 11]))
-    >>> found.u, found.method
-    (4.0, 'exact')
-    """
-    n, k = len(x), len(y)
-    if not n or not k:
-        return RankTest(nan, nan, "", nan)
-    ties = len(np.unique(np.concatenate([x, y]))) < n + k
-    small = n + k <= EXACT_UP_TO or (min(n, k) <= _SMALL and n + k <= _SMALL_OF)
-    method = (TIES if ties else EXACT) if small else ASYMPTOTIC
-    found = stats.mannwhitneyu(x, y, method="exact" if method == EXACT else "asymptotic")
-    u = float(found.statistic)
-    p = _exact_with_ties(x, y) if method == TIES else float(found.pvalue)
-    return RankTest(u, min(p, 1.0), method, 2 * u / (n * k) - 1)
-
-
-def _exact_with_ties(x: Floats, y: Floats) -> float:
-    """Return the p over all ways to part these values: how many give each sum of ranks, a value after the other."""
-    few, many = (x, y) if len(x) <= len(y) else (y, x)
-    ranks = np.rint(2 * stats.rankdata(np.concatenate([few, many]))).astype(np.int64)
-    top = int(np.sort(ranks)[-len(few) :].sum())
-    ways = np.zeros((len(few) + 1, top + 1))
-    ways[0, 0] = 1
-    for rank in ranks.tolist():
-        # From the right side, which numpy forms first: no value is taken twice.
-        ways[1:, rank:] += ways[:-1, : top + 1 - rank].copy()
-    own = int(ranks[: len(few)].sum())
-    total = float(comb(len(ranks), len(few)))
-    return float(min(1.0, 2 * min(ways[-1, : own + 1].sum(), ways[-1, own:].sum()) / total))
 
 
 @lru_cache(maxsize=4096)
@@ -150,31 +74,6 @@ def summary(values: Floats) -> Summary:
     # Equal values have no deviation, whatever their mean rounds to.
     same = len(values) < 2 or bool(np.ptp(values) == 0)
     return float(values.mean()), 0.0 if same else float(values.std(ddof=1)), len(values)
-
-
-def t_test(one: Summary, other: Summary) -> tuple[float, float, str]:
-    """Return how far the 95 % interval of a difference of means reaches to each side, p, and whose t it is.
-
-    Welch's; where a side has fewer than six values, whichever of Welch's and Student's reaches further: two values that
-    happen to be close do not make a mean that is known closely, as Welch's has it.
-    """
-    if min(one[2], other[2]) < 2 or one[1] + other[1] <= 0:
-        return nan, nan, ""
-    n, k = one[2], other[2]
-    parts = one[1] ** 2 / n, other[1] ** 2 / k
-    df = sum(parts) ** 2 / (parts[0] ** 2 / (n - 1) + parts[1] ** 2 / (k - 1))
-    reach = float(stats.t.ppf(0.975, df)) * sqrt(sum(parts))
-    p = _p_of_t(one, other, equal=False)
-    if min(n, k) >= _FEW_FOR_WELCH:
-        return reach, p, "Welch t"
-    variance = ((n - 1) * one[1] ** 2 + (k - 1) * other[1] ** 2) / (n + k - 2)
-    pooled = float(stats.t.ppf(0.975, n + k - 2)) * sqrt(variance * (1 / n + 1 / k))
-    return max(reach, pooled), max(p, _p_of_t(one, other, equal=True)), "Welch or Student t, the wider"
-
-
-def _p_of_t(one: Summary, other: Summary, *, equal: bool) -> float:
-    found = stats.ttest_ind_from_stats(one[0], one[1], int(one[2]), other[0], other[1], int(other[2]), equal_var=equal)
-    return float(found.pvalue)
 
 
 def paired_effect(x: Floats, y: Floats) -> Effect:

@@ -10,11 +10,11 @@ import pandas as pd
 
 from therapy_analytics import references
 from therapy_analytics.compare._contrasts import cluster_means, mean_with_ends
+from therapy_analytics.compare._expected import counts
 from therapy_analytics.compare._groups import Floats, Grouped, grouped
 from therapy_analytics.compare._measures import described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.measures._base import count_name
-from therapy_analytics.measures._intervals import Z95
 from therapy_analytics.report._files import plain
 from therapy_analytics.report._measures import Shown, ends
 
@@ -119,16 +119,19 @@ def values_of(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
         count = count_name(name)
         if name.endswith("_rate") and count in frame:
             found[:, j, 3] = frame[count]
-            found[:, j, 4] = _of(found[:, j, 0], found[:, j, 2], found[:, j, 3])
+            found[:, j, 4] = _of(frame, name)
     return found
 
 
-def _of(value: Floats, high: Floats, n: Floats) -> Floats:
-    """Return of how many the count is: it is no column, and follows from the rate, or where that is 0 from its end."""
+def _of(frame: pd.DataFrame, name: str) -> Floats:
+    """Return of how many turns a count is: the role's turns, or what follows from the rate; else nan."""
+    turns = counts(frame, name)[1]
+    n, rate = (frame[column].to_numpy(dtype=np.float64) for column in (count_name(name), name))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(n > 0, n / value, Z95**2 * (1 / high - 1))
+        found = np.where(n > 0, n / rate, np.nan)
     whole = np.rint(found)
-    return np.where(np.abs(found - whole) < 0.01 * np.maximum(whole, 1), whole, np.nan)
+    follows = np.where(np.abs(found - whole) < 0.01 * np.maximum(whole, 1), whole, np.nan)
+    return np.where(np.isnan(turns), follows, turns)
 
 
 def groups_json(shown: Sequence[Shown], results: Results, about: Sequence[str]) -> dict[str, list[Json]]:

@@ -23,7 +23,7 @@ function renderSessions(overview) {
 
 function nothingNote() {
   return el("p", { class: "quiet small" }, `${NOTHING} stands where a value is not defined, for example a share of no turns. It is not 0. `,
-    "An interval says how far chance alone moves the number in a session of this length; the tagger’s own errors come on top.");
+    "An interval says where the rate of this pair would lie had they gone on talking in the same way; the tagger’s own errors come on top.");
 }
 
 /** The scale of a measure's bars: its own range, or as far as the values (not their intervals) and the references go. */
