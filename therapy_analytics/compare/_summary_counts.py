@@ -200,10 +200,10 @@ def summary_counts(
 
     Examples
     --------
-    >>> one = {"session_id": "a", "n_therapist_reflection": 60, "n_therapist_question": 15, "n_turns_therapist": 90}
+    >>> one = {"session_id": "a", "n_therapist_reflection": 120, "n_therapist_question": 20, "n_turns_therapist": 150}
     >>> found = summary_counts(pd.DataFrame([one])).iloc[0]
     >>> float(found["value"]), found["band"]
-    (4.0, 'good')
+    (6.0, 'good')
     """
     if tagger not in (*TAGGERS, *UNCHECKED):
         raise UnknownNameError("tagger", tagger, TAGGERS)

@@ -14,8 +14,8 @@ NO_REFERENCE = (
 )
 GROUPS = (
     "Counselors and sources with three sessions or more are compared with all others (permutation test of the "
-    "difference of means) and with skilled people, taken as one of them ({n:,} comparisons), in the same three. "
-    "The means are over what is independent, such as clients."
+    "difference of means) and with skilled people, the group counting like a single person ({n:,} comparisons), in the "
+    "same three. The means are over what is independent, such as clients."
 )
 ADJUSTED = (
     "Each p is adjusted for all comparisons of its sort: where nothing differs, a sort makes any claim in at most one "
