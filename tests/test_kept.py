@@ -388,6 +388,8 @@ def _is_worker(pid: int) -> bool:
 
 def _begun(words: tuple[str, ...], cwd: Path) -> subprocess.Popen[str]:
     """Start the command as a terminal does: Ctrl-C then reaches it and its workers."""
+    # Whoever starts the tests in the background has them ignore Ctrl-C, and the command would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [*COMMAND, *words, *PLAIN], cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
         start_new_session=True,
