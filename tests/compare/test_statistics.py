@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from therapy_analytics.compare._tests import (
-    across_all,
     effect,
     findable,
+    holm,
     sessions_needed,
 )
 
@@ -39,8 +39,8 @@ def test_how_many_it_takes() -> None:
     assert np.isnan(findable(2, 3))
 
 
-def test_q_is_over_all_that_were_tested() -> None:
-    found = across_all(np.array([0.01, np.nan, 0.02, 0.9]))
-    assert found[[0, 2, 3]] == pytest.approx([0.03, 0.03, 0.9])
+def test_p_is_adjusted_for_all_that_were_tested() -> None:
+    found = holm(np.array([0.01, np.nan, 0.02, 0.9]))
+    assert found[[0, 2, 3]] == pytest.approx([0.03, 0.04, 0.9])
     assert np.isnan(found[1])
-    assert np.isnan(across_all(np.array([np.nan]))).all()
+    assert np.isnan(holm(np.array([np.nan]))).all()

@@ -226,24 +226,3 @@ def _beside_amount(mean: float, low: float, high: float, row: Row) -> Beside:
         found, method = stats.norm(at, variance**0.5), "normal"
     p = min(1.0, 2 * min(float(found.cdf(mean)), float(found.sf(mean))))
     return Beside(p, float(found.ppf(LEVEL / 2)), float(found.isf(LEVEL / 2)), method)
-
-
-def holm(p: Floats) -> Floats:
-    """Return p adjusted for all tests (family-wise error rate); nan, which is no test, stays.
-
-    References
-    ----------
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics, 6(2),
-    65-70.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, np.nan, 0.04, 0.03])).round(3).tolist()
-    [0.03, nan, 0.06, 0.06]
-    """
-    found = np.full(p.shape, np.nan)
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p.flat[known], kind="stable")]
-    steps = p.flat[order] * np.arange(len(order), 0, -1)
-    found.flat[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-    return found

@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 from therapy_analytics.compare._groups import SESSION, Bools, Contrast, Floats, Grouped, Ints
 from therapy_analytics.compare._statistics import DIFFERS
-from therapy_analytics.compare._tests import across_all
+from therapy_analytics.compare._tests import holm
 
 FEWEST_A_SIDE, ENOUGH_REPEATS = 4, 5
 """A random effect takes so many counselors (clients, ...) in each group, and so many sessions more than counselors."""
@@ -22,7 +22,8 @@ FEWEST_TIMES = 4
 """Points of time without which no slope is drawn: of three, its interval says nothing."""
 _MONTH = 30.4375
 WITHIN_COLUMNS = ("measure", "n_clients", "n_sessions", "between_sd", "within_sd", "share_between")
-CHANGE_COLUMNS = ("group", "measure", "per", "n_sessions", "n_clients", "slope", "lo", "hi", "p", "q", "errors")
+_ENDS = ("slope", "lo", "hi", "p", "p_adjusted", "errors")
+CHANGE_COLUMNS = ("group", "measure", "per", "n_sessions", "n_clients", *_ENDS)
 
 
 def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[Contrast]) -> pd.DataFrame:
@@ -192,9 +193,9 @@ def change(data: Grouped) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a counselor and measure: ``per`` month where dates are known, else per session number; q is over all rows.
-        Errors are robust to clients (statsmodels) where six or more of them have several sessions; no rows
-        without four points of time, or where groups are not counselors.
+        A row a counselor and measure: ``per`` month where dates are known, else per session number;
+        ``p_adjusted`` is over all rows (Holm). Errors are robust to clients (statsmodels) where six or more of them
+        have several sessions; no rows without four points of time, or where groups are not counselors.
     """
     times, per = _times(data.sessions)
     rows: list[dict[str, Any]] = []
@@ -204,8 +205,8 @@ def change(data: Grouped) -> pd.DataFrame:
             own = (data.group == i) & ~np.isnan(times)
             for j, one in enumerate(data.measures):
                 rows += _slope(name, one.name, per, (times[own], data.values[own, j], clients[own]))
-    table = pd.DataFrame(rows, columns=[name for name in CHANGE_COLUMNS if name != "q"])
-    return table.assign(q=across_all(table["p"].to_numpy(dtype=np.float64)))[list(CHANGE_COLUMNS)]
+    table = pd.DataFrame(rows, columns=[name for name in CHANGE_COLUMNS if name != "p_adjusted"])
+    return table.assign(p_adjusted=holm(table["p"].to_numpy(dtype=np.float64)))[list(CHANGE_COLUMNS)]
 
 
 def _times(sessions: pd.DataFrame) -> tuple[Floats, str]:

@@ -9,9 +9,10 @@ import pandas as pd
 
 from therapy_analytics import references
 from therapy_analytics.compare._contrasts import FEWEST_UNITS
-from therapy_analytics.compare._expected import LEVEL, Beside, beside, holm
+from therapy_analytics.compare._expected import LEVEL, Beside, beside
 from therapy_analytics.compare._groups import REFERENCE, Grouped
 from therapy_analytics.compare._statistics import with_findings
+from therapy_analytics.compare._tests import holm
 from therapy_analytics.errors import BadOptionError
 
 HUMAN = ("human_high", "human_low")

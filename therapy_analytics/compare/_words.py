@@ -310,11 +310,11 @@ def repeated(within: pd.DataFrame, changed: pd.DataFrame) -> Lines:
         )
         lines += ["## Within and between clients", "", said, ""]
     if len(changed):
-        sure = changed[changed["q"] < 0.05]
+        sure = changed[changed["p_adjusted"] < 0.05]
         said_of = [
             f"- {row['group']}: {str(row['measure']).replace('_', ' ')} changes by {row['slope']:.2g} a {row['per']} "
             f"(95% interval {row['lo']:.2g} to {row['hi']:.2g}; {row['n_sessions']} sessions)."
-            for _, row in sure.sort_values("q", kind="stable")[:MOST_LISTED].iterrows()
+            for _, row in sure.sort_values("p_adjusted", kind="stable")[:MOST_LISTED].iterrows()
         ]
         nothing = ["No change over sessions is beyond chance (change.csv has the slopes and their intervals)."]
         lines += ["## Change over sessions", "", *(said_of or nothing), ""]
