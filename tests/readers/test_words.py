@@ -1,0 +1,172 @@
+"""Words in, words out: every reader gives each speaker the words that the dialogue gives them, no more and no fewer.
+
+Dialogues are drawn, written in each form by hand (``tests/spoken_forms.py``) and read. What a session lacks must be
+counted in its notes, in words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.spoken_forms import CASTS, FORMS, Dialogue, Form
+from therapy_analytics.readers import ReadOptions, join_marks, read_files
+from therapy_analytics.readers._base import READERS, load_source
+from therapy_analytics.readers._files import choose_reader
+from therapy_analytics.session import Session
+
+BOUNDED = settings(
+    max_examples=12,
+    phases=[Phase.generate],  # a dialogue is short enough to be read; to shrink it takes a minute
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+Words = Counter[tuple[str, str]]
+"""How often who says which word."""
+
+LEFT_OUT = re.compile(r"(\d[\d,]*) words?\b")
+
+PIECES = (
+    """
+I slept badly again|and then it was four in the morning|she never asks|what would you like instead
+you miss him|my mother said no|ten minutes, or maybe twenty|no|mm-hm|okay|I can't go on like this
+how was the week|the children came home|he drinks: every night|it is 3.5 kilometres|at 10:30 I gave up
+"come here," he said|(my sister) was there|call me at 555-0199|a - b - c|half / half|50% sure; perhaps more
+I thought: why me|well, yes...|it's [NAME] who calls|see https://example.org/a?b=1|mail ana@example.org
+two things: rest, and food|I am #1 there|naïve, café, Übung|мне плохо сегодня|我睡不着|أنا بخير|it\u2019s \u2014 fine|yes & no
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+FIRST = ["so: ", "- ", "... ", "3 times ", "10:30 was late, ", '"No," ', "I said: ", "well - ", "(quietly) ", "Note: "]
+FURTHER = [
+    "and I left it at that.",
+    "At 10:30 I gave up.",
+    "Nobody came, and nobody called.",
+    "he said: let it be.",
+    "https://example.org/page",
+    "- the first thing is sleep",
+    "1. go out once a day",
+    "Then nothing.",
+]
+BEFORE = ["Session of the third of May", "Room 2, recorded by hand", "The names were changed."]
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    pieces = draw(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4))
+    first = draw(st.sampled_from(["", "", "", *FIRST]))
+    last = draw(st.sampled_from([".", "?", "!", "", " ..."]))
+    further = draw(st.sampled_from(["", "", "", *(f"\n{line}" for line in FURTHER)]))
+    return f"{first}{', '.join(pieces)}{last}{further}"
+
+
+@st.composite
+def dialogues(draw: st.DrawFn, names: tuple[str, ...]) -> Dialogue:
+    """Draw who speaks in which order: the first two at least twice, the others at least once, also twice in a row."""
+    cast = CASTS[draw(st.sampled_from(names or tuple(CASTS)))]
+    labels = cast.labels
+    drawn = draw(st.lists(st.sampled_from(labels), max_size=6))
+    order = [*labels[:2], *draw(st.permutations([*drawn, *labels[2:], *labels[:2]]))]
+    said = tuple((who, draw(texts())) for who in order)
+    return Dialogue(cast, said, draw(st.sampled_from([(), (), tuple(BEFORE[:1]), tuple(BEFORE)])))
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text))
+
+
+def given_to(dialogue: Dialogue) -> Words:
+    return Counter((who, word) for who, text in dialogue.turns for word in words(text))
+
+
+def read_words(session: Session) -> Words:
+    return Counter((turn.speaker, word) for turn in session.turns for word in words(join_marks(turn.text, turn.marks)))
+
+
+def read_one(form: Form, dialogue: Dialogue, folder: Path) -> Session:
+    written = form.write(dialogue)
+    path = folder / f"case{form.suffix}"
+    path.write_bytes(written if isinstance(written, bytes) else written.encode())
+    assert choose_reader(load_source(path, ReadOptions())).name == form.reader
+    (reading,) = read_files([path])
+    assert reading.problem is None, f"{reading.problem}\n{dialogue}"
+    assert len(reading.sessions) == 1
+    return reading.sessions[0]
+
+
+def told(session: Session) -> int:
+    """Return how many words the notes say were left out."""
+    return sum(int(n.replace(",", "")) for note in session.notes if "left out" in note for n in LEFT_OUT.findall(note))
+
+
+def assert_same_words(dialogue: Dialogue, session: Session) -> None:
+    """Nobody has words of another; what is missing is told."""
+    there, read = given_to(dialogue), read_words(session)
+    nobody = Counter(word for line in dialogue.before for word in words(line))
+    more = read - there
+    assert Counter({word: n for (who, word), n in more.items() if not who}) <= nobody
+    assert {one: n for one, n in more.items() if one[0]} == {}, f"words of others: {session.notes}"
+    unread = there - read
+    lost = unread.total() + nobody.total() - sum(n for (who, _), n in more.items() if not who)
+    assert lost <= told(session), f"lost: {unread or nobody}; notes: {session.notes}"
+
+
+def assert_roles(dialogue: Dialogue, session: Session) -> None:
+    roles = {turn.speaker: turn.role for turn in session.turns}
+    assert {who: roles[who] for who in dialogue.cast.roles if who in roles} == {
+        who: role for who, role in dialogue.cast.roles.items() if who in roles
+    }
+    if "therapist" in dialogue.cast.roles.values():
+        therapists = {who for who, role in roles.items() if role == "therapist"}
+        assert therapists <= {who for who, role in dialogue.cast.roles.items() if role == "therapist"}
+
+
+_THIRD = "the words of a third speaker, or of one who speaks once, go to whoever spoke before"
+FAILS_TODAY = {
+    "labelled_text": _THIRD,
+    "rich_text": _THIRD,
+    "word_document": _THIRD,
+    "srt": _THIRD,
+    "delimited: a session in a cell": _THIRD,
+    "delimited: two columns without a header": "a table without a header is refused where its labels are no roles",
+    "chat_json: labelled strings": _THIRD,
+    "chat_json: messages with names": "an interpreter whose role is user is taken as the client",
+    "chat_json: messages with a prompt": "a system prompt becomes a turn",
+    "webvtt: only at changes": _THIRD,
+    "webvtt: names beside the numbers": "what two people say in the same words is taken for rolling captions",
+    "elan: tiers of ids above the words": "the ids of a reference tier are read as speech",
+}
+"""Readers, or forms of a reader, that are known to go wrong, each with the reason."""
+
+
+def registered() -> Iterator[object]:
+    for form in FORMS:
+        if form.reader in READERS.names():
+            name = f"{form.reader}: {form.name}"
+            reason = FAILS_TODAY.get(name, FAILS_TODAY.get(form.reader, ""))
+            marks = [pytest.mark.xfail(reason=reason, strict=False)] if reason else []
+            yield pytest.param(form, id=name, marks=marks)
+
+
+def test_every_reader_has_a_form_here() -> None:
+    assert set(READERS.names()) - {form.reader for form in FORMS} == set(), "write a form for it in spoken_forms.py"
+
+
+@pytest.mark.parametrize("form", list(registered()))
+@BOUNDED
+@given(data=st.data())
+def test_every_speaker_keeps_their_words(form: Form, data: st.DataObject, tmp_path: Path) -> None:
+    dialogue = form.holds(data.draw(dialogues(form.casts)))
+    session = read_one(form, dialogue, tmp_path)
+    assert_same_words(dialogue, session)
+    assert_roles(dialogue, session)
