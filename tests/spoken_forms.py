@@ -180,6 +180,15 @@ def exchanges(dialogue: Dialogue) -> str:
     return out.getvalue()
 
 
+def a_column_each(dialogue: Dialogue) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["session", *dialogue.cast.labels])
+    for who, text in dialogue.turns:
+        writer.writerow(["a", *(text if who == label else "" for label in dialogue.cast.labels)])
+    return out.getvalue()
+
+
 def in_a_cell(dialogue: Dialogue) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
@@ -249,6 +258,13 @@ def styled_labels(dialogue: Dialogue) -> bytes:
 
 def word_table(dialogue: Dialogue, header: Sequence[str] = ("Speaker", "Text")) -> bytes:
     rows = [list(header), *map(list, dialogue.turns)] if header else list(map(list, dialogue.turns))
+    cells = ["".join(f"<w:tc><w:p>{run(cell)}</w:p></w:tc>" for cell in row) for row in rows]
+    return docx(f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>")
+
+
+def word_table_with_times(dialogue: Dialogue) -> bytes:
+    rows = [["Time", "Who", "What was said"]]
+    rows += [[short_clock(begin), who, text] for who, text, begin, _ in dialogue.timed()]
     cells = ["".join(f"<w:tc><w:p>{run(cell)}</w:p></w:tc>" for cell in row) for row in rows]
     return docx(f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>")
 
@@ -476,6 +492,70 @@ def speechmatics(dialogue: Dialogue) -> Any:
     return {"format": "2.9", "metadata": {"type": "transcription"}, "results": results}
 
 
+def call_analytics(dialogue: Dialogue) -> Any:
+    parts = [
+        {"ParticipantRole": who, "BeginOffsetMillis": begin * 1000, "EndOffsetMillis": end * 1000, "Content": text}
+        for who, text, begin, end in dialogue.timed()
+    ]
+    people = [{"ParticipantRole": label} for label in dialogue.cast.labels]
+    return {"JobName": "a", "Channel": "VOICE", "Participants": people, "Transcript": parts}
+
+
+def agent_and_customer(dialogue: Dialogue) -> Dialogue:
+    one = on_one_line(dialogue)
+    said = tuple(("AGENT" if who == one.cast.labels[0] else "CUSTOMER", text) for who, text in one.turns)
+    return Dialogue(Cast(("AGENT", "CUSTOMER"), {"AGENT": _T, "CUSTOMER": _C}), said)
+
+
+def watson(dialogue: Dialogue) -> Any:
+    """Write results that do not end where speakers change: each holds two turns."""
+    words = spoken_words("word", start="begin", end="end", speaker="who")(dialogue)
+    results = []
+    for first in range(0, len(dialogue.turns), 2):
+        some = [one for one in words if STEP * first <= one["start"] < STEP * (first + 2)]
+        stamps = [[one["word"], one["start"], one["end"]] for one in some]
+        best = {"transcript": " ".join(one["word"] for one in some) + " ", "timestamps": stamps, "confidence": 0.9}
+        results.append({"final": True, "alternatives": [best]})
+    labels = [{"from": one["start"], "to": one["end"], "speaker": int(one["speaker"])} for one in words]
+    return {"result_index": 0, "results": results, "speaker_labels": labels}
+
+
+def paragraphs_of_speech(dialogue: Dialogue) -> Any:
+    parts = [
+        {"speaker": int(who), "start": begin, "end": end, "sentences": [{"text": text, "start": begin, "end": end}]}
+        for who, text, begin, end in dialogue.timed()
+    ]
+    whole = " ".join(text for _, text in dialogue.turns)
+    best = {"transcript": whole, "words": [], "paragraphs": {"paragraphs": parts}}
+    return {"metadata": {"channels": 1}, "results": {"channels": [{"alternatives": [best]}]}}
+
+
+def meeting_sentences(dialogue: Dialogue) -> Any:
+    sentences = fields(index="n", speaker_name="who", text="text", start_time="begin", end_time="end")(dialogue)
+    for one in sentences:
+        one["raw_text"] = one["text"].lower()
+    return {"data": {"transcript": {"title": "a", "sentences": sentences}}}
+
+
+def meeting_lines(dialogue: Dialogue) -> Any:
+    return [
+        {"timestamp": clock(begin), "users": [{"username": who}], "text": text}
+        for who, text, begin, _ in dialogue.timed()
+    ]
+
+
+def nested_sessions(dialogue: Dialogue) -> Any:
+    return {
+        "case": "a",
+        "sessions": [{"date": "2025-03-04", "transcript": fields(speaker="who", text="text")(dialogue)}],
+    }
+
+
+def content_in_parts(dialogue: Dialogue) -> Any:
+    said = [{**one, "content": [{"type": "text", "text": one["content"]}]} for one in chat_messages(dialogue)]
+    return {"messages": said}
+
+
 def whisperx(dialogue: Dialogue) -> Any:
     segments = fields(start="begin", end="end", text="text", speaker="who")(dialogue)
     words = spoken_words("word", start="begin", end="end", speaker="who")(dialogue)
@@ -661,18 +741,43 @@ def elan(dialogue: Dialogue, *, with_ids: bool = False) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}</ANNOTATION_DOCUMENT>'
 
 
+def aligned_words(dialogue: Dialogue) -> str:
+    """Write what a forced aligner does: for each speaker a tier of words and one of phones."""
+    last = STEP * len(dialogue.turns)
+    tiers = []
+    for label in dialogue.cast.labels:
+        spans: list[tuple[float, float, str]] = []
+        now = 0.0
+        for text, begin, end in tier_of(label, dialogue):
+            words = text.split()
+            edges = [round(begin + (end - begin) * at / len(words), 3) for at in range(len(words) + 1)]
+            spans += [(now, edges[0], "")] * (edges[0] > now)
+            spans += [(one, two, word) for one, two, word in zip(edges, edges[1:], words, strict=False)]
+            now = edges[-1]
+        spans.append((now, last, ""))
+        tiers.append((f"{label} - words", spans))
+        tiers.append((f"{label} - phones", [(one, two, "spn" if word else "") for one, two, word in spans]))
+    return praat_file(tiers, last)
+
+
 def textgrid(dialogue: Dialogue, *, short: bool = False) -> str:
     last = STEP * len(dialogue.turns)
-    out: list[tuple[str, Any]] = [("xmin", 0), ("xmax", last), ("tiers?", None), ("size", len(dialogue.cast.labels))]
+    tiers = []
     for label in dialogue.cast.labels:
-        spans, now = [], 0
+        spans: list[tuple[float, float, str]] = []
+        now = 0
         for text, begin, end in tier_of(label, dialogue):
-            if begin > now:
-                spans.append((now, begin, ""))
+            spans += [(now, begin, "")] * (begin > now)
             spans.append((begin, end, text))
             now = end
-        spans.append((now, last, ""))
-        out += [("class", "IntervalTier"), ("name", label), ("xmin", 0), ("xmax", last), ("size", len(spans))]
+        tiers.append((label, [*spans, (now, last, "")]))
+    return praat_file(tiers, last, short=short)
+
+
+def praat_file(tiers: Sequence[tuple[str, list[tuple[float, float, str]]]], last: int, *, short: bool = False) -> str:
+    out: list[tuple[str, Any]] = [("xmin", 0), ("xmax", last), ("tiers?", None), ("size", len(tiers))]
+    for name, spans in tiers:
+        out += [("class", "IntervalTier"), ("name", name), ("xmin", 0), ("xmax", last), ("size", len(spans))]
         for span in spans:
             out += list(zip(("xmin", "xmax", "text"), span, strict=True))
     body = "".join(praat(name, value, short=short) for name, value in out)
@@ -796,6 +901,13 @@ def messenger(pattern: str) -> Callable[[Dialogue], str]:
     return write
 
 
+FEW = ("pair", "couple", "family", "another alphabet")
+"""Casts for forms that take long to read."""
+NUMBERED = ("pair", "couple", "family")
+"""Casts for forms in which a recogniser numbers the speakers: only how many there are differs."""
+TWO = ("pair", "interpreter")
+"""Casts for forms of two sides, the first of which must be known for the therapist."""
+
 FORMS = [
     Form("labelled_text", "colon", ".txt", lines("{who}: {text}")),
     Form("labelled_text", "colon, empty lines", ".txt", lines("{who}: {text}", apart="\n\n")),
@@ -839,11 +951,11 @@ FORMS = [
     Form("delimited", "bars", ".csv", table("|"), without_bars),
     Form("delimited", "other names", ".csv", table(",", ("Nr", "Sprecher", "Aussage", "von", "bis")), on_one_line),
     Form("delimited", "two columns without a header", ".csv", two_columns, on_one_line),
-    Form("delimited", "a column for each side", ".csv", exchanges, alternating, ("pair", "interpreter")),
+    Form("delimited", "a column for each side", ".csv", exchanges, alternating, TWO),
     Form("delimited", "a session in a cell", ".csv", in_a_cell, with_nothing_before),
-    Form("workbook", "a row a turn", ".xlsx", workbook, with_nothing_before),
-    Form("parquet", "a row a turn", ".parquet", parquet, with_nothing_before),
-    Form("parquet", "a row a session", ".parquet", parquet_of_messages, with_nothing_before),
+    Form("workbook", "a row a turn", ".xlsx", workbook, with_nothing_before, FEW),
+    Form("parquet", "a row a turn", ".parquet", parquet, with_nothing_before, FEW),
+    Form("parquet", "a row a session", ".parquet", parquet_of_messages, with_nothing_before, FEW),
     Form("chat_json", "speaker, text", ".json", as_json(fields(speaker="who", text="text")), with_nothing_before),
     Form("chat_json", "lines", ".jsonl", json_lines(fields(speaker="who", text="text", start="begin")), on_one_line),
     Form(
@@ -895,7 +1007,7 @@ FORMS = [
         as_json(lambda one: {"dialogue": [f"{who}: {text}" for who, text in one.turns]}),
         on_one_line,
     ),
-    Form("chat_json", "pairs", ".json", as_json(pairs), alternating, ("pair", "interpreter")),
+    Form("chat_json", "pairs", ".json", as_json(pairs), alternating, TWO),
     Form("chat_json", "export of a chat program", ".json", as_json(chat_export), of_chat_roles),
     Form(
         "chat_json",
@@ -903,15 +1015,16 @@ FORMS = [
         ".json",
         as_json(inside("segments", fields(start="begin", end="end", text="text", speaker="who"))),
         called("SPEAKER_{:02d}"),
+        NUMBERED,
     ),
-    Form("chat_json", "WhisperX", ".json", as_json(whisperx), called("SPEAKER_{:02d}")),
-    Form("chat_json", "Amazon", ".json", as_json(amazon), called("spk_{}")),
-    Form("chat_json", "Google", ".json", as_json(google), called("{}", first=1)),
-    Form("chat_json", "Deepgram", ".json", as_json(deepgram), called("{}")),
-    Form("chat_json", "Azure", ".json", as_json(azure), called("{}")),
-    Form("chat_json", "AssemblyAI", ".json", as_json(assembly), called("S{}")),
-    Form("chat_json", "Speechmatics", ".json", as_json(speechmatics), called("S{}")),
-    Form("chat_json", "Rev", ".json", as_json(rev), called("{}")),
+    Form("chat_json", "WhisperX", ".json", as_json(whisperx), called("SPEAKER_{:02d}"), NUMBERED),
+    Form("chat_json", "Amazon", ".json", as_json(amazon), called("spk_{}"), NUMBERED),
+    Form("chat_json", "Google", ".json", as_json(google), called("{}", first=1), NUMBERED),
+    Form("chat_json", "Deepgram", ".json", as_json(deepgram), called("{}"), NUMBERED),
+    Form("chat_json", "Azure", ".json", as_json(azure), called("{}"), NUMBERED),
+    Form("chat_json", "AssemblyAI", ".json", as_json(assembly), called("S{}"), NUMBERED),
+    Form("chat_json", "Speechmatics", ".json", as_json(speechmatics), called("S{}"), NUMBERED),
+    Form("chat_json", "Rev", ".json", as_json(rev), called("{}"), NUMBERED),
     Form("webvtt", "voices", ".vtt", captions(voice), on_one_line),
     Form("webvtt", "colon", ".vtt", captions(before_a_colon), on_one_line),
     Form("webvtt", "only at changes", ".vtt", only_at_changes, on_one_line),
@@ -945,6 +1058,17 @@ FORMS = [
         with_nothing_before,
     ),
     Form("messenger_export", "Android", ".txt", messenger("3/25/24, 2:{m} PM - {who}: {text}"), with_nothing_before),
+    Form("word_document", "table with times", ".docx", word_table_with_times, on_one_line),
+    Form("delimited", "a column for each of all", ".csv", a_column_each, on_one_line, ("couple", "family")),
+    Form("chat_json", "sessions inside", ".json", as_json(nested_sessions), on_one_line),
+    Form("chat_json", "words in parts", ".json", as_json(content_in_parts), on_one_line),
+    Form("chat_json", "Fireflies", ".json", as_json(meeting_sentences), on_one_line),
+    Form("chat_json", "Zoom", ".json", as_json(meeting_lines), on_one_line),
+    Form("chat_json", "Amazon calls", ".json", as_json(call_analytics), agent_and_customer, ("pair", "couple")),
+    Form("chat_json", "Watson", ".json", as_json(watson), called("{}"), NUMBERED),
+    Form("chat_json", "Deepgram paragraphs", ".json", as_json(paragraphs_of_speech), called("{}"), NUMBERED),
+    Form("textgrid", "words and phones", ".TextGrid", aligned_words, on_one_line),
+    Form("messenger_export", "Telegram", ".txt", messenger("{who}, [12.03.2024 14:{m}]\n{text}\n"), on_one_line),
     Form("ttml", "agents", ".ttml", caption_xml, on_one_line),
     Form("substation", "names", ".ass", substation, on_one_line),
     Form("transcriber", "turns", ".trs", transcriber, on_one_line),

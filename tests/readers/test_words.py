@@ -16,14 +16,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.spoken_forms import CASTS, FORMS, Dialogue, Form
+from tests.spoken_forms import CASTS, FORMS, Cast, Dialogue, Form
 from therapy_analytics.readers import ReadOptions, join_marks, read_files
 from therapy_analytics.readers._base import READERS, load_source
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.session import Session
 
 BOUNDED = settings(
-    max_examples=12,
+    max_examples=3,  # each is written for all casts
     phases=[Phase.generate],  # a dialogue is short enough to be read; to shrink it takes a minute
     deadline=None,
     derandomize=True,
@@ -42,7 +42,8 @@ you miss him|my mother said no|ten minutes, or maybe twenty|no|mm-hm|okay|I can'
 how was the week|the children came home|he drinks: every night|it is 3.5 kilometres|at 10:30 I gave up
 "come here," he said|(my sister) was there|call me at 555-0199|a - b - c|half / half|50% sure; perhaps more
 I thought: why me|well, yes...|it's [NAME] who calls|see https://example.org/a?b=1|mail ana@example.org
-two things: rest, and food|I am #1 there|naïve, café, Übung|мне плохо сегодня|我睡不着|أنا بخير|it\u2019s \u2014 fine|yes & no
+two things: rest, and food|I am #1 there|naïve, café, Übung|мне плохо сегодня|我睡不着|أنا بخير|it\u2019s \u2014 fine
+yes & no
 """.replace("\n", "|")
     .strip("|")
     .split("|")
@@ -70,15 +71,33 @@ def texts(draw: st.DrawFn) -> str:
     return f"{first}{', '.join(pieces)}{last}{further}"
 
 
+Script = tuple[list[tuple[float, str]], tuple[str, ...]]
+"""Turns of nobody in particular, each with a number that says whose of a cast it is, and lines before the first."""
+
+
 @st.composite
-def dialogues(draw: st.DrawFn, names: tuple[str, ...]) -> Dialogue:
-    """Draw who speaks in which order: the first two at least twice, the others at least once, also twice in a row."""
-    cast = CASTS[draw(st.sampled_from(names or tuple(CASTS)))]
-    labels = cast.labels
-    drawn = draw(st.lists(st.sampled_from(labels), max_size=6))
-    order = [*labels[:2], *draw(st.permutations([*drawn, *labels[2:], *labels[:2]]))]
-    said = tuple((who, draw(texts())) for who in order)
-    return Dialogue(cast, said, draw(st.sampled_from([(), (), tuple(BEFORE[:1]), tuple(BEFORE)])))
+def scripts(draw: st.DrawFn) -> Script:
+    """Draw turns, of which two in a row are the same two words."""
+    turns = draw(
+        st.lists(
+            st.tuples(st.floats(0, 1, exclude_max=True), texts()),
+            min_size=10,
+            max_size=14,
+            unique_by=lambda turn: turn[1],
+        )
+    )
+    turns[3:5] = [(turns[at][0], "Mm-hm, okay.") for at in (3, 4)]
+    return turns, draw(st.sampled_from([(), (), tuple(BEFORE[:1]), tuple(BEFORE)]))
+
+
+def played(script: Script, cast: Cast) -> Dialogue:
+    """Give the turns to a cast: the first two speak at least twice, the others at least once, also twice in a row."""
+    turns, before = script
+    sure = [0, 1, *range(2, len(cast.labels)), 0, 1]
+    numbers = [*sure, *(int(share * len(cast.labels)) for share, _ in turns[len(sure) :])]
+    late = sorted(range(2, len(numbers)), key=lambda at: turns[at][0])
+    order = [0, 1, *(numbers[at] for at in late)]
+    return Dialogue(cast, tuple((cast.labels[n], text) for n, (_, text) in zip(order, turns, strict=True)), before)
 
 
 def words(text: str) -> list[str]:
@@ -97,7 +116,6 @@ def read_one(form: Form, dialogue: Dialogue, folder: Path) -> Session:
     written = form.write(dialogue)
     path = folder / f"case{form.suffix}"
     path.write_bytes(written if isinstance(written, bytes) else written.encode())
-    assert choose_reader(load_source(path, ReadOptions())).name == form.reader
     (reading,) = read_files([path])
     assert reading.problem is None, f"{reading.problem}\n{dialogue}"
     assert len(reading.sessions) == 1
@@ -141,7 +159,11 @@ FAILS_TODAY = {
     "delimited: two columns without a header": "a table without a header is refused where its labels are no roles",
     "chat_json: labelled strings": _THIRD,
     "chat_json: messages with names": "an interpreter whose role is user is taken as the client",
+    "chat_json: words in parts": "an interpreter whose role is user is taken as the client",
     "chat_json: messages with a prompt": "a system prompt becomes a turn",
+    "chat_json: Amazon calls": "refused as if nobody had a name",
+    "chat_json: Watson": "refused as if nobody had a name",
+    "delimited: a column for each of all": "a table with a column for each of three speakers is refused",
     "webvtt: only at changes": _THIRD,
     "webvtt: names beside the numbers": "what two people say in the same words is taken for rolling captions",
     "elan: tiers of ids above the words": "the ids of a reference tier are read as speech",
@@ -166,7 +188,10 @@ def test_every_reader_has_a_form_here() -> None:
 @BOUNDED
 @given(data=st.data())
 def test_every_speaker_keeps_their_words(form: Form, data: st.DataObject, tmp_path: Path) -> None:
-    dialogue = form.holds(data.draw(dialogues(form.casts)))
-    session = read_one(form, dialogue, tmp_path)
-    assert_same_words(dialogue, session)
-    assert_roles(dialogue, session)
+    script = data.draw(scripts())
+    for name in form.casts or CASTS:
+        dialogue = form.holds(played(script, CASTS[name]))
+        session = read_one(form, dialogue, tmp_path)
+        assert_same_words(dialogue, session)
+        assert_roles(dialogue, session)
+    assert choose_reader(load_source(tmp_path / f"case{form.suffix}", ReadOptions())).name == form.reader
