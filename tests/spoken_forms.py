@@ -73,7 +73,8 @@ class Form:
     """A way to write a dialogue: whose reader it is, its ending, how to write it.
 
     `holds` says what of a dialogue the form can hold: what it returns is written and must be read. `casts` are those
-    for which the form is plain; all, if there are none.
+    for which the form is plain; all, if there are none. In a `loose` form, a name that stands once may as well be the
+    beginning of what somebody says; a note must count such lines.
     """
 
     reader: str
@@ -82,6 +83,7 @@ class Form:
     write: Callable[[Dialogue], str | bytes]
     holds: Callable[[Dialogue], Dialogue] = lambda dialogue: dialogue
     casts: tuple[str, ...] = ()
+    loose: bool = False
 
 
 def on_one_line(dialogue: Dialogue) -> Dialogue:
@@ -579,7 +581,36 @@ def rev(dialogue: Dialogue) -> Any:
 
 
 def with_a_prompt(dialogue: Dialogue) -> Any:
-    return {"messages": [{"role": "system", "content": "Be kind."}, *chat_messages(dialogue)]}
+    prompt = {"role": "system", "content": " ".join(dialogue.before)}
+    return {"messages": [prompt, *chat_messages(dialogue)]}
+
+
+def prompted(dialogue: Dialogue) -> Dialogue:
+    """Return a dialogue of two chat roles before which stands what the model was told: words of nobody."""
+    return replace(of_chat_roles(dialogue), before=("Be kind and brief.",))
+
+
+def exchanged(dialogue: Dialogue) -> Dialogue:
+    """Return a dialogue of two chat roles who take turns, the user first, with a prompt before it."""
+    said = alternating(dialogue).turns
+    two = tuple((("user", "assistant")[at % 2], text) for at, (_, text) in enumerate(said))
+    return replace(prompted(dialogue), turns=two)
+
+
+def chat_markup(turn: str, prompt: str) -> Callable[[Dialogue], str]:
+    def write(dialogue: Dialogue) -> str:
+        told = prompt.format(text=" ".join(dialogue.before))
+        return told + "".join(turn.format(who=who, text=text) for who, text in dialogue.turns)
+
+    return write
+
+
+def instructions(dialogue: Dialogue) -> str:
+    """Write what Llama 2 and Mistral are given: the user's words in marks, the model's behind them."""
+    told = f"<<SYS>>\n{' '.join(dialogue.before)}\n<</SYS>>\n\n"
+    texts = [text for _, text in dialogue.turns]
+    parts = [f"<s>[INST] {one} [/INST] {two} </s>" for one, two in zip(texts[::2], texts[1::2], strict=True)]
+    return parts[0].replace("[INST] ", f"[INST] {told}", 1) + "".join(parts[1:])
 
 
 def chat_export(dialogue: Dialogue) -> Any:
@@ -915,8 +946,8 @@ FORMS = [
     Form("labelled_text", "bold label and colon", ".md", lines("**{who}:** {text}", apart="\n\n")),
     Form("labelled_text", "bold label, colon outside", ".md", lines("**{who}**: {text}", apart="\n\n")),
     Form("labelled_text", "front matter", ".md", front_matter, with_nothing_before),
-    Form("labelled_text", "heading", ".md", lines("### {who}\n\n{text}", apart="\n\n"), on_one_line),
-    Form("labelled_text", "bullets", ".md", lines("- {who}: {text}"), on_one_line),
+    Form("labelled_text", "heading", ".md", lines("### {who}\n\n{text}", apart="\n\n"), on_one_line, loose=True),
+    Form("labelled_text", "bullets", ".md", lines("- {who}: {text}"), on_one_line, loose=True),
     Form("labelled_text", "table", ".md", markdown_table, without_bars),
     Form("labelled_text", "time before", ".txt", lines("[{at}] {who}: {text}")),
     Form("labelled_text", "time behind the label", ".txt", lines("{who} ({at}): {text}")),
@@ -924,14 +955,21 @@ FORMS = [
     Form("labelled_text", "name and time above", ".txt", lines("{who}   {short}\n{text}", apart="\n\n")),
     Form("labelled_text", "time and name above", ".txt", lines("{at} {who}\n{text}", apart="\n\n")),
     Form("labelled_text", "time alone above", ".txt", lines("{at}\n{who}: {text}", apart="\n\n")),
-    Form("labelled_text", "name alone above", ".txt", lines("{who}\n{text}", apart="\n\n"), with_nothing_before),
-    Form("labelled_text", "square brackets", ".txt", lines("[{who}] {text}")),
+    Form(
+        "labelled_text",
+        "name alone above",
+        ".txt",
+        lines("{who}\n{text}", apart="\n\n"),
+        with_nothing_before,
+        loose=True,
+    ),
+    Form("labelled_text", "square brackets", ".txt", lines("[{who}] {text}"), loose=True),
     Form("labelled_text", "square brackets and colon", ".txt", lines("[{who}]: {text}")),
     Form("labelled_text", "square brackets above", ".txt", lines("[{who}]\n{text}", apart="\n\n"), on_one_line),
-    Form("labelled_text", "angle brackets", ".txt", lines("<{who}> {text}"), on_one_line),
+    Form("labelled_text", "angle brackets", ".txt", lines("<{who}> {text}"), on_one_line, loose=True),
     Form("labelled_text", "marks of change", ".txt", lines(">> {who}: {text}")),
-    Form("labelled_text", "dash", ".txt", lines("{who} - {text}"), on_one_line),
-    Form("labelled_text", "tab", ".txt", lines("{who}\t{text}"), on_one_line),
+    Form("labelled_text", "dash", ".txt", lines("{who} - {text}"), on_one_line, loose=True),
+    Form("labelled_text", "tab", ".txt", lines("{who}\t{text}"), on_one_line, loose=True),
     Form("labelled_text", "colon and tab", ".txt", lines("{who}:\t{text}")),
     Form("labelled_text", "round brackets", ".txt", lines("({who}) {text}"), on_one_line, ("pair", "letters")),
     Form("labelled_text", "numbers of lines", ".txt", line_numbers),
@@ -941,7 +979,7 @@ FORMS = [
     Form("rich_text", "table", ".rtf", rich_table, without_bars),
     Form("word_document", "paragraphs", ".docx", paragraphs),
     Form("word_document", "bold labels", ".docx", bold_labels, with_nothing_before),
-    Form("word_document", "labels as headings", ".docx", styled_labels, on_one_line),
+    Form("word_document", "labels as headings", ".docx", styled_labels, on_one_line, loose=True),
     Form("word_document", "table", ".docx", word_table, on_one_line),
     Form("word_document", "table without a header", ".docx", lambda one: word_table(one, ()), on_one_line),
     Form("delimited", "commas", ".csv", table(","), with_nothing_before),
@@ -962,7 +1000,7 @@ FORMS = [
         "chat_json", "turns", ".json", as_json(inside("turns", fields(role="who", content="text"), id="a")), on_one_line
     ),
     Form("chat_json", "messages with names", ".json", as_json(inside("messages", chat_messages)), on_one_line),
-    Form("chat_json", "messages with a prompt", ".json", as_json(with_a_prompt), on_one_line),
+    Form("chat_json", "messages with a prompt", ".json", as_json(with_a_prompt), prompted, TWO),
     Form(
         "chat_json",
         "ShareGPT",
@@ -1008,7 +1046,7 @@ FORMS = [
         on_one_line,
     ),
     Form("chat_json", "pairs", ".json", as_json(pairs), alternating, TWO),
-    Form("chat_json", "export of a chat program", ".json", as_json(chat_export), of_chat_roles),
+    Form("chat_json", "export of a chat program", ".json", as_json(chat_export), of_chat_roles, TWO),
     Form(
         "chat_json",
         "segments",
@@ -1025,6 +1063,26 @@ FORMS = [
     Form("chat_json", "AssemblyAI", ".json", as_json(assembly), called("S{}"), NUMBERED),
     Form("chat_json", "Speechmatics", ".json", as_json(speechmatics), called("S{}"), NUMBERED),
     Form("chat_json", "Rev", ".json", as_json(rev), called("{}"), NUMBERED),
+    Form(
+        "chat_template",
+        "ChatML",
+        ".txt",
+        chat_markup("<|im_start|>{who}\n{text}<|im_end|>\n", "<|im_start|>system\n{text}<|im_end|>\n"),
+        prompted,
+        TWO,
+    ),
+    Form("chat_template", "Llama 2", ".txt", instructions, exchanged, TWO),
+    Form(
+        "chat_template",
+        "Llama 3",
+        ".txt",
+        chat_markup(
+            "<|start_header_id|>{who}<|end_header_id|>\n\n{text}<|eot_id|>",
+            "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n{text}<|eot_id|>",
+        ),
+        prompted,
+        TWO,
+    ),
     Form("webvtt", "voices", ".vtt", captions(voice), on_one_line),
     Form("webvtt", "colon", ".vtt", captions(before_a_colon), on_one_line),
     Form("webvtt", "only at changes", ".vtt", only_at_changes, on_one_line),

@@ -6,11 +6,17 @@ counted in its notes, in words.
 
 from __future__ import annotations
 
+import csv
+import html
+import io
+import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -33,6 +39,7 @@ BOUNDED = settings(
 Words = Counter[tuple[str, str]]
 """How often who says which word."""
 
+REJECTED = re.compile(r"(\d+) lines? begins? as a label does, but w(?:as|ere) not taken")
 LEFT_OUT = re.compile(r"(\d[\d,]*) words?\b")
 
 PIECES = (
@@ -101,7 +108,9 @@ def played(script: Script, cast: Cast) -> Dialogue:
 
 
 def words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text))
+    """Return what stands between spaces, without the signs around it."""
+    pieces = [re.sub(r"^\W+|\W+$", "", piece) for piece in unicodedata.normalize("NFC", text).split()]
+    return [piece for piece in pieces if piece]
 
 
 def given_to(dialogue: Dialogue) -> Words:
@@ -127,16 +136,33 @@ def told(session: Session) -> int:
     return sum(int(n.replace(",", "")) for note in session.notes if "left out" in note for n in LEFT_OUT.findall(note))
 
 
-def assert_same_words(dialogue: Dialogue, session: Session) -> None:
+def assert_same_words(dialogue: Dialogue, session: Session, *, loose: bool = False) -> None:
     """Nobody has words of another; what is missing is told."""
     there, read = given_to(dialogue), read_words(session)
     nobody = Counter(word for line in dialogue.before for word in words(line))
+    if loose:
+        there, read = without_rejected(dialogue, session, there, read)
     more = read - there
     assert Counter({word: n for (who, word), n in more.items() if not who}) <= nobody
     assert {one: n for one, n in more.items() if one[0]} == {}, f"words of others: {session.notes}"
     unread = there - read
     lost = unread.total() + nobody.total() - sum(n for (who, _), n in more.items() if not who)
     assert lost <= told(session), f"lost: {unread or nobody}; notes: {session.notes}"
+
+
+def without_rejected(dialogue: Dialogue, session: Session, there: Words, read: Words) -> tuple[Words, Words]:
+    """Leave out who speaks once and was not taken for a speaker, if a note counts such lines."""
+    turns = Counter(who for who, _ in dialogue.turns)
+    missing = {who for who in turns if who not in {turn.speaker for turn in session.turns}}
+    n_told = sum(int(match[1]) for note in session.notes if (match := REJECTED.match(note)))
+    if not missing or sum(turns[who] for who in missing) > n_told or any(turns[who] > 1 for who in missing):
+        return there, read
+    theirs = Counter(word for who, text in dialogue.turns if who in missing for word in words(f"{who} {text}"))
+    more = Counter(word for who, word in (read - there).elements())
+    return (
+        Counter({one: n for one, n in there.items() if one[0] not in missing}),
+        read if more - theirs else read & there,
+    )
 
 
 def assert_roles(dialogue: Dialogue, session: Session) -> None:
@@ -161,6 +187,9 @@ FAILS_TODAY = {
     "chat_json: messages with names": "an interpreter whose role is user is taken as the client",
     "chat_json: words in parts": "an interpreter whose role is user is taken as the client",
     "chat_json: messages with a prompt": "a system prompt becomes a turn",
+    "chat_json: Amazon": "a word that begins with a sign is glued to the word before",
+    "chat_json: Google": "a word that begins with a sign is glued to the word before",
+    "chat_json: Speechmatics": "a word that begins with a sign is glued to the word before",
     "chat_json: Amazon calls": "refused as if nobody had a name",
     "chat_json: Watson": "refused as if nobody had a name",
     "delimited: a column for each of all": "a table with a column for each of three speakers is refused",
@@ -192,6 +221,72 @@ def test_every_speaker_keeps_their_words(form: Form, data: st.DataObject, tmp_pa
     for name in form.casts or CASTS:
         dialogue = form.holds(played(script, CASTS[name]))
         session = read_one(form, dialogue, tmp_path)
-        assert_same_words(dialogue, session)
+        assert_same_words(dialogue, session, loose=form.loose)
         assert_roles(dialogue, session)
     assert choose_reader(load_source(tmp_path / f"case{form.suffix}", ReadOptions())).name == form.reader
+
+
+def extracted(path: Path) -> Words:
+    """Return who says which words in a file as the standard library has it, where that is plain; else nothing."""
+    plain = ((who.strip(), re.sub(r"</?think>", " ", text)) for who, text in said_in(path))
+    return Counter((who, word) for who, text in plain for word in words(text))
+
+
+def said_in(path: Path) -> Iterator[tuple[str, str]]:
+    text = path.read_text(encoding="utf-8") if path.suffix in {".csv", ".json", ".jsonl", ".eaf", ".vtt"} else ""
+    if path.suffix == ".csv":
+        rows = csv.DictReader(io.StringIO(text))
+        yield from ((row["speaker"], row["text"]) for row in rows if {"speaker", "text"} <= row.keys())
+    elif path.suffix in {".json", ".jsonl"}:
+        for value in map(json.loads, text.splitlines() if path.suffix == ".jsonl" else [text]):
+            yield from messages_in(value)
+    elif path.suffix == ".eaf":
+        for tier in ET.fromstring(text).iter("TIER"):
+            values = tier.iterfind("ANNOTATION/ALIGNABLE_ANNOTATION/ANNOTATION_VALUE")
+            yield from ((tier.get("TIER_ID", ""), value.text or "") for value in values)
+    elif path.suffix == ".vtt":
+        voices = re.findall(r"<v ([^>]+)>((?:(?!\n\n)[^<])*)", text)
+        yield from ((who, html.unescape(said)) for who, said in voices)
+
+
+def messages_in(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield speaker and words of every message at any depth; a message may have its words in parts."""
+    if isinstance(value, dict):
+        who = next((value[key] for key in ("speaker", "from", "role") if isinstance(value.get(key), str)), None)
+        said = next((value[key] for key in ("text", "value", "content") if key in value), None)
+        if who is not None and said is not None:
+            yield who, said if isinstance(said, str) else " ".join(part.get("text", "") for part in said)
+            return
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from messages_in(one)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMITTED = {
+    path: there
+    for folder in ("sample_transcripts", "tests/formats")
+    for path in sorted((ROOT / folder).glob("*.*"))
+    if path.name != "whisperx.json"  # names the speaker of some segments by their words alone
+    and (there := extracted(path))
+}
+
+
+KNOWN_LOSSES = {
+    "moss_greta.eaf": "the note on a tier of remarks does not count its words",
+    "openai_messages.json": "the note on what a model thinks to itself does not count its words",
+}
+
+
+def committed() -> Iterator[object]:
+    for path in COMMITTED:
+        reason = KNOWN_LOSSES.get(path.name, "")
+        yield pytest.param(path, id=path.name, marks=[pytest.mark.xfail(reason=reason, strict=False)] * bool(reason))
+
+
+@pytest.mark.parametrize("path", list(committed()))
+def test_a_committed_file_is_read_as_the_standard_library_has_it(path: Path) -> None:
+    there = COMMITTED[path]
+    (reading,) = read_files([path])
+    read = sum((read_words(session) for session in reading.sessions), Words())
+    assert read - there == {}
+    assert (there - read).total() <= sum(map(told, reading.sessions)), there - read
