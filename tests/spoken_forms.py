@@ -74,7 +74,8 @@ class Form:
 
     `holds` says what of a dialogue the form can hold: what it returns is written and must be read. `casts` are those
     for which the form is plain; all, if there are none. In a `loose` form, a name that stands once may as well be the
-    beginning of what somebody says; a note must count such lines.
+    beginning of what somebody says, so a note must count such lines, and another reader may take the file. A suffix
+    without a dot is the whole name of the file, beside which `beside` puts others.
     """
 
     reader: str
@@ -84,6 +85,12 @@ class Form:
     holds: Callable[[Dialogue], Dialogue] = lambda dialogue: dialogue
     casts: tuple[str, ...] = ()
     loose: bool = False
+    beside: Callable[[Dialogue], Mapping[str, str]] = lambda _dialogue: {}
+
+    @property
+    def file_name(self) -> str:
+        """Return what the file is called."""
+        return f"case{self.suffix}" if self.suffix.startswith(".") else self.suffix
 
 
 def on_one_line(dialogue: Dialogue) -> Dialogue:
@@ -919,6 +926,26 @@ def pdf(dialogue: Dialogue) -> bytes:
     return out.encode("ascii")
 
 
+# Folders
+
+
+def utterances(dialogue: Dialogue, line: str) -> str:
+    """Return a line for each utterance, whose name begins with its speaker's."""
+    said = enumerate(dialogue.timed())
+    return "".join(line.format(name=f"{who}-a-{n:03d}", who=who, text=t, b=b, e=e) for n, (who, t, b, e) in said)
+
+
+def kaldi(dialogue: Dialogue) -> str:
+    return utterances(dialogue, "{name} {text}\n")
+
+
+def beside_kaldi(dialogue: Dialogue) -> dict[str, str]:
+    return {
+        "segments": utterances(dialogue, "{name} a {b}.00 {e}.00\n"),
+        "utt2spk": utterances(dialogue, "{name} {who}\n"),
+    }
+
+
 # Messengers
 
 
@@ -969,7 +996,6 @@ FORMS = [
     Form("labelled_text", "angle brackets", ".txt", lines("<{who}> {text}"), on_one_line, loose=True),
     Form("labelled_text", "marks of change", ".txt", lines(">> {who}: {text}")),
     Form("labelled_text", "dash", ".txt", lines("{who} - {text}"), on_one_line, loose=True),
-    Form("labelled_text", "tab", ".txt", lines("{who}\t{text}"), on_one_line, loose=True),
     Form("labelled_text", "colon and tab", ".txt", lines("{who}:\t{text}")),
     Form("labelled_text", "round brackets", ".txt", lines("({who}) {text}"), on_one_line, ("pair", "letters")),
     Form("labelled_text", "numbers of lines", ".txt", line_numbers),
@@ -985,6 +1011,7 @@ FORMS = [
     Form("delimited", "commas", ".csv", table(","), with_nothing_before),
     Form("delimited", "tabs", ".tsv", table("\t"), on_one_line),
     Form("delimited", "tabs in text", ".txt", table("\t"), on_one_line),
+    Form("delimited", "two columns with a tab in text", ".txt", lines("{who}\t{text}"), on_one_line, loose=True),
     Form("delimited", "semicolons", ".csv", table(";"), with_nothing_before),
     Form("delimited", "bars", ".csv", table("|"), without_bars),
     Form("delimited", "other names", ".csv", table(",", ("Nr", "Sprecher", "Aussage", "von", "bis")), on_one_line),
@@ -1071,6 +1098,7 @@ FORMS = [
         prompted,
         TWO,
     ),
+    Form("kaldi_folder", "utterances", "text", kaldi, called("spk{}"), NUMBERED, beside=beside_kaldi),
     Form("chat_template", "Llama 2", ".txt", instructions, exchanged, TWO),
     Form(
         "chat_template",
