@@ -126,7 +126,7 @@ def lines(turn: str, *, apart: str = "\n") -> Callable[[Dialogue], str]:
 
     def write(dialogue: Dialogue) -> str:
         said = [
-            turn.format(who=who, text=text, n=n, at=f"00:{begin // 60:02d}:{begin % 60:02d}", short=short_clock(begin))
+            turn.format(who=who, text=text, n=n, at=clock(begin)[:8], short=short_clock(begin))
             for n, (who, text, begin, _) in enumerate(dialogue.timed(), start=1)
         ]
         return apart.join([*dialogue.before, *said]) + "\n"
