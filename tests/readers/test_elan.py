@@ -110,16 +110,28 @@ def test_tiers_that_depend_on_another_are_left_out_and_counted() -> None:
     )
     one = raw(eaf(tier("A", [(0, 1, "yes")]), tier("A-parts", [(0, 1, "no")], PARENT_REF="A"), more=ref))
     assert [row.text for row in one.rows] == ["yes"]
-    assert one.notes == ("2 dependent tiers (translations, notes, ...) left out.",)
+    assert one.notes == ("2 tiers of dependent annotations left out (2 annotations, 2 words).",)
 
 
 @pytest.mark.parametrize(
-    "name", ["Notes", "therapist_comments", "Gesture A", "translation@A", "MI codes", "Emotion", "Session phase"]
+    ("name", "kind"),
+    [
+        ("Notes", "notes"),
+        ("therapist_comments", "notes"),
+        ("Gesture A", "gestures, looks and movements"),
+        ("GestureA", "gestures, looks and movements"),
+        ("translation@A", "translations"),
+        ("MI codes", "codes"),
+        ("Emotion", "codes"),
+        ("Session phase", "sections and marks"),
+        ("A - phones", "sounds"),
+        ("KAN-MAU", "sounds"),
+    ],
 )
-def test_tiers_named_as_something_else_than_speech_are_left_out(name: str) -> None:
-    one = raw(eaf(tier("A", [(0, 1, "yes")]), tier(name, [(0, 1, "no")])))
+def test_tiers_named_as_something_else_than_speech_are_left_out(name: str, kind: str) -> None:
+    one = raw(eaf(tier("A", [(0, 1, "yes")]), tier(name, [(0, 1, "no, no")])))
     assert [row.text for row in one.rows] == ["yes"]
-    assert one.notes == ("1 tier with notes, codes, sounds or a repeat of the words left out.",)
+    assert one.notes == (f"1 tier of {kind} left out (1 annotation, 2 words).",)
 
 
 def test_a_file_with_nothing_but_such_tiers_is_read() -> None:
