@@ -145,7 +145,7 @@ def test_slots_without_a_time_lie_evenly_between_their_neighbours() -> None:
         for at, value in enumerate(values)
     )
     one = raw(eaf(tier("A", [(0, 1, "a"), (1, 2, "b"), (2, 3, "c"), (3, 4, "d")]), slots=slots))
-    assert [(row.start_s, row.end_s) for row in one.rows] == [(1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (4.0, 4.0)]
+    assert [(row.start_s, row.end_s) for row in one.rows] == [(1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (4.0, None)]
 
 
 def test_times_in_frames() -> None:

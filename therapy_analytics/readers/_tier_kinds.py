@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -51,7 +52,7 @@ speech tx text transcript transcripts transcription transcriptions transcripci\u
 transcri\u00e7\u00e3o transkription transcrizione trascrizione utterance utterances utt utts ut orth ortho orthography
 orthographic ort or verbatim spoken talk turn turns ipu ipus sentence sentences trs trn txt vernacular dialogue dialog po
 """,
-    SEGMENTS: "segment segments annotation annotations label labels phrase phrases chunk chunks default",
+    SEGMENTS: "segment segments annotation annotations label labels phrase phrases chunk chunks",
 }
 _KINDS = {word: kind for kind, words in _KIND_WORDS.items() for word in words.split()}
 _ORDER = list(_KIND_WORDS)
@@ -59,6 +60,7 @@ _ORDER = list(_KIND_WORDS)
 _LONGEST_SHORT = 3
 _NEVER_INITIALS = frozenset({"ipa", "vad", "ipu", "mau"})
 _WORD = re.compile(r"[A-Z\u00c0-\u00de]?[^\W\d_A-Z\u00c0-\u00de]+|[A-Z\u00c0-\u00de]+(?![^\W\d_A-Z\u00c0-\u00de])")
+_ANY_NAME = frozenset({"default", "tier", "untitled"})
 _EDGES = " \t-_@.:,;/|()[]#*%\\\u2013\u2014"
 _DIGITS = re.compile(r"\d+")
 _FEWEST = 4
@@ -172,7 +174,8 @@ def _without_kinds(name: str, *, as_code: bool) -> str:
     for match in telling:
         rest, end = rest + name[end : match.start()], match.end()
     rest = " ".join((rest + name[end:]).split()).strip(_EDGES) if telling else name
-    only_who = all(_KINDS.get(word) == WHO for word in (match[0].casefold() for match in _WORD.finditer(rest)))
+    words = [match[0].casefold() for match in _WORD.finditer(rest)]
+    only_who = all(_KINDS.get(word) == WHO or word in _ANY_NAME for word in words)
     return "" if only_who and not _DIGITS.search(rest) else rest
 
 
@@ -189,7 +192,8 @@ def looks_like_marks(tier: Tier) -> bool:
     words = [word.casefold().strip(".,?!") for value in values for word in value.split()]
     few = len(set(values)) <= len(values) / 2 and len(words) <= _MOST_WORDS_OF_CODES * len(values)
     spoken = not SAID.isdisjoint(words) or any(value[-1:] in set(".?!\u2026") for value in values)
-    long = sum(max(span.end - span.begin, 0.0) for span in tier.spans)
+    lengths = [span.end - span.begin for span in tier.spans]
+    long = sum(length for length in lengths if 0.0 < length < math.inf)
     slow = long >= _LONG_S and len(words) < _SLOWEST * long
     return role_of_label(tier.name) is None and (
         slow or (len(values) >= _FEWEST and few and not spoken)

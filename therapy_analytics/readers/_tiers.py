@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._labelled_lines import labelled_rows, plain_lines
@@ -187,7 +189,7 @@ def _is_repeat(chosen: Sequence[Named], others: Sequence[Span]) -> bool:
 
 
 def _is_nobody(chosen: Sequence[Named]) -> bool:
-    return all(not one.kind and not one.tier.person and looks_like_marks(one.tier) for one in chosen)
+    return all(one.kind in {"", SEGMENTS} and not one.tier.person and looks_like_marks(one.tier) for one in chosen)
 
 
 def _place(span: Span) -> tuple[float, int]:
@@ -262,16 +264,22 @@ def timeline(slots: Sequence[tuple[str, float | None]]) -> Mapping[str, float]:
     Parameters
     ----------
     slots : sequence of (str, float or None)
-        Names and times, in their order. Where none has a time, they are numbered.
+        Names and times, in their order.
+
+    Returns
+    -------
+    mapping of str to float
+        Before the first time that is known it is minus infinity, after the last it is infinity. Where no time is known,
+        the points are numbered.
     """
     known = [at for at, (_, value) in enumerate(slots) if value is not None]
     if not known:
         return {name: float(at) for at, (name, _) in enumerate(slots)}
-    values = [value or 0.0 for _, value in slots]
-    for one, two in zip(known, known[1:], strict=False):
+    values = [math.inf if value is None else value for _, value in slots]
+    values[: known[0]] = [-math.inf] * known[0]
+    for one, two in pairwise(known):
         step = (values[two] - values[one]) / (two - one)
         values[one + 1 : two] = [values[one] + step * n for n in range(1, two - one)]
-    values[known[-1] + 1 :] = [values[known[-1]]] * (len(values) - known[-1] - 1)
     return {name: value for (name, _), value in zip(slots, values, strict=True)}
 
 

@@ -6,6 +6,7 @@ blow up, and prints to the terminal.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -87,7 +88,8 @@ def _spans(tier: Element, points: Points, times: Times, n_below: Counter[str]) -
         if above:
             begin, end, order = times.get(above, (0.0, 0.0, 0))
             step = (end - begin) / n_below[above]
-            begin, end = begin + step * done[above], begin + step * (done[above] + 1)
+            if n_below[above] > 1 and math.isfinite(step):
+                begin, end = begin + step * done[above], begin + step * (done[above] + 1)
             done[above] += 1
         else:
             begin, order = points.get(one.get("TIME_SLOT_REF1", ""), (0.0, 0))

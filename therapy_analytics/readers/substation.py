@@ -13,6 +13,7 @@ from dataclasses import replace
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._captions import session_of
 from therapy_analytics.readers._cues import Cue
+from therapy_analytics.readers._named_cues import with_own_labels
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
@@ -49,14 +50,16 @@ def read_substation(source: Source) -> Iterator[RawSession]:
         for place, event in once
     ]
     cues.sort(key=lambda cue: cue.start_s or 0.0)
-    session = session_of(source, cues, example='"Therapist: Hello"')
-    n_repeats = sum(bool(_shown(event)[-1]) for _, event in events) - len(once)
-    notes = [f"{counted(n, what)} left out." for n, what in ((n_comments, "comment"), (n_repeats, "repeated caption")) if n]
+    session = session_of(source, with_own_labels(cues), example='"Therapist: Hello"')
+    kept = {place for place, _ in once}
+    n_repeated = sum(len(_shown(event)[-1].split()) for place, event in events if place not in kept)
+    left_out = (("Comments", n_comments), ("Repeated captions", n_repeated))
+    notes = [f"{what} left out ({counted(n, 'word')})." for what, n in left_out if n]
     yield replace(session, notes=(*session.notes, *notes))
 
 
 def _events(lines: Sequence[str]) -> tuple[list[tuple[int, Event]], int]:
-    """Return the captions with their lines, and how many comments there are."""
+    """Return the captions with their lines, and how many words there are in comments."""
     columns = _FORMAT
     events: list[tuple[int, Event]] = []
     n_comments, inside = 0, False
@@ -68,10 +71,13 @@ def _events(lines: Sequence[str]) -> tuple[list[tuple[int, Event]], int]:
         elif inside and what == "format":
             named = [_SAME.get(name, name) for name in rest.casefold().replace(" ", "").split(",")]
             columns = named if named[-1] == "text" else columns
-        elif inside and what == "dialogue":
+        elif inside and what in {"dialogue", "comment"}:
             cells = rest.split(",", len(columns) - 1)
-            events.append((number, dict.fromkeys(_FORMAT, "") | dict(zip(columns, cells, strict=False))))
-        n_comments += inside and what == "comment"
+            event = dict.fromkeys(_FORMAT, "") | dict(zip(columns, cells, strict=False))
+            if what == "dialogue":
+                events.append((number, event))
+            else:
+                n_comments += len(" ".join(_lines(event["text"])).split())
     return events, n_comments
 
 

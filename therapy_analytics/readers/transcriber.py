@@ -56,7 +56,7 @@ def read_transcriber(source: Source) -> Iterator[RawSession]:
             rows.append(Row(label, text, len(rows) + 1, seconds(start), seconds(end)))
     if not any(row.text for row in rows):
         raise source.error("no turn with words was found", "Check in Transcriber that this is the file with the words")
-    notes = [f"{counted(n, kind)} left out." for kind, n in left_out.items() if n]
+    notes = [f"{kind.capitalize()} left out ({counted(n, 'word')})." for kind, n in left_out.items() if n]
     yield RawSession("", rows, notes=tuple(notes))
 
 
@@ -76,10 +76,10 @@ def _pieces(turn: Element, left_out: Counter[str]) -> Iterator[tuple[str, str, s
             said.append((people[int(nb) - 1] if known else "", []))
         elif one.tag == "Event":
             mark = _mark(one)
-            left_out["remark"] += not mark
+            left_out["remarks about words"] += 0 if mark or one.get("extent") == "end" else len(one.get("desc", "").split())
             said[-1][1].append(f" {mark} ")
         elif one.tag == "Comment":
-            left_out["comment"] += 1
+            left_out["comments"] += len(one.get("desc", "").split())
         said[-1][1].append(one.tail or "")
     yield from _told(said, start, turn.get("endTime", ""))
 

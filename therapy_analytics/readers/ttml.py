@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._captions import session_of
 from therapy_analytics.readers._cues import Cue
+from therapy_analytics.readers._named_cues import with_own_labels
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._tiers import distinct_names
 from therapy_analytics.readers._xml import begins_with, local, xml_root
@@ -74,7 +75,7 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
         Cue(place, one.begin, one.end, [html.escape(line, quote=False) for line in one.lines], _speaker(one.agent, names))
         for place, one in enumerate(first, start=1)
     ]
-    session = session_of(source, cues, example='"Therapist: Hello"')
+    session = session_of(source, with_own_labels(cues), example='"Therapist: Hello"')
     n_words = sum(len(line.split()) for one in shown if one not in first for line in one.lines)
     other = f"{counted(len(shown) - len(first), 'caption')} in another language left out ({counted(n_words, 'word')})."
     yield replace(session, notes=(*session.notes, *([other] if len(first) < len(shown) else [])))
@@ -142,13 +143,14 @@ def _within(source: Source, element: Element, around: _Shown, rates: _Rates, dep
 
 
 def _timed(element: Element, around: _Shown, rates: _Rates) -> _Shown:
-    """Return from when to when an element is shown, and who speaks in it, by itself or by what is around it."""
+    """Return from when to when an element is shown, never longer than the one around, and who speaks in it."""
     given, until, lasts = (_seconds(_get(element, name), rates) for name in ("begin", "end", "dur"))
     offset = (around.begin or 0.0) if rates.nested else 0.0
     begin = around.begin if given is None else given + offset
-    end = around.end if until is None else until + offset
-    if lasts is not None:
-        end = min((begin or 0.0) + lasts, (begin or 0.0) + lasts if until is None else end or 0.0)
+    own = [until + offset] if until is not None else []
+    own += [(begin or 0.0) + lasts] if lasts is not None else []
+    around_it = [around.end] if around.end is not None and (rates.nested or not own) else []
+    end = min([*own, *around_it], default=None)
     agent = _get(element, "agent") or around.agent
     return _Shown(begin, end, agent, _get(element, "lang") or around.language)
 

@@ -1,0 +1,363 @@
+"""The paragraphs and table rows that a web page shows, and where in the page each stands.
+
+By hand on the standard parser, which reads piece by piece: a page can be nested a hundred thousand deep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+from therapy_analytics.readers._label_layout import is_clock
+from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._stamps import STAMP
+from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
+
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_BLOCKS = frozenset(
+    """
+address article blockquote body center dd details dialog div dl dt fieldset figcaption figure form h1 h2 h3 h4 h5 h6
+header hgroup html li main menu ol p pre section summary table tbody td tfoot th thead tr ul caption
+""".split()
+)
+_BESIDE = frozenset(
+    """
+script style noscript template head nav aside footer svg math select option textarea object iframe canvas audio video
+datalist map
+""".split()
+)
+"""What a page has beside its text."""
+_NO_WORDS = frozenset({"script", "style", "noscript", "template", "head", "svg", "math"})
+_ROLES = frozenset(
+    "navigation banner contentinfo menu menubar menuitem toolbar search complementary tooltip alert tablist tab".split()
+)
+_UNSEEN = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.IGNORECASE)
+_UNSEEN_CLASS = re.compile(
+    r"sr-?only|visually-?hidden|screen-?reader\S*|(?:\S+[-_])?avatar(?:[-_]\S+)?|initials|cookie\S*|breadcrumbs?|sidebar",
+    re.IGNORECASE,
+)
+_ALWAYS_SEEN = frozenset({"html", "body", "main"})
+_BOLD = frozenset({"b", "strong"})
+_CLASS_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NAMING = frozenset({"speaker", "author", "username", "participant", "sender", "talker", "displayname"})
+_BEFORE_NAME = frozenset({"display", "user", "from", "person", "member", "speaker", "full"})
+_ROLE_WORDS = frozenset(
+    "therapist counselor counsellor clinician coach assistant bot chatbot ai client patient user human seeker".split()
+)
+_TIMING = frozenset({"time", "timestamp", "timecode"})
+_DEEPEST = 200
+NAME, NAME_END = "\x01\x02"
+_BUTTON, _BUTTON_END, _ROLE, _ROLE_END = "\x03\x04\x05\x06"
+_MARKS = re.compile("[\x01-\x06]")
+_NAMED = re.compile(r"\x01([^\x01\x02]*)\x02[ \t]*:?")
+_BY_ROLE = re.compile(r"\x05([^\x05\x06]*)\x06")
+_BUTTONS = re.compile(r"\x03([^\x03\x04]*)\x04")
+_HEADING = re.compile(
+    rf"(?P<name>[^\W\d_a-z][\w.'\u2019()-]{{0,30}}(?: [^\W\d_a-z(][\w.'\u2019()-]{{0,30}}){{0,4}}):?[ ,|\u00b7\u2013-]{{0,3}}(?P<stamp>{STAMP})"
+)
+"""A name, each word of which begins with a capital, and a time."""
+_HEADINGS = 0.25
+"""Share of the blocks of a page."""
+_LONGEST_NAME, _MOST_WORDS = 60, 6
+_MOSTLY = 0.9
+_SPACE = re.compile(r"[ \t\r\n\f\xa0]+")
+_BLANKS = re.compile(r"[ \t\xa0]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """An element of the page, and the one around it."""
+
+    around: Place | None = None
+
+
+@dataclass(slots=True)
+class Page:
+    """What a page shows.
+
+    Attributes
+    ----------
+    blocks : list of Paragraph or TableRow
+        In order. Where `named`, a line that begins a turn has the name of the speaker between the letters `NAME` and
+        `NAME_END`.
+    places : list of Place
+        Where in the page each block stands.
+    named : bool
+        Whether the page itself tells names from words.
+    n_words_beside : int
+        How many words stand in menus, on buttons, and where nobody sees them.
+    """
+
+    blocks: list[Block] = field(default_factory=list, repr=False)
+    places: list[Place] = field(default_factory=list, repr=False)
+    named: bool = False
+    n_words_beside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """An element that is open, and the mark that its end is written with."""
+
+    tag: str
+    place: Place
+    classes: str = ""
+    mark: str = ""
+
+
+def page_blocks(text: str) -> Page:
+    """Return what a page shows.
+
+    Parameters
+    ----------
+    text : str
+        HTML, be it sound or not.
+
+    Examples
+    --------
+    >>> [block.text for block in page_blocks("<p><b>Ann:</b> One &amp; two.<script>no</script><p>So").blocks]
+    ['Ann: One & two.', 'So']
+    """
+    parser = _Parser()
+    parser.feed(text)
+    parser.close()
+    parser.finish()
+    return parser.page
+
+
+class _Parser(HTMLParser):
+    """Collects paragraphs and rows while it is fed."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.page = Page()
+        self._open = [_Open("", Place())]
+        self._counts: Counter[str] = Counter()
+        self._skipped, self._skip_depth = "", 0
+        self._pieces: list[tuple[str, bool]] = []
+        self._cells: list[str] | None = None
+        self._n_tables = self._tables_open = 0
+        self._closed = ""
+        self._rows: set[int] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element, or begin to leave one out."""
+        if self._skipped == "head" and tag in _BLOCKS:
+            self._skipped = ""
+        if self._skipped:
+            self._skip_depth += tag == self._skipped
+            return
+        given = {name: value or "" for name, value in attrs}
+        if tag in _VOID:
+            self._void(tag)
+        elif _is_beside(tag, given):
+            self._skipped, self._skip_depth = tag, 1
+            if tag in _BLOCKS:
+                self._flush()
+        else:
+            self._begin(tag, given.get("class", ""))
+
+    def _void(self, tag: str) -> None:
+        if tag == "br":
+            self._add("\n")
+        elif tag == "hr":
+            self._flush()
+
+    def _begin(self, tag: str, classes: str) -> None:
+        if tag in _BLOCKS:
+            self._flush()
+        if tag == "table":
+            self._end_row(as_lines=True)  # a table in a cell: the outer one only arranges the page
+            self._n_tables += 1
+        elif tag == "tr":
+            self._end_row()
+        elif tag in {"td", "th"}:
+            self._end_cell()
+            self._cells = [*(self._cells or []), ""]
+        elif classes and self._closed and self._closed != classes:
+            self._add(" ")  # set apart by how they look, not by a space
+        self._closed = ""
+        words = _class_words(classes)
+        mark = NAME if _is_naming(words) else _BUTTON if tag == "button" else ""
+        if mark or tag == "time" or not _TIMING.isdisjoint(words):
+            self._add(f" {mark}")
+        for role in words:
+            if role in _ROLE_WORDS:
+                self._add(f"{_ROLE}{role}{_ROLE_END}")
+                break
+        deep = len(self._open) > _DEEPEST
+        place = self._open[-1].place if deep else Place(self._open[-1].place)
+        ends = {NAME: NAME_END, _BUTTON: _BUTTON_END}
+        self._open.append(_Open(tag, place, classes, ends.get(mark, " " if tag == "time" else "")))
+        self._counts[tag] += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close an element and all that was left open inside it."""
+        if self._skipped:
+            self._skip_depth -= tag == self._skipped
+            self._skipped = self._skipped if self._skip_depth else ""
+            return
+        if not self._counts[tag]:
+            return
+        while True:
+            one = self._open[-1]
+            self._add(one.mark)
+            if one.tag in _BLOCKS:
+                self._flush()
+            if one.tag in {"tr", "table"}:
+                self._end_row()
+            self._open.pop()
+            self._counts[one.tag] -= 1
+            if one.tag == tag:
+                self._closed = one.classes
+                return
+
+    def handle_data(self, data: str) -> None:
+        """Take letters; those of menus are counted."""
+        if self._skipped:
+            if self._skipped not in _NO_WORDS and self.cdata_elem is None:
+                self.page.n_words_beside += len(data.split())
+            return
+        data = _MARKS.sub("", data)
+        self._closed = ""
+        self._add(data.replace("\r", "") if self._counts["pre"] else _SPACE.sub(" ", data))
+
+    def _add(self, text: str) -> None:
+        if text:
+            self._pieces.append((text, any(self._counts[tag] for tag in _BOLD)))
+
+    def _flush(self) -> None:
+        """End a paragraph; in a cell it is a line."""
+        if self._cells is not None:
+            self._cells[-1] += _tidy("".join(text for text, _ in self._pieces)) + "\n"
+        else:
+            text = _tidy("".join(text for text, _ in self._pieces))
+            if text:
+                self._keep(Paragraph(len(self.page.blocks) + 1, text, _n_bold(self._pieces)))
+        self._pieces = []
+
+    def _keep(self, block: Block) -> None:
+        self.page.blocks.append(block)
+        self.page.places.append(self._open[-1].place)
+
+    def _end_cell(self) -> None:
+        if self._cells is None:
+            self._flush()
+            self._cells = []
+
+    def _end_row(self, *, as_lines: bool = False) -> None:
+        """Hand over a row; one of a single cell is a frame around paragraphs."""
+        if self._cells is None:
+            return
+        self._flush()
+        cells, self._cells = [cell.strip() for cell in self._cells], None
+        if len(cells) > 1 and not as_lines:
+            self._keep(TableRow(len(self.page.blocks) + 1, self._n_tables, cells))
+            return
+        for line in "\n".join(cells).split("\n"):
+            if line:
+                self._keep(Paragraph(len(self.page.blocks) + 1, line))
+
+    def finish(self) -> None:
+        """End what was left open, and settle what are names and buttons, which the whole page tells."""
+        self._end_row()
+        self._flush()
+        texts = [text for block in self.page.blocks for text in texts_of(block)]
+        names = [" ".join(_MARKS.sub("", name).split()) for text in texts for name in _NAMED.findall(text)]
+        if not _are_names(names):
+            self._mark_headings()
+            texts = [text for block in self.page.blocks for text in texts_of(block)]
+            names = [name for text in texts for name in _NAMED.findall(text)]
+        roles = {role_of_label(role) for text in texts for role in _BY_ROLE.findall(text)}
+        named_by = _NAMED if _are_names(names) else _BY_ROLE if {"therapist", "client"} <= roles else None
+        self.page.named = named_by is not None
+        for block in self.page.blocks:
+            if isinstance(block, TableRow):
+                block.cells = [self._settled(cell, named_by) for cell in block.cells]
+            else:
+                block.n_bold = 0 if _MARKS.search(block.text) else block.n_bold
+                block.text = self._settled(block.text, named_by)
+
+    def _mark_headings(self) -> None:
+        """Mark names that stand with a time, and nothing else, in a paragraph above the words."""
+        for block in self.page.blocks:
+            if isinstance(block, Paragraph):
+                block.text = _NAMED.sub(r"\1", block.text)
+        found = [
+            (block, heading)
+            for block in self.page.blocks
+            if isinstance(block, Paragraph) and (heading := _HEADING.fullmatch(_MARKS.sub("", block.text)))
+        ]
+        if len(found) >= _HEADINGS * len(self.page.blocks) and _are_names([one["name"] for _, one in found]):
+            for block, one in found:
+                block.text = f"{NAME}{one['name']}{NAME_END} {one['stamp']}"
+
+    def _settled(self, text: str, named_by: re.Pattern[str] | None) -> str:
+        """Return a text in which only names are marked, each at the beginning of a line."""
+        pieces, end = [], 0
+        for match in named_by.finditer(text) if named_by else ():
+            name = " ".join(_MARKS.sub("", match[1]).split()).rstrip(":")
+            pieces += [self._pressed(text[end : match.start()]), f"\n{NAME}{name}{NAME_END}" if name else " "]
+            end = match.end()
+        return _tidy("".join([*pieces, self._pressed(text[end:])]))
+
+    def _pressed(self, text: str) -> str:
+        """Return a text without what stands on buttons, but for times, and without marks."""
+
+        def told(button: re.Match[str]) -> str:
+            if is_clock(button[1]):
+                return f" {button[1]} "
+            self.page.n_words_beside += len(button[1].split())
+            return " "
+
+        return _MARKS.sub("", _BUTTONS.sub(told, text))
+
+
+def texts_of(block: Block) -> list[str]:
+    """Return the text of a paragraph, or of each cell of a row."""
+    return block.cells if isinstance(block, TableRow) else [block.text]
+
+
+def _tidy(text: str) -> str:
+    return "\n".join(line for part in text.split("\n") if (line := _BLANKS.sub(" ", part).strip()))
+
+
+def _n_bold(pieces: list[tuple[str, bool]]) -> int:
+    """Return how many letters of the beginning are bold."""
+    bold = ""
+    for text, is_bold in pieces:
+        if not is_bold and text.strip():
+            break
+        bold += text if is_bold else ""
+    return len(_tidy(bold))
+
+
+def _is_beside(tag: str, given: dict[str, str]) -> bool:
+    """Tell an element that is no part of the text, or that is not seen."""
+    if tag in _ALWAYS_SEEN:
+        return False
+    unseen = "hidden" in given or given.get("aria-hidden") == "true" or _UNSEEN.search(given.get("style", ""))
+    return (
+        tag in _BESIDE
+        or bool(unseen)
+        or given.get("role", "").casefold() in _ROLES
+        or any(map(_UNSEEN_CLASS.fullmatch, given.get("class", "").split()))
+    )
+
+
+def _class_words(classes: str) -> list[str]:
+    return [word.casefold() for word in _CLASS_WORD.findall(classes)]
+
+
+def _is_naming(words: list[str]) -> bool:
+    """Tell an element that holds the name of who speaks, by the words of its class."""
+    pairs = zip(words, words[1:], strict=False)
+    return not _NAMING.isdisjoint(words) or any(one in _BEFORE_NAME and two == "name" for one, two in pairs)
+
+
+def _are_names(found: list[str]) -> bool:
+    """Tell whether what elements hold that are called by names are names: short, no sentences, and some come back."""
+    found = [name for name in found if name]
+    good = [name for name in found if len(name) <= _LONGEST_NAME and len(name.split()) <= _MOST_WORDS and name[-1] not in ".?!"]
+    return len(found) > 1 and len(good) >= _MOSTLY * len(found) and 4 * len(set(found)) <= max(20, 3 * len(found))
