@@ -162,6 +162,30 @@ def papers() -> None:
     pdf("scan.pdf", [[], []])
 
 
+def samples() -> None:
+    """Write the samples of the readers, in the folder above."""
+    said = [
+        ("Therapist", "You moved the piano yourself?"),
+        ("Client", "With a rope. My back knows it."),
+        ("Therapist", "What did you want to see, that it had to move?"),
+        ("Client", "The window. It stood before the window for nine years."),
+        ("Therapist", "Nine years, and then a rope."),
+        ("Client", "And a very good morning."),
+    ]
+    odt("../ibsen_runa.odt", "".join(para(bold(f"{who}:"), f" {words}") for who, words in said))
+    other = [
+        ("Therapist", "What does the garden want from you?"),
+        ("Client", "Water. And that I stop to talk to it about him."),
+        ("Therapist", "You talk to it about him."),
+        ("Client", "To the beans. They are the best listeners that I have had since the spring."),
+        ("Therapist", "What do the beans know that I do not?"),
+        ("Client", "The end."),
+    ]
+    lines = [f"{who}: {words}" for who, words in other]
+    pdf("../arden_sol.pdf", [[*lines[:4], "1"], [*lines[4:], "2"]])
+
+
 if __name__ == "__main__":
     documents()
     papers()
+    samples()
