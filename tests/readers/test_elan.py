@@ -172,7 +172,7 @@ def test_entities_and_outside_references_are_refused(doctype: str, problem: Prob
         (eaf(tier("A", [(0, 1, "a")]))[:-30], "broken or breaks off", 6),
         (eaf(tier("A", [(0, 1, " ")])), "no tier with words", None),
         (eaf(), "no tier with words", None),
-        ("<html><ANNOTATION_DOCUMENT/></html>", "no ELAN file", None),
+        ("<a><ANNOTATION_DOCUMENT/></a>", "no way to read", None),
         (eaf(tier("A", [(0, 1, "a\0b")])), "broken or breaks off", None),
     ],
 )

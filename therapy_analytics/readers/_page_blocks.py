@@ -5,6 +5,8 @@ By hand on the standard parser, which reads piece by piece: a page can be nested
 
 from __future__ import annotations
 
+import itertools
+import html
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,24 +17,26 @@ from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP
 from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
 
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
-_BLOCKS = frozenset(
-    """
+_VOID_TAGS = """
+area base br col embed hr img input link meta param source track wbr
+"""
+_VOID = frozenset(_VOID_TAGS.split())
+_BLOCKS_TAGS = """
 address article blockquote body center dd details dialog div dl dt fieldset figcaption figure form h1 h2 h3 h4 h5 h6
 header hgroup html li main menu ol p pre section summary table tbody td tfoot th thead tr ul caption
-""".split()
-)
-_BESIDE = frozenset(
-    """
+"""
+_BLOCKS = frozenset(_BLOCKS_TAGS.split())
+_BESIDE_TAGS = """
 script style noscript template head nav aside footer svg math select option textarea object iframe canvas audio video
 datalist map
-""".split()
-)
+"""
+_BESIDE = frozenset(_BESIDE_TAGS.split())
 """What a page has beside its text."""
 _NO_WORDS = frozenset({"script", "style", "noscript", "template", "head", "svg", "math"})
-_ROLES = frozenset(
-    "navigation banner contentinfo menu menubar menuitem toolbar search complementary tooltip alert tablist tab".split()
-)
+_ROLE_NAMES = """
+navigation banner contentinfo menu menubar menuitem toolbar search complementary tooltip alert tablist tab
+"""
+_ROLES = frozenset(_ROLE_NAMES.split())
 _UNSEEN = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.IGNORECASE)
 _UNSEEN_CLASS = re.compile(
     r"sr-?only|visually-?hidden|screen-?reader\S*|(?:\S+[-_])?avatar(?:[-_]\S+)?|initials|cookie\S*|breadcrumbs?|sidebar",
@@ -43,9 +47,10 @@ _BOLD = frozenset({"b", "strong"})
 _CLASS_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NAMING = frozenset({"speaker", "author", "username", "participant", "sender", "talker", "displayname"})
 _BEFORE_NAME = frozenset({"display", "user", "from", "person", "member", "speaker", "full"})
-_ROLE_WORDS = frozenset(
-    "therapist counselor counsellor clinician coach assistant bot chatbot ai client patient user human seeker".split()
-)
+_SPEAKER_WORDS = """
+therapist counselor counsellor clinician coach assistant bot chatbot ai client patient user human seeker
+"""
+_ROLE_WORDS = frozenset(_SPEAKER_WORDS.split())
 _TIMING = frozenset({"time", "timestamp", "timecode"})
 _DEEPEST = 200
 NAME, NAME_END = "\x01\x02"
@@ -54,8 +59,9 @@ _MARKS = re.compile("[\x01-\x06]")
 _NAMED = re.compile(r"\x01([^\x01\x02]*)\x02[ \t]*:?")
 _BY_ROLE = re.compile(r"\x05([^\x05\x06]*)\x06")
 _BUTTONS = re.compile(r"\x03([^\x03\x04]*)\x04")
+_CAPITALISED = r"[^\W\d_a-z][\w.'\u2019()-]{0,30}"
 _HEADING = re.compile(
-    rf"(?P<name>[^\W\d_a-z][\w.'\u2019()-]{{0,30}}(?: [^\W\d_a-z(][\w.'\u2019()-]{{0,30}}){{0,4}}):?[ ,|\u00b7\u2013-]{{0,3}}(?P<stamp>{STAMP})"
+    rf"(?P<name>{_CAPITALISED}(?: {_CAPITALISED}){{0,4}}):?[ ,|\u00b7\u2013-]{{0,3}}(?P<stamp>{STAMP})"
 )
 """A name, each word of which begins with a capital, and a time."""
 _HEADINGS = 0.25
@@ -121,7 +127,6 @@ def page_blocks(text: str) -> Page:
     """
     parser = _Parser()
     parser.feed(text)
-    parser.close()
     parser.finish()
     return parser.page
 
@@ -178,6 +183,10 @@ class _Parser(HTMLParser):
         elif classes and self._closed and self._closed != classes:
             self._add(" ")  # set apart by how they look, not by a space
         self._closed = ""
+        self._push(tag, classes)
+
+    def _push(self, tag: str, classes: str) -> None:
+        """Open an element, and mark where a name, a button or a person's message begins."""
         words = _class_words(classes)
         mark = NAME if _is_naming(words) else _BUTTON if tag == "button" else ""
         if mark or tag == "time" or not _TIMING.isdisjoint(words):
@@ -260,7 +269,13 @@ class _Parser(HTMLParser):
                 self._keep(Paragraph(len(self.page.blocks) + 1, line))
 
     def finish(self) -> None:
-        """End what was left open, and settle what are names and buttons, which the whole page tells."""
+        """End what was left open, and settle what are names and buttons, which the whole page tells.
+
+        What begins a tag or a comment and never ends it is none of the page, as in a browser. The parser itself would
+        look for the end of each `<` in it again, which takes hours.
+        """
+        if not self.rawdata.startswith("<"):
+            self.handle_data(html.unescape(self.rawdata))
         self._end_row()
         self._flush()
         texts = [text for block in self.page.blocks for text in texts_of(block)]
@@ -352,12 +367,16 @@ def _class_words(classes: str) -> list[str]:
 
 def _is_naming(words: list[str]) -> bool:
     """Tell an element that holds the name of who speaks, by the words of its class."""
-    pairs = zip(words, words[1:], strict=False)
+    pairs = itertools.pairwise(words)
     return not _NAMING.isdisjoint(words) or any(one in _BEFORE_NAME and two == "name" for one, two in pairs)
 
 
 def _are_names(found: list[str]) -> bool:
     """Tell whether what elements hold that are called by names are names: short, no sentences, and some come back."""
     found = [name for name in found if name]
-    good = [name for name in found if len(name) <= _LONGEST_NAME and len(name.split()) <= _MOST_WORDS and name[-1] not in ".?!"]
+    good = [
+        name
+        for name in found
+        if len(name) <= _LONGEST_NAME and len(name.split()) <= _MOST_WORDS and name[-1] not in ".?!"
+    ]
     return len(found) > 1 and len(good) >= _MOSTLY * len(found) and 4 * len(set(found)) <= max(20, 3 * len(found))

@@ -50,7 +50,8 @@ media video audio camera interlinear title
     SPEECH: """
 speech tx text transcript transcripts transcription transcriptions transcripci\u00f3n transcripcion
 transcri\u00e7\u00e3o transkription transcrizione trascrizione utterance utterances utt utts ut orth ortho orthography
-orthographic ort or verbatim spoken talk turn turns ipu ipus sentence sentences trs trn txt vernacular dialogue dialog po
+orthographic ort or verbatim spoken talk turn turns ipu ipus sentence sentences trs trn txt vernacular dialogue
+dialog po
 """,
     SEGMENTS: "segment segments annotation annotations label labels phrase phrases chunk chunks",
 }
@@ -183,7 +184,11 @@ def is_numbering(tier: Tier) -> bool:
     """Tell a tier whose spans are numbered (``ANN_001``, ``ANN_002``), not said."""
     values = [span.words for span in tier.spans]
     forms = Counter(_DIGITS.sub("0", value) for value in values)
-    return all(map(_DIGITS.search, values)) and 5 * len(forms) <= max(5, len(values)) and len(set(values)) > len(values) / 2
+    return (
+        all(map(_DIGITS.search, values))
+        and 5 * len(forms) <= max(5, len(values))
+        and len(set(values)) > len(values) / 2
+    )
 
 
 def looks_like_marks(tier: Tier) -> bool:
@@ -195,7 +200,4 @@ def looks_like_marks(tier: Tier) -> bool:
     lengths = [span.end - span.begin for span in tier.spans]
     long = sum(length for length in lengths if 0.0 < length < math.inf)
     slow = long >= _LONG_S and len(words) < _SLOWEST * long
-    return role_of_label(tier.name) is None and (
-        slow or (len(values) >= _FEWEST and few and not spoken)
-    )
-
+    return role_of_label(tier.name) is None and (slow or (len(values) >= _FEWEST and few and not spoken))

@@ -42,6 +42,8 @@ _PAUSE_S = 0.2
 Torreira, F. (2015). Timing in turn-taking and its implications for processing models of language)."""
 _HALF = 0.5
 _UNKNOWN = "Unknown"
+_DEEPEST = 20
+"""How many tiers may depend on each other, one on the next."""
 __all__ = ["Span", "Tier", "distinct_names", "session_of", "timeline"]
 
 Voice = tuple[str, list[Named]]
@@ -75,17 +77,18 @@ def session_of(source: Source, tiers: Sequence[Tier], *, timed: bool = True) -> 
         problem = f"no tier holds what somebody says; by their names they hold {kinds}"
         raise source.error(problem, "Give each speaker a tier with the words spoken, and name it by the speaker")
     used = {id(one) for _, chosen in voices for one in chosen}
-    spans = [(who, span) for who, chosen in voices for one in chosen for span in _utterances(one)]
+    said = [(who, span) for who, chosen in voices for one in chosen for span in _utterances(one)]
     rows: list[Row] = []
     if len(voices) == 1:
-        rows = _labelled([span for _, span in spans])
-        askers = [one for one in found if one.kind == WHO and id(one) not in used]
-        if not rows and not voices[0][0] and askers:
-            spans = list(_told(spans, askers[0].tier.spans))
-            used.add(id(askers[0]))
+        rows = _labelled([span for _, span in said])
+        names = [one for one in found if one.kind == WHO and id(one) not in used]
+        if not rows and not voices[0][0] and names:
+            said = list(_told(said, names[0].tier.spans))
+            used.add(id(names[0]))
+    said.sort(key=lambda one: _place(one[1]))
     rows = rows or [
         Row(who or _UNKNOWN, span.words, place, seconds(span.begin), seconds(span.end))
-        for place, (who, span) in enumerate(sorted(spans, key=lambda one: _place(one[1])), start=1)
+        for place, (who, span) in enumerate(said, start=1)
     ]
     if not timed:
         rows = [replace(row, start_s=None, end_s=None) for row in rows]
@@ -140,7 +143,7 @@ def _labels(found: Sequence[Named]) -> list[str]:
         if person and by_person and not (role_of_label(one.who) and not role_of_label(person)):
             return person
         above = by_name.get(one.tier.parent)
-        inherited = label(above, n_above + 1) if above is not None and n_above < len(found) else ""
+        inherited = label(above, n_above + 1) if above is not None and n_above < _DEEPEST else ""
         return inherited or one.who or person
 
     return [label(one) for one in found]
@@ -184,7 +187,9 @@ def _share(chosen: Sequence[Named], others: Sequence[Span]) -> float:
 
 def _is_repeat(chosen: Sequence[Named], others: Sequence[Span]) -> bool:
     """Tell a tier without a name that has the words that named speakers say."""
-    words, known = (Counter(word for span in spans for word in span.words.split()) for spans in (_spans(chosen), others))
+    words, known = (
+        Counter(word for span in spans for word in span.words.split()) for spans in (_spans(chosen), others)
+    )
     return (words & known).total() > _HALF * words.total() or any(one.kind in {WORDS, SEGMENTS} for one in chosen)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,10 @@ if TYPE_CHECKING:
 
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s{0,9}=\s{0,9}["']?([A-Za-z][\w.:-]{1,30})""")
 _TOP = 2_000
+_PROLOG = re.compile(
+    r"[\ufeff\s]*+(?:(?:<\?[^>]*+>|<!--(?:[^-]|-(?!->))*+-->|<!DOCTYPE[^\[>]*+(?:\[[^\]]*+\]\s*+)?>)\s*+)*+", re.IGNORECASE
+)
+"""What may stand before the first element: declarations and comments."""
 _BLANK = "\ufeff \n\t"
 
 
@@ -52,9 +55,9 @@ def xml_root(source: Source, name: str, *, what: str, remedy: str, may_have_doct
 
 
 def begins_with(source: Source, name: str) -> bool:
-    """Tell whether a text is XML in which an element of a name is opened near the top."""
-    head = source.head.lstrip(_BLANK)
-    return head.startswith("<") and re.search(rf"<(?:\w{{1,20}}:)?{name}[\s/>]", head) is not None
+    """Tell whether the first element of a text is called so, be there a namespace or not."""
+    top = _PROLOG.match(source.head)
+    return top is not None and re.compile(rf"<(?:\w{{1,20}}:)?{name}[\s/>]").match(source.head, top.end()) is not None
 
 
 def as_declared(source: Source) -> str:
@@ -63,10 +66,10 @@ def as_declared(source: Source) -> str:
     if declared is None or source.encoding.startswith("utf"):
         return source.text
     try:
-        text = codecs.decode(source.data, declared[1].decode("ascii"), "replace")
-    except (LookupError, ValueError, TypeError):
+        text = source.data.decode(declared[1].decode("ascii"), "replace")
+    except (LookupError, ValueError):
         return source.text
-    return text.replace("\r\n", "\n").replace("\r", "\n") if isinstance(text, str) else source.text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def local(name: object) -> str:

@@ -37,7 +37,9 @@ def sniff(source: Source) -> float:
 def read_elan(source: Source) -> Iterator[RawSession]:
     """ELAN annotation files: of each participant the tier with the words, be it aligned or dependent on another."""
     root = xml_root(source, _ROOT, what="ELAN file", remedy="Open it in ELAN and save it again")
-    slots = [(slot.get("TIME_SLOT_ID", ""), _number(slot.get("TIME_VALUE"))) for slot in root.findall("TIME_ORDER/TIME_SLOT")]
+    slots = [
+        (slot.get("TIME_SLOT_ID", ""), _number(slot.get("TIME_VALUE"))) for slot in root.findall("TIME_ORDER/TIME_SLOT")
+    ]
     header = root.find("HEADER")
     unit = "" if header is None else header.get("TIME_UNITS", "")
     per_second = _PER_SECOND.get(unit, _MILLISECONDS)
@@ -52,36 +54,36 @@ def _number(written: str | None) -> float | None:
 
 def _tiers(root: Element, points: Points) -> list[Tier]:
     """Return the tiers in the order of the file; those that depend on another are given its times."""
-    elements = root.findall("TIER")
+    elements: dict[str, Element] = {}
+    for at, tier in enumerate(root.findall("TIER")):
+        name = tier.get("TIER_ID", "")
+        elements[name if name not in elements else f"{name} ({at + 1})"] = tier
     times: Times = {}
-    spans: dict[int, list[Span]] = {}
-    waiting = list(enumerate(elements))
-    while waiting:
-        left = []
-        for at, tier in waiting:
-            above = [one.get("ANNOTATION_REF", "") for one in tier.iterfind("ANNOTATION/REF_ANNOTATION")]
-            if any(one in times for one in above) or not above:
-                spans[at] = _spans(tier, points, times, Counter(above))
-            else:
-                left.append((at, tier))
-        if len(left) == len(waiting):
-            break  # what refers to nothing has no place
-        waiting = left
+    spans: dict[str, list[Span]] = {}
+    for name in elements:
+        chain: dict[str, None] = {}
+        above = name
+        while above in elements and above not in spans and above not in chain:
+            chain[above] = None
+            above = elements[above].get("PARENT_REF", "")
+        for one in reversed(chain):
+            spans[one] = _spans(elements[one], points, times)
     return [
         Tier(
             tier.get("TIER_ID", ""),
-            spans.get(at, []),
+            spans[name],
             tier.get("PARTICIPANT", ""),
             tier.get("LINGUISTIC_TYPE_REF", ""),
             tier.get("PARENT_REF", ""),
         )
-        for at, tier in enumerate(elements)
+        for name, tier in elements.items()
     ]
 
 
-def _spans(tier: Element, points: Points, times: Times, n_below: Counter[str]) -> list[Span]:
+def _spans(tier: Element, points: Points, times: Times) -> list[Span]:
     """Return the annotations of a tier, and note their times; those that share one above them share its time evenly."""
     spans: list[Span] = []
+    n_below = Counter(one.get("ANNOTATION_REF", "") for one in tier.iterfind("ANNOTATION/*"))
     done: Counter[str] = Counter()
     for one in tier.iterfind("ANNOTATION/*"):
         above = one.get("ANNOTATION_REF", "")

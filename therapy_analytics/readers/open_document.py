@@ -7,7 +7,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import IO
 from xml.sax import ContentHandler, SAXException
@@ -39,6 +39,7 @@ _LEFT_OUT: Mapping[tuple[str, str], str] = {
 """Elements that hold no words of the talk, and what a note calls them."""
 _SPACE = re.compile(r"[ \t\r\n]+")
 _BOLD_STYLES = ("strong", "bold")
+_BOLD_WEIGHTS = frozenset({"bold", "600", "700", "800", "900"})
 _DEEPEST = 200
 _MOST_ELEMENTS = 500_000
 _MOST_SPACES = 100
@@ -63,7 +64,7 @@ def read_open_document(source: Source) -> Iterator[RawSession]:
             "no speaker labels were found",
             'Begin each paragraph with a label and a colon, as in "Therapist:", or use a table of labels and words',
         )
-    about = tuple(f"{kind.capitalize()} left out ({counted(n, 'word')})." for kind, n in left_out.items())
+    about = tuple(f"{kind.capitalize()} left out ({counted(n, 'word')})." for kind, n in left_out.items() if kind and n)
     yield replace(session, notes=(*session.notes, *about))
 
 
@@ -72,7 +73,7 @@ class _Body(ContentHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.builder = Builder()
+        self.builder = build = Builder()
         self.left_out: Counter[str] = Counter()
         self.is_text = False
         self._bold_styles: set[str] = set()
@@ -81,10 +82,31 @@ class _Body(ContentHandler):
         self._skipped_from = self._depth = self._n_elements = 0
         self._kind = ""
         self._words: list[str] = []
+        self._opening: dict[tuple[str, str], Callable[[], None]] = {
+            ("text", "p"): build.open_paragraph,
+            ("text", "h"): build.open_paragraph,
+            ("text", "tab"): lambda: self._add("\t"),
+            ("text", "line-break"): lambda: self._add("\n"),
+            ("table", "table"): build.open_table,
+            ("table", "table-row"): build.open_row,
+            ("table", "table-cell"): build.open_cell,
+            ("table", "covered-table-cell"): build.open_cell,
+            ("draw", "text-box"): build.open_box,
+        }
+        self._closing: dict[tuple[str, str], Callable[[], None]] = {
+            ("text", "p"): build.close_paragraph,
+            ("text", "h"): build.close_paragraph,
+            ("table", "table"): build.close_table,
+            ("table", "table-row"): build.close_row,
+            ("table", "table-cell"): build.close_cell,
+            ("table", "covered-table-cell"): build.close_cell,
+            ("draw", "text-box"): build.close_box,
+        }
 
     def startElementNS(  # noqa: N802 (the name that the parser calls)
         self, name: tuple[str | None, str], _qname: str | None, attrs: AttributesNSImpl
     ) -> None:
+        """Open an element."""
         self._depth += 1
         self._n_elements += 1
         if self._depth > _DEEPEST or self._n_elements > _MOST_ELEMENTS:
@@ -95,64 +117,38 @@ class _Body(ContentHandler):
         if key in _LEFT_OUT:
             self._skipped_from, self._kind, self._words = self._depth, _LEFT_OUT[key], []
             return
-        self._open(key, {key[1]: value for key, value in attrs.items()})
+        self._begin(key, {key[1]: value for key, value in attrs.items()})
 
-    def _open(self, key: tuple[str, str], attrs: Mapping[str, str]) -> None:
-        build = self.builder
-        match key:
-            case ("style", "style"):
-                self._style = attrs.get("name", "")
-            case ("style", "text-properties") if attrs.get("font-weight") in {"bold", "600", "700", "800", "900"}:
-                self._bold_styles.add(self._style)
-            case ("office", "text"):
-                self.is_text = True
-            case ("text", "p" | "h"):
-                build.open_paragraph()
-                self._bold.append(self._is_bold(attrs))
-            case ("text", "span"):
-                self._bold.append(self._is_bold(attrs) or self._bold[-1:] == [True])
-            case ("text", "s"):
-                self._add(" " * min(int(attrs.get("c", "1")), _MOST_SPACES))
-            case ("text", "tab" | "line-break"):
-                self._add("\t" if key[1] == "tab" else "\n")
-            case ("table", "table"):
-                build.open_table()
-            case ("table", "table-row"):
-                build.open_row()
-            case ("table", "table-cell" | "covered-table-cell"):
-                build.open_cell()
-            case ("draw", "text-box"):
-                build.open_box()
-
-    def _is_bold(self, attrs: Mapping[str, str]) -> bool:
-        style = attrs.get("style-name", "")
-        return style in self._bold_styles or style.lower().startswith(_BOLD_STYLES)
+    def _begin(self, key: tuple[str, str], attrs: Mapping[str, str]) -> None:
+        if key in self._opening:
+            self._opening[key]()
+        if key in {("text", "p"), ("text", "h"), ("text", "span")}:
+            style = attrs.get("style-name", "")
+            is_bold = style in self._bold_styles or style.lower().startswith(_BOLD_STYLES)
+            self._bold.append(is_bold or (key[1] == "span" and self._bold[-1:] == [True]))
+        elif key == ("text", "s"):
+            self._add(" " * min(int(attrs.get("c", "1")), _MOST_SPACES))
+        elif key[0] == "style" and "name" in attrs:
+            self._style = attrs["name"]
+        elif key == ("style", "text-properties") and attrs.get("font-weight") in _BOLD_WEIGHTS:
+            self._bold_styles.add(self._style)
+        self.is_text = self.is_text or key == ("office", "text")
 
     def endElementNS(  # noqa: N802 (the name that the parser calls)
         self, name: tuple[str | None, str], _qname: str | None
     ) -> None:
+        """Close an element."""
         self._depth -= 1
+        key = _short(name)
         if self._skipped_from:
             if self._depth < self._skipped_from:
-                if self._kind and (n := len("".join(self._words).split())):
-                    self.left_out[self._kind] += n
+                self.left_out[self._kind] += len("".join(self._words).split())
                 self._skipped_from = 0
             return
-        build = self.builder
-        match _short(name):
-            case ("text", "p" | "h"):
-                build.close_paragraph()
-                self._bold.pop()
-            case ("text", "span"):
-                self._bold.pop()
-            case ("table", "table"):
-                build.close_table()
-            case ("table", "table-row"):
-                build.close_row()
-            case ("table", "table-cell" | "covered-table-cell"):
-                build.close_cell()
-            case ("draw", "text-box"):
-                build.close_box()
+        if key in self._closing:
+            self._closing[key]()
+        if key in {("text", "p"), ("text", "h"), ("text", "span")}:
+            self._bold.pop()
 
     def characters(self, content: str) -> None:
         """Take letters; in a part that is left out, they are counted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import logging
 import re
 from collections import Counter
@@ -75,7 +76,9 @@ def _pages(source: Source) -> Pages:
     except (DependencyError, FileNotDecryptedError):
         raise source.error("the PDF is locked by a password", "Save a copy without a password") from None
     except (PyPdfError, ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
-        raise source.error("the PDF is damaged or breaks off", f"Open it and print it to a new PDF. {_REMEDY}") from None
+        raise source.error(
+            "the PDF is damaged or breaks off", f"Open it and print it to a new PDF. {_REMEDY}"
+        ) from None
 
 
 def _without_edges(pages: Pages) -> tuple[Pages, list[str]]:
@@ -99,12 +102,12 @@ def _without_edges(pages: Pages) -> tuple[Pages, list[str]]:
     return kept, left_out
 
 
-def _edge_places(page: Sequence[str], top: bool) -> Sequence[int]:  # noqa: FBT001
+def _edge_places(page: Sequence[str], top: bool) -> Sequence[int]:
     places = range(len(page))
     return places[:_EDGE] if top else places[: -_EDGE - 1 : -1]
 
 
-def _edge(page: Sequence[str], top: bool) -> list[str]:  # noqa: FBT001
+def _edge(page: Sequence[str], top: bool) -> list[str]:
     return [page[at] for at in _edge_places(page, top)]
 
 
@@ -119,7 +122,11 @@ def _is_beside(line: str) -> bool:
 
 def _line_numbers(page: Sequence[str]) -> set[int]:
     """Return where lines hold only a number, where these count the lines of a page."""
-    bare = [(at, int(line)) for at, line in enumerate(page) if line.strip().isascii() and line.strip().isdecimal() and len(line.strip()) < 5]
+    bare = [
+        (at, int(line))
+        for at, line in enumerate(page)
+        if line.strip().isascii() and line.strip().isdecimal() and len(line.strip()) < 5
+    ]
     counts = [number for _, number in bare]
-    is_count = len(bare) >= _FEWEST_NUMBERS and all(two - one == 1 for one, two in zip(counts, counts[1:], strict=False))
+    is_count = len(bare) >= _FEWEST_NUMBERS and all(two - one == 1 for one, two in itertools.pairwise(counts))
     return {at for at, _ in bare} if is_count else set()

@@ -19,7 +19,7 @@ from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
 
 _BEGINS = re.compile(r"\s*(?:;[^\n]*\n\s*)*\[script info\]", re.IGNORECASE)
-_FORMAT = "layer start end style name marginl marginr marginv effect text".split()
+_FORMAT = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
 """The columns where no line says which they are."""
 _DRAWING = re.compile(r"\{[^{}]*\\p[1-9][^{}]*\}[^{}]*")
 _TAGS = re.compile(r"\{[^{}]*\}")

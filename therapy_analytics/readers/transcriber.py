@@ -45,7 +45,11 @@ def sniff(source: Source) -> float:
 def read_transcriber(source: Source) -> Iterator[RawSession]:
     """Transcriber files, in which several speakers may share a turn; noises become speech marks."""
     root = xml_root(
-        source, "Trans", what="Transcriber file", remedy="Open it in Transcriber and save it again", may_have_doctype=True
+        source,
+        "Trans",
+        what="Transcriber file",
+        remedy="Open it in Transcriber and save it again",
+        may_have_doctype=True,
     )
     names = distinct_names((one.get("id", ""), one.get("name", "")) for one in root.iterfind("Speakers/Speaker"))
     left_out: Counter[str] = Counter()
@@ -76,7 +80,9 @@ def _pieces(turn: Element, left_out: Counter[str]) -> Iterator[tuple[str, str, s
             said.append((people[int(nb) - 1] if known else "", []))
         elif one.tag == "Event":
             mark = _mark(one)
-            left_out["remarks about words"] += 0 if mark or one.get("extent") == "end" else len(one.get("desc", "").split())
+            left_out["remarks about words"] += (
+                0 if mark or one.get("extent") == "end" else len(one.get("desc", "").split())
+            )
             said[-1][1].append(f" {mark} ")
         elif one.tag == "Comment":
             left_out["comments"] += len(one.get("desc", "").split())

@@ -1,4 +1,4 @@
-"""Timed text in XML (``.ttml``, ``.dfxp``, ``.xml``): captions of the W3C's TTML, with who speaks as an agent or a label.
+"""Timed text in XML (``.ttml``, ``.dfxp``, ``.xml``): captions of the W3C's TTML, who speaks as an agent or a label.
 
 By hand with defusedxml: the libraries of captions drop agents, which say who speaks.
 """
@@ -9,7 +9,6 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
@@ -72,7 +71,13 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
         first.sort(key=lambda one: one.begin or 0.0)
     names = _agents(root)
     cues = [
-        Cue(place, one.begin, one.end, [html.escape(line, quote=False) for line in one.lines], _speaker(one.agent, names))
+        Cue(
+            place,
+            one.begin,
+            one.end,
+            [html.escape(line, quote=False) for line in one.lines],
+            _speaker(one.agent, names),
+        )
         for place, one in enumerate(first, start=1)
     ]
     session = session_of(source, with_own_labels(cues), example='"Therapist: Hello"')
@@ -103,7 +108,8 @@ def _agents(root: Element) -> Mapping[str, str]:
     people = [one for one in root.iter() if local(one.tag) == "agent"]
     names = [sorted((one for one in agent if local(one.tag) == "name"), key=_is_short) for agent in people]
     return distinct_names(
-        (_get(agent, "id"), "".join(given[0].itertext()) if given else "") for agent, given in zip(people, names, strict=True)
+        (_get(agent, "id"), "".join(given[0].itertext()) if given else "")
+        for agent, given in zip(people, names, strict=True)
     )
 
 

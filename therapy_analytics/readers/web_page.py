@@ -11,24 +11,23 @@ from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._page_blocks import NAME, NAME_END, Place, page_blocks, texts_of
 from therapy_analytics.readers._stamps import STAMP, from_the_first, times_of
 from therapy_analytics.readers._word_blocks import Block
-from therapy_analytics.readers._xml import as_declared
+from therapy_analytics.readers._xml import as_declared, begins_with
 from therapy_analytics.readers.word_document import session_of_blocks
 
 _STAMP = re.compile(rf"[ \t]*{STAMP}(?=[ \t]|$)[ \t]*")
-_BEGINS = re.compile(r"\s*(?:<\?xml[^<>]*>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype html|html)\b", re.IGNORECASE | re.DOTALL)
-
+_DOCTYPE = re.compile(r"[\ufeff\s]*+<!doctype html\b", re.IGNORECASE)
 _FEWEST = 3
 """Turns that show where on the page the transcript stands."""
 
 
 def sniff(source: Source) -> float:
     """Be certain of a text that begins as a web page does."""
-    return 1.0 if _BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
+    return 1.0 if _DOCTYPE.match(source.head) or begins_with(source, "(?i:html)") else 0.0
 
 
 @reader("web_page", suffixes=(".html", ".htm", ".xhtml"), sniff=sniff, one_session=True)
 def read_web_page(source: Source) -> Iterator[RawSession]:
-    """Saved pages of a meeting or transcript: labelled paragraphs, names above words, tables; no menus and no scripts."""
+    """Web pages that show a talk: labelled paragraphs, names above words, tables; without menus and scripts."""
     page = page_blocks(as_declared(source))
     read = _named_session if page.named else session_of_blocks
     session = read(page.blocks)
@@ -55,30 +54,36 @@ def _named_session(blocks: Sequence[Block]) -> RawSession | None:
     """Read a page that tells names from words: all up to the next name is said by the one who was named."""
     rows: list[Row] = []
     n_words_before, clock = 0, ""
-    for block in blocks:
-        for line in "\n".join(texts_of(block)).split("\n"):
-            begins = line.startswith(NAME)
-            name, _, words = line[1:].partition(NAME_END) if begins else ("", "", line)
-            if begins:
-                rows.append(Row(name, "", block.place, times_of(clock).start_s if clock else None))
-                clock = ""
-            if stamp := _STAMP.match(words):
-                words = words[stamp.end() :]
-                if rows and rows[-1].start_s is None and not rows[-1].text:
-                    rows[-1] = replace(rows[-1], start_s=times_of(stamp[0]).start_s)
-                else:
-                    clock = stamp[0]
-            if not rows:
-                n_words_before += len(words.split())
-            elif words.strip():
-                if clock:  # a further part of a turn, with a time of its own
-                    rows.append(Row(rows[-1].speaker, "", block.place, times_of(clock).start_s))
-                    clock = ""
-                rows[-1] = replace(rows[-1], text=f"{rows[-1].text}\n{words}".strip())
+    for place, name, line in _named_lines(blocks):
+        stamp = _STAMP.match(line)
+        words = line[stamp.end() :] if stamp else line
+        if name:
+            rows.append(Row(name, "", place, times_of(clock).start_s))
+            clock = ""
+        clock = stamp[0] if stamp else clock
+        if not rows:
+            n_words_before += len(words.split())
+            continue
+        if clock and rows[-1].start_s is None and not rows[-1].text:
+            rows[-1] = replace(rows[-1], start_s=times_of(clock).start_s)
+            clock = ""
+        if clock and words.strip():  # a further part of a turn, with a time of its own
+            rows.append(Row(rows[-1].speaker, "", place, times_of(clock).start_s))
+            clock = ""
+        rows[-1] = replace(rows[-1], text=f"{rows[-1].text}\n{words}".strip())
     rows, by_day = from_the_first([row for row in rows if row.text], by_day=False)
-    notes = [f"Words before the first name were left out ({counted(n_words_before, 'word')})."] if n_words_before else []
+    before = f"Words before the first name were left out ({counted(n_words_before, 'word')})."
+    notes = [before] if n_words_before else []
     notes += ["Times of day were counted from the first of them."] if by_day else []
     return RawSession("", rows, notes=tuple(notes)) if rows else None
+
+
+def _named_lines(blocks: Sequence[Block]) -> Iterator[tuple[int, str, str]]:
+    """Yield the block of each line, the name that it begins with, or nothing, and its words."""
+    for block in blocks:
+        for line in "\n".join(texts_of(block)).split("\n"):
+            name, _, words = line[1:].partition(NAME_END) if line.startswith(NAME) else ("", "", line)
+            yield block.place, name, words
 
 
 def _above(place: Place | None) -> Iterator[Place]:

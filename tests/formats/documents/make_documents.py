@@ -39,13 +39,14 @@ def bold(text: str) -> str:
 
 def table(rows: list[list[str]]) -> str:
     cells = ("".join(f"<table:table-cell>{para(escape(cell))}</table:table-cell>" for cell in row) for row in rows)
-    return f'<table:table table:name="t">{"".join(f"<table:table-row>{row}</table:table-row>" for row in cells)}</table:table>'
+    lines = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
+    return f'<table:table table:name="t">{lines}</table:table>'
 
 
 def odt(name: str, body: str) -> None:
     content = (
-        f"{_HEAD}<office:document-content {_SPACES}>{_STYLES}<office:body><office:text>{body}</office:text></office:body>"
-        "</office:document-content>"
+        f"{_HEAD}<office:document-content {_SPACES}>{_STYLES}<office:body><office:text>{body}</office:text>"
+        "</office:body></office:document-content>"
     )
     manifest = (
         f'{_HEAD}<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
@@ -74,7 +75,8 @@ def pdf(name: str, pages: list[list[str]], *, left: int = 72) -> None:
                 plain = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
                 said += [f"1 0 0 1 {x} {760 - 16 * number} Tm ({plain}) Tj"] if text else []
         stream = "\n".join([*said, "ET"])
-        page = f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents {5 + 2 * at} 0 R>>"
+        fonts = "/Resources<</Font<</F1 3 0 R>>>>"
+        page = f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]{fonts}/Contents {5 + 2 * at} 0 R>>"
         objects += [page, f"<</Length {len(stream.encode('cp1252'))}>>stream\n{stream}\nendstream"]
     out, places = b"%PDF-1.4\n", []
     for number, body in enumerate(objects, start=1):
@@ -141,7 +143,13 @@ def papers() -> None:
     third = ["Therapist: Who sat in it?", "Client: My brother."]
     pages = [first, second, third]
     pdf("headers_and_numbers.pdf", [[header, *page, f"Page {at} of 3"] for at, page in enumerate(pages, start=1)])
-    numbered = ["Q. Did you lock the door, yourself?", "A. I did.", "Q. And who had the other key?", "A. My mother. She", "never used it."]
+    numbered = [
+        "Q. Did you lock the door, yourself?",
+        "A. I did.",
+        "Q. And who had the other key?",
+        "A. My mother. She",
+        "never used it.",
+    ]
     pdf("numbered_lines.pdf", [[f"\t{at}\t{line}" for at, line in enumerate(numbered, start=1)]])
     pdf(
         "family.pdf",
