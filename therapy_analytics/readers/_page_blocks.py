@@ -43,6 +43,8 @@ _UNSEEN_CLASS = re.compile(
     re.IGNORECASE,
 )
 _ALWAYS_SEEN = frozenset({"html", "body", "main"})
+_INLINE = frozenset({"span", "time", "small", "b", "i"})
+"""Where nothing is read aloud, a time may stand."""
 _BOLD = frozenset({"b", "strong"})
 _CLASS_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NAMING = frozenset({"speaker", "author", "username", "participant", "sender", "talker", "displayname"})
@@ -55,7 +57,8 @@ _TIMING = frozenset({"time", "timestamp", "timecode"})
 _DEEPEST = 200
 NAME, NAME_END = "\x01\x02"
 _BUTTON, _BUTTON_END, _ROLE, _ROLE_END = "\x03\x04\x05\x06"
-_MARKS = re.compile("[\x01-\x06]")
+_MARKS = re.compile("\x05[^\x05\x06]*\x06|[\x01-\x06]")
+_CONTROL = re.compile("[\x01-\x06]")
 _NAMED = re.compile(r"\x01([^\x01\x02]*)\x02[ \t]*:?")
 _BY_ROLE = re.compile(r"\x05([^\x05\x06]*)\x06")
 _BUTTONS = re.compile(r"\x03([^\x03\x04]*)\x04")
@@ -144,7 +147,7 @@ class _Parser(HTMLParser):
         self._cells: list[str] | None = None
         self._n_tables = self._tables_open = 0
         self._closed = ""
-        self._rows: set[int] = set()
+        self._beside = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element, or begin to leave one out."""
@@ -162,6 +165,7 @@ class _Parser(HTMLParser):
                 self._flush()
         else:
             self._begin(tag, given.get("class", ""))
+            self._push(tag, given.get("class", ""), may_be_clock=tag == "button" or "aria-hidden" in given)
 
     def _void(self, tag: str) -> None:
         if tag == "br":
@@ -180,21 +184,18 @@ class _Parser(HTMLParser):
         elif tag in {"td", "th"}:
             self._end_cell()
             self._cells = [*(self._cells or []), ""]
-        elif classes and self._closed and self._closed != classes:
-            self._add(" ")  # set apart by how they look, not by a space
+        self._beside = bool(classes and self._closed and self._closed != classes)
         self._closed = ""
-        self._push(tag, classes)
 
-    def _push(self, tag: str, classes: str) -> None:
+    def _push(self, tag: str, classes: str, *, may_be_clock: bool) -> None:
         """Open an element, and mark where a name, a button or a person's message begins."""
         words = _class_words(classes)
-        mark = NAME if _is_naming(words) else _BUTTON if tag == "button" else ""
+        mark = NAME if _is_naming(words) else _BUTTON if may_be_clock else ""
         if mark or tag == "time" or not _TIMING.isdisjoint(words):
             self._add(f" {mark}")
-        for role in words:
-            if role in _ROLE_WORDS:
-                self._add(f"{_ROLE}{role}{_ROLE_END}")
-                break
+        role = next((word for word in words if word in _ROLE_WORDS and not mark), "")
+        if role:
+            self._add(f"{_ROLE}{role}{_ROLE_END}")
         deep = len(self._open) > _DEEPEST
         place = self._open[-1].place if deep else Place(self._open[-1].place)
         ends = {NAME: NAME_END, _BUTTON: _BUTTON_END}
@@ -228,8 +229,11 @@ class _Parser(HTMLParser):
             if self._skipped not in _NO_WORDS and self.cdata_elem is None:
                 self.page.n_words_beside += len(data.split())
             return
-        data = _MARKS.sub("", data)
-        self._closed = ""
+        data = _CONTROL.sub("", data)
+        last = self._pieces[-1][0][-1:] if self._pieces else ""
+        if self._beside and last.isalnum() and data[:1].isalnum() and _is_other_word(last, data[0]):
+            self._add(" ")
+        self._closed, self._beside = "", False
         self._add(data.replace("\r", "") if self._counts["pre"] else _SPACE.sub(" ", data))
 
     def _add(self, text: str) -> None:
@@ -291,14 +295,13 @@ class _Parser(HTMLParser):
             if isinstance(block, TableRow):
                 block.cells = [self._settled(cell, named_by) for cell in block.cells]
             else:
-                block.n_bold = 0 if _MARKS.search(block.text) else block.n_bold
                 block.text = self._settled(block.text, named_by)
 
     def _mark_headings(self) -> None:
         """Mark names that stand with a time, and nothing else, in a paragraph above the words."""
         for block in self.page.blocks:
             if isinstance(block, Paragraph):
-                block.text = _NAMED.sub(r"\1", block.text)
+                block.text = block.text.replace(NAME, "").replace(NAME_END, "")
         found = [
             (block, heading)
             for block in self.page.blocks
@@ -342,9 +345,10 @@ def _n_bold(pieces: list[tuple[str, bool]]) -> int:
     """Return how many letters of the beginning are bold."""
     bold = ""
     for text, is_bold in pieces:
-        if not is_bold and text.strip():
+        plain = _MARKS.sub("", text)
+        if not is_bold and plain.strip():
             break
-        bold += text if is_bold else ""
+        bold += plain if is_bold else ""
     return len(_tidy(bold))
 
 
@@ -352,13 +356,20 @@ def _is_beside(tag: str, given: dict[str, str]) -> bool:
     """Tell an element that is no part of the text, or that is not seen."""
     if tag in _ALWAYS_SEEN:
         return False
-    unseen = "hidden" in given or given.get("aria-hidden") == "true" or _UNSEEN.search(given.get("style", ""))
+    for_eyes_alone = given.get("aria-hidden") == "true" and tag not in _INLINE
     return (
         tag in _BESIDE
-        or bool(unseen)
+        or for_eyes_alone
+        or "hidden" in given
+        or _UNSEEN.search(given.get("style", "")) is not None
         or given.get("role", "").casefold() in _ROLES
         or any(map(_UNSEEN_CLASS.fullmatch, given.get("class", "").split()))
     )
+
+
+def _is_other_word(last: str, first: str) -> bool:
+    """Tell letters of two elements that are set apart by how they look, not by a space: ``Ann0:03Well``."""
+    return last.isdigit() or first.isdigit() or (last.islower() and first.isupper())
 
 
 def _class_words(classes: str) -> list[str]:

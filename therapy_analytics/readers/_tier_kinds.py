@@ -59,7 +59,7 @@ _KINDS = {word: kind for kind, words in _KIND_WORDS.items() for word in words.sp
 _ORDER = list(_KIND_WORDS)
 """Of two kinds that a name tells, the one that stands first here is meant: ``gesture notes``, ``word gloss``."""
 _LONGEST_SHORT = 3
-_NEVER_INITIALS = frozenset({"ipa", "vad", "ipu", "mau"})
+_NEVER_INITIALS = frozenset({"ipa", "vad", "ipu", "mau", "ort", "kan", "trn"})
 _WORD = re.compile(r"[A-Z\u00c0-\u00de]?[^\W\d_A-Z\u00c0-\u00de]+|[A-Z\u00c0-\u00de]+(?![^\W\d_A-Z\u00c0-\u00de])")
 _ANY_NAME = frozenset({"default", "tier", "untitled"})
 _EDGES = " \t-_@.:,;/|()[]#*%\\\u2013\u2014"
@@ -69,6 +69,7 @@ _MOST_WORDS_OF_CODES = 2
 _SLOWEST = 0.1
 """Words in a second of its spans: people say twenty times as many, sections of a recording have fewer."""
 _LONG_S = 60.0
+_LONGEST_NAME = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,8 @@ def named(tier: Tier) -> Named:
     if name.casefold() == tier.person.strip().casefold():
         return Named(tier, _kind(tier.type, as_code=True), name)
     kind = _kind(name, as_code=bool(tier.parent))
+    if kind == WHO and any(len(span.words.split()) > _LONGEST_NAME for span in tier.spans):
+        return Named(tier, "", name)
     return Named(tier, kind or _kind(tier.type, as_code=True), _without_kinds(name, as_code=bool(tier.parent)))
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s{0,9}=\s{0,9}["']?([A-Za-z][\w.:-]{1,30})""")
 _TOP = 2_000
 _PROLOG = re.compile(
-    r"[\ufeff\s]*+(?:(?:<\?[^>]*+>|<!--(?:[^-]|-(?!->))*+-->|<!DOCTYPE[^\[>]*+(?:\[[^\]]*+\]\s*+)?>)\s*+)*+", re.IGNORECASE
+    r"[\ufeff\s]*+(?:(?:<\?[^>]*+>|<!--(?:[^-]|-(?!->))*+-->|<!DOCTYPE[^\[>]*+(?:\[[^\]]*+\]\s*+)?>)\s*+)*+",
+    re.IGNORECASE,
 )
 """What may stand before the first element: declarations and comments."""
 _BLANK = "\ufeff \n\t"

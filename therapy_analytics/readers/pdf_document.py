@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
+from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers.labelled_text import session_of
 
 _EDGE = 2
 """Lines at the top, and at the foot, of a page among which headers and page numbers are looked for."""
-_MOST_PAGES = 2_000
+_MOST_PAGES = 500
 _FEWEST_NUMBERS = 5
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\W{0,3}(?:page\s+)?(\d{1,4})(?:\s*(?:of|/)\s*\d{1,4})?\W{0,3}", re.IGNORECASE)
@@ -72,6 +73,8 @@ def _pages(source: Source) -> Pages:
             raise source.error("the PDF is locked by a password", "Save a copy without a password")
         if len(document.pages) > _MOST_PAGES:
             raise source.error(f"the PDF has more than {_MOST_PAGES:,} pages", "Split it into a file for each session")
+        size = sum(len(content.get_data()) for page in document.pages if (content := page.get_contents()) is not None)
+        refuse_large(str(source.path), size, LARGEST_SESSION, packed=True)
         return [[line for line in page.extract_text().split("\n") if line.strip()] for page in document.pages]
     except (DependencyError, FileNotDecryptedError):
         raise source.error("the PDF is locked by a password", "Save a copy without a password") from None

@@ -193,7 +193,12 @@ def samples() -> None:
     pdf("../arden_sol.pdf", [[*lines[:4], "1"], [*lines[4:], "2"]])
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write all of them."""
     documents()
     papers()
     samples()
+
+
+if __name__ == "__main__":
+    main()
