@@ -190,3 +190,33 @@ def test_classes_that_name_nobody_add_no_word(session: SessionOf) -> None:
 def test_bold_labels_without_a_colon(session: SessionOf) -> None:
     told = "".join(f"<p><b>{who}</b> {words}</p>" for who, words in TALK)
     assert said(session(page(told), "a.html")) == TALK
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        '<div class="date details" title="12.03.2024 10:0{0}:00 UTC+01:00">10:0{0}</div>',
+        '<time datetime="2024-03-12T10:0{0}:00Z">10:0{0}</time>',
+    ],
+)
+def test_dates_of_messages_are_counted_from_the_first(date: str, session: SessionOf) -> None:
+    told = "".join(
+        f'<div class="m">{date.format(at)}<div class="from_name">{who}</div><div class="text">{words}</div></div>'
+        for at, (who, words) in enumerate(TALK, start=1)
+    )
+    one = session(page(told), "a.html")
+    assert said(one) == TALK
+    assert [turn.start_s for turn in one.turns] == [0.0, 60.0, 120.0, 180.0]
+    assert "Times were counted from that of the first message." in one.notes
+
+
+def test_a_message_with_a_date_in_its_attributes_keeps_its_words(session: SessionOf) -> None:
+    told = "".join(f'<div title="2024-03-12 10:00"><b class="speaker">{who}</b> {words}</div>' for who, words in TALK)
+    assert said(session(page(told), "a.html")) == TALK
+
+
+def test_a_row_of_a_table_whose_words_stand_below_it(tmp_path: Path) -> None:
+    lines = ["00:01 Therapist You came.", "00:04 Client", "I did.", "00:06 Therapist By bus?", "00:08 Client On foot."]
+    (one,) = read(pdf([lines], tmp_path))
+    assert said(one) == TALK
+    assert [turn.start_s for turn in one.turns] == [1.0, 4.0, 6.0, 8.0]

@@ -225,3 +225,14 @@ def test_without_types_the_category_tells(session: SessionOf) -> None:
 def test_a_segmented_transcription_is_refused_with_what_to_do(problem: ProblemOf) -> None:
     one = problem("<segmented-transcription><head/></segmented-transcription>", "a.exs")
     assert "basic transcription" in one.remedy
+
+
+def test_numbers_of_utterances_are_nobodys_words(session: SessionOf) -> None:
+    one = session(grid(YES, ("Client", [(2, 3, "I did.")]), ("IPU", [(0, 1, "1"), (2, 3, "2")])), "a.TextGrid")
+    assert said(one) == [("Therapist", "You came."), ("Client", "I did.")]
+    assert one.notes == ("1 tier of numbers of utterances left out (2 annotations, 2 words).",)
+
+
+def test_the_words_of_an_aligner_beside_its_sounds(session: SessionOf) -> None:
+    tiers = [("ORT-MAU", [(0, 1, "you"), (1, 2, "came")]), ("KAN-MAU", [(0, 1, "ju:")]), ("MAU", [(0, 1, "j")])]
+    assert [turn.text for turn in session(grid(*tiers), "a.TextGrid").turns] == ["you came"]

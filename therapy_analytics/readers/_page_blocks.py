@@ -5,8 +5,8 @@ By hand on the standard parser, which reads piece by piece: a page can be nested
 
 from __future__ import annotations
 
-import itertools
 import html
+import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from html.parser import HTMLParser
 from therapy_analytics.readers._label_layout import is_clock
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP
+from therapy_analytics.readers._times import date_seconds
 from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
 
 _VOID_TAGS = """
@@ -54,6 +55,7 @@ therapist counselor counsellor clinician coach assistant bot chatbot ai client p
 """
 _ROLE_WORDS = frozenset(_SPEAKER_WORDS.split())
 _TIMING = frozenset({"time", "timestamp", "timecode"})
+_DAY_FIRST = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}),? (\d\d:\d\d(?::\d\d)?)")
 _DEEPEST = 200
 NAME, NAME_END = "\x01\x02"
 _BUTTON, _BUTTON_END, _ROLE, _ROLE_END = "\x03\x04\x05\x06"
@@ -95,6 +97,8 @@ class Page:
         Where in the page each block stands.
     named : bool
         Whether the page itself tells names from words.
+    dated : bool
+        Whether times are counted from the first message, because the page says days and hours.
     n_words_beside : int
         How many words stand in menus, on buttons, and where nobody sees them.
     """
@@ -102,6 +106,7 @@ class Page:
     blocks: list[Block] = field(default_factory=list, repr=False)
     places: list[Place] = field(default_factory=list, repr=False)
     named: bool = False
+    dated: bool = False
     n_words_beside: int = 0
 
 
@@ -148,6 +153,8 @@ class _Parser(HTMLParser):
         self._n_tables = self._tables_open = 0
         self._closed = ""
         self._beside = False
+        self._is_date = False
+        self._first_date: float | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element, or begin to leave one out."""
@@ -159,8 +166,13 @@ class _Parser(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         if tag in _VOID:
             self._void(tag)
+        elif (date := _date(tag, given)) is not None:
+            self._first_date = date if self._first_date is None else self._first_date
+            self._skipped, self._skip_depth, self._is_date = tag, 1, True
+            self.page.dated = True
+            self._add(_clock(date - self._first_date))
         elif _is_beside(tag, given):
-            self._skipped, self._skip_depth = tag, 1
+            self._skipped, self._skip_depth, self._is_date = tag, 1, False
             if tag in _BLOCKS:
                 self._flush()
         else:
@@ -226,7 +238,7 @@ class _Parser(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Take letters; those of menus are counted."""
         if self._skipped:
-            if self._skipped not in _NO_WORDS and self.cdata_elem is None:
+            if not self._is_date and self._skipped not in _NO_WORDS and self.cdata_elem is None:
                 self.page.n_words_beside += len(data.split())
             return
         data = _CONTROL.sub("", data)
@@ -350,6 +362,24 @@ def _n_bold(pieces: list[tuple[str, bool]]) -> int:
             break
         bold += plain if is_bold else ""
     return len(_tidy(bold))
+
+
+def _clock(seconds: float) -> str:
+    """Return a time as pages show it; a day has 24 hours, and the next goes on counting."""
+    minutes, rest = divmod(round(max(seconds, 0.0)), 60)
+    return f" [{minutes // 60}:{minutes % 60:02}:{rest:02}] "
+
+
+def _date(tag: str, given: dict[str, str]) -> float | None:
+    """Return the seconds since 1970 of an element that holds nothing but when something was sent."""
+    if tag != "time" and not {"date", *_TIMING} & set(_class_words(given.get("class", ""))):
+        return None
+    for written in (given.get("datetime", ""), given.get("title", "")):
+        day_first = _DAY_FIRST.match(written)
+        iso = "{2}-{1}-{0}T{3}".format(*day_first.groups()) if day_first else written
+        if (seconds := date_seconds(iso)) is not None and ":" in iso:
+            return seconds
+    return None
 
 
 def _is_beside(tag: str, given: dict[str, str]) -> bool:

@@ -45,7 +45,7 @@ section sections scene scenes topic topics task tasks phase phases episode episo
 media video audio camera interlinear title
 """,
     NUMBERS: "ref refs reference id ids idx index segnum number numbers num",
-    WHO: "speaker speakers who talker spk diarization diarisation",
+    WHO: "speaker speakers who talker sp spk elanparticipant diarization diarisation",
     WORDS: "word words wd wds wrd wrds wf token tokens tok wordform wordforms mots palabras",
     SPEECH: """
 speech tx text transcript transcripts transcription transcriptions transcripci\u00f3n transcripcion
@@ -61,6 +61,8 @@ _ORDER = list(_KIND_WORDS)
 _LONGEST_SHORT = 3
 _NEVER_INITIALS = frozenset({"ipa", "vad", "ipu", "mau", "ort", "kan", "trn"})
 _WORD = re.compile(r"[A-Z\u00c0-\u00de]?[^\W\d_A-Z\u00c0-\u00de]+|[A-Z\u00c0-\u00de]+(?![^\W\d_A-Z\u00c0-\u00de])")
+_ALIGNED_WORDS = "ort-mau"
+"""The words of an aligner whose other tiers (KAN-MAU, MAU) hold sounds."""
 _ANY_NAME = frozenset({"default", "tier", "untitled"})
 _EDGES = " \t-_@.:,;/|()[]#*%\\\u2013\u2014"
 _DIGITS = re.compile(r"\d+")
@@ -152,6 +154,8 @@ def named(tier: Tier) -> Named:
 
 
 def _kind(name: str, *, as_code: bool) -> str:
+    if name.casefold() == _ALIGNED_WORDS:
+        return WORDS
     found = {_KINDS[word] for word, _ in _telling(name, as_code=as_code)}
     if found == {WHO} and _without_kinds(name, as_code=as_code):
         return ""  # Speaker A is somebody, and speaker says who

@@ -190,7 +190,8 @@ def _is_repeat(chosen: Sequence[Named], others: Sequence[Span]) -> bool:
     words, known = (
         Counter(word for span in spans for word in span.words.split()) for spans in (_spans(chosen), others)
     )
-    return (words & known).total() > _HALF * words.total() or any(one.kind in {WORDS, SEGMENTS} for one in chosen)
+    no_words = all(one.kind in {WORDS, SEGMENTS} or is_numbering(one.tier) for one in chosen)
+    return no_words or (words & known).total() > _HALF * words.total()
 
 
 def _is_nobody(chosen: Sequence[Named]) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
 from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._stamps import STAMP
 from therapy_analytics.readers.labelled_text import session_of
 
 _EDGE = 2
@@ -22,6 +23,8 @@ _FEWEST_NUMBERS = 5
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\W{0,3}(?:page\s+)?(\d{1,4})(?:\s*(?:of|/)\s*\d{1,4})?\W{0,3}", re.IGNORECASE)
 _LABEL = re.compile(r"[^\W\d_][^:\n]{0,39}:\s*\S")
+_BROKEN_ROW = re.compile(rf"^(?P<row>{STAMP}[ \t]+[^\W\d_]\w{{0,14}})[ \t]*\n(?!{STAMP})", re.MULTILINE)
+"""A row of a table, time and speaker, whose words go on for several lines: these stand below it."""
 _REMEDY = "Copy the words into a text file, or get the transcript as Word, text or captions"
 
 Pages = list[list[str]]
@@ -43,7 +46,7 @@ def read_pdf(source: Source) -> Iterator[RawSession]:
             "Let a program for text recognition (OCR) read it, check the words, and save them as text or Word",
         )
     talk, left_out = _without_edges(pages)
-    session = session_of(source, "\n".join(line for page in talk for line in page))
+    session = session_of(source, _BROKEN_ROW.sub(r"\g<row> ", "\n".join(line for page in talk for line in page)))
     notes = [f"{counted(n_empty, 'page')} without text left out; look whether words stand there as a picture."]
     edges = f"{counted(len(left_out), 'line')} at the top or foot of pages left out ({_n_words(left_out)})."
     told = (*(notes if n_empty else []), *([edges] if left_out else []))

@@ -47,7 +47,8 @@ def read_web_page(source: Source) -> Iterator[RawSession]:
         session = read(blocks) or session
     n_words = page.n_words_beside + sum(len(text.split()) for block in beside for text in texts_of(block))
     told = f"The page around the transcript was left out ({counted(n_words, 'word')})."
-    yield replace(session, notes=(*session.notes, *([told] if n_words else [])))
+    dated = ("Times were counted from that of the first message.",) if page.dated else ()
+    yield replace(session, notes=(*session.notes, *dated, *([told] if n_words else [])))
 
 
 def _named_session(blocks: Sequence[Block]) -> RawSession | None:
