@@ -66,7 +66,8 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
     shown = [] if body is None else _captions(source, body, _rates(root))
     if not shown:
         raise source.error("no captions with words were found", _REMEDY)
-    first = [one for one in shown if one.language == shown[0].language]
+    language = shown[0].language
+    first = [one for one in shown if one.language == language]
     if all(one.begin is not None for one in first):
         first.sort(key=lambda one: one.begin or 0.0)
     names = _agents(root)
@@ -81,7 +82,7 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
         for place, one in enumerate(first, start=1)
     ]
     session = session_of(source, with_own_labels(cues), example='"Therapist: Hello"')
-    n_words = sum(len(line.split()) for one in shown if one not in first for line in one.lines)
+    n_words = sum(len(line.split()) for one in shown if one.language != language for line in one.lines)
     other = f"{counted(len(shown) - len(first), 'caption')} in another language left out ({counted(n_words, 'word')})."
     yield replace(session, notes=(*session.notes, *([other] if len(first) < len(shown) else [])))
 
