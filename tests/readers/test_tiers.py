@@ -55,8 +55,9 @@ def test_the_kind_of_a_tier_is_no_part_of_the_name(name: str, label: str, sessio
     assert one.turns[1].speaker == label
 
 
-def test_somebody_who_says_little_keeps_it(session: SessionOf) -> None:
-    mm = ("Dana", [(float(at), at + 0.5, "mm") for at in range(10, 20, 2)])
+@pytest.mark.parametrize("word", ["mm", "uh-huh", "aha", "Mhm."])
+def test_somebody_who_says_little_keeps_it(word: str, session: SessionOf) -> None:
+    mm = ("Dana", [(float(at), at + 0.5, word) for at in range(10, 20, 2)])
     one = session(grid(YES, ("Client", [(2, 3, "I did.")]), mm), "a.TextGrid")
     assert {turn.speaker for turn in one.turns} == {"Therapist", "Client", "Dana"}
 

@@ -64,6 +64,9 @@ _WORD = re.compile(r"[A-Z\u00c0-\u00de]?[^\W\d_A-Z\u00c0-\u00de]+|[A-Z\u00c0-\u0
 _ALIGNED_WORDS = "ort-mau"
 """The words of an aligner whose other tiers (KAN-MAU, MAU) hold sounds."""
 _ANY_NAME = frozenset({"default", "tier", "untitled"})
+_LETTERS = re.compile(r"[^\W_]+")
+_HEARD = frozenset({"aha", "hm", "hmm", "huh", "mmhm", "mhmm", "uhuh", "uhhuh", "ja", "nein", "oui", "non", "si", "no"})
+"""What listeners say again and again, beside the short answers that are known."""
 _EDGES = " \t-_@.:,;/|()[]#*%\\\u2013\u2014"
 _DIGITS = re.compile(r"\d+")
 _FEWEST = 4
@@ -201,9 +204,9 @@ def is_numbering(tier: Tier) -> bool:
 def looks_like_marks(tier: Tier) -> bool:
     """Tell a tier of codes, or of sections: nobody says so few different things, or so little in so long a time."""
     values = [span.words for span in tier.spans]
-    words = [word.casefold().strip(".,?!") for value in values for word in value.split()]
+    words = [word for value in values for word in _LETTERS.findall(value.casefold())]
     few = len(set(values)) <= len(values) / 2 and len(words) <= _MOST_WORDS_OF_CODES * len(values)
-    spoken = not SAID.isdisjoint(words) or any(value[-1:] in set(".?!\u2026") for value in values)
+    spoken = not (SAID | _HEARD).isdisjoint(words) or any(value[-1:] in set(".?!\u2026") for value in values)
     lengths = [span.end - span.begin for span in tier.spans]
     long = sum(length for length in lengths if 0.0 < length < math.inf)
     slow = long >= _LONG_S and len(words) < _SLOWEST * long
