@@ -166,6 +166,13 @@ def test_every_format_stands_in_the_readme(readme: str) -> None:
         "talkbank_chat": "CHAT",
         "elan": "ELAN",
         "textgrid": "TextGrid",
+        "transcriber": "Transcriber",
+        "exmaralda": "EXMaRALDA",
+        "ttml": "TTML",
+        "substation": "SubStation Alpha",
+        "open_document": "OpenDocument",
+        "web_page": "web pages",
+        "pdf_document": "PDF",
     }
     assert set(words) == set(READERS.names())
     assert all(word in readme for word in words.values())

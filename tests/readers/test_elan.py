@@ -110,16 +110,28 @@ def test_tiers_that_depend_on_another_are_left_out_and_counted() -> None:
     )
     one = raw(eaf(tier("A", [(0, 1, "yes")]), tier("A-parts", [(0, 1, "no")], PARENT_REF="A"), more=ref))
     assert [row.text for row in one.rows] == ["yes"]
-    assert one.notes == ("2 dependent tiers (translations, notes, ...) left out.",)
+    assert one.notes == ("2 tiers of dependent annotations left out (2 annotations, 2 words).",)
 
 
 @pytest.mark.parametrize(
-    "name", ["Notes", "therapist_comments", "Gesture A", "translation@A", "MI codes", "Emotion", "Session phase"]
+    ("name", "kind"),
+    [
+        ("Notes", "notes"),
+        ("therapist_comments", "notes"),
+        ("Gesture A", "gestures, looks and movements"),
+        ("GestureA", "gestures, looks and movements"),
+        ("translation@A", "translations"),
+        ("MI codes", "codes"),
+        ("Emotion", "codes"),
+        ("Session phase", "sections and marks"),
+        ("A - phones", "sounds"),
+        ("KAN-MAU", "sounds"),
+    ],
 )
-def test_tiers_named_as_something_else_than_speech_are_left_out(name: str) -> None:
-    one = raw(eaf(tier("A", [(0, 1, "yes")]), tier(name, [(0, 1, "no")])))
+def test_tiers_named_as_something_else_than_speech_are_left_out(name: str, kind: str) -> None:
+    one = raw(eaf(tier("A", [(0, 1, "yes")]), tier(name, [(0, 1, "no, no")])))
     assert [row.text for row in one.rows] == ["yes"]
-    assert one.notes == ("1 tier with notes, codes, sounds or a repeat of the words left out.",)
+    assert one.notes == (f"1 tier of {kind} left out (1 annotation, 2 words).",)
 
 
 def test_a_file_with_nothing_but_such_tiers_is_read() -> None:
@@ -133,7 +145,7 @@ def test_slots_without_a_time_lie_evenly_between_their_neighbours() -> None:
         for at, value in enumerate(values)
     )
     one = raw(eaf(tier("A", [(0, 1, "a"), (1, 2, "b"), (2, 3, "c"), (3, 4, "d")]), slots=slots))
-    assert [(row.start_s, row.end_s) for row in one.rows] == [(1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (4.0, 4.0)]
+    assert [(row.start_s, row.end_s) for row in one.rows] == [(1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (4.0, None)]
 
 
 def test_times_in_frames() -> None:
@@ -160,7 +172,7 @@ def test_entities_and_outside_references_are_refused(doctype: str, problem: Prob
         (eaf(tier("A", [(0, 1, "a")]))[:-30], "broken or breaks off", 6),
         (eaf(tier("A", [(0, 1, " ")])), "no tier with words", None),
         (eaf(), "no tier with words", None),
-        ("<html><ANNOTATION_DOCUMENT/></html>", "no ELAN file", None),
+        ("<a><ANNOTATION_DOCUMENT/></a>", "no way to read", None),
         (eaf(tier("A", [(0, 1, "a\0b")])), "broken or breaks off", None),
     ],
 )

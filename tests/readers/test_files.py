@@ -150,7 +150,6 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     [
         (b"PK\x03\x04rest", "a zip file, or a Word or Excel file that is damaged"),
         (b"\xd0\xcf\x11\xe0rest", "an old Word or Excel file"),
-        (b"%PDF-1.7", "a PDF"),
         (b"\x89PNG\r\n", "a picture"),
         (b"RIFFxxxxWAVE", "a sound or video file"),
         (b"T: Hello.\0\0\0", "not a text file"),
@@ -164,9 +163,9 @@ def test_what_is_no_text_is_named(data: bytes, what: str, problem: Problem) -> N
 
 
 @pytest.mark.parametrize("begins", ["<!DOCTYPE html>\n<p>", "\ufeff <html lang=en><p>"])
-def test_a_web_page_is_named(begins: str, problem: Problem) -> None:
-    error = problem(f"{begins}<b>Therapist:</b> Hello.</p></html>", "chat.html")
-    assert error.problem == "this is a web page, which this version does not read"
+def test_a_web_page_without_turns_is_named(begins: str, problem: Problem) -> None:
+    error = problem(f"{begins}<b>Our clinic</b> is open on Mondays.</p></html>", "chat.html")
+    assert error.problem == "this web page shows no turns with the names of speakers"
     assert "export" in error.remedy
 
 

@@ -82,7 +82,7 @@ def test_point_tiers_are_left_out_and_counted() -> None:
     points = '"TextTier"\n"clicks"\n0\n99\n2\n5\n"door"\n6.5\n"door"\n'
     text = short_form(TALK[:1]).replace("<exists>\n1\n", "<exists>\n2\n") + points
     assert [row.speaker for row in raw(text).rows] == ["Therapist"] * 2
-    assert raw(text).notes == ("1 point tier left out.",)
+    assert raw(text).notes == ("1 point tier left out (2 points).",)
 
 
 def test_comments_are_no_content() -> None:
@@ -102,7 +102,10 @@ def test_forced_aligners() -> None:
         )
     )
     assert [(row.speaker, row.text) for row in one.rows] == [("Anna", "so"), ("Anna", "it"), ("Ben", "Is!")]
-    assert one.notes == ("2 tiers with notes, codes, sounds or a repeat of the words left out.",)
+    assert one.notes == (
+        "1 tier of sounds left out (2 annotations, 2 words).",
+        "1 tier of single words left out (1 annotation, 1 word).",
+    )
 
 
 @forms

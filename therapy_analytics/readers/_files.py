@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -13,10 +12,9 @@ from therapy_analytics.readers._base import READERS, Reader, Source, refuse_bina
 from therapy_analytics.readers._metadata import is_metadata
 
 _MEDIA = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".wav", ".mp3", ".m4a", ".ogg", ".flac", ".mp4", ".mov"}
-_NO_TRANSCRIPT = frozenset(_MEDIA | {".avi", ".mkv", ".webm", ".py", ".ipynb", ".toml", ".yaml", ".yml"})
+_NO_TRANSCRIPT = frozenset(_MEDIA | {".avi", ".mkv", ".webm", ".py", ".ipynb", ".toml", ".yaml", ".yml", ".css", ".js"})
 _ABOUT = ("readme", "license", "licence", "changelog")
 _RESULT = ("run.json", "problems.csv")
-_WEB_PAGE = re.compile(r"\ufeff?\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 
 
 def find_files(
@@ -154,11 +152,6 @@ def choose_reader(source: Source) -> Reader:
     (best, by_suffix, _, chosen), *others = bids
     if best <= 0:
         refuse_binary(source)
-        if _WEB_PAGE.match(source.head):
-            raise source.error(
-                "this is a web page, which this version does not read",
-                "Copy the talk into a text file, or take the export of the service that shows it (JSON, captions)",
-            )
         raise source.error(
             "no way to read this file was found",
             "Give text with a label before each turn (Therapist: ...), a table with columns speaker and text, "

@@ -1,4 +1,4 @@
-"""ELAN annotations (``.eaf``): a tier for each speaker.
+"""ELAN annotations (``.eaf``): tiers of speech, and much else that depends on them.
 
 By hand with defusedxml: pympi-ling parses with the standard XML library, which entities can
 blow up, and prints to the terminal.
@@ -6,99 +6,96 @@ blow up, and prints to the terminal.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._tiers import Span, Tier, session_of
+from therapy_analytics.readers._tiers import Span, Tier, session_of, timeline
+from therapy_analytics.readers._xml import begins_with, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-_ROOT = "<ANNOTATION_DOCUMENT"
+_ROOT = "ANNOTATION_DOCUMENT"
 _PER_SECOND = {"PAL-frames": 25.0, "NTSC-frames": 30000 / 1001}
 _MILLISECONDS = 1000.0
-_REMEDY = "Open it in ELAN and save it again"
+
+Times = dict[str, tuple[float, float, int]]
+"""Begin, end and place in the order of time of annotations, by their ids."""
+Points = Mapping[str, tuple[float, int]]
+"""Time and place of each point of time, by its id."""
 
 
 def sniff(source: Source) -> float:
     """Be certain of XML whose root is ELAN's."""
-    head = source.head.lstrip("\ufeff \n\t")
-    return 1.0 if head.startswith("<") and _ROOT in head else 0.0
+    return 1.0 if begins_with(source, _ROOT) else 0.0
 
 
 @reader("elan", suffixes=(".eaf",), sniff=sniff, one_session=True)
 def read_elan(source: Source) -> Iterator[RawSession]:
-    """ELAN annotation files with a tier for each speaker."""
-    root = _root(source)
-    times = _times(root)
-    tiers = [tier for tier in root.findall("TIER") if tier.get("PARENT_REF") is None]
-    left = len(root.findall("TIER")) - len(tiers)
-    notes = [f"{counted(left, 'dependent tier')} (translations, notes, ...) left out."] if left else []
-    speakers = _speakers(tiers)
-    found = [Tier(tier.get("TIER_ID", ""), who, _spans(tier, times)) for tier, who in zip(tiers, speakers, strict=True)]
-    yield session_of(source, found, notes=notes)
-
-
-def _root(source: Source) -> Element:
-    from defusedxml import DefusedXmlException  # noqa: PLC0415 (only an ELAN file needs it)
-    from defusedxml.ElementTree import ParseError, fromstring  # noqa: PLC0415
-
-    try:
-        root: Element = fromstring(source.text.lstrip("\ufeff \n\t"), forbid_dtd=True)
-    except ParseError as error:
-        place = error.position[0]
-        raise source.error("the XML is broken or breaks off here", _REMEDY, line=place) from None
-    except DefusedXmlException:
-        raise source.error("the XML defines entities or refers to other files, which is unsafe", _REMEDY) from None
-    if root.tag != _ROOT[1:]:
-        raise source.error("this XML is no ELAN file", _REMEDY)
-    return root
-
-
-def _times(root: Element) -> dict[str, float]:
-    """Return the seconds of each time slot; those without a time lie evenly between their neighbours."""
+    """ELAN annotation files: of each participant the tier with the words, be it aligned or dependent on another."""
+    root = xml_root(source, _ROOT, what="ELAN file", remedy="Open it in ELAN and save it again")
+    slots = [
+        (slot.get("TIME_SLOT_ID", ""), _number(slot.get("TIME_VALUE"))) for slot in root.findall("TIME_ORDER/TIME_SLOT")
+    ]
     header = root.find("HEADER")
     unit = "" if header is None else header.get("TIME_UNITS", "")
     per_second = _PER_SECOND.get(unit, _MILLISECONDS)
-    order = root.findall("TIME_ORDER/TIME_SLOT")
-    slots = [(slot.get("TIME_SLOT_ID", ""), _number(slot.get("TIME_VALUE"))) for slot in order]
-    known = [at for at, (_, value) in enumerate(slots) if value is not None]
-    values = [value or 0.0 for _, value in slots]
-    for one, two in pairwise(known):
-        step = (values[two] - values[one]) / (two - one)
-        values[one + 1 : two] = [values[one] + step * n for n in range(1, two - one)]
-    if known:
-        values[known[-1] + 1 :] = [values[known[-1]]] * (len(values) - known[-1] - 1)
-    return {name: value / per_second for (name, _), value in zip(slots, values, strict=True)}
+    points = {name: (value / per_second, at) for at, (name, value) in enumerate(timeline(slots).items())}
+    timed = any(value is not None for _, value in slots)
+    yield session_of(source, _tiers(root, points), timed=timed)
 
 
 def _number(written: str | None) -> float | None:
     return float(written) if written and len(written) < 16 and written.isascii() and written.isdecimal() else None
 
 
-def _speakers(tiers: list[Element]) -> list[str]:
-    """Return the speaker of each tier: the participant, unless all are one, or only the tier's name says the role."""
-    names = [tier.get("TIER_ID", "").strip() for tier in tiers]
-    people = [tier.get("PARTICIPANT", "").strip() for tier in tiers]
-    if len(set(people)) == 1 < len(people):
-        return names
+def _tiers(root: Element, points: Points) -> list[Tier]:
+    """Return the tiers in the order of the file; those that depend on another are given its times."""
+    elements: dict[str, Element] = {}
+    for at, tier in enumerate(root.findall("TIER")):
+        name = tier.get("TIER_ID", "")
+        elements[name if name not in elements else f"{name} ({at + 1})"] = tier
+    times: Times = {}
+    spans: dict[str, list[Span]] = {}
+    for name in elements:
+        chain: dict[str, None] = {}
+        above = name
+        while above in elements and above not in spans and above not in chain:
+            chain[above] = None
+            above = elements[above].get("PARENT_REF", "")
+        for one in reversed(chain):
+            spans[one] = _spans(elements[one], points, times)
     return [
-        name if not person or (role_of_label(name) and not role_of_label(person)) else person
-        for name, person in zip(names, people, strict=True)
-    ]
-
-
-def _spans(tier: Element, times: Mapping[str, float]) -> list[Span]:
-    """Return the annotations of a tier that have a time of their own."""
-    return [
-        (
-            times.get(one.get("TIME_SLOT_REF1", ""), 0.0),
-            times.get(one.get("TIME_SLOT_REF2", ""), 0.0),
-            " ".join((one.findtext("ANNOTATION_VALUE") or "").split()),
+        Tier(
+            tier.get("TIER_ID", ""),
+            spans[name],
+            tier.get("PARTICIPANT", ""),
+            tier.get("LINGUISTIC_TYPE_REF", ""),
+            tier.get("PARENT_REF", ""),
         )
-        for one in tier.iterfind("ANNOTATION/ALIGNABLE_ANNOTATION")
+        for name, tier in elements.items()
     ]
+
+
+def _spans(tier: Element, points: Points, times: Times) -> list[Span]:
+    """Return the annotations of a tier, and note their times; those that share one above them share its time evenly."""
+    spans: list[Span] = []
+    n_below = Counter(one.get("ANNOTATION_REF", "") for one in tier.iterfind("ANNOTATION/*"))
+    done: Counter[str] = Counter()
+    for one in tier.iterfind("ANNOTATION/*"):
+        above = one.get("ANNOTATION_REF", "")
+        if above:
+            begin, end, order = times.get(above, (0.0, 0.0, 0))
+            step = (end - begin) / n_below[above]
+            if n_below[above] > 1 and math.isfinite(step):
+                begin, end = begin + step * done[above], begin + step * (done[above] + 1)
+            done[above] += 1
+        else:
+            begin, order = points.get(one.get("TIME_SLOT_REF1", ""), (0.0, 0))
+            end, _ = points.get(one.get("TIME_SLOT_REF2", ""), (0.0, 0))
+        times[one.get("ANNOTATION_ID", "")] = begin, end, order
+        spans.append(Span(begin, end, one.findtext("ANNOTATION_VALUE") or "", above, order))
+    return spans

@@ -21,7 +21,8 @@ from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._word_tables import Tabled, table_rows
 
 _MAGIC = re.compile(
-    r"\ufeff?\s*(?:WEBVTT|@(?:UTF8|Begin|Font|PID)\b|<[?!]|\{|\[\s*\{|File ?type ?=|\d+[ \t]*\n[ \t]*[\d:.,]+[ \t]*-->)"
+    r"\ufeff?\s*(?:WEBVTT|@(?:UTF8|Begin|Font|PID)\b|<[?!]|\{|\[\s*\{|\[[Ss]cript [Ii]nfo\]|File ?type ?="
+    r"|\d+[ \t]*\n[ \t]*[\d:.,]+[ \t]*-->)"
 )
 """How captions, CHAT, XML, JSON and Praat files begin: their lines have colons, and forms of their own."""
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")

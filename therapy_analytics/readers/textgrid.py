@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -53,10 +54,11 @@ def read_textgrid(source: Source) -> Iterator[RawSession]:
         raise source.error("this Praat file holds another kind of object than a TextGrid", "Save the TextGrid alone")
     take("number"), take("number")
     tiers = [_tier(take) for _ in range(_count(take))] if take("flag") == "exists" else []
-    speech = [tier for is_points, tier in tiers if not is_points]
-    n_points = len(tiers) - len(speech)
-    notes = [f"{counted(n_points, 'point tier')} left out."] if n_points else []
-    yield session_of(source, speech, notes=notes)
+    session = session_of(source, [tier for is_points, tier in tiers if not is_points])
+    points = [tier for is_points, tier in tiers if is_points]
+    n_points = sum(len(tier.spans) for tier in points)
+    notes = [f"{counted(len(points), 'point tier')} left out ({counted(n_points, 'point')})."] if points else []
+    yield replace(session, notes=(*notes, *session.notes))
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -89,8 +91,8 @@ def _tier(take: Take) -> tuple[bool, Tier]:
     for _ in range(_count(take)):
         begin = float(take("number"))
         end = begin if is_points else float(take("number"))
-        spans.append((begin, end, " ".join(take("text").split())))
-    return is_points, Tier(name, name, spans)
+        spans.append(Span(begin, end, take("text")))
+    return is_points, Tier(name, spans)
 
 
 def _count(take: Take) -> int:

@@ -46,9 +46,9 @@ def read_word_document(source: Source) -> Iterator[RawSession]:
     """Word documents with labelled paragraphs or tables; tracked changes as accepted, comments left out."""
     blocks, left_out = _blocks(source)
     outside = [block for block in blocks if isinstance(block, TableRow) or not block.in_box]
-    session = _session(outside)
+    session = session_of_blocks(outside)
     if session is None:  # the whole transcript may stand in boxes
-        session, left_out["box"] = _session(blocks), 0
+        session, left_out["box"] = session_of_blocks(blocks), 0
     if session is None:
         raise source.error(
             "no speaker labels were found",
@@ -65,8 +65,8 @@ def _about(left_out: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
-def _session(blocks: Sequence[Block]) -> RawSession | None:
-    """Read the paragraphs or the tables, whichever hold more turns."""
+def session_of_blocks(blocks: Sequence[Block]) -> RawSession | None:
+    """Read the paragraphs or the tables of any document, whichever hold more turns; None where nobody speaks."""
     lines = list(_lines(blocks))
     by_line = labelled_rows(lines)
     by_table = table_rows([block for block in blocks if isinstance(block, TableRow)])

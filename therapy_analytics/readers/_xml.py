@@ -1,0 +1,78 @@
+"""XML of strangers: parsed without entities and without a look at other files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from therapy_analytics.readers._base import Source
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_DECLARED = re.compile(rb"""(?:encoding|charset)\s{0,9}=\s{0,9}["']?([A-Za-z][\w.:-]{1,30})""")
+_TOP = 2_000
+_PROLOG = re.compile(
+    r"[\ufeff\s]*+(?:(?:<\?[^>]*+>|<!--(?:[^-]|-(?!->))*+-->|<!DOCTYPE[^\[>]*+(?:\[[^\]]*+\]\s*+)?>)\s*+)*+",
+    re.IGNORECASE,
+)
+"""What may stand before the first element: declarations and comments."""
+_BLANK = "\ufeff \n\t"
+
+
+def xml_root(source: Source, name: str, *, what: str, remedy: str, may_have_doctype: bool = False) -> Element:
+    """Return the root of a file that is XML.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    name : str
+        What its root must be called, without a namespace.
+    what : str
+        The format, for errors.
+    remedy : str
+        What to do about a broken file.
+    may_have_doctype : bool, optional
+        Whether files of the format name a document type; what it refers to is never looked at.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is broken, it is something else, or it defines entities.
+    """
+    from defusedxml import DefusedXmlException  # noqa: PLC0415 (only XML needs it)
+    from defusedxml.ElementTree import ParseError, fromstring  # noqa: PLC0415
+
+    try:
+        root: Element = fromstring(as_declared(source).lstrip(_BLANK), forbid_dtd=not may_have_doctype)
+    except ParseError as error:
+        raise source.error("the XML is broken or breaks off here", remedy, line=error.position[0]) from None
+    except DefusedXmlException:
+        raise source.error("the XML defines entities or refers to other files, which is unsafe", remedy) from None
+    if local(root.tag) != name:
+        raise source.error(f"this XML is no {what}", remedy)
+    return root
+
+
+def begins_with(source: Source, name: str) -> bool:
+    """Tell whether the first element of a text is called so, be there a namespace or not."""
+    top = _PROLOG.match(source.head)
+    return top is not None and re.compile(rf"<(?:\w{{1,20}}:)?{name}[\s/>]").match(source.head, top.end()) is not None
+
+
+def as_declared(source: Source) -> str:
+    """Return the text by the encoding that a page or XML names, where it is none that shows by itself (UTF-8, 16)."""
+    declared = _DECLARED.search(source.data[:_TOP])
+    if declared is None or source.encoding.startswith("utf"):
+        return source.text
+    try:
+        text = source.data.decode(declared[1].decode("ascii"), "replace")
+    except (LookupError, ValueError):
+        return source.text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def local(name: object) -> str:
+    """Return the name of an element or attribute without its namespace; that of a comment is empty."""
+    return name.rpartition("}")[2] if isinstance(name, str) else ""

@@ -1,0 +1,83 @@
+"""EXMaRALDA basic transcriptions (``.exb``): tiers of events along one line of time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._tiers import Span, Tier, distinct_names, session_of, timeline
+from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers._xml import begins_with, xml_root
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_ROOT, _SEGMENTED = "basic-transcription", "segmented-transcription"
+_REMEDY = "Open it in the EXMaRALDA Partitur-Editor and save it as a basic transcription (.exb)"
+_CATEGORIES = {"nv": "gesture", "k": "comment", "c": "comment", "en": "translation", "de": "translation"}
+"""The categories of its templates whose names do not say what they hold: nonverbal, comments, translations."""
+_VERBAL, _TRANSCRIPTION = "v", "t"
+_DOUBLE = re.compile(r"\(\(([^()\n]{1,60})\)\)")
+_DOTS = re.compile(r"\u2022(?:\s?\u2022)*")
+_ENDS = frozenset(".?!\u2026\u02d9")
+
+
+def sniff(source: Source) -> float:
+    """Be certain of XML whose root is EXMaRALDA's."""
+    return 1.0 if begins_with(source, _ROOT) or begins_with(source, _SEGMENTED) else 0.0
+
+
+@reader("exmaralda", suffixes=(".exb",), sniff=sniff, one_session=True)
+def read_exmaralda(source: Source) -> Iterator[RawSession]:
+    """EXMaRALDA transcriptions: the verbal tiers of each speaker of the table, as they overlap."""
+    if begins_with(source, _SEGMENTED):
+        raise source.error("this is a segmented transcription of EXMaRALDA, which is not read", _REMEDY)
+    root = xml_root(source, _ROOT, what="EXMaRALDA file", remedy=_REMEDY)
+    slots = [(one.get("id", ""), seconds(one.get("time"))) for one in root.iterfind("basic-body/common-timeline/tli")]
+    points = timeline(slots)
+    order = {name: at for at, (name, _) in enumerate(slots)}
+    names = distinct_names(
+        (one.get("id", ""), one.findtext("abbreviation") or "") for one in root.iterfind("head/speakertable/speaker")
+    )
+    elements = root.findall("basic-body/tier")
+    typed = any(tier.get("type") == _TRANSCRIPTION for tier in elements)
+    tiers = [_tier(tier, names, _spans(tier, points, order), typed=typed) for tier in elements]
+    yield session_of(source, tiers, timed=any(value is not None for _, value in slots))
+
+
+def _tier(tier: Element, names: Mapping[str, str], spans: list[Span], *, typed: bool) -> Tier:
+    """Return a tier: whose it is by the table of speakers, what it holds by its type, or else by its category."""
+    key, category = tier.get("speaker", ""), tier.get("category", "").casefold()
+    who = names.get(key, key) or tier.get("display-name", "").partition("[")[0].strip()
+    spoken = tier.get("type") == _TRANSCRIPTION if typed else category == _VERBAL
+    meant = _CATEGORIES.get(category, "speech" if spoken else f"{category} code")
+    return Tier(who, spans, who, meant)
+
+
+def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int]) -> list[Span]:
+    """Return what a tier says, up to the end of each sentence: events are cut where another speaker begins."""
+    events = [(one.get("start", ""), one.get("end", ""), "".join(one.itertext())) for one in tier.iterfind("event")]
+    events.sort(key=lambda event: order.get(event[0], 0))
+    # where no event ends in a space, as the program wants it, events end where words do
+    space = "" if any(text[-1:].isspace() for _, _, text in events) else " "
+    spans: list[Span] = []
+    last = ""
+    text = ""
+    for start, end, words in events:
+        if spans and start == last and text.rstrip()[-1:] not in _ENDS:
+            text = f"{text}{space}{words}"
+            spans[-1] = replace(spans[-1], end=points.get(end, spans[-1].end), words=_plain(text))
+        else:
+            text = words
+            begin = points.get(start, 0.0)
+            spans.append(Span(begin, points.get(end, begin), _plain(text), order=order.get(start, 0)))
+        last = end
+    return spans
+
+
+def _plain(text: str) -> str:
+    """Write what is heard in double brackets, and pauses in dots, as other transcripts do."""
+    return _DOTS.sub("(.)", _DOUBLE.sub(r"[\1]", text))

@@ -1,0 +1,105 @@
+"""Captions of SubStation Alpha (``.ass``, ``.ssa``): a line an event, with a column for the name of who speaks.
+
+By hand: pysubs2 drops the line where a caption stands, and its comments.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._captions import session_of
+from therapy_analytics.readers._cues import Cue
+from therapy_analytics.readers._named_cues import with_own_labels
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._times import seconds
+
+_BEGINS = re.compile(r"\s*(?:;[^\n]*\n\s*)*\[script info\]", re.IGNORECASE)
+_FORMAT = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
+"""The columns where no line says which they are."""
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9][^{}]*\}[^{}]*")
+_TAGS = re.compile(r"\{[^{}]*\}")
+_BREAK = re.compile(r"\\[Nn]")
+_NOBODY = frozenset({"default", "ntp"})
+"""What stands in the column of names where there is none."""
+_SAME = {"actor": "name"}
+_REMEDY = "Export the captions with the speaker in the column Name (Actor), or before the words"
+
+Event = dict[str, str]
+
+
+def sniff(source: Source) -> float:
+    """Be certain of a text that begins as the format must."""
+    return 1.0 if _BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
+
+
+@reader("substation", suffixes=(".ass", ".ssa"), sniff=sniff, one_session=True)
+def read_substation(source: Source) -> Iterator[RawSession]:
+    """SubStation Alpha captions with the speaker in the name of an event, before a colon, or as its style."""
+    events, n_comments = _events(source.lines)
+    once = list({key: (place, event) for place, event in reversed(events) if (key := _shown(event))[-1]}.values())[::-1]
+    if not once:
+        raise source.error("no captions with words were found", _REMEDY)
+    column = _column([event for _, event in once])
+    cues = [
+        Cue(place, seconds(event["start"]), seconds(event["end"]), _lines(event["text"]), _name(event[column]))
+        for place, event in once
+    ]
+    cues.sort(key=lambda cue: cue.start_s or 0.0)
+    session = session_of(source, with_own_labels(cues), example='"Therapist: Hello"')
+    kept = {place for place, _ in once}
+    n_repeated = sum(len(_shown(event)[-1].split()) for place, event in events if place not in kept)
+    left_out = (("Comments", n_comments), ("Repeated captions", n_repeated))
+    notes = [f"{what} left out ({counted(n, 'word')})." for what, n in left_out if n]
+    yield replace(session, notes=(*session.notes, *notes))
+
+
+def _events(lines: Sequence[str]) -> tuple[list[tuple[int, Event]], int]:
+    """Return the captions with their lines, and how many words there are in comments."""
+    columns = _FORMAT
+    events: list[tuple[int, Event]] = []
+    n_comments, inside = 0, False
+    for number, line in enumerate(lines, start=1):
+        what, _, rest = line.strip("\ufeff \t").partition(":")
+        what = what.casefold()
+        if what.startswith("["):
+            inside = what.startswith("[events]")
+        elif inside and what == "format":
+            named = [_SAME.get(name, name) for name in rest.casefold().replace(" ", "").split(",")]
+            columns = named if named[-1] == "text" else columns
+        elif inside and what in {"dialogue", "comment"}:
+            cells = rest.split(",", len(columns) - 1)
+            event = dict.fromkeys(_FORMAT, "") | dict(zip(columns, cells, strict=False))
+            if what == "dialogue":
+                events.append((number, event))
+            else:
+                n_comments += len(" ".join(_lines(event["text"])).split())
+    return events, n_comments
+
+
+def _shown(event: Event) -> tuple[str, ...]:
+    """Return what tells a caption from another: the same words in two layers are a shadow."""
+    words = " ".join(_lines(event["text"]))
+    return event["start"].strip(), event["end"].strip(), _name(event["name"]), words
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a caption without override tags, comments in braces and drawings."""
+    plain = _TAGS.sub("", _DRAWING.sub("", text)).replace("\\h", " ")
+    return [html.escape(words, quote=False) for line in _BREAK.split(plain) if (words := " ".join(line.split()))]
+
+
+def _column(events: Sequence[Event]) -> str:
+    """Return the column that says who speaks: the name, or the style where styles are called by the two roles."""
+    styles = {role_of_label(event["style"]) for event in events}
+    named = any(_name(event["name"]) for event in events)
+    return "style" if not named and {"therapist", "client"} <= styles else "name"
+
+
+def _name(cell: str) -> str:
+    name = " ".join(cell.split())
+    return "" if name.casefold() in _NOBODY else name
