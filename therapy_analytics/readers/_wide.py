@@ -9,9 +9,10 @@ from pathlib import Path
 from statistics import mean
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Source
+from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Row, Source
 from therapy_analytics.readers._facts import LONGEST_FACT
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._prompt_marks import BY_TURNS, as_json, messages_of, said_by_turns
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._wide_rows import (
     Found,
@@ -116,17 +117,35 @@ def column_of_sessions(
     for at in range(len(header)) if only is None else [only]:
         cells = [record[at] for _, record in records[:_SAMPLE] if record[at].strip()]
         if cells and mean(map(len, cells)) > LONGEST_FACT:
-            read = sum(_reader_of(_lines(cell), source) is not None for cell in cells)
+            read = sum(_is_session(cell, source) for cell in cells)
             if read >= _ENOUGH * len(cells):
                 return at
     return None
 
 
 def _inside(cell: str, source: Source) -> Iterator[RawSession]:
-    text = _lines(cell)
+    if messages := messages_of(cell):
+        yield RawSession("", [Row(who, words, place) for place, (who, words) in enumerate(messages, start=1)])
+        return
+    if len(said := said_by_turns(cell)) > 1 and not _is_labelled(said):
+        rows = [Row(f"Speaker {at % 2 + 1}", words, at + 1) for at, words in enumerate(said)]
+        yield RawSession("", rows, notes=(BY_TURNS,))
+        return
+    text = "\n".join(said) or _lines(as_json(cell))
     reader = _reader_of(text, source)
     if reader is not None:
         yield from reader.read(Source(source.path, text, source.options, text.encode("utf-8", "replace")))
+
+
+def _is_labelled(said: Sequence[str]) -> bool:
+    return 2 * sum(":" in one[:LONGEST_FACT] for one in said) > len(said)
+
+
+def _is_session(cell: str, source: Source) -> bool:
+    """Tell a cell that holds a session, at a glance."""
+    if messages_of(cell) or len(said_by_turns(cell)) > 1:
+        return True
+    return _reader_of(_lines(as_json(cell)), source) is not None
 
 
 def _reader_of(text: str, source: Source) -> Reader | None:

@@ -10,7 +10,8 @@ from itertools import islice
 
 from therapy_analytics.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header
+from therapy_analytics.readers._by_content import speaker_and_text
+from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header, slug
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
@@ -29,6 +30,8 @@ _BLOCK = 2**20
 _END = "end of the table"
 _LEFT_OPEN = f"\n{_END}"
 _SEP = re.compile(r"\A\"?sep=(.)\"?\n", re.IGNORECASE)
+_LONGEST_NAME = 60
+_FEWEST = 4
 _RULE = re.compile(r":?-+:?|=+")
 _SUFFIXES = (".csv", ".tsv")
 _OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
@@ -36,18 +39,38 @@ _OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
 
 
 def sniff(source: Source) -> float:
-    """Be sure of a first line that names columns of words and of speakers; trust the suffix otherwise."""
+    """Be sure of a first line that names columns of words and of speakers, or those of the user; else of even rows."""
     _, rows = _top(source)
-    if not any(map(may_be_header, rows)) and source.path.suffix.lower() not in _SUFFIXES:
-        return 0.0
-    known = find_columns(rows[0], {}, loosely=False) if rows else {}
+    by_suffix = source.path.suffix.lower() in _SUFFIXES
+    if not any(map(may_be_header, rows)):
+        return 0.6 if by_suffix else 0.0
+    header = rows[0]
+    wanted = {slug(name) for name in source.options.columns.values()}
+    if wanted and wanted <= {slug(name) for name in header}:
+        return 0.97
+    known = find_columns(header, {}, loosely=False)
     if known.get("text") is not None and known.get("speaker") is not None:
         return 0.9
-    if rows and may_be_header(rows[0]) and names_talk(rows[0]) and all(len(row) == len(rows[0]) for row in rows[1:4]):
+    if may_be_header(header) and names_talk(header) and all(len(row) == len(header) for row in rows[1:4]):
         return 0.85
-    if _holds_sessions(source, rows):
+    if _holds_sessions(source, rows) or (_is_even(rows) and (by_suffix or _holds_talk(rows))):
         return 0.8
-    return 0.6 if source.path.suffix.lower() in _SUFFIXES else 0.0
+    return 0.6 if by_suffix else 0.0
+
+
+def _is_even(rows: list[list[str]]) -> bool:
+    """Tell a table from text with delimiters in it: all rows are as wide as a header without labels of speakers."""
+    header = rows[0]
+    named = all(len(name) <= _LONGEST_NAME and ": " not in name and not name.rstrip().endswith(":") for name in header)
+    return named and len(header) > 1 and len(rows) > 1 and all(len(row) == len(header) for row in rows[1:-1] or rows)
+
+
+def _holds_talk(rows: list[list[str]]) -> bool:
+    """Tell a table by what its columns hold, where there are rows enough to tell; the last may be cut."""
+    even = rows[:-1] if len(rows[-1]) != len(rows[0]) else rows
+    if len(even) < _FEWEST:
+        return False
+    return bool(header_without(even)) or speaker_and_text(even[0], even[1:], find_columns(even[0], {})) is not None
 
 
 @reader("delimited", suffixes=_SUFFIXES, sniff=sniff)

@@ -68,7 +68,7 @@ def read_messenger_export(source: Source) -> Iterator[RawSession]:
             "no messages with a date, a time and a name were found",
             'A message looks like "[12/03/2024, 14:05:33] Anna: ..."; export the chat again as text',
         )
-    moments, unclear = dates(spoken)
+    moments, unclear = dates([message.when for message in spoken])
     first = next((moment for moment in moments if moment is not None), None)
     since = [None if first is None or one is None else (one - first).total_seconds() for one in moments]
     rows = [_row(message, time) for message, time in zip(spoken, since, strict=True)]
