@@ -54,6 +54,9 @@ class ReadOptions:
         What the names of the files say, as in ``{counselor}_{client}_{date}``.
     keep : tuple of str
         Columns of remarks (``comment``, ``notes``, ...) of the tables about sessions, which are left out unless named.
+    split_by : str or None
+        Where a session of a file ends and the next begins: ``gap=4h`` where nobody speaks for longer than that (``s``,
+        ``min``, ``h``, ``d``), or ``day``.
 
     Notes
     -----
@@ -67,6 +70,7 @@ class ReadOptions:
     metadata: Path | str | None = None
     pattern: str | None = None
     keep: tuple[str, ...] = ()
+    split_by: str | None = None
 
 
 _NO_CODES: Mapping[str, str] = {}

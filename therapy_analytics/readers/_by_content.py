@@ -20,11 +20,14 @@ product department source split platform title language problem month weekday se
 """
 _NOT_SPEAKERS = frozenset(_NOT_SPEAKER_WORDS.split()) | CODE_WORDS | NOT_CODES
 _SAMPLE = 500
+_LONGER = 4
+"""A word of so many letters that names a role, where one of fewer may name a kind: A, B, C."""
 _FEWEST_SPEAKERS, _MOST_SPEAKERS = 2, 12
 _LEAST_MORE, _LEAST_Z = 0.1, 1.5
 _LONGEST_NAME = 4
 _WORDS_A_ROW = 2
 _MOSTLY = 0.8
+_PAIR = 2
 _HEADING_WORDS = """
 subjective objective assessment plan data intervention interventions response history diagnosis diagnoses medication
 medications impression hpi allergies vitals examination prognosis recommendation recommendations
@@ -71,7 +74,10 @@ def speaker_and_text(
         if text is None or not _holds_speech(columns[text]):
             return None
     if speaker is None:
-        ranks = {at: _rank(header[at], cells) for at, cells in enumerate(columns) if at not in {*taken, text}}
+        alone = len(columns) == _PAIR and not any(header)
+        ranks = {
+            at: _rank(header[at], cells, alone=alone) for at, cells in enumerate(columns) if at not in {*taken, text}
+        }
         best = max(ranks.values(), default=0)
         surest = [at for at, rank in ranks.items() if rank == best > 0]
         if len(surest) != 1:
@@ -86,10 +92,11 @@ def _holds_speech(cells: Sequence[str]) -> bool:
     return 2 * len(filled) > len(cells) and n_words > _WORDS_A_ROW * len(filled) and 2 * len(set(filled)) > len(filled)
 
 
-def _rank(name: str, cells: Sequence[str]) -> int:
+def _rank(name: str, cells: Sequence[str], *, alone: bool) -> int:
     """Return how likely a column holds speakers: 3 roles, 2 names in capitals, 1 other names that take turns, 0 none.
 
-    Few names come again, and change from row to row more often than they would in any order: topics do not.
+    Few names come again, and change from row to row more often than they would in any order: topics do not. A column
+    that stands alone beside the words, without a header, needs capitals instead.
     """
     said = [cell.strip() for cell in cells if cell.strip()]
     counts = Counter(said)
@@ -97,12 +104,13 @@ def _rank(name: str, cells: Sequence[str]) -> int:
         return 0
     if len(counts) > min(_MOST_SPEAKERS, max(_FEWEST_SPEAKERS, len(said) / 2)) or not all(map(_may_be_name, counts)):
         return 0
-    roles = {cell: role_of_label(cell) for cell in counts}
-    if {"therapist", "client"} & set(roles.values()) and sum(role is not None for role in roles.values()) > 1:
+    main = {cell: role for cell in counts if (role := role_of_label(cell)) in {"therapist", "client"}}
+    if len(set(main.values())) > 1 or any(len(cell) >= _LONGER for cell in main):
         return 3
-    if set(slug(name).split("_")) & _NOT_SPEAKERS or not _takes_turns(said, counts):
+    in_capitals = all(not cell[:1].islower() for cell in counts)
+    if set(slug(name).split("_")) & _NOT_SPEAKERS or not ((alone and in_capitals) or _takes_turns(said, counts)):
         return 0
-    return 1 + all(not cell[:1].islower() for cell in counts)
+    return 1 + in_capitals
 
 
 def _takes_turns(said: Sequence[str], counts: Counter[str]) -> bool:

@@ -38,6 +38,7 @@ from therapy_analytics.readers._collector import collector_waiting
 from therapy_analytics.readers._files import choose_reader, names_in, walk
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, table_in, tables_for
+from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.session import Session
 
 LARGE = 8 * 2**20
@@ -314,23 +315,35 @@ def _sessions(
     given = iter(()) if ids is None else iter(ids)
     sessions, applied = [], Applied()
     for raw in found:
-        session, own = _build(raw, source, tables, next(given, ""))
-        sessions.append(session)
-        applied.add(own)
+        whole = raw.name.strip() or source.path.stem
+        parts, could = split(raw, source.options.split_by, whole)
+        known = _build(raw, source, tables, "", safe_id(whole))[0] if len(parts) > 1 else None
+        for part in parts:
+            session, own = _build(part, source, tables, next(given, ""), safe_id(whole), known)
+            own.effects["--split-by"] += could
+            sessions.append(session)
+            applied.add(own)
     if ids is not None and len(ids) != len(sessions):
         raise source.error(*_CHANGED)
     return tuple(sessions), applied
 
 
-def _build(raw: RawSession, source: Source, tables: Sequence[Table], given: str) -> tuple[Session, Applied]:
+def _build(
+    raw: RawSession, source: Source, tables: Sequence[Table], given: str, name: str, whole: Session | None = None
+) -> tuple[Session, Applied]:
+    """Build a session, or a part of one, of which a table may speak by the name of the whole, where roles are found."""
     stem, options = safe_id(source.path.stem), source.options
     wanted = safe_id(raw.name) if raw.name.strip() else stem
     identity = given or wanted
     by_pattern = from_name(source.path.stem, options.pattern)
-    keys = [(table, table.find(identity, wanted, stem)) for table in tables]
+    keys = [(table, table.find(identity, wanted, name, stem)) for table in tables]
     rows = [table.rows[key].facts for table, key in keys if key]
     about, notes = combined(common_names(raw.metadata), by_pattern, *rows)
-    session = build_session(raw, Place(str(source.path), identity), about, options)
+    session = build_session(
+        raw if whole is None else with_roles(raw, whole), Place(str(source.path), identity), about, options
+    )
+    if whole is not None:
+        session = replace(session, role_method=whole.role_method, role_margin=whole.role_margin)
     applied = applied_to(session, options, of_table=raw.of_table, by_pattern=bool(by_pattern), stem=source.path.stem)
     applied.tables = {table.place: table.path for table in tables}
     applied.rows = {(table.place, key) for table, key in keys if key}

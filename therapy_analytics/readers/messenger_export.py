@@ -74,7 +74,7 @@ def read_messenger_export(source: Source) -> Iterator[RawSession]:
     rows = [_row(message, time) for message, time in zip(spoken, since, strict=True)]
     metadata = {} if first is None else {"date": first.date().isoformat()}
     notes = _notes(len(messages) - len(spoken), before, rows, unclear=unclear)
-    yield RawSession("", rows, metadata, tuple(notes))
+    yield RawSession("", rows, metadata, tuple(notes), began=None if first is None else first.timestamp())
 
 
 def _messages(lines: Sequence[str]) -> tuple[list[Message], int]:
