@@ -180,6 +180,8 @@ class Source:
         Where a large file is opened, of which `text` and `data` hold no more than the beginning.
     part : Part or None
         Which part of it is to be read.
+    voice : str
+        Who speaks in it, where its name says that it holds one speaker of a talk; a table then needs no speakers.
     """
 
     path: Path
@@ -189,6 +191,7 @@ class Source:
     encoding: str = "utf-8"
     place: str = ""
     part: Part | None = None
+    voice: str = ""
 
     @property
     def sha256(self) -> str:

@@ -130,6 +130,10 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
     if layout is None and are_clinical_notes(table.header, [record for _, record in table.records]):
         raise source.error(*_NOTES)
     found = find(source, table)
+    if source.voice and found["speaker"] is None and found["text"] is not None:
+        found["speaker"] = len(table.header)
+        records = [(place, [*record, source.voice]) for place, record in table.records]
+        table = replace(table, header=[*table.header, "speaker"], records=records)
     sessions: Iterable[RawSession] = ()
     if found["text"] is None or found["speaker"] is None:
         sessions = _wide.read(source, table.header, table.records, found)
