@@ -41,7 +41,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "onset", "start_timestamp", "timestamp_start", "time_in", "tc_in", "in_time", "in", "timecode",
         "time_stamp", "start_sec", "start_seconds", "start_ms", "begin_ms", "start_ts", "begin_s", "ts", "t0",
         "timestamp_ms", "time_s", "time_ms", "time_sec", "created_at", "sent_at", "posted_at", "date_sent", "datetime",
-        "date_time", "unix_time", "epoch", "tmin", "xmin", "beginn", "anfang", "zeit", "startzeit", "inicio", "início",
+        "date_time", "unix_time", "hour", "clock", "epoch", "tmin", "xmin", "beginn", "anfang", "zeit", "uhrzeit", "startzeit", "inicio", "início",
         "hora", "début", "debut", "heure", "inizio", "ora", "begintijd", "tijd", "czas",
     ),
     "end": (

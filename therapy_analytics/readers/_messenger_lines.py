@@ -9,6 +9,10 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
 
+_SAMPLE = 500
+_HOURS = 24
+_SEVERAL = 2
+_SHORTEST_DAY, _LONGEST_DAY = 6, 40
 Stamp = tuple[int, ...]
 """Three numbers of a date as written, hour, minute, second."""
 
@@ -37,7 +41,7 @@ _STAMP_FIRST = re.compile(
     re.IGNORECASE,
 )
 _NAME_FIRST = re.compile(
-    rf"{_HIDDEN}(?P<name>[^\W\d_][^:,\n\[\]()<>\u2014]{{0,59}}?)"
+    rf"{_HIDDEN}(?P<name>[^\W\d_](?:[^:,\n\[\]()<>\u2014]|\([^()\d\n]{{1,30}}\)){{0,59}}?)"
     rf"(?:,?{_SPACE}(?P<open>[\[(])|{_SPACE}\u2014{_SPACE}){_STAMP}(?(open)[\])]:?|$)(?:{_SPACE}(?P<words>.*))?$",
     re.IGNORECASE,
 )
@@ -45,6 +49,10 @@ _STAMP_ALONE = re.compile(_STAMP, re.IGNORECASE)
 _STARTS_WITH_STAMP = re.compile(
     rf"{_HIDDEN}\[?{_SPACE}?(?:\d{{1,4}}[./-]\d|\d{{1,2}}\.?[ -](?:de )?[a-z\u00e4]{{3}}|{_MONTH} \d)", re.IGNORECASE
 )
+_WEEKDAY = r"[^\W\d_]{2,12}\.?"
+_DAY_ALONE = re.compile(rf"(?:{_WEEKDAY},? )?(?P<date>{_DATE})[ ,]{{0,2}}(?:\(?{_WEEKDAY}\)?)?", re.IGNORECASE)
+_CLOCK_FIRST = re.compile(rf"(?P<open>\[?)(?P<time>{_TIME})(?P<rest>(?(open)\]?)[\t \u2013-].*)", re.IGNORECASE)
+_RULES = " \t-\u2013\u2014=*#_\u200e\ufeff"
 _NAME_ALONE = re.compile(r"[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()-]+){0,3}")
 
 
@@ -100,6 +108,35 @@ def message_at(line: str, place: int) -> Message | None:
     part = match.groupdict()
     name = " ".join((part["name"] or part.get("nick") or part.get("cell") or "").strip("~ \u202f\u00a0").split())
     return Message(place, _written(part), name, [(part["words"] or "").strip()])
+
+
+def with_days(lines: Sequence[str]) -> Sequence[str]:
+    """Put the day before each time of a chat that has days on lines of their own, as headings; these become empty.
+
+    Below one day alone, times could be minutes of a recording: there, they have a tab behind them, or say a.m. or p.m.
+
+    Examples
+    --------
+    >>> with_days(["Tue, 12/03/2024", "14:05\\tAnna\\tHello", "14:06\\tBen\\tHi"])
+    ['', '12/03/2024 14:05\\tAnna\\tHello', '12/03/2024 14:06\\tBen\\tHi']
+    """
+    days = {at: day["date"] for at, line in enumerate(lines) if (day := _day_alone(line))}
+    timed = list(filter(None, map(_CLOCK_FIRST.match, lines[:_SAMPLE]))) if days else []
+    of_day = len(days) > 1 or all(match["half"] or match["rest"].startswith("\t") for match in timed)
+    if len(timed) < _SEVERAL or not of_day or any(int(match["h"]) >= _HOURS for match in timed):
+        return lines
+    found, day = list(lines), ""
+    for at, line in enumerate(lines):
+        if at in days:
+            day, found[at] = days[at], ""
+        elif day and (clock := _CLOCK_FIRST.match(line)):
+            found[at] = f"{clock['open']}{day} {clock['time']}{clock['rest']}"
+    return found
+
+
+def _day_alone(line: str) -> re.Match[str] | None:
+    plain = line.strip(_RULES)
+    return _DAY_ALONE.fullmatch(plain) if _SHORTEST_DAY <= len(plain) <= _LONGEST_DAY else None
 
 
 def _written(part: Mapping[str, str | None]) -> Written:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
-from therapy_analytics.readers._messenger_lines import Message, dates, message_at, with_names_above
+from therapy_analytics.readers._messenger_lines import Message, dates, message_at, with_days, with_names_above
 from therapy_analytics.readers._notes import counted
 
 _MEDIA_MARK = "[media omitted]"
@@ -81,7 +81,7 @@ def _messages(lines: Sequence[str]) -> tuple[list[Message], int]:
     """Return the messages, each with the lines that go on with it, and how many lines stand before the first."""
     messages: list[Message] = []
     before = 0
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(with_days(lines), start=1):
         message = message_at(line, number)
         if message is not None:
             messages.append(message)
