@@ -332,7 +332,7 @@ def test_a_cell_that_is_no_session_is_counted(sessions: Sessions) -> None:
     rows = [["k", SESSION] for _ in range(9)]
     read = sessions(table(["id", "transcript"], *rows, ["k", "secret " * 20]), "a.csv")
     assert len(read) == 9
-    assert all("1 row of the file without labelled turns left out." in one.notes for one in read)
+    assert all("1 row of the file without labelled turns left out (20 words)." in one.notes for one in read)
 
 
 def test_labels_before_each_row(session: SessionOf) -> None:

@@ -154,7 +154,8 @@ def read_options(
     metadata: str | None,
     pattern: str | None,
     keep: list[str] | None,
-    split_by: str | None,
+    *,
+    split_by: str | None = None,
 ) -> ReadOptions:
     from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
 

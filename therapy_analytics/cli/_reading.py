@@ -221,7 +221,7 @@ def run(
                 extras=frozenset(extra for extra, wanted in asked.items() if wanted),
                 spacy_model=spacy_model,
             ),
-            read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by),
+            read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by),
             writing=writing,
             replace=replace,
         )
@@ -254,7 +254,7 @@ def inspect(
     from therapy_analytics.readers import inspect as look  # noqa: PLC0415
     from therapy_analytics.readers._account import Account  # noqa: PLC0415
 
-    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by)
+    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
     account, failed = Account(options), False
     try:
         for one in look(paths, options=options, account=account):
@@ -286,7 +286,7 @@ def convert(
     from therapy_analytics.writers import convert as write  # noqa: PLC0415
 
     os.umask(0o077)
-    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by)
+    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
     try:
         done = write(paths, to, out, options=options)
     except TherapyAnalyticsError as error:
@@ -329,7 +329,7 @@ def redact(
     from therapy_analytics.redact import redact as write_copies  # noqa: PLC0415
 
     os.umask(0o077)
-    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by)
+    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
     try:
         done = write_copies(paths, out, options=RedactOptions(to=to, key=key, quotes=quotes), read_options=options)
     except TherapyAnalyticsError as error:

@@ -16,8 +16,8 @@ from therapy_analytics.cli._app import (
     Keep,
     Metadata,
     Pattern,
-    SplitBy,
     Replace,
+    SplitBy,
     Therapist,
     app,
     fail,
@@ -258,7 +258,8 @@ def train(
         )  # fmt: skip
         found = learn(
             codes, transcripts, out, options=options,
-            read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by), replace=replace,
+            read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by),
+            replace=replace,
         )  # fmt: skip
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)

@@ -75,7 +75,8 @@ class Account:
 
     def add(self, reading: PieceReading) -> None:
         """Count in what became of a file, or of a part of one; its sessions are not looked at."""
-        self._files |= {real(one.place) for one in (reading.piece, *reading.piece.voices)}
+        places = [reading.piece.place, *(one.place for one in reading.piece.voices)]
+        self._files.update(map(real, places))
         if reading.problem is not None:
             self._unread.add(safe_id(named(reading.piece.path).stem).casefold())
         self._applied.add(reading.applied)

@@ -15,8 +15,8 @@ from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import read_column
 
 _NOT_SPEAKER_WORDS = """
-section category topic theme condition diagnosis disorder drug medication class status site region country city group arm
-product department source split platform title language problem month weekday season scene sentiment
+section category topic theme condition diagnosis disorder drug medication class status site region country city group
+arm product department source split platform title language problem month weekday season scene sentiment
 """
 _NOT_SPEAKERS = frozenset(_NOT_SPEAKER_WORDS.split()) | CODE_WORDS | NOT_CODES
 _SAMPLE = 500
@@ -35,7 +35,7 @@ medications impression hpi allergies vitals examination prognosis recommendation
 _HEADINGS = frozenset(_HEADING_WORDS.split())
 _HEADING = re.compile(r"(?:\A|(?<=[.\n;] )|(?<=\n))([A-Za-z]{3,16})[ \t]*[:\-\u2013]")
 _FEW_HEADINGS = 3
-_ENDS_SENTENCE = (".", "?", "!", "\u2026", "\u3002", "\uff1f")
+ENDS_SENTENCE = (".", "?", "!", "\u2026", "\u3002", "\uff1f")
 
 
 def speaker_and_text(
@@ -61,7 +61,7 @@ def speaker_and_text(
 
     Examples
     --------
-    >>> rows = [["1", "Ann", "How was it?"], ["2", "Bo", "It went."], ["3", "Ann", "It went."], ["4", "Bo", "Slowly so."]]
+    >>> rows = [["1", "Ann", "How was it?"], ["2", "Bo", "It went."], ["3", "Ann", "Well?"], ["4", "Bo", "Slowly so."]]
     >>> speaker_and_text(["", "", ""], rows, {"text": None, "speaker": None})
     (1, 2)
     """
@@ -89,7 +89,9 @@ def speaker_and_text(
 def _holds_speech(cells: Sequence[str]) -> bool:
     filled = [cell for cell in cells if cell.strip()]
     n_words = sum(len(cell.split()) for cell in filled)
-    return 2 * len(filled) > len(cells) and n_words > _WORDS_A_ROW * len(filled) and 2 * len(set(filled)) > len(filled)
+    are_sentences = 2 * sum(cell.rstrip().endswith(ENDS_SENTENCE) for cell in filled) > len(filled)
+    is_long = n_words > _WORDS_A_ROW * len(filled) or are_sentences
+    return is_long and 2 * len(filled) > len(cells) and 2 * len(set(filled)) > len(filled)
 
 
 def _rank(name: str, cells: Sequence[str], *, alone: bool) -> int:
@@ -128,7 +130,7 @@ def _may_be_name(cell: str) -> bool:
         and len(cell) <= LONGEST_FACT
         and any(map(str.isalpha, cell))
         and not is_sentence(cell)
-        and not cell.endswith(_ENDS_SENTENCE[1:])
+        and not cell.endswith(ENDS_SENTENCE[1:])
     )
 
 
@@ -147,7 +149,7 @@ def names_without_header(rows: Sequence[Sequence[str]]) -> list[str]:
     first = rows[0]
     others = {row[speaker].strip() for row in rows[1:]}
     timed = [at for at in range(len(first)) if at not in found and _holds_clocks([row[at] for row in rows])]
-    if first[speaker].strip() not in others and not first[text].strip().endswith(_ENDS_SENTENCE):
+    if first[speaker].strip() not in others and not first[text].strip().endswith(ENDS_SENTENCE):
         return []
     names = {speaker: "speaker", text: "text", **dict(zip(timed, ("start", "end"), strict=False))}
     return [names.get(at, "") for at in range(len(first))]

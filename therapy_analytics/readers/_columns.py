@@ -15,39 +15,42 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "text", "utterance_text", "vol_text", "utt_text", "turn_text", "utterance", "content", "message",
         "message_text", "message_content", "sentence", "speech", "transcript_text", "spoken_text", "transcript",
         "transcription", "dialogue_text", "dialogue", "dialog", "words", "value", "body", "line", "statement",
-        "verbatim", "äusserung", "äußerung", "aussage", "wortlaut", "gesagtes", "redebeitrag", "nachricht", "texto",
-        "enunciado", "mensaje", "intervención", "intervencion", "mensagem", "fala", "texte", "énoncé", "propos",
-        "paroles", "testo", "enunciato", "battuta", "messaggio", "tekst", "uitspraak", "bericht", "wypowiedź",
-        "treść", "replik", "yttrande", "реплика", "текст", "высказывание", "内容", "文本", "发言", "発話", "발화",
+        "verbatim", "was", "äusserung", "äußerung", "aussage", "wortlaut", "gesagtes", "redebeitrag", "nachricht",
+        "texto", "enunciado", "mensaje", "intervención", "intervencion", "mensagem", "fala", "texte", "énoncé",
+        "propos", "paroles", "testo", "enunciato", "battuta", "messaggio", "tekst", "uitspraak", "bericht",
+        "wypowiedź", "treść", "replik", "yttrande", "реплика", "текст", "высказывание", "内容", "文本", "发言",
+        "発話", "발화",
     ),
     "speaker": (
-        "speaker", "interlocutor", "speaker_role", "speaker_label", "speaker_name", "speaker_id", "role", "sender",
-        "from", "author", "participant", "interlocutor_id", "participant_role", "turn_speaker", "speaker_type",
-        "talker", "who", "party", "sender_name", "user_name", "username", "channel", "name", "type", "sprecher",
-        "sprecherin", "sprecher_in", "sprechende", "person", "wer", "rolle", "hablante", "emisor", "interlocutora",
-        "quién", "quien", "falante", "locuteur", "locutrice", "intervenant", "intervenante", "parlante", "spreker",
-        "mówca", "rozmówca", "kto", "talare", "говорящий", "кто", "说话人", "说话者", "发言人", "話者", "話し手", "화자",
+        "speaker", "interlocutor", "speaker_role", "speaker_label", "speaker_name", "speaker_id", "role",
+        "sender", "from", "author", "participant", "interlocutor_id", "participant_role", "turn_speaker",
+        "speaker_type", "talker", "who", "party", "sender_name", "user_name", "username", "channel", "name",
+        "type", "sprecher", "sprecherin", "sprecher_in", "sprechende", "person", "wer", "rolle", "hablante",
+        "emisor", "interlocutora", "quién", "quien", "falante", "locuteur", "locutrice", "intervenant",
+        "intervenante", "parlante", "spreker", "mówca", "rozmówca", "kto", "talare", "говорящий", "кто", "说话人",
+        "说话者", "发言人", "話者", "화자",
     ),
     "session": (
         "session_id", "session", "conv_id", "conversation_id", "conversation", "transcript_id", "dialog_id",
         "dialogue_id", "interview_id", "call_id", "chat_id", "case_id", "session_number", "session_no",
         "session_num", "session_name", "sessionid", "convo_id", "thread_id", "encounter_id", "visit_id", "visit",
-        "video_title", "video_id", "recording", "recording_id", "transcript_name", "file_name", "filename", "file",
-        "source_file", "document", "doc_id", "sitzung", "sesion", "sesión", "séance", "seduta", "sessão", "sessie",
-        "sesja",
+        "video_title", "video_id", "media_title", "recording", "recording_id", "transcript_name", "file_name",
+        "filename", "file", "source_file", "document", "doc_id", "sitzung", "sesion", "sesión", "séance",
+        "seduta", "sessão", "sessie", "sesja",
     ),
     "start": (
         "start_s", "start", "start_time", "time_start", "starttime", "timestamp", "time", "begin", "begin_time",
         "onset", "start_timestamp", "timestamp_start", "time_in", "tc_in", "in_time", "in", "timecode",
         "time_stamp", "start_sec", "start_seconds", "start_ms", "begin_ms", "start_ts", "begin_s", "ts", "t0",
-        "timestamp_ms", "time_s", "time_ms", "time_sec", "created_at", "sent_at", "posted_at", "date_sent", "datetime",
-        "date_time", "unix_time", "hour", "clock", "epoch", "tmin", "xmin", "beginn", "anfang", "zeit", "uhrzeit", "startzeit", "inicio", "início",
-        "hora", "début", "debut", "heure", "inizio", "ora", "begintijd", "tijd", "czas",
+        "timestamp_ms", "time_s", "time_ms", "time_sec", "created_at", "sent_at", "posted_at", "date_sent",
+        "datetime", "date_time", "unix_time", "hour", "clock", "epoch", "tmin", "xmin", "beginn", "anfang",
+        "zeit", "uhrzeit", "startzeit", "inicio", "início", "hora", "début", "debut", "heure", "inizio", "ora",
+        "begintijd", "tijd", "czas",
     ),
     "end": (
-        "end_s", "end", "end_time", "time_end", "endtime", "stop", "stop_time", "end_timestamp",
-        "timestamp_end", "time_out", "tc_out", "out_time", "out", "end_sec", "end_seconds", "end_ms", "end_ts", "t1",
-        "finish", "tmax", "xmax", "offset", "ende", "endzeit", "fin", "final", "fim", "fine", "einde", "koniec",
+        "end_s", "end", "end_time", "time_end", "endtime", "stop", "stop_time", "end_timestamp", "timestamp_end",
+        "time_out", "tc_out", "out_time", "out", "end_sec", "end_seconds", "end_ms", "end_ts", "t1", "finish",
+        "tmax", "xmax", "offset", "ende", "endzeit", "fin", "fim", "fine", "einde", "koniec",
     ),
     "utterance": (
         "utterance_id", "utt_id", "conv_utt_idx", "utterance_index", "utterance_number", "utterance_no",
@@ -178,7 +181,12 @@ def find_columns(header: Sequence[str], wanted: Mapping[str, str], *, loosely: b
     if loosely:
         _find_by_parts(found, slugs, wanted)
     end = found["end"]
-    if end is not None and found["start"] is None and "offset" in slugs[end].split("_") and not wanted.keys() & {"start", "end"}:
+    if (
+        end is not None
+        and found["start"] is None
+        and "offset" in slugs[end].split("_")
+        and not wanted.keys() & {"start", "end"}
+    ):
         found["start"], found["end"] = end, None  # an offset is an end beside an onset alone
     return found
 

@@ -12,10 +12,11 @@ from itertools import pairwise
 from therapy_analytics.readers import _codes
 from therapy_analytics.readers._base import Layout, RawSession, Row
 from therapy_analytics.readers._codes import Record
-from therapy_analytics.readers._columns import Columns, numbers_utterances, slug, time_unit
+from therapy_analytics.readers._columns import Columns, numbers_utterances, slug
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._times import HALF_DAY, Column, Time, read_column
+from therapy_analytics.readers._table_times import Clock
+from therapy_analytics.readers._times import Time
 from therapy_analytics.session import Role
 
 _SORTED = "The rows were put in the order of their utterance numbers."
@@ -24,9 +25,6 @@ MOST_ROWS = 3_000
 _UNSORTED = "The rows are not in the order of their utterance numbers; they were read as they stand."
 Group = list[Record]
 """The rows of one utterance: several where several people coded it."""
-_SLOWEST = 0.05
-"""Words a second; what is said slower than this in whole numbers was timed in thousandths."""
-_OF_DAY = "Times of day were counted from the first of them."
 
 
 def read(
@@ -103,8 +101,7 @@ class _LongReader:
 
     def __init__(self, header: Sequence[str], columns: Columns, codes: Sequence[tuple[str, int]]) -> None:
         self.columns, self.codes = columns, codes
-        places = {"start": columns.start, "end": columns.end, "duration": columns.duration}
-        self.units = {kind: None if at is None else time_unit(header[at]) for kind, at in places.items()}
+        self.times = Clock(header, columns)
         self.by_utterance = columns.utterance is not None and numbers_utterances(header[columns.utterance])
 
     def rows(self, records: list[Record]) -> tuple[list[Row], list[str], Time]:
@@ -113,13 +110,14 @@ class _LongReader:
         groups, notes = self._ordered(as_written)
         if len(records) > len(groups):
             repeats = counted(len(records) - len(groups), "row")
-            notes.append(f"{repeats} that repeat an utterance for another coder left out.")
-        starts, ends, began, told = self._times(groups)
+            n_words = sum(len(row[1][self.columns.text].split()) for group in groups for row in group[1:])
+            notes.append(f"{repeats} that repeat an utterance for another coder left out ({counted(n_words, 'word')}).")
+        times = self.times.read([group[0][1] for group in groups])
         spoken = [group[0] for group in groups if group[0][1][self.columns.text].strip()]
         unnamed = fill_down([row for row in spoken if self._goes_on(row)], self.columns.speaker)
         if unnamed:
             notes.append(f"{counted(unnamed, 'row')} without a speaker went to the speaker before.")
-        return list(map(self._row, groups, starts, ends)), [*notes, *told], began
+        return list(map(self._row, groups, times.starts, times.ends)), [*notes, *times.told], times.began
 
     def _goes_on(self, row: Record) -> bool:
         """Tell a row that can have a speaker, or that of the row before, from one of nobody's by its own role."""
@@ -140,46 +138,9 @@ class _LongReader:
         return [groups[place] for place in order], [_SORTED]
 
     def _in_time(self, groups: Sequence[Group]) -> bool:
-        known = [time for time in self._times(groups)[0] if time is not None]
+        starts = self.times.read([group[0][1] for group in groups]).starts
+        known = [time for time in starts if time is not None]
         return len(known) > 1 and known[0] < known[-1] and _rises(known)
-
-    def _times(self, groups: Sequence[Group]) -> tuple[Sequence[Time], Sequence[Time], Time, list[str]]:
-        """Return when utterances begin and end, the date of the first, and what to tell."""
-        days = _cells(groups, self.columns.day)
-        days = days if len({day.strip() for day in days} - {""}) > 1 else []
-        start, end = (
-            None if at is None else read_column(_cells(groups, at), self.units[kind] or 1.0, days)
-            for kind, at in (("start", self.columns.start), ("end", self.columns.end))
-        )
-        if start is None:
-            return [None] * len(groups), [None] * len(groups) if end is None else end.starts, None, []
-        if end is not None and end.is_dates != start.is_dates:
-            end = None
-        ends = start.ends if end is None else end.starts
-        if self.columns.duration is not None and not any(time is not None for time in ends):
-            lengths = read_column(_cells(groups, self.columns.duration), self.units["duration"] or 1.0).starts
-            ends = [None if None in (one, more) else one + more for one, more in zip(start.starts, lengths, strict=True)]  # type: ignore[operator]
-        if end is not None and self._in_thousandths(groups, start, end):
-            said = "Whole numbers were taken as thousandths of a second: so many words are not spoken slower."
-            return _times(start.starts, 1e-3), _times(end.starts, 1e-3), None, [said]
-        first = next((time for time in start.starts if time is not None), None)
-        if first is None or not (start.is_dates or start.by_day):
-            return start.starts, ends, None, []
-        if not start.is_dates:
-            began = read_column(_cells(groups, self.columns.start), 1.0, _cells(groups, self.columns.day)).began
-            return _after(first, start.starts), _after(first, ends), began, [_OF_DAY]
-        n_early = sum(time is not None and time < first for time in (*start.starts, *ends))
-        told = [f"{counted(n_early, 'time')} before that of the first row left out."] if n_early else []
-        return _since(first, start.starts), _since(first, ends), start.began, told
-
-    def _in_thousandths(self, groups: Sequence[Group], start: Column, end: Column) -> bool:
-        """Tell whole numbers without a unit that can be no seconds, as some recognisers write them."""
-        if self.units["start"] or self.units["end"] or not (start.whole and end.whole) or start.is_dates:
-            return False
-        both = [(a, b) for a, b in zip(start.starts, end.starts, strict=True) if a is not None and b is not None]
-        n_words = sum(len(group[0][1][self.columns.text].split()) for group in groups)
-        spoken = sum(b - a for a, b in both)
-        return spoken > 0 and n_words < _SLOWEST * spoken
 
     def _row(self, group: Group, start: Time, end: Time) -> Row:
         place, record = group[0]
@@ -194,21 +155,3 @@ def _role(label: str) -> Role | None:
 
 def _rises(numbers: Sequence[float]) -> bool:
     return all(one <= two for one, two in pairwise(numbers))
-
-
-def _cells(groups: Sequence[Group], at: int | None) -> list[str]:
-    return [] if at is None else [group[0][1][at] for group in groups]
-
-
-def _times(times: Sequence[Time], unit: float) -> list[Time]:
-    return [None if time is None else round(time * unit, 6) for time in times]
-
-
-def _since(first: float, times: Sequence[Time]) -> list[Time]:
-    return [None if time is None or time < first else round(time - first, 6) for time in times]
-
-
-def _after(first: float, times: Sequence[Time]) -> list[Time]:
-    """Count times of day from the first; those of the small hours may be of the next day."""
-    since = [None if time is None else round(time - first, 6) for time in times]
-    return [time + 2 * HALF_DAY if time is not None and time < -HALF_DAY else time for time in since]

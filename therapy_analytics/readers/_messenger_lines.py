@@ -111,26 +111,26 @@ def message_at(line: str, place: int) -> Message | None:
 
 
 def with_days(lines: Sequence[str]) -> Sequence[str]:
-    """Put the day before each time of a chat that has days on lines of their own, as headings; these become empty.
+    r"""Put the day before each time of a chat that has days on lines of their own, as headings; these become empty.
 
     Below one day alone, times could be minutes of a recording: there, they have a tab behind them, or say a.m. or p.m.
 
     Examples
     --------
-    >>> with_days(["Tue, 12/03/2024", "14:05\\tAnna\\tHello", "14:06\\tBen\\tHi"])
-    ['', '12/03/2024 14:05\\tAnna\\tHello', '12/03/2024 14:06\\tBen\\tHi']
+    >>> with_days(["Tue, 12/03/2024", "14:05\tAnna\tHello", "14:06\tBen\tHi"])
+    ['', '12/03/2024 14:05\tAnna\tHello', '12/03/2024 14:06\tBen\tHi']
     """
     days = {at: day["date"] for at, line in enumerate(lines) if (day := _day_alone(line))}
     timed = list(filter(None, map(_CLOCK_FIRST.match, lines[:_SAMPLE]))) if days else []
     of_day = len(days) > 1 or all(match["half"] or match["rest"].startswith("\t") for match in timed)
     if len(timed) < _SEVERAL or not of_day or any(int(match["h"]) >= _HOURS for match in timed):
         return lines
-    found, day = list(lines), ""
+    found, today = list(lines), ""
     for at, line in enumerate(lines):
         if at in days:
-            day, found[at] = days[at], ""
-        elif day and (clock := _CLOCK_FIRST.match(line)):
-            found[at] = f"{clock['open']}{day} {clock['time']}{clock['rest']}"
+            today, found[at] = days[at], ""
+        elif today and (clock := _CLOCK_FIRST.match(line)):
+            found[at] = f"{clock['open']}{today} {clock['time']}{clock['rest']}"
     return found
 
 

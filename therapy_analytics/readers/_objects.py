@@ -19,8 +19,8 @@ from therapy_analytics.readers._json_about import about
 from therapy_analytics.readers._metadata import Table as AboutSessions
 from therapy_analytics.readers._metadata import combined, common_names, load_metadata
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._table import Table, cell_text, filled, read_table
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
+from therapy_analytics.readers._table import Table, cell_text, filled, read_table
 from therapy_analytics.session import Role, Session
 
 _FORMS = (

@@ -1,5 +1,4 @@
-"""Chats in a cell as programs keep them: the marks of language models' prompts, lists as Python prints them, lists of
-what two people say by turns."""
+"""Chats in a cell: the marks of language models' prompts, lists as Python prints them, what two people say by turns."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ _MARKS = tuple(
         r"<\|start_header_id\|>[ \t]*(?P<who>\w+)[ \t]*<\|end_header_id\|>\s*",
         r"<start_of_turn>[ \t]*(?P<who>\w+)[ \t]*\n?",
         r"<\|(?P<who>user|assistant|system|human|prompter)\|>:?[ \t]*\n?",
-        r"(?:^|(?<=\s))###[ \t]*(?P<who>human|user|assistant|bot|system|client|therapist|patient|counselor)[ \t]*:[ \t]*",
+        r"(?:^|(?<=\s))###[ \t]*(?P<who>human|user|assistant|bot|system|client|therapist|patient|counselor)[ \t]*:\s*",
     )
 )
 _END = re.compile(r"<\|(?:im_end|eot_id|end|end_of_text|endoftext|begin_of_text)\|>|<end_of_turn>|</?s>|<bos>|<eos>")
@@ -33,13 +32,13 @@ Message = tuple[str, str]
 
 
 def messages_of(cell: str) -> list[Message]:
-    """Return the messages of a cell that is marked as prompts of language models are; none where it is not.
+    r"""Return the messages of a cell that is marked as prompts of language models are; none where it is not.
 
     Examples
     --------
     >>> messages_of("[INST] I am late. [/INST] By much? </s>")
     [('user', 'I am late.'), ('assistant', 'By much?')]
-    >>> messages_of("<|im_start|>user\\nI am late.<|im_end|><|im_start|>assistant\\nBy much?<|im_end|>")
+    >>> messages_of("<|im_start|>user\nI am late.<|im_end|><|im_start|>assistant\nBy much?<|im_end|>")
     [('user', 'I am late.'), ('assistant', 'By much?')]
     """
     if "[INST]" in cell:
@@ -64,11 +63,11 @@ def _instructions(cell: str) -> Iterator[Message]:
 
 
 def said_by_turns(cell: str) -> list[str]:
-    """Return what is said in a cell that lists it, with neither names nor roles, or parts it by marks.
+    r"""Return what is said in a cell that lists it, with neither names nor roles, or parts it by marks.
 
     Examples
     --------
-    >>> said_by_turns("['I am late.', \\"It's early.\\"]"), said_by_turns("Hi. __eou__ Hello. __eou__")
+    >>> said_by_turns("['I am late.', \"It's early.\"]"), said_by_turns("Hi. __eou__ Hello. __eou__")
     (['I am late.', "It's early."], ['Hi.', 'Hello.'])
     """
     text = cell.strip()

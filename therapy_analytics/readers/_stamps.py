@@ -11,7 +11,9 @@ from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._times import HALF_DAY, LATE, seconds
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
-CLOCK = rf"(?:{_FRAMES}|\d{{1,6}}:\d{{1,2}}:\d{{1,2}}|\d{{1,3}}:\d{{2}})(?:[.,]\d+|-\d(?=#))?(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?"
+CLOCK = (
+    rf"(?:{_FRAMES}|\d{{1,6}}:\d{{1,2}}:\d{{1,2}}|\d{{1,3}}:\d{{2}})(?:[.,]\d+|-\d(?=#))?(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?"
+)
 """A clock reading, as part of a pattern."""
 _BARE = r"\d{1,6}(?:\.\d{1,6}[ \t]?s?|[ \t]?s)"
 _ARROW = r"(?:-->|->|\u2192|[-\u2013\u2014])"

@@ -11,7 +11,7 @@ from itertools import pairwise
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers import _long, _wide
-from therapy_analytics.readers._base import RawSession, Source
+from therapy_analytics.readers._base import Layout, RawSession, Source
 from therapy_analytics.readers._by_content import are_clinical_notes, names_without_header, speaker_and_text
 from therapy_analytics.readers._columns import NAMES, Columns, find_beside_times, find_columns, may_be_header, slug
 from therapy_analytics.readers._facts import may_be_fact
@@ -130,26 +130,34 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
     if layout is None and are_clinical_notes(table.header, [record for _, record in table.records]):
         raise source.error(*_NOTES)
     found = find(source, table)
+    sessions: Iterable[RawSession] = ()
+    if found["text"] is None or (found["speaker"] is None and not source.voice):
+        sessions = _wide.read(source, table.header, table.records, found)
+    if not sessions and layout is None:
+        table = _told_apart(source, table, found)
+    if not sessions and found["text"] is not None and found["speaker"] is not None:
+        sessions = _long.read(table.header, table.records, _columns(table, found, layout), layout)
+    return (_named(one, table) for one in sessions)
+
+
+def _told_apart(source: Source, table: Table, found: dict[str, int | None]) -> Table:
+    """Find what no name of a column tells: who speaks, what is said, and where a session ends."""
     if source.voice and found["speaker"] is None and found["text"] is not None:
         found["speaker"] = len(table.header)
         records = [(place, [*record, source.voice]) for place, record in table.records]
         table = replace(table, header=[*table.header, "speaker"], records=records)
-    sessions: Iterable[RawSession] = ()
     if found["text"] is None or found["speaker"] is None:
-        sessions = _wide.read(source, table.header, table.records, found)
-        if not sessions and layout is None:
-            table = _told_by_content(source, table, found)
-    if not sessions and layout is None:
-        table = _with_sessions(table, found)
-    text, speaker = found["text"], found["speaker"]
-    if not sessions and text is not None and speaker is not None:
-        others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
-        others |= _beside_times(table, found)
-        if layout is None and (named := names_beside_roles(table.header, table.records, speaker)) is not None:
-            speaker = named
-        role = _role_column(table, speaker) if layout is None else layout.role
-        sessions = _long.read(table.header, table.records, Columns(text, speaker, role=role, **others), layout)
-    return (_named(one, table) for one in sessions)
+        table = _told_by_content(source, table, found)
+    elif (names := names_beside_roles(table.header, table.records, found["speaker"])) is not None:
+        found["speaker"] = names
+    return _with_sessions(table, found)
+
+
+def _columns(table: Table, found: Mapping[str, int | None], layout: Layout | None) -> Columns:
+    text, speaker = (found[kind] or 0 for kind in ("text", "speaker"))
+    others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}} | _beside_times(table, found)
+    role = _role_column(table, speaker) if layout is None else layout.role
+    return Columns(text, speaker, role=role, **others)
 
 
 def _told_by_content(source: Source, table: Table, found: dict[str, int | None]) -> Table:
@@ -179,7 +187,9 @@ def _with_sessions(table: Table, found: dict[str, int | None]) -> Table:
     slugs = [slug(name) for name in table.header]
     levels = [slugs.index(name) for name in _LEVELS if name in slugs]
     if len(levels) < 2:
-        found["session"] = next((at for at, name in enumerate(slugs) if name in _IDS and _tells_apart(table, at, found)), None)
+        found["session"] = next(
+            (at for at, name in enumerate(slugs) if name in _IDS and _tells_apart(table, at, found)), None
+        )
         return table
     for at in levels:
         _long.fill_down(table.records, at)
@@ -229,7 +239,7 @@ def find(source: Source, table: Table) -> dict[str, int | None]:
     return found
 
 
-def _beside_times(table: Table, found: dict[str, int | None]) -> dict[str, int | None]:
+def _beside_times(table: Table, found: Mapping[str, int | None]) -> dict[str, int | None]:
     """Return the columns that say more of times; a date with a time of day is all that there is to say."""
     beside = {kind: at for kind, at in find_beside_times(table.header).items() if at not in found.values()}
     day = beside.get("day")

@@ -19,7 +19,8 @@ _FRAMES = re.compile(r"(\d{1,3}:\d{1,2}:\d{1,2})[:;]\d{2}")
 _DAYS = re.compile(r"(\d{1,5}) days?,? \+?(\d.*)")
 _NUMBER = r"(\d{1,9}(?:[.,]\d{1,9})?)"
 _UNITS = re.compile(
-    rf"(?:{_NUMBER} ?h(?:ours?|rs?|r)?)? ?(?:{_NUMBER} ?m(?:in(?:utes?|s)?)?)?\.? ?(?:{_NUMBER} ?s(?:ec(?:ond)?s?)?)?\.?",
+    rf"(?:{_NUMBER} ?h(?:ours?|rs?)?)? ?(?:{_NUMBER} ?m(?:in(?:utes?|s)?)?)?\.? ?"
+    rf"(?:{_NUMBER} ?s(?:ec(?:ond)?s?)?)?\.?",
     re.IGNORECASE,
 )
 _HOUR_AND_MINUTE = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?[ \u00a0\u202f]?([AaPp])\.?[Mm]\.?")
@@ -240,6 +241,9 @@ def time_of_day(text: str) -> Time:
     if half is None:
         return seconds(text)
     hour, minute, rest, which = half.groups()
-    return int(hour) % 12 * 3600.0 + int(minute) * 60.0 + float((rest or "0").replace(",", ".")) + HALF_DAY * (
-        which in "pP"
+    return (
+        int(hour) % 12 * 3600.0
+        + int(minute) * 60.0
+        + float((rest or "0").replace(",", "."))
+        + HALF_DAY * (which in "pP")
     )

@@ -62,13 +62,13 @@ def mates(names: Iterable[str]) -> dict[str, tuple[str, tuple[tuple[str, str], .
     ('v1', (('v1_doctor.txt', 'doctor'), ('v1_patient.txt', 'patient')))
     """
     parted = [(name, *found) for name in sorted(names) if (found := _parted(name))]
-    found: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {}
+    talks: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {}
     for _, group in groupby(sorted(parted, key=lambda one: one[1]), key=lambda one: one[1]):
         files = list(group)
         if len(files) > 1 and len({who.casefold() for _, _, _, who in files}) == len(files):
             both = tuple((name, who) for name, _, _, who in files)
-            found |= {name: (talk, both) for name, _, talk, _ in files}
-    return found
+            talks |= {name: (talk, both) for name, _, talk, _ in files}
+    return talks
 
 
 def _parted(name: str) -> tuple[tuple[str, ...], str, str] | None:
@@ -111,7 +111,9 @@ def joined(sources: Sequence[tuple[Source, str]], talk: str) -> RawSession | str
     if (of_day or any(by_date)) and not all(by_date):
         return "their times do not count from the same moment"
     first = min((began for began in by_date if began), default=0.0)
-    rows = [_later(row, (voice.began or first) - first) for voice, rows in zip(voices, spoken, strict=True) for row in rows]
+    rows = [
+        _later(row, (voice.began or first) - first) for voice, rows in zip(voices, spoken, strict=True) for row in rows
+    ]
     rows.sort(key=lambda row: row.start_s or 0.0)
     files = ", ".join(source.path.name for source, _ in sources)
     note = f"{len(sources)} files of one speaker each were joined by their times: {files}."
@@ -152,7 +154,7 @@ def _timed_rows(source: Source) -> list[Row]:
     return list(_of_captions(source.lines)) or list(_of_lines(source.lines))
 
 
-def _of_captions(lines: Sequence[str]) -> Iterator[Row]:
+def _of_captions(lines: list[str]) -> Iterator[Row]:
     begins = [at for at, line in enumerate(lines) if "-->" in line and TIMES.match(line)]
     cues = []
     for at, end in pairwise([*begins, len(lines)]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,7 @@ _USED, _USED_IN_TEXTS = ("session",), ("session", "text")
 _TEXTS = ("cells", "labels")
 """Layouts that have one column of words."""
 _SAMPLE = 50
+_ENDS = frozenset('.?!\u2026"\u201d)')
 
 
 def read(source: Source, header: Sequence[str], records: Sequence[Record], found: Found) -> list[RawSession]:
@@ -94,18 +96,25 @@ def _cells(table: Grid) -> list[RawSession]:
     if at is None:
         return []
     sessions: list[RawSession] = []
-    lost = 0
+    lost = n_words = 0
     for place, record in table.records:
         try:
             inside = list(_inside(record[at], table.source))
         except UnreadableFileError:
             inside = []
         lost += not inside
+        n_words += 0 if inside else len(record[at].split())
         for one in inside:
             rows = [replace(row, place=place) for row in one.rows]
             sessions.append(replace(of_row(table, (place, record), rows, {at}), notes=one.notes))
     where = "this part of the file" if table.is_part else "the file"
-    note = (f"{counted(lost, 'row')} of {where} without labelled turns left out.",) if lost else ()
+    note = (
+        (f"{counted(lost, 'row')} of {where} without labelled turns left out ({counted(n_words, 'word')}).",)
+        if lost
+        else ()
+    )
+    if len({one.name for one in sessions}) < len(sessions):
+        note = (*note, "Several rows name the same session: each row was read as a session of its own.")
     sessions = sessions if len(sessions) > 1 or table.is_part else [replace(one, name="") for one in sessions]
     return [replace(one, notes=(*note, *one.notes)) for one in sessions]
 
@@ -162,11 +171,12 @@ def _lines(cell: str) -> str:
     if "\n" in text.strip() or text.lstrip()[:1] in {"[", "{"}:
         return text
     text = text.replace("\\n", "\n")
-    return text if "\n" in text.strip() else _BEFORE_LABEL.sub(_break, text)
-
-
-def _break(space: re.Match[str]) -> str:
-    return "\n" if role_of_label(space["label"]) else space[0]
+    if "\n" in text.strip():
+        return text
+    often = Counter(space["label"] for space in _BEFORE_LABEL.finditer(text) if text[: space.start()][-1:] in _ENDS)
+    return _BEFORE_LABEL.sub(
+        lambda space: "\n" if role_of_label(space["label"]) or often[space["label"]] > 1 else space[0], text
+    )
 
 
 def _labelled_rows(table: Grid) -> list[RawSession]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -44,11 +44,14 @@ class Grid:
         return self.source.part is not None
 
     def holds_words(self, columns: Sequence[int]) -> bool:
-        """Tell speech from names and numbers: in some cells, more than two words."""
+        """Tell speech from names and numbers: in some cells, more than two words, or a sentence."""
         if self.source.part is not None:
             return not set(self.source.part.layout.columns).isdisjoint(columns)
         cells = [record[at] for _, record in self.records for at in columns if record[at].strip()]
-        spoken = sum(len(cell.split()) > 2 and any(map(str.isalpha, cell)) for cell in cells)
+        spoken = sum(
+            any(map(str.isalpha, cell)) and (len(cell.split()) > 2 or cell.rstrip().endswith((".", "?", "!")))
+            for cell in cells
+        )
         return bool(cells) and 10 * spoken >= len(cells)
 
     def session_name(self, record: Sequence[str]) -> str:
@@ -77,7 +80,7 @@ def alternating(table: Grid) -> list[RawSession]:
 
 
 def _numbered(header: Sequence[str]) -> list[tuple[str, int]]:
-    """Return the numbered columns of talk in the order of the talk, each with its label: two speakers, or known ones."""
+    """Return the numbered columns of talk, in its order, each with its label: of two speakers, or of known ones."""
     columns: list[tuple[int, str, int]] = []
     for at, name in enumerate(header):
         numbers = _NUMBER.findall(name)
@@ -113,13 +116,19 @@ def _role_columns(header: Sequence[str]) -> dict[int, str]:
                 found[at] = role
             elif role == "other" or label in _PEOPLE:
                 found[at] = label
-    return found if {"therapist", "client"} <= set(found.values()) else {}
+    return found if _have_talk(found.values()) else {}
+
+
+def _have_talk(labels: Iterable[str]) -> bool:
+    """Tell columns of people who talk with each other: therapist and client, or one of them and people of a family."""
+    known = set(labels)
+    return len(known) > 1 and bool(known & {"therapist", "client"})
 
 
 def exchanges(table: Grid) -> list[RawSession]:
     """Read ``therapist,client``: one exchange a row, both columns hold words."""
     roles = {at: role for at, role in _role_columns(table.header).items() if table.holds_words([at])}
-    if not {"therapist", "client"} <= set(roles.values()):
+    if not _have_talk(roles.values()):
         return []
     sessions: dict[str, list[Row]] = {}
     for place, record in table.records:

@@ -31,6 +31,7 @@ _END = "end of the table"
 _LEFT_OPEN = f"\n{_END}"
 _SEP = re.compile(r"\A\"?sep=(.)\"?\n", re.IGNORECASE)
 _LONGEST_NAME = 60
+_NO_NAME = frozenset(":.?!")
 _FEWEST = 4
 _RULE = re.compile(r":?-+:?|=+")
 _SUFFIXES = (".csv", ".tsv")
@@ -61,8 +62,16 @@ def sniff(source: Source) -> float:
 def _is_even(rows: list[list[str]]) -> bool:
     """Tell a table from text with delimiters in it: all rows are as wide as a header without labels of speakers."""
     header = rows[0]
-    named = all(len(name) <= _LONGEST_NAME and ": " not in name and not name.rstrip().endswith(":") for name in header)
-    return named and len(header) > 1 and len(rows) > 1 and all(len(row) == len(header) for row in rows[1:-1] or rows)
+    named = all(
+        len(name) <= _LONGEST_NAME and ": " not in name and name.rstrip()[-1:] not in _NO_NAME for name in header
+    )
+    return (
+        named
+        and not any(name.strip().isdecimal() for name in header)
+        and len(header) > 1
+        and len(rows) > 1
+        and all(len(row) == len(header) for row in rows[1:-1] or rows)
+    )
 
 
 def _holds_talk(rows: list[list[str]]) -> bool:
@@ -155,16 +164,17 @@ def _table(header: list[str], rows: Iterable[list[str]], delimiter: str) -> Tabl
     width = len(header)
     words_last = find_columns(header, {})["text"] == width - 1
     records: list[Record] = []
-    too_long = 0
+    too_long = n_words = 0
     for place, record in enumerate(rows, start=1):
         if len(record) != width:
             extra = any(cell.strip() for cell in record[width:])
             too_long += extra
+            n_words += sum(len(cell.split()) for cell in record[width:])
             if extra and words_last:
                 record[width - 1 :] = [delimiter.join(record[width - 1 :])]
             record[:] = record[:width] + [""] * (width - len(record))
         records.append((place, record))
-    what = "are taken as words" if words_last else "were left out"
+    what = "are taken as words" if words_last else f"were left out ({counted(n_words, 'word')})"
     note = f"{counted(too_long, 'row')} of the file with more cells than the header; those {what}."
     if delimiter == "|" and records and _is_rule(records[0][1]):
         del records[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
@@ -73,22 +73,28 @@ def read_messenger_export(source: Source) -> Iterator[RawSession]:
     since = [None if first is None or one is None else (one - first).total_seconds() for one in moments]
     rows = [_row(message, time) for message, time in zip(spoken, since, strict=True)]
     metadata = {} if first is None else {"date": first.date().isoformat()}
-    notes = _notes(len(messages) - len(spoken), before, rows, unclear=unclear)
+    kept = {id(message) for message in spoken}
+    news = [message for message in messages if id(message) not in kept]
+    notes = _notes(news, before, rows, unclear=unclear)
     yield RawSession("", rows, metadata, tuple(notes), began=None if first is None else first.timestamp())
 
 
-def _messages(lines: Sequence[str]) -> tuple[list[Message], int]:
-    """Return the messages, each with the lines that go on with it, and how many lines stand before the first."""
+def _n_words(lines: Iterable[str]) -> str:
+    return counted(sum(len(line.split()) for line in lines), "word")
+
+
+def _messages(lines: Sequence[str]) -> tuple[list[Message], list[str]]:
+    """Return the messages, each with the lines that go on with it, and the lines that stand before the first."""
     messages: list[Message] = []
-    before = 0
+    before: list[str] = []
     for number, line in enumerate(with_days(lines), start=1):
         message = message_at(line, number)
         if message is not None:
             messages.append(message)
         elif messages:
             messages[-1].lines.append(line)
-        else:
-            before += bool(line.strip("\ufeff \t"))
+        elif line.strip("\ufeff \t"):
+            before.append(line)
     return with_names_above(messages), before
 
 
@@ -113,11 +119,12 @@ def _row(message: Message, since: float | None) -> Row:
     return Row(message.name, text.strip("\u200e\u200f \t\n"), message.place, start)
 
 
-def _notes(of_program: int, before: int, rows: Sequence[Row], *, unclear: bool) -> Iterator[str]:
-    if of_program:
-        yield f"{counted(of_program, 'message')} of the program itself (joined, left, encrypted) left out."
+def _notes(news: Sequence[Message], before: Sequence[str], rows: Sequence[Row], *, unclear: bool) -> Iterator[str]:
+    if news:
+        words = _n_words(line for message in news for line in (message.name, *message.lines))
+        yield f"{counted(len(news), 'message')} of the program itself (joined, left, encrypted) left out ({words})."
     if before:
-        yield f"{counted(before, 'line')} before the first message left out."
+        yield f"{counted(len(before), 'line')} before the first message left out ({_n_words(before)})."
     media = sum(_MEDIA_MARK in row.text for row in rows)
     if media:
         yield f"{counted(media, 'message')} with pictures, sound or files that are not in the export."
