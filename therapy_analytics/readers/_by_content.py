@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 from therapy_analytics.readers._codes import CODE_WORDS, NOT_CODES
@@ -102,14 +102,15 @@ def _rank(name: str, cells: Sequence[str], *, alone: bool) -> int:
     """
     said = [cell.strip() for cell in cells if cell.strip()]
     counts = Counter(said)
-    if sum(n > 1 for n in counts.values()) < _FEWEST_SPEAKERS or 2 * len(said) <= len(cells):
-        return 0
-    if len(counts) > min(_MOST_SPEAKERS, max(_FEWEST_SPEAKERS, len(said) / 2)) or not all(map(_may_be_name, counts)):
+    n_again = sum(n > 1 for n in counts.values())
+    if not n_again or 2 * len(said) <= len(cells) or len(counts) > _MOST_SPEAKERS or not all(map(_may_be_name, counts)):
         return 0
     main = {cell: role for cell in counts if (role := role_of_label(cell)) in {"therapist", "client"}}
     if len(set(main.values())) > 1 or any(len(cell) >= _LONGER for cell in main):
         return 3
     in_capitals = all(not cell[:1].islower() for cell in counts)
+    if n_again < _FEWEST_SPEAKERS or 2 * len(counts) > max(2 * _FEWEST_SPEAKERS, len(said)):
+        return 0
     if set(slug(name).split("_")) & _NOT_SPEAKERS or not ((alone and in_capitals) or _takes_turns(said, counts)):
         return 0
     return 1 + in_capitals
@@ -148,7 +149,7 @@ def names_without_header(rows: Sequence[Sequence[str]]) -> list[str]:
     speaker, text = found
     first = rows[0]
     others = {row[speaker].strip() for row in rows[1:]}
-    timed = [at for at in range(len(first)) if at not in found and _holds_clocks([row[at] for row in rows])]
+    timed = columns_of_times(first, rows, found)
     if first[speaker].strip() not in others and not first[text].strip().endswith(ENDS_SENTENCE):
         return []
     names = {speaker: "speaker", text: "text", **dict(zip(timed, ("start", "end"), strict=False))}
@@ -165,12 +166,19 @@ def _two_roles(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
     return speakers[0], text
 
 
+def columns_of_times(header: Sequence[str], rows: Sequence[Sequence[str]], taken: Collection[int | None]) -> list[int]:
+    """Return the columns that hold clock readings which mostly rise, of those that nothing else takes."""
+    columns = enumerate(zip(*rows[:_SAMPLE], strict=True))
+    return [at for at, cells in columns if at not in taken and at < len(header) and _holds_clocks(cells)]
+
+
 def _holds_clocks(cells: Sequence[str]) -> bool:
     filled = [cell for cell in cells if cell.strip()]
-    if not filled or not all(":" in cell for cell in filled):
+    if 2 * len(filled) <= len(cells) or not all(":" in cell for cell in filled):
         return False
-    times = read_column(filled, 1.0).starts
-    return sum(time is not None for time in times) >= _MOSTLY * len(filled)
+    times = [time for time in read_column(filled, 1.0).starts if time is not None]
+    rises = sum(one <= two for one, two in pairwise(times))
+    return len(times) >= _MOSTLY * len(filled) and 2 * rises >= len(times) - 1
 
 
 def are_clinical_notes(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

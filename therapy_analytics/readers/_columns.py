@@ -15,7 +15,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "text", "utterance_text", "vol_text", "utt_text", "turn_text", "utterance", "content", "message",
         "message_text", "message_content", "sentence", "speech", "transcript_text", "spoken_text", "transcript",
         "transcription", "dialogue_text", "dialogue", "dialog", "words", "value", "body", "line", "statement",
-        "verbatim", "was", "äusserung", "äußerung", "aussage", "wortlaut", "gesagtes", "redebeitrag", "nachricht",
+        "verbatim", "said", "was", "äusserung", "äußerung", "aussage", "wortlaut", "gesagtes", "redebeitrag", "nachricht",
         "texto", "enunciado", "mensaje", "intervención", "intervencion", "mensagem", "fala", "texte", "énoncé",
         "propos", "paroles", "testo", "enunciato", "battuta", "messaggio", "tekst", "uitspraak", "bericht",
         "wypowiedź", "treść", "replik", "yttrande", "реплика", "текст", "высказывание", "内容", "文本", "发言",
@@ -39,7 +39,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "seduta", "sessão", "sessie", "sesja",
     ),
     "start": (
-        "start_s", "start", "start_time", "time_start", "starttime", "timestamp", "time", "begin", "begin_time",
+        "start_s", "start", "start_time", "time_start", "starttime", "timestamp", "time", "when", "begin", "begin_time",
         "onset", "start_timestamp", "timestamp_start", "time_in", "tc_in", "in_time", "in", "timecode",
         "time_stamp", "start_sec", "start_seconds", "start_ms", "begin_ms", "start_ts", "begin_s", "ts", "t0",
         "timestamp_ms", "time_s", "time_ms", "time_sec", "created_at", "sent_at", "posted_at", "date_sent",

@@ -12,7 +12,12 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers import _long, _wide
 from therapy_analytics.readers._base import Layout, RawSession, Source
-from therapy_analytics.readers._by_content import are_clinical_notes, names_without_header, speaker_and_text
+from therapy_analytics.readers._by_content import (
+    are_clinical_notes,
+    columns_of_times,
+    names_without_header,
+    speaker_and_text,
+)
 from therapy_analytics.readers._columns import NAMES, Columns, find_beside_times, find_columns, may_be_header, slug
 from therapy_analytics.readers._facts import may_be_fact
 from therapy_analytics.readers._roles import role_of_label
@@ -247,6 +252,10 @@ def _beside_times(table: Table, found: Mapping[str, int | None]) -> dict[str, in
         cells = [record[day] for _, record in table.records if record[day].strip()]
         if any(":" in cell for cell in cells):
             return {**beside, "start": day, "day": None}
+    if found["start"] is None:
+        taken = {*found.values(), *beside.values()}
+        timed = columns_of_times(table.header, [record for _, record in table.records], taken)
+        beside |= dict(zip(("start", "end"), timed[:2], strict=False)) if found["end"] is None else {}
     return beside
 
 

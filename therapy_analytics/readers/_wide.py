@@ -37,6 +37,7 @@ _USED, _USED_IN_TEXTS = ("session",), ("session", "text")
 _TEXTS = ("cells", "labels")
 """Layouts that have one column of words."""
 _SAMPLE = 50
+_FIRST_LABEL = re.compile(r"\s*(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s")
 _ENDS = frozenset('.?!\u2026"\u201d)')
 
 
@@ -173,7 +174,8 @@ def _lines(cell: str) -> str:
     text = text.replace("\\n", "\n")
     if "\n" in text.strip():
         return text
-    often = Counter(space["label"] for space in _BEFORE_LABEL.finditer(text) if text[: space.start()][-1:] in _ENDS)
+    often = Counter(space["label"] for space in _BEFORE_LABEL.finditer(text) if text[space.start() - 1] in _ENDS)
+    often.update(first["label"] for first in [_FIRST_LABEL.match(text)] if first)
     return _BEFORE_LABEL.sub(
         lambda space: "\n" if role_of_label(space["label"]) or often[space["label"]] > 1 else space[0], text
     )
