@@ -135,15 +135,16 @@ def _may_be_name(cell: str) -> bool:
     )
 
 
-def names_without_header(rows: Sequence[Sequence[str]]) -> list[str]:
+def names_without_header(rows: Sequence[Sequence[str]], known: Mapping[str, int | None]) -> list[str]:
     """Return names for the columns of a table that begins with its first turn; empty where it has a header.
 
-    It has none where the first row names a speaker who comes again, or holds a sentence or a time where others do.
+    It has none where the first row names a speaker who comes again, or holds a sentence where others do. Columns that
+    the user gives are taken as they are.
     """
     if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return []
     unnamed = [""] * len(rows[0])
-    found = speaker_and_text(unnamed, rows, {}) or speaker_and_text(unnamed, rows[1:], {}) or _two_roles(rows)
+    found = speaker_and_text(unnamed, rows, known) or speaker_and_text(unnamed, rows[1:], known) or _two_roles(rows)
     if found is None:
         return []
     speaker, text = found

@@ -15,7 +15,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "text", "utterance_text", "vol_text", "utt_text", "turn_text", "utterance", "content", "message",
         "message_text", "message_content", "sentence", "speech", "transcript_text", "spoken_text", "transcript",
         "transcription", "dialogue_text", "dialogue", "dialog", "words", "value", "body", "line", "statement",
-        "verbatim", "said", "was", "äusserung", "äußerung", "aussage", "wortlaut", "gesagtes", "redebeitrag", "nachricht",
+        "verbatim", "said", "was", "äusserung", "äußerung", "aussage", "wortlaut", "redebeitrag", "nachricht",
         "texto", "enunciado", "mensaje", "intervención", "intervencion", "mensagem", "fala", "texte", "énoncé",
         "propos", "paroles", "testo", "enunciato", "battuta", "messaggio", "tekst", "uitspraak", "bericht",
         "wypowiedź", "treść", "replik", "yttrande", "реплика", "текст", "высказывание", "内容", "文本", "发言",

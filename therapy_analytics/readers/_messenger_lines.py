@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
 
+_FROM, _SENT = "From:", "Sent:"
+_HEAD_LINE = re.compile(r"[A-Z][A-Za-z-]{1,20}: ?\S")
+_LONGEST_HEAD = 8
 _SAMPLE = 500
 _HOURS = 24
 _SEVERAL = 2
@@ -108,6 +111,27 @@ def message_at(line: str, place: int) -> Message | None:
     part = match.groupdict()
     name = " ".join((part["name"] or part.get("nick") or part.get("cell") or "").strip("~ \u202f\u00a0").split())
     return Message(place, _written(part), name, [(part["words"] or "").strip()])
+
+
+def with_heads(lines: Sequence[str]) -> Sequence[str]:
+    r"""Put the head of each message of a chat that is written as mail (From:, Sent:) on one line; the rest is empty.
+
+    Examples
+    --------
+    >>> with_heads(["From: Anna", "Type: incoming", "Sent: Mon, 04 Mar 2024 14:01:00 +0100", "", "Hello", "Again"])
+    ['[04 Mar 2024 14:01:00] Anna:', '', '', '', 'Hello', 'Again']
+    """
+    if not any(line.startswith(_SENT) for line in lines):
+        return lines
+    found = list(lines)
+    for at, line in enumerate(lines):
+        end = next((place for place in range(at, min(at + _LONGEST_HEAD, len(lines))) if not lines[place].strip()), at)
+        sent = next((one for one in lines[at:end] if one.startswith(_SENT)), "")
+        when = _STAMP_ALONE.search(sent)
+        if line.startswith(_FROM) and when and all(_HEAD_LINE.match(one) for one in lines[at:end]):
+            found[at] = f"[{when[0]}] {line.removeprefix(_FROM).strip().replace(':', ' ')}:"
+            found[at + 1 : end] = [""] * (end - at - 1)
+    return found
 
 
 def with_days(lines: Sequence[str]) -> Sequence[str]:

@@ -102,9 +102,20 @@ def names_a_transcript(header: Sequence[str]) -> bool:
     return (known["text"] is not None and known["speaker"] is not None) or _wide.names_talk(header)
 
 
-def header_without(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return names for the columns of a table that begins with its first turn; empty where it has a header."""
-    return [] if not rows or names_a_transcript(rows[0]) else names_without_header(rows)
+def header_without(rows: Sequence[Sequence[str]], wanted: Mapping[str, str] | None = None) -> list[str]:
+    """Return names for the columns of a table that begins with its first turn; empty where it has a header.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        The first rows.
+    wanted : mapping of str to str
+        What the user calls the columns: here their numbers count.
+    """
+    if not rows or names_a_transcript(rows[0]):
+        return []
+    known = find_columns([""] * len(rows[0]), wanted or {})
+    return names_without_header(rows, {kind: at for kind, at in known.items() if kind in (wanted or {})})
 
 
 def filled(header: Sequence[str], records: Sequence[Record]) -> list[Record]:
@@ -160,7 +171,8 @@ def _told_apart(source: Source, table: Table, found: dict[str, int | None]) -> T
 
 def _columns(table: Table, found: Mapping[str, int | None], layout: Layout | None) -> Columns:
     text, speaker = (found[kind] or 0 for kind in ("text", "speaker"))
-    others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}} | _beside_times(table, found)
+    others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
+    others |= beside_times(table, found) if layout is None else find_beside_times(table.header)
     role = _role_column(table, speaker) if layout is None else layout.role
     return Columns(text, speaker, role=role, **others)
 
@@ -244,7 +256,7 @@ def find(source: Source, table: Table) -> dict[str, int | None]:
     return found
 
 
-def _beside_times(table: Table, found: Mapping[str, int | None]) -> dict[str, int | None]:
+def beside_times(table: Table, found: Mapping[str, int | None]) -> dict[str, int | None]:
     """Return the columns that say more of times; a date with a time of day is all that there is to say."""
     beside = {kind: at for kind, at in find_beside_times(table.header).items() if at not in found.values()}
     day = beside.get("day")

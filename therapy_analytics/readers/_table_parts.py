@@ -17,7 +17,7 @@ from therapy_analytics.readers._by_content import are_clinical_notes
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._facts import may_be_fact, names_fact
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._table import Record, Table, find, may_hold_roles, names_beside_roles
+from therapy_analytics.readers._table import Record, Table, beside_times, find, may_hold_roles, names_beside_roles
 from therapy_analytics.readers._wide import layout_of
 from therapy_analytics.readers._wide_rows import Grid
 
@@ -58,8 +58,10 @@ class Large:
 
 def parts_of(source: Source, table: Large) -> list[Part]:
     """Return the parts of a table; none where its sessions cannot be told apart, or are not together."""
-    found = find(source, Table(table.header, table.some))
-    if are_clinical_notes(table.header, [record for _, record in table.some]):
+    some = Table(table.header, table.some)
+    found = find(source, some)
+    by_content = found["start"] is None and beside_times(some, found).get("start") is not None
+    if by_content or are_clinical_notes(table.header, [record for _, record in table.some]):
         return []
     if found["text"] is not None and found["speaker"] is not None:
         return _of_utterances(source, table, found)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from therapy_analytics.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._by_content import speaker_and_text
-from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header, slug
+from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
@@ -46,8 +46,7 @@ def sniff(source: Source) -> float:
     if not any(map(may_be_header, rows)):
         return 0.6 if by_suffix else 0.0
     header = rows[0]
-    wanted = {slug(name) for name in source.options.columns.values()}
-    if wanted and wanted <= {slug(name) for name in header}:
+    if source.options.columns and any(_has_columns(row, source.options.columns) for row in rows):
         return 0.97
     known = find_columns(header, {}, loosely=False)
     if known.get("text") is not None and known.get("speaker") is not None:
@@ -57,6 +56,12 @@ def sniff(source: Source) -> float:
     if _holds_sessions(source, rows) or (_is_even(rows) and (by_suffix or _holds_talk(rows))):
         return 0.8
     return 0.6 if by_suffix else 0.0
+
+
+def _has_columns(row: list[str], wanted: Mapping[str, str]) -> bool:
+    """Tell whether a row names all columns of the user; numbers alone fit any row that is wide enough for a table."""
+    found = find_columns(row, wanted) if len(row) > 1 else {}
+    return bool(found) and all(found[kind] is not None for kind in wanted)
 
 
 def _is_even(rows: list[list[str]]) -> bool:
@@ -86,7 +91,7 @@ def _holds_talk(rows: list[list[str]]) -> bool:
 def read_delimited(source: Source) -> Iterator[RawSession]:
     """CSV or TSV with a row an utterance, an exchange or a session; columns are found by their names."""
     delimiter, first = _top(source)
-    header = header_without(first)
+    header = header_without(first, source.options.columns)
     above = 0 if header else header_place(first)
     records: Iterator[list[str]] = islice(_records(source, delimiter), above, None)
     header = header or next(records, [])

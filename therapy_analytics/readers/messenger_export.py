@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
-from therapy_analytics.readers._messenger_lines import Message, dates, message_at, with_days, with_names_above
+from therapy_analytics.readers._messenger_lines import (
+    Message,
+    dates,
+    message_at,
+    with_days,
+    with_heads,
+    with_names_above,
+)
 from therapy_analytics.readers._notes import counted
 
 _MEDIA_MARK = "[media omitted]"
@@ -47,7 +53,7 @@ _MOST_LINES = 3000
 
 def sniff(source: Source) -> float:
     """Be sure where many lines, or the first, begin with a date, a time and a name."""
-    lines = [line for line in islice(source.head.split("\n"), _MOST_LINES) if line.strip("\ufeff \t")]
+    lines = [line for line in with_heads(source.head.split("\n")[:_MOST_LINES]) if line.strip("\ufeff \t")]
     if not lines:
         return 0.0
     found, before = _messages(lines)
@@ -87,7 +93,7 @@ def _messages(lines: Sequence[str]) -> tuple[list[Message], list[str]]:
     """Return the messages, each with the lines that go on with it, and the lines that stand before the first."""
     messages: list[Message] = []
     before: list[str] = []
-    for number, line in enumerate(with_days(lines), start=1):
+    for number, line in enumerate(with_days(with_heads(lines)), start=1):
         message = message_at(line, number)
         if message is not None:
             messages.append(message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,7 @@ def read_workbook(source: Source) -> Iterator[RawSession]:
     n_words = 0
     for title, rows in _sheets(source):
         try:
-            sessions.append((title, list(read_table(source, _table(rows)))))
+            sessions.append((title, list(read_table(source, _table(rows, source.options.columns)))))
         except UnreadableFileError as problem:
             problems.append(problem)
             n_words += sum(len(cell.split()) for _, row in rows for cell in row)
@@ -128,12 +128,12 @@ def _cell(value: object) -> str:
     return "" if text in _ERRORS else text
 
 
-def _table(rows: list[Record]) -> Table:
+def _table(rows: list[Record], wanted: Mapping[str, str]) -> Table:
     """Make the rows as wide as the widest; the header may stand below a title."""
     width = max(at for _, row in rows for at, cell in enumerate(row, start=1) if cell.strip())
     square = [(number, row[:width] + [""] * (width - len(row))) for number, row in rows]
     first = [row for _, row in square[:HEADER_WITHIN]]
-    header = header_without(first)
+    header = header_without(first, wanted)
     if header:
         return Table(header, square)
     at = header_place(first)
