@@ -38,6 +38,7 @@ _TEXTS = ("cells", "labels")
 """Layouts that have one column of words."""
 _SAMPLE = 50
 _FIRST_LABEL = re.compile(r"\s*(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s")
+_DIALOGUE = re.compile(r"dialog|conversation|chat|turns|utterances|exchange|gespr\u00e4ch", re.IGNORECASE)
 _ENDS = frozenset('.?!\u2026"\u201d)')
 
 
@@ -96,11 +97,12 @@ def _cells(table: Grid) -> list[RawSession]:
     at = _column(table)
     if at is None:
         return []
+    by_lines = _DIALOGUE.search(table.header[at]) is not None
     sessions: list[RawSession] = []
     lost = n_words = 0
     for place, record in table.records:
         try:
-            inside = list(_inside(record[at], table.source))
+            inside = list(_inside(record[at], table.source, by_lines=by_lines))
         except UnreadableFileError:
             inside = []
         lost += not inside
@@ -127,23 +129,27 @@ def column_of_sessions(
     for at in range(len(header)) if only is None else [only]:
         cells = [record[at] for _, record in records[:_SAMPLE] if record[at].strip()]
         if cells and mean(map(len, cells)) > LONGEST_FACT:
-            read = sum(_is_session(cell, source) for cell in cells)
+            by_lines = _DIALOGUE.search(header[at]) is not None
+            read = sum(_is_session(cell, source, by_lines=by_lines) for cell in cells)
             if read >= _ENOUGH * len(cells):
                 return at
     return None
 
 
-def _inside(cell: str, source: Source) -> Iterator[RawSession]:
+def _inside(cell: str, source: Source, *, by_lines: bool) -> Iterator[RawSession]:
+    """Yield what a cell holds, in whatever form; lines without labels take turns, if the column is named for it."""
     if messages := messages_of(cell):
         yield RawSession("", [Row(who, words, place) for place, (who, words) in enumerate(messages, start=1)])
         return
-    if len(said := said_by_turns(cell)) > 1 and not _is_labelled(said):
-        rows = [Row(f"Speaker {at % 2 + 1}", words, at + 1) for at, words in enumerate(said)]
-        yield RawSession("", rows, notes=(BY_TURNS,))
-        return
+    said = said_by_turns(cell)
+    by_turns = len(said) > 1 and not _is_labelled(said)
     text = "\n".join(said) or _lines(as_json(cell))
-    reader = _reader_of(text, source)
-    if reader is not None:
+    reader = None if by_turns else _reader_of(text, source)
+    if reader is None:
+        said = said if by_turns or not by_lines else [line.strip() for line in text.split("\n") if line.strip()]
+        rows = [Row(f"Speaker {at % 2 + 1}", words, at + 1) for at, words in enumerate(said)]
+        yield from [RawSession("", rows, notes=(BY_TURNS,))] if len(rows) > 1 else []
+    else:
         yield from reader.read(Source(source.path, text, source.options, text.encode("utf-8", "replace")))
 
 
@@ -151,11 +157,12 @@ def _is_labelled(said: Sequence[str]) -> bool:
     return 2 * sum(":" in one[:LONGEST_FACT] for one in said) > len(said)
 
 
-def _is_session(cell: str, source: Source) -> bool:
+def _is_session(cell: str, source: Source, *, by_lines: bool) -> bool:
     """Tell a cell that holds a session, at a glance."""
     if messages_of(cell) or len(said_by_turns(cell)) > 1:
         return True
-    return _reader_of(_lines(as_json(cell)), source) is not None
+    text = _lines(as_json(cell))
+    return (by_lines and "\n" in text.strip()) or _reader_of(text, source) is not None
 
 
 def _reader_of(text: str, source: Source) -> Reader | None:

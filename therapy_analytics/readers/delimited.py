@@ -53,7 +53,9 @@ def sniff(source: Source) -> float:
         return 0.9
     if may_be_header(header) and names_talk(header) and all(len(row) == len(header) for row in rows[1:4]):
         return 0.85
-    if _holds_sessions(source, rows) or (_is_even(rows) and (by_suffix or _holds_talk(rows))):
+    if _holds_sessions(source, rows) or (
+        _is_even(rows) and ((by_suffix and _names_columns(header)) or _holds_talk(rows))
+    ):
         return 0.8
     return 0.6 if by_suffix else 0.0
 
@@ -65,18 +67,15 @@ def _has_columns(row: list[str], wanted: Mapping[str, str]) -> bool:
 
 
 def _is_even(rows: list[list[str]]) -> bool:
-    """Tell a table from text with delimiters in it: all rows are as wide as a header without labels of speakers."""
-    header = rows[0]
-    named = all(
-        len(name) <= _LONGEST_NAME and ": " not in name and name.rstrip()[-1:] not in _NO_NAME for name in header
-    )
-    return (
-        named
-        and not any(name.strip().isdecimal() for name in header)
-        and len(header) > 1
-        and len(rows) > 1
-        and all(len(row) == len(header) for row in rows[1:-1] or rows)
-    )
+    """Tell a table from text with delimiters in it: all rows are as wide as the first, of which the last may be cut."""
+    width = len(rows[0])
+    return width > 1 and len(rows) > 1 and all(len(row) == width for row in rows[1:-1] or rows)
+
+
+def _names_columns(header: list[str]) -> bool:
+    """Tell names of columns from the first line of a talk: no labels of speakers, no sentences, no numbers."""
+    short = all(len(name) <= _LONGEST_NAME and ": " not in name for name in header)
+    return short and not any(name.strip().isdecimal() or name.rstrip()[-1:] in _NO_NAME for name in header)
 
 
 def _holds_talk(rows: list[list[str]]) -> bool:
@@ -125,16 +124,22 @@ def _first_rows(top: str, delimiter: str) -> list[list[str]]:
     return list(islice(filter(None, rows), HEADER_WITHIN))
 
 
-def _worth(rows: list[list[str]]) -> tuple[int, int]:
+def _worth(rows: list[list[str]]) -> tuple[int, bool, int]:
+    """Return how well a delimiter splits rows: into known columns, into as many cells each, into many."""
     header = rows[header_place(rows)] if rows else []
     if not may_be_header(header):
-        return 0, len(header)
-    return sum(at is not None for at in find_columns(header, {}, loosely=False).values()), len(header)
+        return 0, False, len(header)
+    known = sum(at is not None for at in find_columns(header, {}, loosely=False).values())
+    return known, len(header) > 1 and all(len(row) == len(header) for row in rows[1:-1]), len(header)
 
 
 def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
     """Yield the rows; a line put after the last one shows whether a quotation is left open."""
-    rows = csv.reader(_lines(_plain(source.text).rstrip("\n")), delimiter=delimiter)
+    text = _plain(source.text).rstrip("\n")
+    if delimiter == "\t" and '"' in text and (lines := _of_one_line_each(text)):
+        yield from lines
+        return
+    rows = csv.reader(_lines(text), delimiter=delimiter)
     begin = 1
     for record in rows:
         if record == [_END]:
@@ -149,6 +154,19 @@ def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
         "Close it, or save the table again as CSV (UTF-8)",
         line=begin,
     )
+
+
+def _of_one_line_each(text: str) -> list[list[str]]:
+    """Return the rows of a table with tabs, if each stands on one line: there, a quotation mark may be a word's."""
+    rows = [line.split("\t") for line in text.split("\n") if line.strip()]
+    if any(len(row) != len(rows[0]) for row in rows):
+        return []
+    return [[_unquoted(cell) for cell in row] for row in rows]
+
+
+def _unquoted(cell: str) -> str:
+    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"') if quoted else cell
 
 
 def _lines(text: str) -> Iterator[str]:
