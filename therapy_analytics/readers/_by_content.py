@@ -130,6 +130,7 @@ def _may_be_name(cell: str) -> bool:
         len(words) <= _LONGEST_NAME
         and len(cell) <= LONGEST_FACT
         and any(map(str.isalpha, cell))
+        and ":" not in cell[:-1]
         and not is_sentence(cell)
         and not cell.endswith(ENDS_SENTENCE[1:])
     )

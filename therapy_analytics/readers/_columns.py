@@ -25,8 +25,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "speaker", "interlocutor", "speaker_role", "speaker_label", "speaker_name", "speaker_id", "role",
         "sender", "from", "author", "participant", "interlocutor_id", "participant_role", "turn_speaker",
         "speaker_type", "talker", "spk", "who", "party", "sender_name", "user_name", "username", "channel", "name",
-        "type", "sprecher", "sprecherin", "sprecher_in", "sprechende", "person", "wer", "rolle", "hablante",
-        "emisor", "interlocutora", "quién", "quien", "falante", "locuteur", "locutrice", "intervenant",
+        "type", "sprecher", "sprecherin", "sprecher_in", "absender", "person", "wer", "rolle", "hablante",
+        "emisor", "remitente", "interlocutora", "quién", "quien", "falante", "locuteur", "locutrice", "intervenant",
         "intervenante", "parlante", "spreker", "mówca", "rozmówca", "kto", "talare", "говорящий", "кто", "说话人",
         "说话者", "发言人", "話者", "화자",
     ),
@@ -102,7 +102,7 @@ _UNITS: Mapping[str, float] = {
     **dict.fromkeys(("us", "usec", "micros", "microsecond", "microseconds"), 1e-6),
     **dict.fromkeys(("ns", "nanos", "nanosecond", "nanoseconds"), 1e-9),
     **dict.fromkeys(("tick", "ticks"), 1e-7),
-    **dict.fromkeys(("minute", "minutes", "mins"), 60.0),
+    **dict.fromkeys(("min", "minute", "minutes", "mins"), 60.0),
 }
 MOST_COLUMNS = 2_000
 _LONGEST_NAME = 100

@@ -86,12 +86,16 @@ def cell_text(value: object) -> str:
 
 
 def header_place(rows: Sequence[Sequence[str]]) -> int:
-    """Return which of the first rows of a file is the header: the one that names columns of a transcript."""
-    filled = [at for at, row in enumerate(rows) if any(map(str.strip, row))]
-    for at in filled:
+    """Return which of the first rows of a file is the header.
+
+    It is the one that names columns of a transcript; else the first that is no title above the others, in a cell.
+    """
+    n_filled = {at: n for at, row in enumerate(rows) if (n := sum(map(bool, map(str.strip, row))))}
+    for at in n_filled:
         if names_a_transcript(rows[at]):
             return at
-    return filled[0] if filled else 0
+    most = max(n_filled.values(), default=0)
+    return next((at for at, n in n_filled.items() if 2 * n > most), 0)
 
 
 def names_a_transcript(header: Sequence[str]) -> bool:

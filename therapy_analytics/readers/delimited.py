@@ -41,29 +41,35 @@ _OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
 
 def sniff(source: Source) -> float:
     """Be sure of a first line that names columns of words and of speakers, or those of the user; else of even rows."""
-    _, rows = _top(source)
+    delimiter, rows = _top(source)
     by_suffix = source.path.suffix.lower() in _SUFFIXES
     if not any(map(may_be_header, rows)):
         return 0.6 if by_suffix else 0.0
     header = rows[0]
-    if source.options.columns and any(_has_columns(row, source.options.columns) for row in rows):
+    if _has_columns(rows, source.options.columns):
         return 0.97
     known = find_columns(header, {}, loosely=False)
     if known.get("text") is not None and known.get("speaker") is not None:
         return 0.9
     if may_be_header(header) and names_talk(header) and all(len(row) == len(header) for row in rows[1:4]):
         return 0.85
-    if _holds_sessions(source, rows) or (
-        _is_even(rows) and ((by_suffix and _names_columns(header)) or _holds_talk(rows))
+    even = _is_even(rows)
+    by_content = even and (by_suffix or delimiter != ",")  # most texts have commas
+    if (
+        _holds_sessions(source, rows)
+        or (even and by_suffix and _names_columns(header))
+        or (by_content and _holds_talk(rows))
     ):
         return 0.8
     return 0.6 if by_suffix else 0.0
 
 
-def _has_columns(row: list[str], wanted: Mapping[str, str]) -> bool:
-    """Tell whether a row names all columns of the user; numbers alone fit any row that is wide enough for a table."""
-    found = find_columns(row, wanted) if len(row) > 1 else {}
-    return bool(found) and all(found[kind] is not None for kind in wanted)
+def _has_columns(rows: list[list[str]], wanted: Mapping[str, str]) -> bool:
+    """Tell whether a row names all columns of the user; numbers would fit any text, and need rows of one width."""
+    if not wanted or (all(name.isdecimal() for name in wanted.values()) and not _is_even(rows)):
+        return False
+    found = [find_columns(row, wanted) for row in rows if len(row) > 1]
+    return any(all(row[kind] is not None for kind in wanted) for row in found)
 
 
 def _is_even(rows: list[list[str]]) -> bool:
