@@ -193,7 +193,8 @@ def _told_by_content(source: Source, table: Table, found: dict[str, int | None])
     if both is None:
         raise _no_layout(source, found, len(table.header))
     found["speaker"], found["text"] = both
-    names = [printable(table.header[at].strip()) or f"column {at + 1}" for at in both]
+    known = {at: printable(table.header[at].strip()) for at in both if may_be_fact(table.header[at])}
+    names = [known.get(at) or f"column {at + 1}" for at in both]  # a header may be what somebody said
     note = (
         f"Which columns are which was told by what they hold: {names[0]} says who speaks, {names[1]} what is said. "
         "If that is wrong, name them: --columns speaker=NAME,text=NAME."
