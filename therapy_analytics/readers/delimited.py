@@ -53,15 +53,27 @@ def sniff(source: Source) -> float:
         return 0.9
     if may_be_header(header) and names_talk(header) and all(len(row) == len(header) for row in rows[1:4]):
         return 0.85
-    even = _is_even(rows)
+    return max(0.6 * by_suffix, _by_shape(source, rows, delimiter, by_suffix=by_suffix))
+
+
+def _by_shape(source: Source, rows: list[list[str]], delimiter: str, *, by_suffix: bool) -> float:
+    """Tell a table whose columns have names of their own by its rows, and by what they hold."""
+    if not by_suffix and _breaks_off(source.head, delimiter):
+        return 0.0
+    named, even = _names_columns(rows[0]), _is_even(rows)
     by_content = even and (by_suffix or delimiter != ",")  # most texts have commas
-    if (
-        _holds_sessions(source, rows)
-        or (even and by_suffix and _names_columns(header))
+    sure = (
+        (named and _holds_sessions(source, rows))
+        or (even and by_suffix and named)
         or (by_content and _holds_talk(rows))
-    ):
-        return 0.8
-    return 0.6 if by_suffix else 0.0
+    )
+    return 0.8 * sure
+
+
+def _breaks_off(head: str, delimiter: str) -> bool:
+    """Tell a short text in which a quotation mark is never closed: it is one of the words, and this is no table."""
+    *_, last = csv.reader(io.StringIO(f"{head.rstrip()}{_LEFT_OPEN}", newline=""), delimiter=delimiter)
+    return len(head) < _TOP and last != [_END]
 
 
 def _has_columns(rows: list[list[str]], wanted: Mapping[str, str]) -> bool:
