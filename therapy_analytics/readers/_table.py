@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -168,8 +168,9 @@ def _told_apart(source: Source, table: Table, found: dict[str, int | None]) -> T
         table = replace(table, header=[*table.header, "speaker"], records=records)
     if found["text"] is None or found["speaker"] is None:
         table = _told_by_content(source, table, found)
-    elif (names := names_beside_roles(table.header, table.records, found["speaker"])) is not None:
-        found["speaker"] = names
+    elif "speaker" not in source.options.columns:
+        names = names_beside_roles(table.header, table.records, found["speaker"], found["session"])
+        found["speaker"] = found["speaker"] if names is None else names
     return _with_sessions(table, found)
 
 
@@ -305,17 +306,28 @@ def _role_column(table: Table, speaker: int) -> int | None:
     return None
 
 
-def names_beside_roles(header: Sequence[str], records: Sequence[Record], speaker: int) -> int | None:
-    """Return the column of names beside that of roles, where several people of one role speak."""
+def names_beside_roles(
+    header: Sequence[str], records: Sequence[Record], speaker: int, session: int | None
+) -> int | None:
+    """Return the column of names beside that of roles, where several people of one role speak in a session."""
     slugs = [slug(name) for name in header]
     if slugs[speaker] not in _ROLES or not all(role_of_label(record[speaker]) for _, record in records):
         return None
     for at in (slugs.index(name) for name in _NAMES if name in slugs):
-        pairs = {(record[at].strip().casefold(), record[speaker].strip().casefold()) for _, record in records}
-        names, roles = ({pair[place] for pair in pairs} for place in (0, 1))
-        if at != speaker and len(roles) < len(names) == len(pairs) <= _MOST_NAMES and "" not in names:
+        told: dict[str, set[tuple[str, str]]] = {}
+        for _, record in records:
+            pair = record[at].strip().casefold(), record[speaker].strip().casefold()
+            told.setdefault("" if session is None else record[session].strip(), set()).add(pair)
+        people = [[{pair[place] for pair in pairs} for place in (0, 1)] for pairs in told.values()]
+        one_role_each = all(len(names) == len(pairs) for (names, _), pairs in zip(people, told.values(), strict=True))
+        several = any(len(names) > len(roles) for names, roles in people)
+        if at != speaker and one_role_each and several and all(_are_names(names) for names, _ in people):
             return at
     return None
+
+
+def _are_names(names: Collection[str]) -> bool:
+    return "" not in names and len(names) <= _MOST_NAMES
 
 
 def may_hold_roles(header: Sequence[str], speaker: int) -> list[int]:

@@ -85,7 +85,7 @@ def _of_utterances(source: Source, table: Large, found: Mapping[str, int | None]
     by_user = "speaker" in source.options.columns
     if speaker is None or session is None or (slug(table.header[speaker]) == "type" and not by_user):
         return []
-    if names_beside_roles(table.header, table.some, speaker) is not None:
+    if names_beside_roles(table.header, table.some, speaker, session) is not None:
         return []  # whether several people have one role is seen in all rows alone
     used = {at for at in found.values() if at is not None}
     tried = (

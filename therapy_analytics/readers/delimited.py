@@ -46,7 +46,7 @@ def sniff(source: Source) -> float:
     if not any(map(may_be_header, rows)):
         return 0.6 if by_suffix else 0.0
     header = rows[0]
-    if _has_columns(rows, source.options.columns):
+    if _has_columns(rows, source.options.columns, by_number=by_suffix or delimiter != ","):
         return 0.97
     known = find_columns(header, {}, loosely=False)
     if known.get("text") is not None and known.get("speaker") is not None:
@@ -76,9 +76,10 @@ def _breaks_off(head: str, delimiter: str) -> bool:
     return len(head) < _TOP and last != [_END]
 
 
-def _has_columns(rows: list[list[str]], wanted: Mapping[str, str]) -> bool:
+def _has_columns(rows: list[list[str]], wanted: Mapping[str, str], *, by_number: bool) -> bool:
     """Tell whether a row names all columns of the user; numbers would fit any text, and need rows of one width."""
-    if not wanted or (all(name.isdecimal() for name in wanted.values()) and not _is_even(rows)):
+    numbers = all(name.isdecimal() for name in wanted.values())
+    if not wanted or (numbers and not (by_number and _is_even(rows))):
         return False
     found = [find_columns(row, wanted) for row in rows if len(row) > 1]
     return any(all(row[kind] is not None for kind in wanted) for row in found)
