@@ -106,6 +106,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             "metadata": shown(options.metadata) if options.metadata else None,
             "pattern": options.pattern,
             "keep": list(options.keep),
+            "split_by": options.split_by,
             "quotes": settings.quotes,
             "seed": settings.seed,
             "extras": sorted(settings.extras),

@@ -61,7 +61,7 @@ def test_cells_beyond_the_header_are_words_where_the_words_stand_last(session: S
 def test_cells_beyond_the_header_are_left_out_and_counted_elsewhere(session: SessionOf) -> None:
     one = session("text,speaker\nHello.,T,x\nHi.,C\n", "a.csv")
     assert [turn.text for turn in one.turns] == ["Hello.", "Hi."]
-    assert one.notes == ("1 row of the file with more cells than the header; those were left out.",)
+    assert one.notes == ("1 row of the file with more cells than the header; those were left out (1 word).",)
 
 
 def test_a_row_without_a_speaker_goes_on_with_the_speaker_before(session: SessionOf) -> None:
@@ -187,7 +187,7 @@ def test_the_same_words_later_for_another_coder_are_said_again(said: Said) -> No
 
 
 def test_how_many_rows_were_of_other_coders_is_noted(session: SessionOf) -> None:
-    assert session(CODED, "a.csv").notes == ("4 rows that repeat an utterance for another coder left out.",)
+    assert session(CODED, "a.csv").notes == ("4 rows that repeat an utterance for another coder left out (7 words).",)
 
 
 def test_rows_out_of_order_are_put_in_the_order_of_numbers_that_leave_none_out(session: SessionOf) -> None:

@@ -111,7 +111,7 @@ def test_news_of_the_program_is_left_out_and_counted(session: SessionOf) -> None
     ]
     one = session("\n".join(news))
     assert heard(one) == [("Anna", "Hello"), ("Ben", "Hi")]
-    assert one.notes[0] == "4 messages of the program itself (joined, left, encrypted) left out."
+    assert one.notes[0] == "4 messages of the program itself (joined, left, encrypted) left out (23 words)."
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_edited_and_deleted_messages() -> None:
 
 def test_lines_before_the_first_message_are_counted(session: SessionOf) -> None:
     assert (
-        "2 lines before the first message left out."
+        "2 lines before the first message left out (4 words)."
         in session(f"Chat with Ben\nexported\n\n{chat('Hello.', 'Hi.')}").notes
     )
 

@@ -325,8 +325,10 @@ def test_rows_that_hold_no_session_are_counted_part_by_part(tmp_path: Path) -> N
     whole, parts, n_parts = read_both_ways(write_parquet(tmp_path / "x.parquet", rows, 30), 3000)
     assert n_parts == 2
     assert [replace(one, notes=()).turns for one in parts.sessions] == [one.turns for one in whole.sessions]
-    assert {one.notes[:1] for one in whole.sessions} == {("1 row of the file without labelled turns left out.",)}
-    told = "1 row of this part of the file without labelled turns left out."
+    assert {one.notes[:1] for one in whole.sessions} == {
+        ("1 row of the file without labelled turns left out (4 words).",)
+    }
+    told = "1 row of this part of the file without labelled turns left out (4 words)."
     assert [told in one.notes for one in parts.sessions] == [True] * 29 + [False] * 30
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import _long, read_files
+from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.readers import ReadOptions, _long, read_files
 from therapy_analytics.readers._codes import is_code
 from therapy_analytics.readers._columns import find_columns, slug
 from therapy_analytics.session import Session
@@ -332,7 +332,7 @@ def test_a_cell_that_is_no_session_is_counted(sessions: Sessions) -> None:
     rows = [["k", SESSION] for _ in range(9)]
     read = sessions(table(["id", "transcript"], *rows, ["k", "secret " * 20]), "a.csv")
     assert len(read) == 9
-    assert all("1 row of the file without labelled turns left out." in one.notes for one in read)
+    assert all("1 row of the file without labelled turns left out (20 words)." in one.notes for one in read)
 
 
 def test_labels_before_each_row(session: SessionOf) -> None:
@@ -429,3 +429,23 @@ def test_codes_of_the_corpora(corpora: Path) -> None:
     assert {"main_therapist_behaviour", "question_subtype", "client_talk_type"} <= codes
     assert not {"utterance_id", "source_group", "mi_quality", "timestamp"} & codes
     assert any(";" in turn.gold.get("client_talk_type", "") for one in reading.sessions for turn in one.turns)
+
+
+def test_the_users_own_column_goes_before_names_beside_roles(said: Said) -> None:
+    text = "name,role,text\nAda,therapist,Hello.\nBo,therapist,Welcome.\nCy,client,Hi.\n"
+    assert said(text, "a.csv") == [("Ada", "Hello."), ("Bo", "Welcome."), ("Cy", "Hi.")]
+    by_role = said(text, "a.csv", columns={"speaker": "role"})
+    assert by_role == [("therapist", "Hello. Welcome."), ("client", "Hi.")]
+
+
+def test_an_option_of_columns_that_is_for_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Therapist: Hello, you.\nClient: Hi, you.\n")
+    with pytest.raises(BadOptionError, match="no session that was read stands in a table with columns"):
+        list(read_files([tmp_path], options=ReadOptions(columns={"speaker": "1", "text": "2"})))
+
+
+def test_what_a_header_says_is_not_repeated_where_somebody_may_have_said_it(session: SessionOf) -> None:
+    one = session(
+        "Voice,I never told you this before\nAnn,How so then?\nBo,Well now.\nAnn,Go on.\nBo,I will.\n", "a.csv"
+    )
+    assert not any("told you" in note for note in one.notes)

@@ -99,7 +99,9 @@ def test_times_dates_numbers_and_errors(session: SessionOf) -> None:
 def test_every_sheet_that_is_a_transcript(sessions: Sessions) -> None:
     one, two = sessions(book(first=TWO, key=[["Code", "Meaning"], ["q", "asks"]], empty=[], last=TWO), "a.xlsx")
     assert (one.id, two.id) == ("first", "last")
-    assert all("1 sheet of the workbook without a transcript left out." in session.notes for session in (one, two))
+    assert all(
+        "1 sheet of the workbook without a transcript left out (4 words)." in session.notes for session in (one, two)
+    )
 
 
 def test_sessions_of_a_sheet_keep_their_names(sessions: Sessions) -> None:

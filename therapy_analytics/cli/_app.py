@@ -130,6 +130,15 @@ Keep = Annotated[
         show_default=False,
     ),
 ]
+SplitBy = Annotated[
+    str | None,
+    typer.Option(
+        "--split-by",
+        help="Where a session ends and the next begins in a chat over months: day, or gap=4h where nobody writes for "
+        "longer (s, min, h, d).",
+        show_default=False,
+    ),
+]
 Lexicons = Annotated[
     list[Path] | None,
     typer.Option(
@@ -145,13 +154,15 @@ def read_options(
     metadata: str | None,
     pattern: str | None,
     keep: list[str] | None,
+    *,
+    split_by: str | None = None,
 ) -> ReadOptions:
     from therapy_analytics.readers import ReadOptions  # noqa: PLC0415
 
     known = ("speaker", "text", "session", "start", "end", "utterance", "annotator")
     return ReadOptions(
         columns=pairs(columns, known, "--columns"), therapist=therapist, client=client, metadata=metadata,
-        pattern=pattern, keep=tuple(keep or ()),
+        pattern=pattern, keep=tuple(keep or ()), split_by=split_by,
     )  # fmt: skip
 
 

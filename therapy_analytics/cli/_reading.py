@@ -19,6 +19,7 @@ from therapy_analytics.cli._app import (
     Metadata,
     Paths,
     Pattern,
+    SplitBy,
     Therapist,
     app,
     fail,
@@ -51,6 +52,7 @@ def run(
     metadata: Metadata = None,
     pattern: Pattern = None,
     keep: Keep = None,
+    split_by: SplitBy = None,
     lexicon: Lexicons = None,
     output_format: Annotated[
         str,
@@ -219,7 +221,7 @@ def run(
                 extras=frozenset(extra for extra, wanted in asked.items() if wanted),
                 spacy_model=spacy_model,
             ),
-            read_options=read_options(columns, therapist, client, metadata, pattern, keep),
+            read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by),
             writing=writing,
             replace=replace,
         )
@@ -244,6 +246,7 @@ def inspect(
     metadata: Metadata = None,
     pattern: Pattern = None,
     keep: Keep = None,
+    split_by: SplitBy = None,
     quotes: Annotated[bool, typer.Option("--quotes", help="Show the first turns, with their words.")] = False,
 ) -> None:
     """Show how each file would be read: reader, encoding, sessions, speakers, roles and why, what is left out."""
@@ -251,7 +254,7 @@ def inspect(
     from therapy_analytics.readers import inspect as look  # noqa: PLC0415
     from therapy_analytics.readers._account import Account  # noqa: PLC0415
 
-    options = read_options(columns, therapist, client, metadata, pattern, keep)
+    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
     account, failed = Account(options), False
     try:
         for one in look(paths, options=options, account=account):
@@ -275,6 +278,7 @@ def convert(
     metadata: Metadata = None,
     pattern: Pattern = None,
     keep: Keep = None,
+    split_by: SplitBy = None,
 ) -> None:
     """Write each session in another form, one file a session, and say what that form cannot hold."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
@@ -282,7 +286,7 @@ def convert(
     from therapy_analytics.writers import convert as write  # noqa: PLC0415
 
     os.umask(0o077)
-    options = read_options(columns, therapist, client, metadata, pattern, keep)
+    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
     try:
         done = write(paths, to, out, options=options)
     except TherapyAnalyticsError as error:
@@ -316,6 +320,7 @@ def redact(
     metadata: Metadata = None,
     pattern: Pattern = None,
     keep: Keep = None,
+    split_by: SplitBy = None,
 ) -> None:
     """Copy transcripts without names, places, dates, numbers: an assist. A person must read every copy."""
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
@@ -324,7 +329,7 @@ def redact(
     from therapy_analytics.redact import redact as write_copies  # noqa: PLC0415
 
     os.umask(0o077)
-    options = read_options(columns, therapist, client, metadata, pattern, keep)
+    options = read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by)
     try:
         done = write_copies(paths, out, options=RedactOptions(to=to, key=key, quotes=quotes), read_options=options)
     except TherapyAnalyticsError as error:

@@ -17,6 +17,7 @@ from therapy_analytics.cli._app import (
     Metadata,
     Pattern,
     Replace,
+    SplitBy,
     Therapist,
     app,
     fail,
@@ -234,6 +235,7 @@ def train(
     metadata: Metadata = None,
     pattern: Pattern = None,
     keep: Keep = None,
+    split_by: SplitBy = None,
     beside: Annotated[
         str, typer.Option(help="Which tagger of the package is scored on the same turns, to compare: accurate or fast.")
     ] = "accurate",
@@ -256,7 +258,8 @@ def train(
         )  # fmt: skip
         found = learn(
             codes, transcripts, out, options=options,
-            read_options=read_options(columns, therapist, client, metadata, pattern, keep), replace=replace,
+            read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by),
+            replace=replace,
         )  # fmt: skip
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)

@@ -75,7 +75,8 @@ class Account:
 
     def add(self, reading: PieceReading) -> None:
         """Count in what became of a file, or of a part of one; its sessions are not looked at."""
-        self._files.add(real(reading.piece.place))
+        places = [reading.piece.place, *(one.place for one in reading.piece.voices)]
+        self._files.update(map(real, places))
         if reading.problem is not None:
             self._unread.add(safe_id(named(reading.piece.path).stem).casefold())
         self._applied.add(reading.applied)
@@ -101,11 +102,14 @@ class Account:
     def _without_effect(self) -> Iterator[tuple[str, str, str]]:
         labels = f"The labels are: {_labels(self._applied.labels)}"
         names = f"Without their endings, the names are: {_joined(self._applied.stems)}"
+        by_day = self._options.split_by == "day"
+        by_gap = "Leave it out, or split where nobody speaks for long: --split-by gap=4h" if by_day else "Leave it out"
         why = {
             "--therapist": (f"no speaker is called {_quoted(self._options.therapist)}", labels),
             "--client": (f"no speaker is called {_quoted(self._options.client)}", labels),
             "--columns": ("no session that was read stands in a table with columns", _FOR_TABLES),
             "--pattern": (f"{_quoted(self._options.pattern)} fits the name of no file", names),
+            "--split-by": (f"no session that was read has {'dates' if by_day else 'times'}", by_gap),
         }
         return ((option, *why[option]) for option in self._given if not self._applied.effects[option])
 
@@ -118,6 +122,7 @@ class Account:
             "--client": own.client is not None,
             "--columns": bool(own.columns),
             "--pattern": own.pattern is not None,
+            "--split-by": own.split_by is not None,
         }
         return [option for option, is_given in given.items() if is_given]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._roles import is_first_name, names_speaker, role_of_label
+from therapy_analytics.readers._split import gap_of
 from therapy_analytics.session import Session
 
 MOST_NAMES = 200
@@ -123,13 +124,14 @@ def notes_on(applied: Applied, options: ReadOptions) -> tuple[str, ...]:
 
 
 def refuse_contradictions(options: ReadOptions) -> None:
-    """Raise where one label is to be the therapist's and the client's.
+    """Raise where one label is to be the therapist's and the client's, or where nobody knows what is to be split.
 
     Raises
     ------
     BadOptionError
-        The two labels are the same.
+        The two labels are the same, or sessions are to be split by neither days nor a gap.
     """
     if options.therapist is not None and options.therapist == options.client:
         problem = "--therapist and --client give the same label"
         raise BadOptionError("--therapist", problem, "Give each its own, or leave one of them out")
+    gap_of(options.split_by)

@@ -54,6 +54,9 @@ class ReadOptions:
         What the names of the files say, as in ``{counselor}_{client}_{date}``.
     keep : tuple of str
         Columns of remarks (``comment``, ``notes``, ...) of the tables about sessions, which are left out unless named.
+    split_by : str or None
+        Where a session of a file ends and the next begins: ``gap=4h`` where nobody speaks for longer than that (``s``,
+        ``min``, ``h``, ``d``), or ``day``.
 
     Notes
     -----
@@ -67,6 +70,7 @@ class ReadOptions:
     metadata: Path | str | None = None
     pattern: str | None = None
     keep: tuple[str, ...] = ()
+    split_by: str | None = None
 
 
 _NO_CODES: Mapping[str, str] = {}
@@ -106,7 +110,8 @@ class Row:
 class RawSession:
     """The rows of one session as they stand in a file; an empty name means the file's own.
 
-    `of_table` tells whether it was read from a table with columns, for which the option of columns is meant.
+    `of_table` tells whether it was read from a table with columns, for which the option of columns is meant. `began`
+    is when its times count from, in seconds from 1970 to what a clock on the wall showed, where the file has dates.
     """
 
     name: str
@@ -114,6 +119,7 @@ class RawSession:
     metadata: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     of_table: bool = False
+    began: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +180,8 @@ class Source:
         Where a large file is opened, of which `text` and `data` hold no more than the beginning.
     part : Part or None
         Which part of it is to be read.
+    voice : str
+        Who speaks in it, where its name says that it holds one speaker of a talk; a table then needs no speakers.
     """
 
     path: Path
@@ -183,6 +191,7 @@ class Source:
     encoding: str = "utf-8"
     place: str = ""
     part: Part | None = None
+    voice: str = ""
 
     @property
     def sha256(self) -> str:

@@ -19,6 +19,7 @@ from therapy_analytics.session import Mark, Role, Session, Turn
 
 MAX_ID = 80
 _FEWEST_NUMBERED = 5
+_SEVERAL = 2
 _PIECE = 65_536
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
@@ -81,7 +82,7 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
 def _without_empty_times(rows: list[Row]) -> list[Row]:
     """Drop times that are 0 throughout: a form that must have times was given none."""
     times = {row.start_s for row in rows} | {row.end_s for row in rows}
-    if len(rows) < 2 or times - {None} != {0.0}:
+    if times - {None} != {0.0} or (len(rows) < _SEVERAL and None in times):
         return rows
     return [replace(row, start_s=None, end_s=None) for row in rows]
 

@@ -22,12 +22,12 @@ id ids idx index number no nr num n row turn line time timestamp date start end 
 position url path file filename name gender sex age language lang text words word count length seed hash
 transcript transcription verbatim
 """
-_NOT_CODES = frozenset(f"{_NOT_CODES_WORDS} {REMARKS}".split())
+NOT_CODES = frozenset(f"{_NOT_CODES_WORDS} {REMARKS}".split())
 _CODE_NAMES = """
 code codes label labels tag tags act acts behaviour behavior subtype talk gold gt strategy category annotation misc miti
 reflection question emotion intent domain rating score
 """
-_CODE_WORDS = frozenset(_CODE_NAMES.split())
+CODE_WORDS = frozenset(_CODE_NAMES.split())
 _PEOPLE = (
     "client_id", "patient_id", "case_id", "dyad_id", "dyad", "pair_id", "couple_id", "family_id", "client", "patient",
     "participant_id", "case", "therapist_id", "counselor_id", "client_name", "patient_name",
@@ -78,13 +78,13 @@ def is_code(name: str, values: Sequence[str]) -> bool:
     """
     distinct = set(map(str.strip, set(values))) - {""}
     parts = set(slug(name).split("_"))
-    if parts & _NOT_CODES or not distinct or not may_be_codes(distinct):
+    if parts & NOT_CODES or not distinct or not may_be_codes(distinct):
         return False
     if len(distinct) > 2 and _are_numbers_or_times(distinct, values):
         return False
     if 2 * sum(map(is_sentence, distinct)) > len(distinct):
         return False
-    return bool(parts & _CODE_WORDS) or 2 * len(distinct) <= len(values)
+    return bool(parts & CODE_WORDS) or 2 * len(distinct) <= len(values)
 
 
 def may_be_codes(distinct: AbstractSet[str]) -> bool:

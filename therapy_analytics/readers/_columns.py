@@ -15,31 +15,42 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "text", "utterance_text", "vol_text", "utt_text", "turn_text", "utterance", "content", "message",
         "message_text", "message_content", "sentence", "speech", "transcript_text", "spoken_text", "transcript",
         "transcription", "dialogue_text", "dialogue", "dialog", "words", "value", "body", "line", "statement",
-        "verbatim", "äusserung", "aussage", "texto", "texte", "testo", "tekst",
+        "verbatim", "was", "äusserung", "äußerung", "aussage", "transkript", "wortlaut", "redebeitrag",
+        "nachricht", "texto", "enunciado", "mensaje", "intervención", "intervencion", "mensagem", "fala", "texte",
+        "énoncé", "propos", "utt", "paroles", "testo", "enunciato", "battuta", "tekst", "uitspraak", "bericht",
+        "wypowiedź", "treść", "replik", "yttrande", "реплика", "текст", "высказывание", "内容", "文本", "发言",
+        "発話", "발화",
     ),
     "speaker": (
-        "speaker", "interlocutor", "speaker_role", "speaker_label", "speaker_name", "speaker_id", "role", "sender",
-        "from", "author", "participant", "interlocutor_id", "participant_role", "turn_speaker", "speaker_type",
-        "talker", "who", "party", "sender_name", "user_name", "username", "channel", "name", "type", "sprecher",
-        "sprecherin", "hablante", "locuteur", "parlante", "mówca",
+        "speaker", "interlocutor", "speaker_role", "speaker_label", "speaker_name", "speaker_id", "role",
+        "sender", "from", "author", "participant", "interlocutor_id", "participant_role", "turn_speaker",
+        "speaker_type", "talker", "spk", "who", "party", "sender_name", "user_name", "username", "channel", "name",
+        "type", "sprecher", "sprecherin", "sprecher_in", "absender", "person", "wer", "rolle", "hablante",
+        "emisor", "remitente", "interlocutora", "quién", "quien", "falante", "locuteur", "locutrice", "intervenant",
+        "intervenante", "parlante", "spreker", "mówca", "rozmówca", "kto", "talare", "говорящий", "кто", "说话人",
+        "说话者", "发言人", "話者", "화자",
     ),
     "session": (
         "session_id", "session", "conv_id", "conversation_id", "conversation", "transcript_id", "dialog_id",
         "dialogue_id", "interview_id", "call_id", "chat_id", "case_id", "session_number", "session_no",
         "session_num", "session_name", "sessionid", "convo_id", "thread_id", "encounter_id", "visit_id", "visit",
-        "video_title", "video_id", "recording", "recording_id", "transcript_name", "file_name", "filename", "file",
-        "source_file", "document", "doc_id", "sitzung", "sesion", "séance",
+        "video_title", "video_id", "media_title", "recording", "recording_id", "transcript_name", "file_name",
+        "filename", "file", "source_file", "document", "doc_id", "sitzung", "sesion", "sesión", "séance",
+        "seduta", "sessão", "sessie", "sesja",
     ),
     "start": (
-        "start_s", "start", "start_time", "time_start", "starttime", "timestamp", "time", "begin", "begin_time",
+        "start_s", "start", "start_time", "time_start", "starttime", "timestamp", "time", "when", "begin", "begin_time",
         "onset", "start_timestamp", "timestamp_start", "time_in", "tc_in", "in_time", "in", "timecode",
-        "time_stamp", "start_sec", "start_seconds", "start_ms", "begin_ms", "created_at", "sent_at", "datetime",
-        "date_time", "tmin", "xmin",
+        "time_stamp", "start_sec", "start_seconds", "start_ms", "begin_ms", "start_ts", "begin_s", "ts", "t0",
+        "timestamp_ms", "time_s", "time_ms", "time_sec", "created_at", "sent_at", "posted_at", "date_sent",
+        "datetime", "date_time", "unix_time", "hour", "clock", "epoch", "tmin", "xmin", "beginn", "anfang",
+        "zeit", "uhrzeit", "startzeit", "inicio", "início", "hora", "début", "debut", "heure", "inizio", "ora",
+        "begintijd", "tijd", "czas",
     ),
     "end": (
-        "end_s", "end", "end_time", "time_end", "endtime", "stop", "stop_time", "offset", "end_timestamp",
-        "timestamp_end", "time_out", "tc_out", "out_time", "out", "end_sec", "end_seconds", "end_ms", "finish",
-        "tmax", "xmax",
+        "end_s", "end", "end_time", "time_end", "endtime", "stop", "stop_time", "end_timestamp", "timestamp_end",
+        "time_out", "tc_out", "out_time", "out", "end_sec", "end_seconds", "end_ms", "end_ts", "t1", "finish",
+        "tmax", "xmax", "offset", "ende", "endzeit", "fin", "fim", "fine", "einde", "koniec",
     ),
     "utterance": (
         "utterance_id", "utt_id", "conv_utt_idx", "utterance_index", "utterance_number", "utterance_no",
@@ -51,6 +62,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "rater_name", "coded_by", "labeller", "labeler", "worker_id",
     ),
 }  # fmt: skip
+_DURATIONS = frozenset({"duration", "dur", "duration_s", "duration_sec", "duration_seconds", "duration_ms", "dauer"})
+_DAYS = frozenset({"date", "day", "datum", "tag", "fecha", "data", "dia", "jour", "date_of_message", "message_date"})
 _RANKS = {kind: {name: rank for rank, name in enumerate(names)} for kind, names in NAMES.items()}
 _TEXT_WORDS = """
 text utterance transcript transcription dialogue dialog message content speech verbatim
@@ -73,7 +86,7 @@ count n number turn turns gender sex age time start end confidence emotion text 
 _PARTS: Mapping[str, tuple[str, str]] = {
     "text": (_TEXT_WORDS, _NO_TEXT_WORDS),
     "speaker": (_SPEAKER_WORDS, _NO_SPEAKER_WORDS),
-    "start": ("start begin onset timestamp", "end stop date of"),
+    "start": ("start begin onset timestamp", "end stop date of duration"),
     "end": ("end stop offset finish", "start date of"),
     "remarks": (REMARKS, _NO_TEXT_WORDS),
 }
@@ -83,7 +96,14 @@ _SESSION_WORDS = frozenset(
 )
 _KEY_WORDS = frozenset({"id", "no", "number", "nr", "name", "title", "index", "idx", "num", "key"})
 _NOT_SESSION = frozenset({"act", "turn", "utt", "utterance", "vol", "message", "type", "topic", "speaker", "date"})
-_UNITS: Mapping[str, float] = {"ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "millis": 1e-3}
+_UNITS: Mapping[str, float] = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds", "millisec"), 1e-3),
+    **dict.fromkeys(("us", "usec", "micros", "microsecond", "microseconds"), 1e-6),
+    **dict.fromkeys(("ns", "nanos", "nanosecond", "nanoseconds"), 1e-9),
+    **dict.fromkeys(("tick", "ticks"), 1e-7),
+    **dict.fromkeys(("min", "minute", "minutes", "mins"), 60.0),
+}
 MOST_COLUMNS = 2_000
 _LONGEST_NAME = 100
 _UTTERANCE_LEVEL = ("utt", "utterance", "message")
@@ -101,6 +121,8 @@ class Columns:
         The rest of what has known names.
     role : int or None
         A column of roles beside the one of speakers.
+    duration, day : int or None
+        How long an utterance takes, for one without an end; the date beside a time of day.
     """
 
     text: int
@@ -111,11 +133,13 @@ class Columns:
     utterance: int | None = None
     annotator: int | None = None
     role: int | None = None
+    duration: int | None = None
+    day: int | None = None
 
     @property
     def used(self) -> frozenset[int | None]:
-        """All of them."""
-        return frozenset(getattr(self, name) for name in self.__slots__)
+        """All of them but the date, which may be a fact about the session."""
+        return frozenset(getattr(self, name) for name in self.__slots__ if name != "day")
 
 
 def may_be_header(row: Sequence[str]) -> bool:
@@ -145,7 +169,7 @@ def find_columns(header: Sequence[str], wanted: Mapping[str, str], *, loosely: b
     header : sequence of str
         The names in the file.
     wanted : mapping of str to str
-        What the user calls a kind; this wins over all known names.
+        What the user calls a kind, or the number of its column from 1; this wins over all known names.
     loosely : bool
         Whether a name that has a known word among others will do.
     """
@@ -153,10 +177,30 @@ def find_columns(header: Sequence[str], wanted: Mapping[str, str], *, loosely: b
     found: dict[str, int | None] = {}
     for kind in NAMES:
         name = slug(wanted[kind]) if kind in wanted else _best_known(kind, slugs)
-        found[kind] = slugs.index(name) if name in slugs else None
+        found[kind] = slugs.index(name) if name in slugs else _by_number(wanted.get(kind, ""), slugs)
     if loosely:
         _find_by_parts(found, slugs, wanted)
+    end = found["end"]
+    if (
+        end is not None
+        and found["start"] is None
+        and "offset" in slugs[end].split("_")
+        and not wanted.keys() & {"start", "end"}
+    ):
+        found["start"], found["end"] = end, None  # an offset is an end beside an onset alone
     return found
+
+
+def find_beside_times(header: Sequence[str]) -> dict[str, int | None]:
+    """Return the position of the columns of durations and of dates; None for those that are not there."""
+    slugs = [slug(name) for name in header]
+    kinds = {"duration": _DURATIONS, "day": _DAYS}
+    return {kind: next((at for at, name in enumerate(slugs) if name in names), None) for kind, names in kinds.items()}
+
+
+def _by_number(name: str, slugs: Sequence[str]) -> int | None:
+    """Return the column that the user gives by its number, from 1, as for a table without a header."""
+    return int(name) - 1 if name.isdecimal() and 0 < int(name) <= len(slugs) else None
 
 
 def _best_known(kind: str, slugs: Sequence[str]) -> str | None:
@@ -172,9 +216,15 @@ def _find_by_parts(found: dict[str, int | None], slugs: Sequence[str], wanted: M
             left = {other: name for other, name in left.items() if other != at}
 
 
-def time_unit(name: str) -> float:
-    """Return the seconds that one unit of a column of times is, as its name says."""
-    return next((_UNITS[part] for part in slug(name).split("_") if part in _UNITS), 1.0)
+def time_unit(name: str) -> float | None:
+    """Return the seconds that one unit of a column of times is, as its name says, if it does.
+
+    Examples
+    --------
+    >>> time_unit("Start (ms)"), time_unit("end_s"), time_unit("start")
+    (0.001, 1.0, None)
+    """
+    return next((_UNITS[part] for part in slug(name).split("_") if part in _UNITS), None)
 
 
 def numbers_utterances(name: str) -> bool:

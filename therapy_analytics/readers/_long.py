@@ -1,6 +1,7 @@
 """Tables with a row an utterance: the rows of each session, in the order of their numbers, with their times.
 
-Dates with a time of day become seconds from the first row of the session that has one; what is before that has none.
+Dates with a time of day, and times of day, become seconds from the first row of the session that has one; what is
+before that has none.
 """
 
 from __future__ import annotations
@@ -11,20 +12,19 @@ from itertools import pairwise
 from therapy_analytics.readers import _codes
 from therapy_analytics.readers._base import Layout, RawSession, Row
 from therapy_analytics.readers._codes import Record
-from therapy_analytics.readers._columns import Columns, numbers_utterances, slug, time_unit
+from therapy_analytics.readers._columns import Columns, numbers_utterances, slug
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._times import date_seconds, seconds
+from therapy_analytics.readers._table_times import Clock
+from therapy_analytics.readers._times import Time
 from therapy_analytics.session import Role
 
-_DAY = len("2024-03-12")
 _SORTED = "The rows were put in the order of their utterance numbers."
 MOST_ROWS = 3_000
 """A session of more utterances than that is hardly one: three hours have some 2,000."""
 _UNSORTED = "The rows are not in the order of their utterance numbers; they were read as they stand."
 Group = list[Record]
 """The rows of one utterance: several where several people coded it."""
-Time = float | None
 
 
 def read(
@@ -44,7 +44,7 @@ def read(
     layout : Layout, optional
         What was decided of the whole table, if these rows are a part of it.
     """
-    named = 0 if columns.session is None else _fill_down(records, columns.session)
+    named = 0 if columns.session is None else fill_down(records, columns.session)
     notes = (f"{counted(named, 'row')} of the file without a session went to the session before.",) if named else ()
     if columns.session is None and len(records) > MOST_ROWS:
         notes = (_one_session(len(records)),)
@@ -60,8 +60,8 @@ def read(
     for name in list(sessions):
         rows = sessions.pop(name)
         metadata = {key: value for key, at in about.items() if (value := rows[0][1][at].strip())}
-        spoken, remarks = reader.rows(rows)
-        yield RawSession(name, spoken, metadata, (*notes, *remarks))
+        spoken, remarks, began = reader.rows(rows)
+        yield RawSession(name, spoken, metadata, (*notes, *remarks), began=began)
 
 
 def _one_session(n: int) -> str:
@@ -84,7 +84,7 @@ def _by_session(
     return sessions
 
 
-def _fill_down(records: list[Record], at: int) -> int:
+def fill_down(records: list[Record], at: int) -> int:
     """Give an empty cell the value above it, as merged cells mean it; return how many were filled."""
     filled, last = 0, ""
     for _, record in records:
@@ -101,25 +101,28 @@ class _LongReader:
 
     def __init__(self, header: Sequence[str], columns: Columns, codes: Sequence[tuple[str, int]]) -> None:
         self.columns, self.codes = columns, codes
-        self.start_unit = 1.0 if columns.start is None else time_unit(header[columns.start])
-        self.end_unit = 1.0 if columns.end is None else time_unit(header[columns.end])
+        self.times = Clock(header, columns)
         self.by_utterance = columns.utterance is not None and numbers_utterances(header[columns.utterance])
 
-    def rows(self, records: list[Record]) -> tuple[list[Row], list[str]]:
-        """Return the rows of a session, and what to tell of them."""
+    def rows(self, records: list[Record]) -> tuple[list[Row], list[str], Time]:
+        """Return the rows of a session, what to tell of them, and the date of its beginning, where it is known."""
         as_written = _codes.once(records, self.columns, by_utterance=self.by_utterance)
         groups, notes = self._ordered(as_written)
         if len(records) > len(groups):
             repeats = counted(len(records) - len(groups), "row")
-            notes.append(f"{repeats} that repeat an utterance for another coder left out.")
-        starts, ends, n_early = self._times(groups)
+            n_words = sum(len(row[1][self.columns.text].split()) for group in groups for row in group[1:])
+            notes.append(f"{repeats} that repeat an utterance for another coder left out ({counted(n_words, 'word')}).")
+        times = self.times.read([group[0][1] for group in groups])
         spoken = [group[0] for group in groups if group[0][1][self.columns.text].strip()]
-        unnamed = _fill_down(spoken, self.columns.speaker)
+        unnamed = fill_down([row for row in spoken if self._goes_on(row)], self.columns.speaker)
         if unnamed:
             notes.append(f"{counted(unnamed, 'row')} without a speaker went to the speaker before.")
-        if n_early:
-            notes.append(f"{counted(n_early, 'time')} before that of the first row left out.")
-        return list(map(self._row, groups, starts, ends)), notes
+        return list(map(self._row, groups, times.starts, times.ends)), [*notes, *times.told], times.began
+
+    def _goes_on(self, row: Record) -> bool:
+        """Tell a row that can have a speaker, or that of the row before, from one of nobody's by its own role."""
+        at = self.columns.role
+        return bool(row[1][self.columns.speaker].strip()) or at is None or not row[1][at].strip()
 
     def _ordered(self, groups: list[Group]) -> tuple[list[Group], list[str]]:
         """Sort utterances by numbers of which none is missing and none comes twice, unless times say otherwise."""
@@ -135,21 +138,9 @@ class _LongReader:
         return [groups[place] for place in order], [_SORTED]
 
     def _in_time(self, groups: Sequence[Group]) -> bool:
-        known = [time for time in self._times(groups)[0] if time is not None]
+        starts = self.times.read([group[0][1] for group in groups]).starts
+        known = [time for time in starts if time is not None]
         return len(known) > 1 and known[0] < known[-1] and _rises(known)
-
-    def _times(self, groups: Sequence[Group]) -> tuple[Sequence[Time], Sequence[Time], int]:
-        """Return when utterances begin and end; dates count from the first, and what is before that is left out."""
-        starts = _column(groups, self.columns.start, self.start_unit)
-        ends = _column(groups, self.columns.end, self.end_unit)
-        if any(time is not None for time in starts):
-            return starts, ends, 0
-        starts, dated_ends = _dates(groups, self.columns.start), _dates(groups, self.columns.end)
-        first = next((time for time in starts if time is not None), None)
-        if first is None:
-            return starts, ends, 0
-        n_early = sum(time is not None and time < first for time in (*starts, *dated_ends))
-        return _since(first, starts), _since(first, dated_ends), n_early
 
     def _row(self, group: Group, start: Time, end: Time) -> Row:
         place, record = group[0]
@@ -164,29 +155,3 @@ def _role(label: str) -> Role | None:
 
 def _rises(numbers: Sequence[float]) -> bool:
     return all(one <= two for one, two in pairwise(numbers))
-
-
-def _column(groups: Sequence[Group], at: int | None, unit: float) -> list[Time]:
-    return [None] * len(groups) if at is None else [_time(group[0][1][at], unit) for group in groups]
-
-
-def _dates(groups: Sequence[Group], at: int | None) -> list[Time]:
-    """Read dates with a time of day; a day alone says nothing of turns."""
-    if at is None:
-        return [None] * len(groups)
-    cells = [group[0][1][at].strip() for group in groups]
-    return [date_seconds(cell) if len(cell) > _DAY else None for cell in cells]
-
-
-def _time(cell: str, unit: float) -> Time:
-    """Read a time; a plain number may be of thousandths."""
-    if unit == 1:
-        return seconds(cell)
-    try:
-        return seconds(float(cell) * unit)
-    except ValueError:
-        return seconds(cell)
-
-
-def _since(first: float, times: Sequence[Time]) -> list[Time]:
-    return [None if time is None or time < first else round(time - first, 6) for time in times]

@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import NamedTuple
 
+_FROM, _SENT = "From:", "Sent:"
+_HEAD_LINE = re.compile(r"[A-Z][A-Za-z-]{1,20}: ?\S")
+_LONGEST_HEAD = 8
+_SAMPLE = 500
+_HOURS = 24
+_SEVERAL = 2
+_SHORTEST_DAY, _LONGEST_DAY = 6, 40
 Stamp = tuple[int, ...]
 """Three numbers of a date as written, hour, minute, second."""
 
@@ -36,25 +44,48 @@ _STAMP_FIRST = re.compile(
     re.IGNORECASE,
 )
 _NAME_FIRST = re.compile(
-    rf"{_HIDDEN}(?P<name>[^\W\d_][^:,\n\[\]()<>\u2014]{{0,59}}?)"
+    rf"{_HIDDEN}(?P<name>[^\W\d_](?:[^:,\n\[\]()<>\u2014]|\([^()\d\n]{{1,30}}\)){{0,59}}?)"
     rf"(?:,?{_SPACE}(?P<open>[\[(])|{_SPACE}\u2014{_SPACE}){_STAMP}(?(open)[\])]:?|$)(?:{_SPACE}(?P<words>.*))?$",
     re.IGNORECASE,
 )
+_STAMP_ALONE = re.compile(_STAMP, re.IGNORECASE)
 _STARTS_WITH_STAMP = re.compile(
     rf"{_HIDDEN}\[?{_SPACE}?(?:\d{{1,4}}[./-]\d|\d{{1,2}}\.?[ -](?:de )?[a-z\u00e4]{{3}}|{_MONTH} \d)", re.IGNORECASE
 )
+_WEEKDAY = r"[^\W\d_]{2,12}\.?"
+_DAY_ALONE = re.compile(rf"(?:{_WEEKDAY},? )?(?P<date>{_DATE})[ ,]{{0,2}}(?:\(?{_WEEKDAY}\)?)?", re.IGNORECASE)
+_CLOCK_FIRST = re.compile(rf"(?P<open>\[?)(?P<time>{_TIME})(?P<rest>(?(open)\]?)[\t \u2013-].*)", re.IGNORECASE)
+_RULES = " \t-\u2013\u2014=*#_\u200e\ufeff"
 _NAME_ALONE = re.compile(r"[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()-]+){0,3}")
+
+
+class Written(NamedTuple):
+    """A date with a time of day as it is written, and whether of the morning (a) or the afternoon (p)."""
+
+    stamp: Stamp
+    half: str
 
 
 @dataclass(slots=True)
 class Message:
-    """Where a message begins, its stamp as written, its name (none: the program's own), and its lines of words."""
+    """Where a message begins, when it was written, its name (none: the program's own), and its lines of words."""
 
     place: int
-    stamp: Stamp
-    half: str
+    when: Written
     name: str
     lines: list[str] = field(repr=False)
+
+
+def written(text: str) -> Written | None:
+    """Return the date with a time of day that a text is, if it is one.
+
+    Examples
+    --------
+    >>> written("12/03/2024, 2:05 pm"), written("12/03/2024")
+    (Written(stamp=(12, 3, 2024, 2, 5, 0), half='p'), None)
+    """
+    match = _STAMP_ALONE.fullmatch(text)
+    return None if match is None else _written(match.groupdict())
 
 
 def message_at(line: str, place: int) -> Message | None:
@@ -79,17 +110,67 @@ def message_at(line: str, place: int) -> Message | None:
         return None
     part = match.groupdict()
     name = " ".join((part["name"] or part.get("nick") or part.get("cell") or "").strip("~ \u202f\u00a0").split())
-    return Message(place, _stamp(part), (part["half"] or "").lower(), name, [(part["words"] or "").strip()])
+    return Message(place, _written(part), name, [(part["words"] or "").strip()])
 
 
-def _stamp(part: Mapping[str, str | None]) -> Stamp:
+def with_heads(lines: Sequence[str]) -> Sequence[str]:
+    r"""Put the head of each message of a chat that is written as mail (From:, Sent:) on one line; the rest is empty.
+
+    Examples
+    --------
+    >>> with_heads(["From: Anna", "Type: incoming", "Sent: Mon, 04 Mar 2024 14:01:00 +0100", "", "Hello", "Again"])
+    ['[04 Mar 2024 14:01:00] Anna:', '', '', '', 'Hello', 'Again']
+    """
+    if not any(line.startswith(_SENT) for line in lines):
+        return lines
+    found = list(lines)
+    for at, line in enumerate(lines):
+        end = next((place for place in range(at, min(at + _LONGEST_HEAD, len(lines))) if not lines[place].strip()), at)
+        sent = next((one for one in lines[at:end] if one.startswith(_SENT)), "")
+        when = _STAMP_ALONE.search(sent)
+        if line.startswith(_FROM) and when and all(_HEAD_LINE.match(one) for one in lines[at:end]):
+            found[at] = f"[{when[0]}] {line.removeprefix(_FROM).strip().replace(':', ' ')}:"
+            found[at + 1 : end] = [""] * (end - at - 1)
+    return found
+
+
+def with_days(lines: Sequence[str]) -> Sequence[str]:
+    r"""Put the day before each time of a chat that has days on lines of their own, as headings; these become empty.
+
+    Below one day alone, times could be minutes of a recording: there, they have a tab behind them, or say a.m. or p.m.
+
+    Examples
+    --------
+    >>> with_days(["Tue, 12/03/2024", "14:05\tAnna\tHello", "14:06\tBen\tHi"])
+    ['', '12/03/2024 14:05\tAnna\tHello', '12/03/2024 14:06\tBen\tHi']
+    """
+    days = {at: day["date"] for at, line in enumerate(lines) if (day := _day_alone(line))}
+    timed = list(filter(None, map(_CLOCK_FIRST.match, lines[:_SAMPLE]))) if days else []
+    of_day = len(days) > 1 or all(match["half"] or match["rest"].startswith("\t") for match in timed)
+    if len(timed) < _SEVERAL or not of_day or any(int(match["h"]) >= _HOURS for match in timed):
+        return lines
+    found, today = list(lines), ""
+    for at, line in enumerate(lines):
+        if at in days:
+            today, found[at] = days[at], ""
+        elif today and (clock := _CLOCK_FIRST.match(line)):
+            found[at] = f"{clock['open']}{today} {clock['time']}{clock['rest']}"
+    return found
+
+
+def _day_alone(line: str) -> re.Match[str] | None:
+    plain = line.strip(_RULES)
+    return _DAY_ALONE.fullmatch(plain) if _SHORTEST_DAY <= len(plain) <= _LONGEST_DAY else None
+
+
+def _written(part: Mapping[str, str | None]) -> Written:
     """Return the numbers of a date as written, or year, month and day where the month has its name."""
     numbers = [int(part[key] or 0) for key in "abchms"]
     month = part["month"] or part["month2"]
     if month:
         year, day = int(part["year"] or part["year2"] or 0), int(part["day"] or part["day2"] or 0)
         numbers[:3] = year + 2000 * (year < 100), _MONTHS[month[:3].casefold()], day
-    return tuple(numbers)
+    return Written(tuple(numbers), (part["half"] or "").lower())
 
 
 def with_names_above(messages: list[Message]) -> list[Message]:
@@ -104,16 +185,16 @@ def with_names_above(messages: list[Message]) -> list[Message]:
     ]
 
 
-def dates(messages: Sequence[Message]) -> tuple[list[datetime | None], bool]:
-    """Return when messages were written, and whether it was unclear which number is the day.
+def dates(stamps: Sequence[Written]) -> tuple[list[datetime | None], bool]:
+    """Return the moments that were written, and whether it was unclear which number is the day.
 
     Of the orders in which all dates exist, that in which the fewest run back is taken, then that
     which spans the fewest days; with equal ones, day before month, or month before day beside a.m. and p.m.
     """
     orders = [_day_first, _month_first]
-    if any(message.half for message in messages):
+    if any(stamp.half for stamp in stamps):
         orders.reverse()
-    read = [[_moment(message, order) for message in messages] for order in orders]
+    read = [[_moment(stamp, order) for stamp in stamps] for order in orders]
     first, second = (_worth(one) for one in read)
     unclear = first == second and read[0] != read[1]
     return (read[1] if second < first else read[0]), unclear
@@ -127,11 +208,11 @@ def _month_first(a: int, b: int, c: int) -> tuple[int, int, int]:
     return (a, b, c) if a > 31 else (c, a, b)
 
 
-def _moment(message: Message, order: Callable[[int, int, int], tuple[int, int, int]]) -> datetime | None:
-    a, b, c, hour, minute, second = message.stamp
+def _moment(written_as: Written, order: Callable[[int, int, int], tuple[int, int, int]]) -> datetime | None:
+    a, b, c, hour, minute, second = written_as.stamp
     year, month, day = order(a, b, c)
-    if message.half:
-        hour = hour % 12 + 12 * (message.half == "p")
+    if written_as.half:
+        hour = hour % 12 + 12 * (written_as.half == "p")
     try:
         return datetime(year + 2000 * (year < 100), month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:

@@ -19,6 +19,7 @@ from therapy_analytics.readers._json_about import about
 from therapy_analytics.readers._metadata import Table as AboutSessions
 from therapy_analytics.readers._metadata import combined, common_names, load_metadata
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
 from therapy_analytics.readers._table import Table, cell_text, filled, read_table
 from therapy_analytics.session import Role, Session
 
@@ -99,7 +100,7 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
     found = list(_found(dialogues, options, ()))
     taken = {one.id.casefold(): 1 for one in found if isinstance(one, Session)}
     sessions = []
-    for number, one in enumerate(found, start=1):
+    for number, one in enumerate(_all_parts(found, options), start=1):
         if isinstance(one, Session):
             sessions.append(one)
             told.add_sessions(Applied(n_sessions=1))  # what is a session already, no option changes
@@ -115,12 +116,24 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
     return sessions
 
 
+def _all_parts(found: Iterable[Session | _Dialogue], options: ReadOptions) -> Iterator[Session | _Dialogue]:
+    """Split what is asked to be split."""
+    for number, one in enumerate(found, start=1):
+        if isinstance(one, Session) or options.split_by is None:
+            yield one
+        else:
+            parts, _ = split(one.raw, options.split_by, one.raw.name.strip() or f"dialogue_{number}")
+            whole = build_session(one.raw, Place(one.kind, ""), {}, options) if len(parts) > 1 else None
+            yield from (_Dialogue(part if whole is None else with_roles(part, whole), one.kind) for part in parts)
+
+
 def _built(raw: RawSession, place: Place, table: AboutSessions | None, options: ReadOptions) -> tuple[Session, Applied]:
     key = "" if table is None else table.find(place.session_id)
     row = table.rows[key].facts if table is not None and key else {}
     metadata, notes = combined(common_names(raw.metadata), row)
     session = build_session(raw, place, metadata, options)
     applied = applied_to(session, options, of_table=raw.of_table, by_pattern=False, stem="")
+    applied.effects["--split-by"] += options.split_by is not None and not {NO_DATES, NO_TIMES} & set(raw.notes)
     if table is not None:
         applied.tables = {table.place: table.path}
         applied.rows = {(table.place, key)} if key else set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from therapy_analytics.readers._addresses import (
     placed,
     real,
     shown,
+    sibling,
     size,
     version,
 )
@@ -38,10 +39,13 @@ from therapy_analytics.readers._collector import collector_waiting
 from therapy_analytics.readers._files import choose_reader, names_in, walk
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, table_in, tables_for
+from therapy_analytics.readers._split import split, with_roles
+from therapy_analytics.readers._voices import Voice, joined, mates
 from therapy_analytics.session import Session
 
 LARGE = 8 * 2**20
 """Bytes of a part of a file, unpacked; smaller files are not cut."""
+Mates = dict[str, tuple[str, tuple[tuple[str, str], ...]]]
 _PACKED = 8
 """How much smaller than its contents a file may be."""
 _CHANGED = ("the file changed while it was read", "Leave the transcripts as they are, and run again")
@@ -65,6 +69,12 @@ class Piece:
         What was decided of the whole file, for those who read a part of it.
     table : str
         Where the table about sessions beside the file is opened; empty where there is none.
+    voices : tuple of Voice
+        All files of one speaker each that are read as one session, of which this is the first.
+    talk : str
+        How that session is called.
+    apart : str
+        Why it is not joined with files whose names say that they hold the other speakers, if there are some.
     """
 
     path: str
@@ -74,6 +84,9 @@ class Piece:
     part: int = 0
     layout: Layout | None = None
     table: str = field(default="", repr=False)
+    voices: tuple[Voice, ...] = ()
+    talk: str = ""
+    apart: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +180,61 @@ def find_pieces(
         raise BadDataFileError(shown(options.metadata), "there is no such table about sessions", "Check its name")
     from_name("", options.pattern)  # a pattern that cannot be used is an error before any file is read
     own = None if options.metadata is None else real(options.metadata)
-    tables: dict[str, str] = {}
+    folders: dict[str, tuple[str, Mates]] = {}
+    paths = list(paths)
+    given = {real(path) for path in paths}
+    done: dict[str, Piece | None] = {}
     for path in walk(paths, leave_out, on_table):
-        if own is None or real(path) != own:
-            place = placed(path)
-            folder = folder_of(place)
-            if folder not in tables:
-                tables[folder] = _table_of(folder)
-            yield from _pieces_of(Piece(shown(path), place, table=tables[folder]), options)
+        if own is not None and real(path) == own:
+            continue
+        place = placed(path)
+        folder = folder_of(place)
+        if folder not in folders:
+            folders[folder] = _table_of(folder), _mates_in(folder)
+        table, mates_of = folders[folder]
+        whole = Piece(shown(path), place, table=table)
+        if place not in done and named(place).name in mates_of:
+            done |= _with_mates(whole, *mates_of[named(place).name], options, given)
+        piece = done.get(place, whole)
+        if piece is not None:
+            yield from [piece] if piece.voices else _pieces_of(piece, options)
+
+
+def _mates_in(folder: str) -> Mates:
+    try:
+        return mates(names_in(folder))
+    except UnreadableFileError:
+        return {}
+
+
+def _with_mates(
+    piece: Piece, talk: str, files: Sequence[tuple[str, str]], options: ReadOptions, given: Collection[str]
+) -> dict[str, Piece | None]:
+    """Return the piece that each file of a talk is read as: the first as all of them, if they can be joined.
+
+    Files belong together that were all named by the user, or all found in a folder.
+    """
+    voices = [Voice(shown(sibling(piece.path, name)), sibling(piece.place, name), who) for name, who in files]
+    by_user = real(piece.place) in given
+    voices = [one for one in voices if (real(one.place) in given) == by_user and size(one.place) <= LARGEST_SESSION]
+    found = _joined(voices, talk, options) if len(voices) > 1 else ""
+    if not isinstance(found, str):
+        return {
+            **{one.place: None for one in voices},
+            piece.place: replace(piece, voices=tuple(voices), talk=talk),
+        }
+    if not found:
+        return {piece.place: piece}
+    names = ", ".join(named(one.path).name for one in voices)
+    apart = f"{names} seem to hold one speaker of a talk each; they were not joined, because {found}."
+    return {one.place: replace(piece, path=one.path, place=one.place, apart=apart) for one in voices}
+
+
+def _joined(voices: Sequence[Voice], talk: str, options: ReadOptions) -> RawSession | str:
+    try:
+        return joined([(load_source(one.path, options, one.place), one.who) for one in voices], talk)
+    except Exception:  # noqa: BLE001 (reading each by itself will say what is wrong)
+        return ""
 
 
 def _table_of(folder: str) -> str:
@@ -228,7 +288,8 @@ def read_piece(piece: Piece, options: ReadOptions, ids: Sequence[str] | None = N
         with collector_waiting():
             return _read(piece, options, ids)
     except UnreadableFileError as problem:
-        return PieceReading(piece, problem=problem)
+        remedy = f"{problem.remedy}. {piece.apart}".removesuffix(".") if piece.apart else problem.remedy
+        return PieceReading(piece, problem=UnreadableFileError(problem.path, problem.line, problem.problem, remedy))
     except BadDataFileError as error:
         return PieceReading(piece, problem=UnreadableFileError(error.path, None, error.problem, error.remedy))
     except Exception as error:  # noqa: BLE001 (whatever a file does to a reader, the run goes on)
@@ -247,7 +308,7 @@ def forget_last() -> None:
 
 def read_again(piece: Piece, options: ReadOptions) -> PieceReading:
     """Read a piece as `read_piece` does; the last one is kept, for those who come back for more of its sessions."""
-    state = version(piece.place)
+    state = tuple(version(one.place) for one in piece.voices) or version(piece.place)
     for kept in _LAST:
         if state and kept[:3] == (piece, options, state):
             return kept[3]
@@ -260,6 +321,8 @@ def read_again(piece: Piece, options: ReadOptions) -> PieceReading:
 def _read(piece: Piece, options: ReadOptions, ids: Sequence[str] | None) -> PieceReading:
     if piece.layout is not None:
         return _read_part(piece, piece.layout, options, ids)
+    if piece.voices:
+        return _read_joined(piece, options, ids)
     _refuse_long(piece, options)
     source = load_source(piece.path, options, piece.place)
     chosen, digest = choose_reader(source), source.sha256
@@ -268,10 +331,27 @@ def _read(piece: Piece, options: ReadOptions, ids: Sequence[str] | None) -> Piec
             refuse_large(piece.path, len(source.data), LARGEST_SESSION)
         source = replace(source, data=source.data[:HEAD])  # the letters are all that is read from here on
     tables = list(tables_for(piece.table, piece.path, piece.place, options))
-    sessions, applied = _sessions(chosen.read(source), source, tables, ids)
+    sessions, applied = _sessions(_apart(chosen.read(source), piece.apart), source, tables, ids)
     if not any(session.turns for session in sessions):
         raise no_words(piece.path)
     return PieceReading(piece, sessions, safe_id(source.path.stem), None, chosen.name, digest, bool(tables), applied)
+
+
+def _apart(sessions: Iterable[RawSession], why: str) -> Iterable[RawSession]:
+    return [replace(one, notes=(*one.notes, why)) for one in sessions] if why else sessions
+
+
+def _read_joined(piece: Piece, options: ReadOptions, ids: Sequence[str] | None) -> PieceReading:
+    sources = [(load_source(one.path, options, one.place), one.who) for one in piece.voices]
+    found, source = joined(sources, piece.talk), sources[0][0]
+    if isinstance(found, str):
+        raise source.error(*_CHANGED)
+    tables = list(tables_for(piece.table, piece.path, piece.place, options))
+    sessions, applied = _sessions([found], source, tables, ids)
+    if not any(session.turns for session in sessions):
+        raise no_words(piece.path)
+    digest = hashlib.sha256(b"".join(one.sha256.encode() for one, _ in sources)).hexdigest()
+    return PieceReading(piece, sessions, safe_id(piece.talk), None, "one_file_a_speaker", digest, bool(tables), applied)
 
 
 def _refuse_long(piece: Piece, options: ReadOptions) -> None:
@@ -314,23 +394,35 @@ def _sessions(
     given = iter(()) if ids is None else iter(ids)
     sessions, applied = [], Applied()
     for raw in found:
-        session, own = _build(raw, source, tables, next(given, ""))
-        sessions.append(session)
-        applied.add(own)
+        whole = raw.name.strip() or source.path.stem
+        parts, could = split(raw, source.options.split_by, whole)
+        known = _build(raw, source, tables, "", safe_id(whole))[0] if len(parts) > 1 else None
+        for part in parts:
+            session, own = _build(part, source, tables, next(given, ""), safe_id(whole), known)
+            own.effects["--split-by"] += could
+            sessions.append(session)
+            applied.add(own)
     if ids is not None and len(ids) != len(sessions):
         raise source.error(*_CHANGED)
     return tuple(sessions), applied
 
 
-def _build(raw: RawSession, source: Source, tables: Sequence[Table], given: str) -> tuple[Session, Applied]:
+def _build(
+    raw: RawSession, source: Source, tables: Sequence[Table], given: str, name: str, whole: Session | None = None
+) -> tuple[Session, Applied]:
+    """Build a session, or a part of one, of which a table may speak by the name of the whole, where roles are found."""
     stem, options = safe_id(source.path.stem), source.options
     wanted = safe_id(raw.name) if raw.name.strip() else stem
     identity = given or wanted
     by_pattern = from_name(source.path.stem, options.pattern)
-    keys = [(table, table.find(identity, wanted, stem)) for table in tables]
+    keys = [(table, table.find(identity, wanted, name, stem)) for table in tables]
     rows = [table.rows[key].facts for table, key in keys if key]
     about, notes = combined(common_names(raw.metadata), by_pattern, *rows)
-    session = build_session(raw, Place(str(source.path), identity), about, options)
+    session = build_session(
+        raw if whole is None else with_roles(raw, whole), Place(str(source.path), identity), about, options
+    )
+    if whole is not None:
+        session = replace(session, role_method=whole.role_method, role_margin=whole.role_margin)
     applied = applied_to(session, options, of_table=raw.of_table, by_pattern=bool(by_pattern), stem=source.path.stem)
     applied.tables = {table.place: table.path for table in tables}
     applied.rows = {(table.place, key) for table, key in keys if key}

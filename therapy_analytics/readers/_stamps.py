@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
-from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers._times import HALF_DAY, LATE, seconds
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
-CLOCK = rf"(?:{_FRAMES}|\d{{1,3}}:(?:\d{{1,2}}:\d{{1,2}}|\d{{2}}))(?:[.,]\d+|-\d(?=#))?(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?"
+CLOCK = (
+    rf"(?:{_FRAMES}|\d{{1,6}}:\d{{1,2}}:\d{{1,2}}|\d{{1,3}}:\d{{2}})(?:[.,]\d+|-\d(?=#))?(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?"
+)
 """A clock reading, as part of a pattern."""
 _BARE = r"\d{1,6}(?:\.\d{1,6}[ \t]?s?|[ \t]?s)"
 _ARROW = r"(?:-->|->|\u2192|[-\u2013\u2014])"
@@ -25,11 +27,8 @@ STAMP = (
 SECOND = rf"\[{_BARE}\]"
 """Plain seconds in square brackets, which before a label are no pause."""
 _CLOCK = re.compile(rf"{CLOCK}|{_BARE}")
-_PLAIN = re.compile(r"[\[(]?\d{1,3}(?::\d\d){1,2}[\])]?")
+_PLAIN = re.compile(r"[\[(]?\d{1,6}(?::\d\d){1,2}[\])]?")
 _NOON = re.compile(r"(?P<clock>[\d:;.,]+?)[ \t]*(?P<half>[AaPp])\.?[Mm]\b\.?")
-_HALF_DAY = 43_200.0
-_LATE = 6 * 3600.0
-"""A recording whose first words are spoken after so many seconds is timed by the day, not from its start."""
 
 
 class Times(NamedTuple):
@@ -68,7 +67,7 @@ def _seconds(clock: str) -> float | None:
     value = seconds(noon["clock"])
     if value is not None and noon["clock"].count(":") == 1:
         value *= 60  # hours and minutes, where there is a morning and an afternoon
-    return None if value is None else value % _HALF_DAY + _HALF_DAY * (noon["half"] in "pP")
+    return None if value is None else value % HALF_DAY + HALF_DAY * (noon["half"] in "pP")
 
 
 def from_the_first(rows: Sequence[Row], *, by_day: bool) -> tuple[list[Row], bool]:
@@ -89,7 +88,7 @@ def from_the_first(rows: Sequence[Row], *, by_day: bool) -> tuple[list[Row], boo
         Whether they were times of day.
     """
     first = next((row.start_s for row in rows if row.start_s is not None), None)
-    if first is None or not (by_day or first >= _LATE):
+    if first is None or not (by_day or first >= LATE):
         return list(rows), False
     return [replace(row, start_s=_since(row.start_s, first), end_s=_since(row.end_s, first)) for row in rows], True
 
@@ -98,4 +97,4 @@ def _since(value: float | None, first: float) -> float | None:
     if value is None:
         return None
     past = value - first
-    return past + 2 * _HALF_DAY if past < -_HALF_DAY else past  # a talk over midnight
+    return past + 2 * HALF_DAY if past < -HALF_DAY else past  # a talk over midnight

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers import _long, _wide
-from therapy_analytics.readers._base import RawSession, Source
-from therapy_analytics.readers._columns import NAMES, Columns, find_columns, may_be_header, slug
+from therapy_analytics.readers._base import Layout, RawSession, Source
+from therapy_analytics.readers._by_content import (
+    are_clinical_notes,
+    columns_of_times,
+    names_without_header,
+    speaker_and_text,
+)
+from therapy_analytics.readers._columns import NAMES, Columns, find_beside_times, find_columns, may_be_header, slug
 from therapy_analytics.readers._facts import may_be_fact
 from therapy_analytics.readers._roles import role_of_label
 
@@ -21,6 +28,14 @@ HEADER_WITHIN = 20
 """Rows above the header: a title, a date, an empty line, but never a page."""
 _LONGEST_NAME = 60
 _MOST_NAMED = 20
+_LEVELS = ("season", "series", "episode", "chapter", "scene")
+_IDS = ("id", "case", "case_no", "interview", "group_id", "idx", "nr", "no")
+_NOTES = (
+    "these are clinical notes, and nobody speaks in them",
+    "Give transcripts of the sessions: what was said, and by whom",
+)
+_NAMES = ("speaker_name", "name", "speaker", "participant_name", "author", "username", "person", "speaker_id")
+_MOST_NAMES = 12
 _ROLES = ("role", "speaker_role", "speaker_type", "participant_role", "type")
 _HEADER_ALONE = ("the table has a header and no rows", "It should hold a row for each utterance")
 
@@ -71,12 +86,16 @@ def cell_text(value: object) -> str:
 
 
 def header_place(rows: Sequence[Sequence[str]]) -> int:
-    """Return which of the first rows of a file is the header: the one that names columns of a transcript."""
-    filled = [at for at, row in enumerate(rows) if any(map(str.strip, row))]
-    for at in filled:
+    """Return which of the first rows of a file is the header.
+
+    It is the one that names columns of a transcript; else the first that is no title above the others, in a cell.
+    """
+    n_filled = {at: n for at, row in enumerate(rows) if (n := sum(map(bool, map(str.strip, row))))}
+    for at in n_filled:
         if names_a_transcript(rows[at]):
             return at
-    return filled[0] if filled else 0
+    most = max(n_filled.values(), default=0)
+    return next((at for at, n in n_filled.items() if 2 * n > most), 0)
 
 
 def names_a_transcript(header: Sequence[str]) -> bool:
@@ -87,24 +106,20 @@ def names_a_transcript(header: Sequence[str]) -> bool:
     return (known["text"] is not None and known["speaker"] is not None) or _wide.names_talk(header)
 
 
-def header_without(rows: Sequence[Sequence[str]]) -> list[str]:
+def header_without(rows: Sequence[Sequence[str]], wanted: Mapping[str, str] | None = None) -> list[str]:
     """Return names for the columns of a table that begins with its first turn; empty where it has a header.
 
-    One column holds roles in words that we know, from the first row on, another the words.
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        The first rows.
+    wanted : mapping of str to str
+        What the user calls the columns: here their numbers count.
     """
-    if (
-        len(rows) < 2
-        or len(rows[0]) < 2
-        or any(len(row) != len(rows[0]) for row in rows)
-        or names_a_transcript(rows[0])
-    ):
+    if not rows or names_a_transcript(rows[0]):
         return []
-    columns = list(zip(*rows, strict=True))
-    speakers = [at for at, cells in enumerate(columns) if all(map(role_of_label, cells)) and len(set(cells)) > 1]
-    text = max(range(len(columns)), key=lambda at: sum(map(len, columns[at])))
-    if len(speakers) != 1 or text in speakers or len(rows[0][text].split()) < 2:
-        return []
-    return [{speakers[0]: "speaker", text: "text"}.get(at, "") for at in range(len(columns))]
+    known = find_columns([""] * len(rows[0]), wanted or {})
+    return names_without_header(rows, {kind: at for kind, at in known.items() if kind in (wanted or {})})
 
 
 def filled(header: Sequence[str], records: Sequence[Record]) -> list[Record]:
@@ -132,18 +147,97 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
         if layout is not None:
             return iter(())
         raise source.error(*_HEADER_ALONE)
+    if layout is None and are_clinical_notes(table.header, [record for _, record in table.records]):
+        raise source.error(*_NOTES)
     found = find(source, table)
-    text, speaker = found["text"], found["speaker"]
-    sessions: Iterable[RawSession]
-    if text is not None and speaker is not None:
-        others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
-        role = _role_column(table, speaker) if layout is None else layout.role
-        sessions = _long.read(table.header, table.records, Columns(text, speaker, role=role, **others), layout)
-    else:
+    sessions: Iterable[RawSession] = ()
+    if found["text"] is None or (found["speaker"] is None and not source.voice):
         sessions = _wide.read(source, table.header, table.records, found)
-        if not sessions and layout is None:
-            raise _no_layout(source, found, len(table.header))
+    if not sessions and layout is None:
+        table = _told_apart(source, table, found)
+    if not sessions and found["text"] is not None and found["speaker"] is not None:
+        sessions = _long.read(table.header, table.records, _columns(table, found, layout), layout)
     return (_named(one, table) for one in sessions)
+
+
+def _told_apart(source: Source, table: Table, found: dict[str, int | None]) -> Table:
+    """Find what no name of a column tells: who speaks, what is said, and where a session ends."""
+    if source.voice and found["speaker"] is None and found["text"] is not None:
+        found["speaker"] = len(table.header)
+        records = [(place, [*record, source.voice]) for place, record in table.records]
+        table = replace(table, header=[*table.header, "speaker"], records=records)
+    if found["text"] is None or found["speaker"] is None:
+        table = _told_by_content(source, table, found)
+    elif "speaker" not in source.options.columns:
+        names = names_beside_roles(table.header, table.records, found["speaker"], found["session"])
+        found["speaker"] = found["speaker"] if names is None else names
+    return _with_sessions(table, found)
+
+
+def _columns(table: Table, found: Mapping[str, int | None], layout: Layout | None) -> Columns:
+    text, speaker = (found[kind] or 0 for kind in ("text", "speaker"))
+    others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
+    others |= beside_times(table, found) if layout is None else find_beside_times(table.header)
+    role = _role_column(table, speaker) if layout is None else layout.role
+    return Columns(text, speaker, role=role, **others)
+
+
+def _told_by_content(source: Source, table: Table, found: dict[str, int | None]) -> Table:
+    """Find the columns of speakers and words by what they hold, and note it; one that the user names is that one.
+
+    Raises
+    ------
+    UnreadableFileError
+        They cannot be told.
+    """
+    both = speaker_and_text(table.header, [record for _, record in table.records], found)
+    if both is None:
+        raise _no_layout(source, found, len(table.header))
+    found["speaker"], found["text"] = both
+    known = {at: printable(table.header[at].strip()) for at in both if may_be_fact(table.header[at])}
+    names = [known.get(at) or f"column {at + 1}" for at in both]  # a header may be what somebody said
+    note = (
+        f"Which columns are which was told by what they hold: {names[0]} says who speaks, {names[1]} what is said. "
+        "If that is wrong, name them: --columns speaker=NAME,text=NAME."
+    )
+    return replace(table, notes=(*table.notes, note))
+
+
+def _with_sessions(table: Table, found: dict[str, int | None]) -> Table:
+    """Give a table without a column of sessions one, where scenes or a plain id tell the sessions apart."""
+    if found["session"] is not None:
+        return table
+    slugs = [slug(name) for name in table.header]
+    levels = [slugs.index(name) for name in _LEVELS if name in slugs]
+    if len(levels) < 2:
+        found["session"] = next(
+            (at for at, name in enumerate(slugs) if name in _IDS and _tells_apart(table, at, found)), None
+        )
+        return table
+    for at in levels:
+        _long.fill_down(table.records, at)
+    for _, record in table.records:
+        record.append("-".join(record[at].strip() for at in levels))
+    found["session"] = len(table.header)
+    names = [printable(table.header[at].strip()) for at in levels]
+    note = f"The sessions were told apart by {', '.join(names[:-1])} and {names[-1]} together."
+    return replace(table, header=[*table.header, "session"], notes=(*table.notes, note))
+
+
+def _tells_apart(table: Table, at: int, found: Mapping[str, int | None]) -> bool:
+    """Tell a column that names sessions: its rows are together, and several people speak in most of them."""
+    speaker = found["speaker"]
+    if speaker is None or at in found.values():
+        return False
+    pairs = [(record[at].strip(), record[speaker].strip().casefold()) for _, record in table.records]
+    ids = [name for name, _ in pairs if name]
+    runs = 1 + sum(one != two for one, two in pairwise(ids))
+    people = {name: set[str]() for name in ids}
+    for name, who in pairs:
+        if name:
+            people[name].add(who)
+    several = sum(len(who) > 1 for who in people.values())
+    return 1 < runs == len(people) and 2 * several > len(people)
 
 
 def _named(session: RawSession, table: Table) -> RawSession:
@@ -166,6 +260,21 @@ def find(source: Source, table: Table) -> dict[str, int | None]:
         labels = {record[at] for _, record in table.records if record[at].strip()}
         found["speaker"] = at if all(map(role_of_label, labels)) else None
     return found
+
+
+def beside_times(table: Table, found: Mapping[str, int | None]) -> dict[str, int | None]:
+    """Return the columns that say more of times; a date with a time of day is all that there is to say."""
+    beside = {kind: at for kind, at in find_beside_times(table.header).items() if at not in found.values()}
+    day = beside.get("day")
+    if day is not None and found["start"] is None:
+        cells = [record[day] for _, record in table.records if record[day].strip()]
+        if any(":" in cell for cell in cells):
+            return {**beside, "start": day, "day": None}
+    if found["start"] is None:
+        taken = {*found.values(), *beside.values()}
+        timed = columns_of_times(table.header, [record for _, record in table.records], taken)
+        beside |= dict(zip(("start", "end"), timed[:2], strict=False)) if found["end"] is None else {}
+    return beside
 
 
 def _spelling(source: Source, header: Sequence[str]) -> str:
@@ -195,6 +304,30 @@ def _role_column(table: Table, speaker: int) -> int | None:
         if labels and all(map(role_of_label, labels)):
             return at
     return None
+
+
+def names_beside_roles(
+    header: Sequence[str], records: Sequence[Record], speaker: int, session: int | None
+) -> int | None:
+    """Return the column of names beside that of roles, where several people of one role speak in a session."""
+    slugs = [slug(name) for name in header]
+    if slugs[speaker] not in _ROLES or not all(role_of_label(record[speaker]) for _, record in records):
+        return None
+    for at in (slugs.index(name) for name in _NAMES if name in slugs):
+        told: dict[str, set[tuple[str, str]]] = {}
+        for _, record in records:
+            pair = record[at].strip().casefold(), record[speaker].strip().casefold()
+            told.setdefault("" if session is None else record[session].strip(), set()).add(pair)
+        people = [[{pair[place] for pair in pairs} for place in (0, 1)] for pairs in told.values()]
+        one_role_each = all(len(names) == len(pairs) for (names, _), pairs in zip(people, told.values(), strict=True))
+        several = any(len(names) > len(roles) for names, roles in people)
+        if at != speaker and one_role_each and several and all(_are_names(names) for names, _ in people):
+            return at
+    return None
+
+
+def _are_names(names: Collection[str]) -> bool:
+    return "" not in names and len(names) <= _MOST_NAMES
 
 
 def may_hold_roles(header: Sequence[str], speaker: int) -> list[int]:

@@ -13,10 +13,11 @@ from itertools import pairwise
 
 from therapy_analytics.readers import _codes
 from therapy_analytics.readers._base import Layout, Part, Source
+from therapy_analytics.readers._by_content import are_clinical_notes
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._facts import may_be_fact, names_fact
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._table import Record, Table, find, may_hold_roles
+from therapy_analytics.readers._table import Record, Table, beside_times, find, may_hold_roles, names_beside_roles
 from therapy_analytics.readers._wide import layout_of
 from therapy_analytics.readers._wide_rows import Grid
 
@@ -57,7 +58,11 @@ class Large:
 
 def parts_of(source: Source, table: Large) -> list[Part]:
     """Return the parts of a table; none where its sessions cannot be told apart, or are not together."""
-    found = find(source, Table(table.header, table.some))
+    some = Table(table.header, table.some)
+    found = find(source, some)
+    by_content = found["start"] is None and beside_times(some, found).get("start") is not None
+    if by_content or are_clinical_notes(table.header, [record for _, record in table.some]):
+        return []
     if found["text"] is not None and found["speaker"] is not None:
         return _of_utterances(source, table, found)
     layout = layout_of(Grid(source, table.header, table.some, found), table.reader)
@@ -80,6 +85,8 @@ def _of_utterances(source: Source, table: Large, found: Mapping[str, int | None]
     by_user = "speaker" in source.options.columns
     if speaker is None or session is None or (slug(table.header[speaker]) == "type" and not by_user):
         return []
+    if names_beside_roles(table.header, table.some, speaker, session) is not None:
+        return []  # whether several people have one role is seen in all rows alone
     used = {at for at in found.values() if at is not None}
     tried = (
         _by_names(table, speaker, session, used, partner)

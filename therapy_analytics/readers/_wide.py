@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Source
+from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Row, Source
 from therapy_analytics.readers._facts import LONGEST_FACT
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._prompt_marks import BY_TURNS, as_json, messages_of, said_by_turns
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._wide_rows import (
     Found,
@@ -35,6 +37,9 @@ _USED, _USED_IN_TEXTS = ("session",), ("session", "text")
 _TEXTS = ("cells", "labels")
 """Layouts that have one column of words."""
 _SAMPLE = 50
+_FIRST_LABEL = re.compile(r"\s*(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s")
+_DIALOGUE = re.compile(r"dialog|conversation|chat|turns|utterances|exchange|gespr\u00e4ch", re.IGNORECASE)
+_ENDS = frozenset('.?!\u2026"\u201d)')
 
 
 def read(source: Source, header: Sequence[str], records: Sequence[Record], found: Found) -> list[RawSession]:
@@ -92,19 +97,27 @@ def _cells(table: Grid) -> list[RawSession]:
     at = _column(table)
     if at is None:
         return []
+    by_lines = _DIALOGUE.search(table.header[at]) is not None
     sessions: list[RawSession] = []
-    lost = 0
+    lost = n_words = 0
     for place, record in table.records:
         try:
-            inside = list(_inside(record[at], table.source))
+            inside = list(_inside(record[at], table.source, by_lines=by_lines))
         except UnreadableFileError:
             inside = []
         lost += not inside
+        n_words += 0 if inside else len(record[at].split())
         for one in inside:
             rows = [replace(row, place=place) for row in one.rows]
             sessions.append(replace(of_row(table, (place, record), rows, {at}), notes=one.notes))
     where = "this part of the file" if table.is_part else "the file"
-    note = (f"{counted(lost, 'row')} of {where} without labelled turns left out.",) if lost else ()
+    note = (
+        (f"{counted(lost, 'row')} of {where} without labelled turns left out ({counted(n_words, 'word')}).",)
+        if lost
+        else ()
+    )
+    if len({one.name for one in sessions}) < len(sessions):
+        note = (*note, "Several rows name the same session: each row was read as a session of its own.")
     sessions = sessions if len(sessions) > 1 or table.is_part else [replace(one, name="") for one in sessions]
     return [replace(one, notes=(*note, *one.notes)) for one in sessions]
 
@@ -116,17 +129,40 @@ def column_of_sessions(
     for at in range(len(header)) if only is None else [only]:
         cells = [record[at] for _, record in records[:_SAMPLE] if record[at].strip()]
         if cells and mean(map(len, cells)) > LONGEST_FACT:
-            read = sum(_reader_of(_lines(cell), source) is not None for cell in cells)
+            by_lines = _DIALOGUE.search(header[at]) is not None
+            read = sum(_is_session(cell, source, by_lines=by_lines) for cell in cells)
             if read >= _ENOUGH * len(cells):
                 return at
     return None
 
 
-def _inside(cell: str, source: Source) -> Iterator[RawSession]:
-    text = _lines(cell)
-    reader = _reader_of(text, source)
-    if reader is not None:
+def _inside(cell: str, source: Source, *, by_lines: bool) -> Iterator[RawSession]:
+    """Yield what a cell holds, in whatever form; lines without labels take turns, if the column is named for it."""
+    if messages := messages_of(cell):
+        yield RawSession("", [Row(who, words, place) for place, (who, words) in enumerate(messages, start=1)])
+        return
+    said = said_by_turns(cell)
+    by_turns = len(said) > 1 and not _is_labelled(said)
+    text = "\n".join(said) or _lines(as_json(cell))
+    reader = None if by_turns else _reader_of(text, source)
+    if reader is None:
+        said = said if by_turns or not by_lines else [line.strip() for line in text.split("\n") if line.strip()]
+        rows = [Row(f"Speaker {at % 2 + 1}", words, at + 1) for at, words in enumerate(said)]
+        yield from [RawSession("", rows, notes=(BY_TURNS,))] if len(rows) > 1 else []
+    else:
         yield from reader.read(Source(source.path, text, source.options, text.encode("utf-8", "replace")))
+
+
+def _is_labelled(said: Sequence[str]) -> bool:
+    return 2 * sum(":" in one[:LONGEST_FACT] for one in said) > len(said)
+
+
+def _is_session(cell: str, source: Source, *, by_lines: bool) -> bool:
+    """Tell a cell that holds a session, at a glance."""
+    if messages_of(cell) or len(said_by_turns(cell)) > 1:
+        return True
+    text = _lines(as_json(cell))
+    return (by_lines and "\n" in text.strip()) or _reader_of(text, source) is not None
 
 
 def _reader_of(text: str, source: Source) -> Reader | None:
@@ -143,11 +179,13 @@ def _lines(cell: str) -> str:
     if "\n" in text.strip() or text.lstrip()[:1] in {"[", "{"}:
         return text
     text = text.replace("\\n", "\n")
-    return text if "\n" in text.strip() else _BEFORE_LABEL.sub(_break, text)
-
-
-def _break(space: re.Match[str]) -> str:
-    return "\n" if role_of_label(space["label"]) else space[0]
+    if "\n" in text.strip():
+        return text
+    often = Counter(space["label"] for space in _BEFORE_LABEL.finditer(text) if text[space.start() - 1] in _ENDS)
+    often.update(first["label"] for first in [_FIRST_LABEL.match(text)] if first)
+    return _BEFORE_LABEL.sub(
+        lambda space: "\n" if role_of_label(space["label"]) or often[space["label"]] > 1 else space[0], text
+    )
 
 
 def _labelled_rows(table: Grid) -> list[RawSession]:

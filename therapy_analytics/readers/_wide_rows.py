@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -11,14 +11,21 @@ from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._facts import is_fact
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.session import Role
 
 Record = tuple[int, list[str]]
 Found = Mapping[str, int | None]
+_SAID = frozenset({"response", "statement"})
 _FILLERS = frozenset({"turn", "utterance", "text", "message", "said", "says", "words", "speech"})
 _ASK = re.compile(r"(?:(?:client|patient|user|seeker)_)?(?:question|context|query|post)(?:_text)?")
 _REPLY = re.compile(r"(?:(?:therapist|counsel+or|doctor)_)?(?:response|answer|reply)(?:_text)?_?\d*")
 _NUMBER = re.compile(r"\d+")
+_PEOPLE_WORDS = """
+husband wife spouse partner mother father mom mum dad parent parents son daughter child brother sister sibling
+grandmother grandfather grandma grandpa aunt uncle guardian caregiver friend interpreter translator cotherapist
+co_therapist observer supervisor teacher family group
+"""
+_PEOPLE = frozenset(_PEOPLE_WORDS.split())
+"""Who may speak besides therapist and client, and have a column."""
 _IDS = ("id", "dialogue_id", "conversation_id", "transcript_id", "case", "name")
 
 
@@ -37,11 +44,14 @@ class Grid:
         return self.source.part is not None
 
     def holds_words(self, columns: Sequence[int]) -> bool:
-        """Tell speech from names and numbers: in some cells, more than two words."""
+        """Tell speech from names and numbers: in some cells, more than two words, or a sentence."""
         if self.source.part is not None:
             return not set(self.source.part.layout.columns).isdisjoint(columns)
         cells = [record[at] for _, record in self.records for at in columns if record[at].strip()]
-        spoken = sum(len(cell.split()) > 2 and any(map(str.isalpha, cell)) for cell in cells)
+        spoken = sum(
+            any(map(str.isalpha, cell)) and (len(cell.split()) > 2 or cell.rstrip().endswith((".", "?", "!")))
+            for cell in cells
+        )
         return bool(cells) and 10 * spoken >= len(cells)
 
     def session_name(self, record: Sequence[str]) -> str:
@@ -54,7 +64,7 @@ def names_talk(header: Sequence[str]) -> bool:
     """Tell whether a header has columns of talk in one of the wide layouts, by their names alone."""
     slugs = [slug(name) for name in header]
     by_question = any(map(_ASK.fullmatch, slugs)) and any(map(_REPLY.fullmatch, slugs))
-    return by_question or bool(_numbered(header)) or len(set(_role_columns(header).values())) > 1
+    return by_question or bool(_numbered(header)) or bool(_role_columns(header))
 
 
 def alternating(table: Grid) -> list[RawSession]:
@@ -70,41 +80,55 @@ def alternating(table: Grid) -> list[RawSession]:
 
 
 def _numbered(header: Sequence[str]) -> list[tuple[str, int]]:
-    """Return the numbered columns of talk in the order of the talk, each with its label; two speakers, no others."""
+    """Return the numbered columns of talk, in its order, each with its label: of two speakers, or of known ones."""
     columns: list[tuple[int, str, int]] = []
     for at, name in enumerate(header):
         numbers = _NUMBER.findall(name)
-        label = " ".join(part for part in slug(_NUMBER.sub(" ", name)).split("_") if part not in _FILLERS)
+        label = _label(_NUMBER.sub(" ", name))
         if len(numbers) == 1 and len(numbers[0]) <= 4 and label:
             columns.append((int(numbers[0]), label, at))
+    if len({label for _, label, _ in columns}) > 2:
+        columns = [column for column in columns if role_of_label(column[1]) or column[1] in _PEOPLE]
     labels = dict.fromkeys(label for _, label, _ in columns)
     roles = {role_of_label(label) for label in labels}
     by_header = [label for _, label, _ in columns]
     takes_turns = all(one != two for one, two in pairwise(by_header))
-    if len(labels) != 2 or len(columns) < 3 or not roles & {"therapist", "client"}:
+    if len(labels) < 2 or len(columns) < 3 or not roles & {"therapist", "client"}:
         return []
-    if not takes_turns and roles != {"therapist", "client"}:
+    if len(labels) == len(columns) or (not takes_turns and not roles >= {"therapist", "client"}):
         return []
     order = columns if takes_turns else sorted(columns, key=lambda column: column[0])
     return [(label, at) for _, label, at in order]
 
 
-def _role_columns(header: Sequence[str]) -> dict[int, Role]:
-    """Columns that are named by a role alone, or by a role and a word for what is said."""
-    roles: dict[int, Role] = {}
+def _label(name: str) -> str:
+    return " ".join(part for part in slug(name).split("_") if part not in _FILLERS)
+
+
+def _role_columns(header: Sequence[str]) -> dict[int, str]:
+    """Columns that are named by a role alone, or by a role and a word for what is said; others of known people."""
+    found: dict[int, str] = {}
     for at, name in enumerate(header):
-        label = " ".join(part for part in slug(name).split("_") if part not in _FILLERS | {"response", "statement"})
+        label = " ".join(part for part in _label(_NUMBER.sub(" ", name)).split() if part not in _SAID)
         role = role_of_label(label)
-        plain = len(label.split()) == 1 and not _NUMBER.search(name) and ":" not in name  # a label has the colon
-        if role in ("therapist", "client") and plain:
-            roles[at] = role
-    return roles
+        if len(label.split()) == 1 and ":" not in name:  # a label has the colon
+            if role in ("therapist", "client"):
+                found[at] = role
+            elif role == "other" or label in _PEOPLE:
+                found[at] = label
+    return found if _have_talk(found.values()) else {}
+
+
+def _have_talk(labels: Iterable[str]) -> bool:
+    """Tell columns of people who talk with each other: therapist and client, or one of them and people of a family."""
+    known = set(labels)
+    return len(known) > 1 and bool(known & {"therapist", "client"})
 
 
 def exchanges(table: Grid) -> list[RawSession]:
     """Read ``therapist,client``: one exchange a row, both columns hold words."""
     roles = {at: role for at, role in _role_columns(table.header).items() if table.holds_words([at])}
-    if len(set(roles.values())) < 2:
+    if not _have_talk(roles.values()):
         return []
     sessions: dict[str, list[Row]] = {}
     for place, record in table.records:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from therapy_analytics.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._by_content import speaker_and_text
 from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
@@ -29,6 +30,9 @@ _BLOCK = 2**20
 _END = "end of the table"
 _LEFT_OPEN = f"\n{_END}"
 _SEP = re.compile(r"\A\"?sep=(.)\"?\n", re.IGNORECASE)
+_LONGEST_NAME = 60
+_NO_NAME = frozenset(":.?!")
+_FEWEST = 4
 _RULE = re.compile(r":?-+:?|=+")
 _SUFFIXES = (".csv", ".tsv")
 _OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
@@ -36,25 +40,76 @@ _OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
 
 
 def sniff(source: Source) -> float:
-    """Be sure of a first line that names columns of words and of speakers; trust the suffix otherwise."""
-    _, rows = _top(source)
-    if not any(map(may_be_header, rows)) and source.path.suffix.lower() not in _SUFFIXES:
-        return 0.0
-    known = find_columns(rows[0], {}, loosely=False) if rows else {}
+    """Be sure of a first line that names columns of words and of speakers, or those of the user; else of even rows."""
+    delimiter, rows = _top(source)
+    by_suffix = source.path.suffix.lower() in _SUFFIXES
+    if not any(map(may_be_header, rows)):
+        return 0.6 if by_suffix else 0.0
+    header = rows[0]
+    if _has_columns(rows, source.options.columns, by_number=by_suffix or delimiter != ","):
+        return 0.97
+    known = find_columns(header, {}, loosely=False)
     if known.get("text") is not None and known.get("speaker") is not None:
         return 0.9
-    if rows and may_be_header(rows[0]) and names_talk(rows[0]) and all(len(row) == len(rows[0]) for row in rows[1:4]):
+    if may_be_header(header) and names_talk(header) and all(len(row) == len(header) for row in rows[1:4]):
         return 0.85
-    if _holds_sessions(source, rows):
-        return 0.8
-    return 0.6 if source.path.suffix.lower() in _SUFFIXES else 0.0
+    return max(0.6 * by_suffix, _by_shape(source, rows, delimiter, by_suffix=by_suffix))
+
+
+def _by_shape(source: Source, rows: list[list[str]], delimiter: str, *, by_suffix: bool) -> float:
+    """Tell a table whose columns have names of their own by its rows, and by what they hold."""
+    if not by_suffix and _breaks_off(source.head, delimiter):
+        return 0.0
+    named, even = _names_columns(rows[0]), _is_even(rows)
+    by_content = even and (by_suffix or delimiter != ",")  # most texts have commas
+    sure = (
+        (named and _holds_sessions(source, rows))
+        or (even and by_suffix and named)
+        or (by_content and _holds_talk(rows))
+    )
+    return 0.8 * sure
+
+
+def _breaks_off(head: str, delimiter: str) -> bool:
+    """Tell a short text in which a quotation mark is never closed: it is one of the words, and this is no table."""
+    *_, last = csv.reader(io.StringIO(f"{head.rstrip()}{_LEFT_OPEN}", newline=""), delimiter=delimiter)
+    return len(head) < _TOP and last != [_END]
+
+
+def _has_columns(rows: list[list[str]], wanted: Mapping[str, str], *, by_number: bool) -> bool:
+    """Tell whether a row names all columns of the user; numbers would fit any text, and need rows of one width."""
+    numbers = all(name.isdecimal() for name in wanted.values())
+    if not wanted or (numbers and not (by_number and _is_even(rows))):
+        return False
+    found = [find_columns(row, wanted) for row in rows if len(row) > 1]
+    return any(all(row[kind] is not None for kind in wanted) for row in found)
+
+
+def _is_even(rows: list[list[str]]) -> bool:
+    """Tell a table from text with delimiters in it: all rows are as wide as the first, of which the last may be cut."""
+    width = len(rows[0])
+    return width > 1 and len(rows) > 1 and all(len(row) == width for row in rows[1:-1] or rows)
+
+
+def _names_columns(header: list[str]) -> bool:
+    """Tell names of columns from the first line of a talk: no labels of speakers, no sentences, no numbers."""
+    short = all(len(name) <= _LONGEST_NAME and ": " not in name for name in header)
+    return short and not any(name.strip().isdecimal() or name.rstrip()[-1:] in _NO_NAME for name in header)
+
+
+def _holds_talk(rows: list[list[str]]) -> bool:
+    """Tell a table by what its columns hold, where there are rows enough to tell; the last may be cut."""
+    even = rows[:-1] if len(rows[-1]) != len(rows[0]) else rows
+    if len(even) < _FEWEST:
+        return False
+    return bool(header_without(even)) or speaker_and_text(even[0], even[1:], find_columns(even[0], {})) is not None
 
 
 @reader("delimited", suffixes=_SUFFIXES, sniff=sniff)
 def read_delimited(source: Source) -> Iterator[RawSession]:
     """CSV or TSV with a row an utterance, an exchange or a session; columns are found by their names."""
     delimiter, first = _top(source)
-    header = header_without(first)
+    header = header_without(first, source.options.columns)
     above = 0 if header else header_place(first)
     records: Iterator[list[str]] = islice(_records(source, delimiter), above, None)
     header = header or next(records, [])
@@ -88,16 +143,22 @@ def _first_rows(top: str, delimiter: str) -> list[list[str]]:
     return list(islice(filter(None, rows), HEADER_WITHIN))
 
 
-def _worth(rows: list[list[str]]) -> tuple[int, int]:
+def _worth(rows: list[list[str]]) -> tuple[int, bool, int]:
+    """Return how well a delimiter splits rows: into known columns, into as many cells each, into many."""
     header = rows[header_place(rows)] if rows else []
     if not may_be_header(header):
-        return 0, len(header)
-    return sum(at is not None for at in find_columns(header, {}, loosely=False).values()), len(header)
+        return 0, False, len(header)
+    known = sum(at is not None for at in find_columns(header, {}, loosely=False).values())
+    return known, len(header) > 1 and all(len(row) == len(header) for row in rows[1:-1]), len(header)
 
 
 def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
     """Yield the rows; a line put after the last one shows whether a quotation is left open."""
-    rows = csv.reader(_lines(_plain(source.text).rstrip("\n")), delimiter=delimiter)
+    text = _plain(source.text).rstrip("\n")
+    if delimiter == "\t" and '"' in text and (lines := _of_one_line_each(text)):
+        yield from lines
+        return
+    rows = csv.reader(_lines(text), delimiter=delimiter)
     begin = 1
     for record in rows:
         if record == [_END]:
@@ -112,6 +173,19 @@ def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
         "Close it, or save the table again as CSV (UTF-8)",
         line=begin,
     )
+
+
+def _of_one_line_each(text: str) -> list[list[str]]:
+    """Return the rows of a table with tabs, if each stands on one line: there, a quotation mark may be a word's."""
+    rows = [line.split("\t") for line in text.split("\n") if line.strip()]
+    if any(len(row) != len(rows[0]) for row in rows):
+        return []
+    return [[_unquoted(cell) for cell in row] for row in rows]
+
+
+def _unquoted(cell: str) -> str:
+    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"') if quoted else cell
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -132,16 +206,17 @@ def _table(header: list[str], rows: Iterable[list[str]], delimiter: str) -> Tabl
     width = len(header)
     words_last = find_columns(header, {})["text"] == width - 1
     records: list[Record] = []
-    too_long = 0
+    too_long = n_words = 0
     for place, record in enumerate(rows, start=1):
         if len(record) != width:
             extra = any(cell.strip() for cell in record[width:])
             too_long += extra
+            n_words += sum(len(cell.split()) for cell in record[width:])
             if extra and words_last:
                 record[width - 1 :] = [delimiter.join(record[width - 1 :])]
             record[:] = record[:width] + [""] * (width - len(record))
         records.append((place, record))
-    what = "are taken as words" if words_last else "were left out"
+    what = "are taken as words" if words_last else f"were left out ({counted(n_words, 'word')})"
     note = f"{counted(too_long, 'row')} of the file with more cells than the header; those {what}."
     if delimiter == "|" and records and _is_rule(records[0][1]):
         del records[0]

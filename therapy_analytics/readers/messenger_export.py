@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
-from therapy_analytics.readers._messenger_lines import Message, dates, message_at, with_names_above
+from therapy_analytics.readers._messenger_lines import (
+    Message,
+    dates,
+    message_at,
+    with_days,
+    with_heads,
+    with_names_above,
+)
 from therapy_analytics.readers._notes import counted
 
 _MEDIA_MARK = "[media omitted]"
@@ -47,7 +53,7 @@ _MOST_LINES = 3000
 
 def sniff(source: Source) -> float:
     """Be sure where many lines, or the first, begin with a date, a time and a name."""
-    lines = [line for line in islice(source.head.split("\n"), _MOST_LINES) if line.strip("\ufeff \t")]
+    lines = [line for line in with_heads(source.head.split("\n")[:_MOST_LINES]) if line.strip("\ufeff \t")]
     if not lines:
         return 0.0
     found, before = _messages(lines)
@@ -68,27 +74,33 @@ def read_messenger_export(source: Source) -> Iterator[RawSession]:
             "no messages with a date, a time and a name were found",
             'A message looks like "[12/03/2024, 14:05:33] Anna: ..."; export the chat again as text',
         )
-    moments, unclear = dates(spoken)
+    moments, unclear = dates([message.when for message in spoken])
     first = next((moment for moment in moments if moment is not None), None)
     since = [None if first is None or one is None else (one - first).total_seconds() for one in moments]
     rows = [_row(message, time) for message, time in zip(spoken, since, strict=True)]
     metadata = {} if first is None else {"date": first.date().isoformat()}
-    notes = _notes(len(messages) - len(spoken), before, rows, unclear=unclear)
-    yield RawSession("", rows, metadata, tuple(notes))
+    kept = {id(message) for message in spoken}
+    news = [message for message in messages if id(message) not in kept]
+    notes = _notes(news, before, rows, unclear=unclear)
+    yield RawSession("", rows, metadata, tuple(notes), began=None if first is None else first.timestamp())
 
 
-def _messages(lines: Sequence[str]) -> tuple[list[Message], int]:
-    """Return the messages, each with the lines that go on with it, and how many lines stand before the first."""
+def _n_words(lines: Iterable[str]) -> str:
+    return counted(sum(len(line.split()) for line in lines), "word")
+
+
+def _messages(lines: Sequence[str]) -> tuple[list[Message], list[str]]:
+    """Return the messages, each with the lines that go on with it, and the lines that stand before the first."""
     messages: list[Message] = []
-    before = 0
-    for number, line in enumerate(lines, start=1):
+    before: list[str] = []
+    for number, line in enumerate(with_days(with_heads(lines)), start=1):
         message = message_at(line, number)
         if message is not None:
             messages.append(message)
         elif messages:
             messages[-1].lines.append(line)
-        else:
-            before += bool(line.strip("\ufeff \t"))
+        elif line.strip("\ufeff \t"):
+            before.append(line)
     return with_names_above(messages), before
 
 
@@ -113,11 +125,12 @@ def _row(message: Message, since: float | None) -> Row:
     return Row(message.name, text.strip("\u200e\u200f \t\n"), message.place, start)
 
 
-def _notes(of_program: int, before: int, rows: Sequence[Row], *, unclear: bool) -> Iterator[str]:
-    if of_program:
-        yield f"{counted(of_program, 'message')} of the program itself (joined, left, encrypted) left out."
+def _notes(news: Sequence[Message], before: Sequence[str], rows: Sequence[Row], *, unclear: bool) -> Iterator[str]:
+    if news:
+        words = _n_words(line for message in news for line in (message.name, *message.lines))
+        yield f"{counted(len(news), 'message')} of the program itself (joined, left, encrypted) left out ({words})."
     if before:
-        yield f"{counted(before, 'line')} before the first message left out."
+        yield f"{counted(len(before), 'line')} before the first message left out ({_n_words(before)})."
     media = sum(_MEDIA_MARK in row.text for row in rows)
     if media:
         yield f"{counted(media, 'message')} with pictures, sound or files that are not in the export."

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.errors import UnreadableFileError
@@ -54,23 +55,26 @@ def read_workbook(source: Source) -> Iterator[RawSession]:
         raise source.error("the workbook is locked by a password, or an old .xls in disguise", _AGAIN)
     sessions: list[tuple[str, list[RawSession]]] = []
     problems: list[UnreadableFileError] = []
+    n_words = 0
     for title, rows in _sheets(source):
         try:
-            sessions.append((title, list(read_table(source, _table(rows)))))
+            sessions.append((title, list(read_table(source, _table(rows, source.options.columns)))))
         except UnreadableFileError as problem:
             problems.append(problem)
+            n_words += sum(len(cell.split()) for _, row in rows for cell in row)
     if not sessions:
         raise problems[0] if problems else source.error("the workbook has no sheet with cells", _AGAIN)
-    yield from _together(sessions, len(problems))
+    yield from _together(sessions, len(problems), n_words)
 
 
-def _together(sheets: list[tuple[str, list[RawSession]]], n_left_out: int) -> Iterator[RawSession]:
+def _together(sheets: list[tuple[str, list[RawSession]]], n_left_out: int, n_words: int) -> Iterator[RawSession]:
     """Yield the sessions of all sheets; where there are several, one without a name has that of its sheet."""
-    notes = (f"{counted(n_left_out, 'sheet')} of the workbook without a transcript left out.",) if n_left_out else ()
+    said = f"{counted(n_left_out, 'sheet')} of the workbook without a transcript left out ({counted(n_words, 'word')})."
+    notes = (said,) if n_left_out else ()
     for title, sessions in sheets:
         for one in sessions:
             name = one.name or (title if len(sheets) > 1 else "")
-            yield RawSession(name, one.rows, one.metadata, (*notes, *one.notes))
+            yield replace(one, name=name, notes=(*notes, *one.notes))
 
 
 def _sheets(source: Source) -> list[tuple[str, list[Record]]]:
@@ -124,12 +128,12 @@ def _cell(value: object) -> str:
     return "" if text in _ERRORS else text
 
 
-def _table(rows: list[Record]) -> Table:
+def _table(rows: list[Record], wanted: Mapping[str, str]) -> Table:
     """Make the rows as wide as the widest; the header may stand below a title."""
     width = max(at for _, row in rows for at, cell in enumerate(row, start=1) if cell.strip())
     square = [(number, row[:width] + [""] * (width - len(row))) for number, row in rows]
     first = [row for _, row in square[:HEADER_WITHIN]]
-    header = header_without(first)
+    header = header_without(first, wanted)
     if header:
         return Table(header, square)
     at = header_place(first)
