@@ -159,6 +159,7 @@ def test_every_format_stands_in_the_readme(readme: str) -> None:
         "workbook": "Excel",
         "parquet": "Parquet",
         "chat_json": "JSON",
+        "chat_template": "ChatML",
         "messenger_export": "WhatsApp",
         "webvtt": "WebVTT",
         "srt": "SRT",

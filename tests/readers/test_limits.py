@@ -19,8 +19,8 @@ from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, MB,
 
 TALK = "Therapist: How did you sleep?\nClient: I slept well, for once.\n"
 OF_ONE = {
-    "elan", "labelled_text", "messenger_export", "rich_text", "srt", "talkbank_chat", "textgrid", "webvtt",
-    "word_document",
+    "chat_template", "elan", "labelled_text", "messenger_export", "rich_text", "srt", "talkbank_chat", "textgrid",
+    "webvtt", "word_document",
 }  # fmt: skip
 
 
