@@ -160,6 +160,7 @@ def test_every_format_stands_in_the_readme(readme: str) -> None:
         "parquet": "Parquet",
         "chat_json": "JSON",
         "chat_template": "ChatML",
+        "kaldi_folder": "Kaldi",
         "messenger_export": "WhatsApp",
         "webvtt": "WebVTT",
         "srt": "SRT",

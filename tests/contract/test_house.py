@@ -85,6 +85,7 @@ def test_registered_names_are_what_they_were() -> None:
         "chat_template",
         "delimited",
         "elan",
+        "kaldi_folder",
         "labelled_text",
         "messenger_export",
         "parquet",

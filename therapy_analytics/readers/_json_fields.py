@@ -171,7 +171,7 @@ def role_said(message: Message, plan: Plan) -> str | None:
         said = person(message[key], (*_ROLE_INSIDE, *_INSIDE))
         if said is not None and (key not in plan.kinds or role_of_label(said)):
             return said
-    inside = (message[key] for key in plan.speakers)
+    inside = (message[key] for key in (*plan.speakers, *plan.codes) if key in plan.speakers or slug(key) == "meta")
     return next((role for one in inside if isinstance(one, dict) and (role := person(one, _ROLE_INSIDE))), None)
 
 

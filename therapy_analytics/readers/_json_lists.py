@@ -25,6 +25,7 @@ WORDS, PIECES, WEAK, STRONG = range(4)
 SAMPLE = 300
 _UNWRAPPED = ("message", "data", "utterance", "transcript", "utterance_event", "kwargs")
 _MOST_LINES = 2000
+_NOTHING = object()
 _FEWEST_LABELLED = 0.5
 
 
@@ -144,8 +145,15 @@ def read_messages(messages: list[Numbered], form: int, label: str = "", left: Le
     left = Counter() if left is None else left
     ordered = _in_order(messages)
     rows, told = rows_of(ordered, left)
-    moved = ("The messages were put in the order of their times.",) if ordered is not messages else ()
+    moved = (_moved(ordered),) if ordered is not messages else ()
     return Found(RawSession(label, rows, notes=(*notes(left), *told, *moved)), form)
+
+
+def _moved(messages: list[Numbered]) -> str:
+    timed = all(
+        plan and first(message, plan.starts) is not None for _, message in messages for plan in [field_plan(message)]
+    )
+    return f"The messages were put in the order {'of their times' if timed else 'in which they answer each other'}."
 
 
 def _in_order(messages: list[Numbered]) -> list[Numbered]:
@@ -154,8 +162,8 @@ def _in_order(messages: list[Numbered]) -> list[Numbered]:
     for _, message in messages:
         plan = field_plan(message)
         time = times(message, plan).start if plan and plan.starts else None
-        if time is None or not (time >= FIRST_DATE or "reply_to" in message or "reply-to" in message):
-            return messages
+        if time is None or not (time >= FIRST_DATE or _answered(message) is not _NOTHING):
+            return _by_answers(messages)
         moments.append(time)
     if all(one <= two for one, two in pairwise(moments)):
         return messages
@@ -163,6 +171,24 @@ def _in_order(messages: list[Numbered]) -> list[Numbered]:
     if moments == sorted(moments, reverse=True):  # newest first: messages of one second are turned around as well
         order = list(range(len(messages)))[::-1]
     return [messages[at] for at in order]
+
+
+def _answered(message: Mapping[str, Any]) -> object:
+    """Return which message another answers, None for the first of a talk."""
+    return message.get("reply-to", message.get("reply_to", _NOTHING))
+
+
+def _by_answers(messages: list[Numbered]) -> list[Numbered]:
+    """Put messages that name what they answer behind it, where each is answered once at most, and none is missing."""
+    if not all(isinstance(_answered(message), str | int | None) for _, message in messages):
+        return messages
+    following = {str(_answered(one[1])): one for one in messages}
+    if len(following) < len(messages) or "None" not in following:
+        return messages
+    order = [following["None"]]
+    while len(order) < len(messages) and (after := following.get(str(order[-1][1].get("id")))):
+        order.append(after)
+    return order if len(order) == len(messages) and order != messages else messages
 
 
 def session_of(messages: Sequence[Mapping[str, Any]], form: int) -> Found:

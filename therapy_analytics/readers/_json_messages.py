@@ -29,7 +29,9 @@ from therapy_analytics.readers._json_words import Left, n_words, thinks_or_calls
 from therapy_analytics.readers._roles import is_first_name, role_of_label
 from therapy_analytics.session import Role
 
-_NO_CODE = re.compile(r".*(?:id|url|link|time|date|stamp|author|name|user|ip)", re.IGNORECASE)
+_NO_CODE = re.compile(r".*(?:id|url|link|time|date|stamp|author|name|user|ip|role)", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{3}")
+_OF_MODELS = frozenset({"user", "assistant", "human", "ai", "model", "gpt", "bot"})
 _LONGEST_CODE = 40
 _LISTS_OF_WORDS = ("words", "elements", "tokens", "terms", "alignment")
 _FEW = 0.3
@@ -132,14 +134,15 @@ def _is_of_somebody(word: Any) -> bool:
 def _role(said: str | None, label: str) -> Role | None:
     """Return the role that stands beside a name; a role that is the label itself is found with all labels.
 
-    A name that says its role itself, as that of an interpreter does, is right about it, whoever writes the messages.
+    A name that says its role in a word, as that of an interpreter does, is right about it where the role is no more
+    than that of a user or a model.
     """
     if (said or label).lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
         return "other"
     if said is None or said == label:
         return None
-    own = role_of_label(label)
-    return own if own and not is_first_name(label) else role_of_label(said)
+    own = None if is_first_name(label) or not _WORD.search(label) else role_of_label(label)
+    return own if own and said.lower() in _OF_MODELS else role_of_label(said)
 
 
 def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:

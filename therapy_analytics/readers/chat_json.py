@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from therapy_analytics.readers._addresses import open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
+from therapy_analytics.readers._companions import with_companions
 from therapy_analytics.readers._json_columns import field_names, renamed
 from therapy_analytics.readers._json_fields import is_message, is_segment
 from therapy_analytics.readers._json_layouts import is_pair, stands_alone
@@ -92,7 +93,7 @@ def read_chat_json(source: Source) -> Iterator[RawSession]:
     found = [one.session for document in documents for one in sessions_in(document, search)]
     if any(session.rows for session in found):
         by_name = bool(source.options.columns)
-        yield from (replace(session, of_table=by_name) for session in found if session.rows)
+        yield from (replace(one, of_table=by_name) for one in with_companions(found, source) if one.rows)
         return
     if search.unnamed_segments:
         raise source.error(
