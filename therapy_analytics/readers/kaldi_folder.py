@@ -71,7 +71,7 @@ def _segment(rest: str) -> _Segment:
 
 
 def _sessions(said: Mapping[str, str], segments: Mapping[str, _Segment]) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Return the utterances of each session, and who speaks them where each side of a talk is a recording of its own."""
+    """Return the utterances of each session, and who speaks them where each side of a talk is recorded alone."""
     recordings = {one.recording for one in segments.values()}
     split = {name: match for name in recordings if (match := _SIDE.fullmatch(name))}
     talks = {match["talk"] for match in split.values()}
