@@ -54,6 +54,8 @@ _OF_THINGS = frozenset({"name", "username", "user", "character", "agent"})
 """Fields that name other things than speakers as well: enough beside words, not beside a `value`."""
 _LISTS_OF_WORDS = frozenset({"words", "turn"})
 """Fields that are of the speech only where they hold a text, or all that there is of it."""
+_PARTS = frozenset({"n_best", "sentences", "elements", "words"})
+"""Fields that hold a list of what is said in one segment, or of what may have been."""
 _INSIDE = ("name", "display_name", "real_name", "username", "user", "speaker_name", "id")
 _ROLE_INSIDE = ("role", "participant_role")
 _CODE = re.compile(
@@ -199,4 +201,7 @@ def is_message(value: Any) -> bool:
 def is_segment(value: Any) -> bool:
     """Return whether a value is a piece of recognised speech: words with a time, perhaps of nobody."""
     plan = field_plan(value)
-    return plan is not None and bool(plan.starts) and isinstance(words(value, plan)[0], str | list)
+    if plan is None or not plan.starts:
+        return False
+    said, key = words(value, plan)
+    return isinstance(said, str) or (isinstance(said, list) and slug(key) in _PARTS)

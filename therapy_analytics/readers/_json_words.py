@@ -75,8 +75,10 @@ def words_of(content: Any, key: str, left: Left) -> str:
         return _of_part(content, left) if kind in _THOUGHTS or inner is None else words_of(inner, "parts", left)
     if isinstance(content, list):
         content = content[:1] if key == _LIKELIEST_FIRST else content
-        glue = "\n" if key in _BY_LINE else " " if key in _BY_SPACE else ""
-        return glue.join(filter(None, _parts(content, left)))
+        parts = list(filter(None, _parts(content, left)))
+        in_one = any(part[-1:] == " " or part[:1] == " " for part in parts)
+        glue = "" if in_one else "\n" if key in _BY_LINE else " " if key in _BY_SPACE else ""
+        return glue.join(parts)
     return "" if content is None or isinstance(content, bool) else str(content)
 
 

@@ -23,6 +23,7 @@ from therapy_analytics.session import Role
 _MOST = 0.8
 _LONGEST_LABEL = 60
 _FEW_WORDS = 6
+_FEWEST_WORDS = 2
 _ELLIPSES = ". \t\n\u2026"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _LASTS = frozenset({"dur", "duration"})
@@ -140,6 +141,8 @@ def _by_header(table: Sequence[TableRow]) -> _Layout | None:
     header = table[0].cells
     known = find_columns(header, {})
     words, speaker = known["text"], known["speaker"]
+    if words is None and speaker is not None:
+        words = _longest(table, {*known.values()})
     if words is None or speaker is None:
         return None
     slugs = [slug(name) for name in header]
@@ -164,6 +167,14 @@ def _by_header(table: Sequence[TableRow]) -> _Layout | None:
         gold=gold,
         n_header=1,
     )
+
+
+def _longest(table: Sequence[TableRow], known: set[int | None]) -> int | None:
+    """Return the column with most words of those that have no known name; none where it has hardly any."""
+    others = [at for at in range(len(table[0].cells)) if at not in known and table[0].cells[at].strip()]
+    n_words = {at: sum(len(cell.split()) for cell in _column(table, at)[1:]) for at in others}
+    best = max(others, key=n_words.__getitem__, default=None)
+    return best if best is not None and n_words[best] >= _FEWEST_WORDS * (len(table) - 1) > 0 else None
 
 
 def _by_content(table: Sequence[TableRow]) -> _Layout | None:

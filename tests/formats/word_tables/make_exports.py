@@ -75,7 +75,7 @@ def analytics() -> str:
     talk.insert(3, ("0:00:11", "[CATEGORY] family"))
     rows = table(("Start", "Dur.", "Speaker", "", "Transcription"), *talk, merged=frozenset({4}))
     return "".join(
-        [paragraph("Call Summary"), table(("Job Name", "visit-4"), ("Audio Ident", "Call Analytics"), ("Language", "en")),
+        [paragraph("Call Summary"), table(("Job Name", "visit-4"), ("Audio Ident", "Call Analytics")),
          paragraph("Categories Detected"), table(("Category", "#", "Timestamps found at"), ("family", "1", "0:00:11")),
          paragraph("Issues Detected"),
          table(("Speaker", "Turn Time", "Detected Text"), ("Customer", "0:00:06", "...I go down sideways."),
