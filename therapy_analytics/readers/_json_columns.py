@@ -1,4 +1,4 @@
-"""Fields with names of their own, which the user says: ``--columns speaker=Who text=said.words``."""
+"""Fields with names of their own, which the user says: ``--columns speaker=Who,text=said.words``."""
 
 from __future__ import annotations
 

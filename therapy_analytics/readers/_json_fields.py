@@ -64,6 +64,7 @@ _CODE = re.compile(
 _CONTENT = (str, list, int, float, dict)
 _CODED = frozenset({"annotation", "annotations", "meta"})
 _MOST_FIELDS = 200
+_NEVER = Span()
 
 
 class Plan(NamedTuple):
@@ -140,6 +141,8 @@ def first(message: Message, keys: Sequence[str]) -> Any:
 
 def times(message: Message, plan: Plan) -> Span:
     """Return when a message is said."""
+    if not plan.starts and not plan.ends:
+        return _NEVER
     known = (plan.starts, plan.ends, plan.lasts)
     keys = [next((key for key in some if message[key] is not None), None) for some in known]
     units = [None if key is None else name_and_unit(key)[1] for key in keys]

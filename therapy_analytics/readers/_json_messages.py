@@ -137,7 +137,7 @@ def _role(said: str | None, label: str) -> Role | None:
     A name that says its role in a word, as that of an interpreter does, is right about it where the role is no more
     than that of a user or a model.
     """
-    if (said or label).lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
+    if (said or "").lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
         return "other"
     if said is None or said == label:
         return None

@@ -25,6 +25,7 @@ _PAUSE_S = 1.0
 """Between words of one channel, after which the other may have spoken."""
 _END_OF_SENTENCE = (".", "?", "!")
 _DEEPEST = 4
+_NEVER = Span()
 _MOST_KEYS = 40
 _PARTIAL, _FINAL = frozenset({"is_partial", "partial"}), frozenset({"is_final", "final"})
 _NAMES_OF_TRACKS = ("speaker", "name", "channel_label", "label")
@@ -111,9 +112,15 @@ def is_word(item: Any) -> bool:
 
 def are_words(sample: Sequence[Any]) -> bool:
     """Tell a list of single words from one of segments: hardly any has a space inside."""
-    words = [word for item in sample if (word := word_of(item)) is not None and word.when.start is not None]
-    single = [word for word in words if not any(map(str.isspace, word.text.strip()))]
-    return len(sample) > 1 and 2 * len(words) > len(sample) and 10 * len(single) >= 9 * len(words)
+    n_words, n_longer = 0, 0
+    for item in sample:
+        word = word_of(item, longest=None)
+        if word is not None and word.when.start is not None:
+            n_words += 1
+            n_longer += len(word.text.split(maxsplit=1)) > 1
+            if 10 * n_longer > len(sample):
+                return False
+    return len(sample) > 1 and 2 * n_words > len(sample) and 10 * n_longer <= n_words
 
 
 def words_apart(value: Mapping[str, Any]) -> list[Message]:
@@ -340,34 +347,55 @@ def joined(texts: Sequence[Timed], speakers: Sequence[Timed]) -> list[Message]:
     return messages_of(messages)
 
 
+class _WordPlan(NamedTuple):
+    """Which fields of a word hold what, and the units of its times; words with the same fields share one."""
+
+    texts: tuple[str, ...]
+    content: str
+    speakers: tuple[str, ...]
+    tag: str
+    kind: str
+    times: tuple[str, ...]
+    """Of begin, end and duration; empty where there is none."""
+    units: tuple[float | None, ...]
+    has_options: bool
+
+
+@lru_cache(maxsize=1024)
+def _plan(fields: tuple[str, ...]) -> _WordPlan:
+    names = {slug(field): field for field in fields}
+    known = (_START, _END, _LASTS)
+    times = tuple(next((field for field in fields if name_and_unit(field)[0] in wanted), "") for wanted in known)
+    return _WordPlan(
+        tuple(names[name] for name in _WORD if name in names),
+        names.get("content", ""),
+        tuple(names[name] for name in _SPEAKER if name in names),
+        names.get("speaker_tag", ""),
+        names.get("type", ""),
+        times,
+        tuple(name_and_unit(field)[1] if field else None for field in times),
+        "alternatives" in names,
+    )
+
+
 def word_of(item: Any, longest: int | None = _LONGEST) -> Word | None:
     """Return speaker, word and time; a mark of punctuation may be of nobody."""
     if not _is_object(item):
         return None
-    own, best = _by_slug(item), _by_slug(_best(item))
-    text = next((own[key] for key in _WORD if isinstance(own.get(key), str)), own.get("content", best.get("content")))
-    name = next((one[key] for one in (own, best) for key in _SPEAKER if one.get(key) is not None), None)
+    plan = _plan(tuple(item))
+    text = next((item[key] for key in plan.texts if isinstance(item[key], str)), item.get(plan.content))
+    name = next((item[key] for key in plan.speakers if item[key] is not None), None)
+    if plan.has_options:
+        best = _by_slug(_best(item))
+        text = best.get("content") if text is None else text
+        name = next((best[key] for key in _SPEAKER if best.get(key) is not None), None) if name is None else name
     if not isinstance(text, str) or (longest and len(text) > longest) or not isinstance(name, str | int | None):
         return None
-    nobody = name is None or (name == 0 and own.get("speaker_tag") == 0)  # tags count from 1
-    is_mark = own.get("type") in _MARKS or (name is None and not any(map(str.isalnum, text)))
-    return Word(None if nobody else str(name), text, _when(item), is_mark)
-
-
-def _when(item: Mapping[str, Any]) -> Span:
-    keys, units = _times_of(tuple(item))
-    if not any(keys):
-        return Span()
-    start, end, lasts = (None if key is None else item[key] for key in keys)
-    return span(start, end, lasts, units)
-
-
-@lru_cache(maxsize=1024)
-def _times_of(fields: tuple[str, ...]) -> tuple[tuple[str | None, ...], tuple[float | None, ...]]:
-    """Return the fields of begin, end and duration of a word, and their units."""
-    known = (_START, _END, _LASTS)
-    keys = tuple(next((key for key in fields if name_and_unit(key)[0] in names), None) for names in known)
-    return keys, tuple(None if key is None else name_and_unit(key)[1] for key in keys)
+    nobody = name is None or (name == 0 and item.get(plan.tag) == 0)  # tags count from 1
+    is_mark = item.get(plan.kind) in _MARKS or (name is None and not any(map(str.isalnum, text)))
+    start, end, lasts = (item[key] if key else None for key in plan.times)
+    when = span(start, end, lasts, plan.units) if any(plan.times) else _NEVER
+    return Word(None if nobody else str(name), text, when, is_mark)
 
 
 def text_and_time(items: Any) -> tuple[str, Span]:

@@ -15,6 +15,7 @@ from therapy_analytics.readers._times import date_seconds, seconds
 FIRST_DATE = 1e8
 """Numbers from here are seconds since 1970 (this one is in 1973), or thousandths or millionths of them."""
 _LATEST = 1e18
+_NUMBERS = (int, float)
 _SLOWEST = 0.05
 """Words a second; what would be said slower than this in seconds was timed in a smaller unit."""
 _SPEECH = (0.3, 12.0)
@@ -82,7 +83,7 @@ def moment(value: Any) -> float | None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _LATEST
+    return type(value) in _NUMBERS and 0 <= value < _LATEST
 
 
 def _of_date(value: float) -> float:
@@ -139,6 +140,8 @@ def span(start: Any, end: Any, lasts: Any = None, units: Sequence[float | None] 
     """
     if isinstance(start, Span):
         return start
+    if lasts is None and _is_number(start) and (end is None or _is_number(end)) and units[0] is units[1] is None:
+        return Span(float(start), None if end is None else float(end), settled=False)
     if isinstance(start, list) and start and isinstance(start[0], dict):
         start = start[0]  # of the places where something is said, the first
     if isinstance(start, dict) and not {"seconds", "nanos"} & start.keys() and start:

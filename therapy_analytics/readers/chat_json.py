@@ -38,7 +38,7 @@ _LOOKS = 5
 """Places of a large file that are looked at, with some lines at each."""
 _SHORTEST = 60
 """Characters of a message that has a name of its own."""
-_COLUMNS = "If two of them are the speaker and the words, say which: --columns speaker=NAME text=NAME"
+_COLUMNS = "If two of them are the speaker and the words, say which: --columns speaker=NAME,text=NAME"
 _MESSAGES = 'A session is a list of messages such as {"speaker": ..., "text": ...} or {"role": ..., "content": ...}'
 
 
