@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import RawSession, Source, chat_json, read
+from therapy_analytics.readers import RawSession, ReadOptions, Source, chat_json, read
 from therapy_analytics.readers.chat_json import read_chat_json
 from therapy_analytics.session import Session
 
@@ -941,3 +941,10 @@ def test_what_goes_in_is_a_session_where_nothing_else_holds_it(sessions: Session
 def test_messages_whose_kind_stands_around_them(session: SessionOf) -> None:
     said = [{"type": "human", "data": {"content": "Hm."}}, {"type": "ai", "data": {"content": "Why?", "id": None}}]
     assert heard(session(json.dumps(said), "a.json")) == [("human", "Hm."), ("ai", "Why?")]
+
+
+def test_columns_of_a_table_are_not_looked_for_in_the_json_of_its_cells(tmp_path: Path) -> None:
+    cell = json.dumps(messages()).replace('"', '""')
+    (tmp_path / "a.csv").write_text(f'Visit,messages\nv1,"{cell}"\nv2,"{cell}"\n')
+    found = read(tmp_path / "a.csv", options=ReadOptions(columns={"session": "Visit"}))
+    assert [one.id for one in found] == ["v1", "v2"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from therapy_analytics.readers._json_fields import Message
+from therapy_analytics.readers._json_times import name_and_unit
 from therapy_analytics.readers._labels import speakers
 from therapy_analytics.readers._roles import role_of_label
 
@@ -18,6 +19,8 @@ _ALONE = frozenset({"context", "question", "prompt", "query", "post", "instructi
 """Names of what is asked in collections of single exchanges that have nothing to do with each other."""
 _NO_SPEAKERS = frozenset({"model", "subject", "ai", "system", "tool", "function", "other", "unknown"})
 _MOST_FIELDS = 20
+_MOST_BESIDE = 5
+_BESIDE = frozenset({"time", "timestamp", "start", "end", "begin", "date", "ts", "id", "turn", "index", "duration"})
 _LABEL = re.compile(r"[\s>#*_\[]*([^\W\d_][^:\uff1a\n\]]{0,39}?)[\s*_\]]*[:\uff1a][\s*_]*")
 _NEARLY_ALL = 0.8
 _LETTERS = frozenset("abcdefgh")
@@ -30,10 +33,10 @@ _PEOPLE = frozenset(_PEOPLE_WORDS.split()) | {"co therapist", "step mother", "st
 
 
 class Sides(NamedTuple):
-    """The fields of what each side says, the client's first and the therapist's second, and that of an instruction."""
+    """The fields of what each side says, the client's first and the therapist's second, and those of instructions."""
 
     people: tuple[str, ...]
-    instruction: str | None
+    told: tuple[str, ...]
     reactive: bool
     alone: bool
 
@@ -54,15 +57,15 @@ def sides_of(fields: tuple[str, ...]) -> Sides | None:
     several = len(therapists) > 1 or (clients is not asks and len(clients) > 1)
     if not clients or not therapists or (reactive and several):
         return None
-    instruction = "system" if "system" in names else None
+    told = [name for name in ("system",) if name in names]
     if clients is asks and len(asks) > 1:
-        instruction = "instruction" if "instruction" in asks else None
-        if instruction is None or len(asks) > 2:
+        if "instruction" not in asks or len(asks) > 2:
             return None
+        told.append("instruction")
         clients = asks[:1]
-    told = names[instruction] if instruction else None
     people = [clients[0], therapists[0], *clients[1:], *therapists[1:], *([] if reactive else others)]
-    return Sides(tuple(names[name] for name in people), told, clients[0] in asks, clients[0] in _ALONE)
+    instructions = tuple(names[name] for name in told)
+    return Sides(tuple(names[name] for name in people), instructions, clients[0] in asks, clients[0] in _ALONE)
 
 
 def _names(name: str, role: str) -> bool:
@@ -101,9 +104,14 @@ def pair_messages(pairs: Sequence[Any]) -> Iterator[Message]:
         if sides is None:
             yield {}
             continue
-        told = pair[sides.instruction] if sides.instruction else None
-        if isinstance(told, str) and told.strip():
-            yield {"role": "system", "content": told}
+        asked, answered = sides.people[:2]
+        told = [text for field in sides.told if isinstance(text := pair[field], str) and text.strip()]
+        if not pair[asked] and told and sides.told[-1].strip().lower() in _ALONE:
+            pair = {**pair, asked: told.pop()}  # an instruction without an input is what is asked  # noqa: PLW2901
+        yield from ({"role": "system", "content": text} for text in told)
+        for before in pair.get("history") or () if sides.reactive else ():
+            if isinstance(before, list) and len(before) == 2:
+                yield from (_side(asked, "client", before[0]), _side(answered, "therapist", before[1]))
         order = sides.people if sides.reactive else [field for field in pair if field in sides.people]
         for field in order:
             if len(sides.people) == 2 or pair[field]:
@@ -119,7 +127,11 @@ def _side(field: str, role: str, said: Any) -> Message:
 
 def turns_by_name(items: Sequence[Any]) -> list[Message] | None:
     """Return the messages of a list such as ``[{"Therapist": ...}, {"Client": ...}]``."""
-    return _of_two(items, lambda item: _only(item) if isinstance(item, dict) and len(item) == 1 else None)
+    turns = _of_two(items, _only)
+    return turns and [
+        {**{key: value for key, value in item.items() if key != turn.get("speaker")}, **turn} if turn else turn
+        for item, turn in zip(items, turns, strict=True)
+    ]
 
 
 def turns_in_twos(items: Sequence[Any]) -> list[Message] | None:
@@ -127,8 +139,17 @@ def turns_in_twos(items: Sequence[Any]) -> list[Message] | None:
     return _of_two(items, lambda item: tuple(item) if isinstance(item, list) and len(item) == 2 else None)
 
 
-def _only(item: Mapping[str, Any]) -> tuple[Any, ...]:
-    return next(iter(item.items()))
+def _only(item: Any) -> tuple[Any, ...] | None:
+    """Return the one field of an object that can be a name and its words; times and ids may stand beside it."""
+    if not isinstance(item, dict) or len(item) > _MOST_BESIDE:
+        return None
+    named = [(key, value) for key, value in item.items() if isinstance(value, str) and not _is_beside(key)]
+    return named[0] if len(named) == 1 else None
+
+
+def _is_beside(field: str) -> bool:
+    parts = set(name_and_unit(field)[0].split("_"))
+    return not parts.isdisjoint(_BESIDE)
 
 
 def _of_two(items: Sequence[Any], split: Callable[[Any], tuple[Any, ...] | None]) -> list[Message] | None:

@@ -202,5 +202,6 @@ def of_pairs(pairs: list[Any]) -> list[Found]:
         if len(set(map(str, asked))) < len(asked):
             return [session_of(list(layouts.pair_messages([pair])), WEAK) for pair in pairs]
     found = session_of(list(layouts.pair_messages(pairs)), WEAK)
-    note = f"{len(pairs)} pairs of fields were read as the exchanges of one session."
+    what, was = ("pair", "was") if len(pairs) == 1 else ("pairs", "were")
+    note = f"{len(pairs)} {what} of fields {was} read as the exchanges of one session."
     return [replace(found, session=replace(found.session, notes=(note, *found.session.notes)))]

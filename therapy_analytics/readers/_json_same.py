@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._json_lists import PIECES, STRONG, WEAK, Found
+from therapy_analytics.readers._notes import counted
 
 _PARTS_OF_A_RUN = frozenset(
     {"input", "inputs", "prompt", "output", "outputs", "response", "events", "calls", "steps", "history", "trace"}
 )
 """Of a model, whose log has the messages of the whole talk beside them."""
+_ABOUT_WORDS = """
+summary summaries highlights action_items key_points topics chapters quotes evaluation evaluations judge judges grader
+graders scorer scores rubric rubrics critic rejected
+"""
+_ABOUT = frozenset(_ABOUT_WORDS.split())
+"""Of what is written about a talk, or was not said in it, beside the talk."""
 _WORD = re.compile(r"\w+")
+_COMPLETED = frozenset({"completion", "chosen", "response"})
 _N = 4
 _FEWEST = 12
 """Sequences of four words, from which on two forms can be held against each other."""
@@ -27,12 +37,38 @@ def without_repeats(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
     inside : list of (str, Found)
         What was found under each key of an object.
     """
+    keys = {slug(key) for key, _ in inside}
+    if keys & _ABOUT and keys - _ABOUT:
+        inside = _without_remarks(inside)
+    inside = _one_run(inside)
     if len({key for key, _ in inside}) > 1:
         inside = _whole_ones(inside)
     kept = _best(inside)
     parts = [found for key, found in kept if key in _PARTS_OF_A_RUN]
     held = [part for part in parts if any(_holds(one, part) for _, one in kept)]
     return [(key, found) for key, found in kept if not any(found is part for part in held)]
+
+
+def _without_remarks(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
+    """Leave out what is written about a talk; a note of the first session counts it."""
+    rows = [row for key, found in inside if slug(key) in _ABOUT for row in found.session.rows]
+    n_words = counted(sum(len(row.text.split()) for row in rows), "word")
+    note = f"{counted(len(rows), 'message')} about the talk, or not said in it, left out ({n_words})."
+    (key, first), *others = [one for one in inside if slug(one[0]) not in _ABOUT]
+    session = replace(first.session, notes=(*first.session.notes, note))
+    return [(key, replace(first, session=session)), *others]
+
+
+def _one_run(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
+    """Put what a model was given and what came then together, where these are all that there is."""
+    by_key = {slug(key): found for key, found in inside}
+    if len(inside) != 2 or "prompt" not in by_key or not by_key.keys() & _COMPLETED:
+        return inside
+    begun, ended = by_key.pop("prompt").session, next(iter(by_key.values()))
+    if begun.rows == ended.session.rows[: len(begun.rows)]:
+        return inside
+    rows, notes = [*begun.rows, *ended.session.rows], (*begun.notes, *ended.session.notes)
+    return [("", replace(ended, session=replace(ended.session, rows=rows, notes=notes)))]
 
 
 def _best(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:

@@ -80,10 +80,14 @@ def _in_dict(value: dict[str, Any], search: Search, depth: int) -> list[Found]:
     if not inside:
         return of_pairs([value]) if layouts.is_pair(value) else []
     inside = without_repeats(inside)
-    facts = about(value, {key for key, _ in inside})
+    facts = about(value, {key for key, _ in inside} if not own else _containers(value))
     names = _names(inside, own_name(value))
     people, told = table_of_people(value), prompt(value)
     return [_told(one, name, facts, people, told) for (_, one), name in zip(inside, names, strict=True)]
+
+
+def _containers(value: Mapping[str, Any]) -> set[str]:
+    return {key for key, item in value.items() if isinstance(item, list | dict)}
 
 
 def _told(one: Found, name: str, facts: Mapping[str, str], people: Mapping[str, Person], told: str) -> Found:

@@ -92,7 +92,7 @@ def read_chat_json(source: Source) -> Iterator[RawSession]:
     documents = _documents(source)
     found = [one.session for document in documents for one in sessions_in(document, search)]
     if any(session.rows for session in found):
-        by_name = bool(source.options.columns)
+        by_name = _has_own_names(source)
         yield from (replace(one, of_table=by_name) for one in with_companions(found, source) if one.rows)
         return
     if search.unnamed_segments:
@@ -112,10 +112,15 @@ def _documents(source: Source) -> list[Any]:
         raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
     if len(source.text) > _LARGE and _has_a_name_for_everything(source.text):
         raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
-    values = renamed(_values(source), source) if source.options.columns else _values(source)
+    values = renamed(_values(source), source) if _has_own_names(source) else _values(source)
     if source.part is None and len(values) > 1 and _are_of_one_session(values):
         return [values]
     return values
+
+
+def _has_own_names(source: Source) -> bool:
+    """Tell whether the user names the fields; of JSON in a cell of a table, the names are those of the columns."""
+    return bool(source.options.columns and source.place)
 
 
 def _has_a_name_for_everything(text: str) -> bool:
