@@ -11,10 +11,11 @@ from typing import Any
 from therapy_analytics.readers import _json_layouts as layouts
 from therapy_analytics.readers._base import RawSession
 from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._json_apart import results_of_stream, words_apart
 from therapy_analytics.readers._json_fields import Numbered, Plan, field_plan, first, is_message, is_segment, times
 from therapy_analytics.readers._json_messages import rows_of, speaks
 from therapy_analytics.readers._json_people import with_channels
-from therapy_analytics.readers._json_speech import are_words, results_of_stream, spoken_words, words_apart
+from therapy_analytics.readers._json_speech import are_words, spoken_words
 from therapy_analytics.readers._json_times import FIRST_DATE
 from therapy_analytics.readers._json_words import Left, notes
 from therapy_analytics.readers._label_forms import Line

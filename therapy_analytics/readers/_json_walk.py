@@ -15,6 +15,7 @@ from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._chat_markup import marked_messages
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._json_about import about, own_name, prompt
+from therapy_analytics.readers._json_apart import words_apart
 from therapy_analytics.readers._json_fields import field_plan, is_message
 from therapy_analytics.readers._json_lists import (
     SAMPLE,
@@ -32,7 +33,6 @@ from therapy_analytics.readers._json_lists import (
 )
 from therapy_analytics.readers._json_people import Person, named, spoken_apart, table_of_people
 from therapy_analytics.readers._json_same import without_repeats
-from therapy_analytics.readers._json_speech import words_apart
 from therapy_analytics.readers._json_words import Left
 
 DEEPEST = 12

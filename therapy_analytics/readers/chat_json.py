@@ -20,11 +20,11 @@ from typing import IO, Any
 from therapy_analytics.readers._addresses import open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
 from therapy_analytics.readers._companions import with_companions
+from therapy_analytics.readers._json_apart import results_of_stream
 from therapy_analytics.readers._json_columns import field_names, renamed
 from therapy_analytics.readers._json_fields import is_message, is_segment
 from therapy_analytics.readers._json_layouts import is_pair, stands_alone
 from therapy_analytics.readers._json_lists import Search, is_wrapped
-from therapy_analytics.readers._json_speech import results_of_stream
 from therapy_analytics.readers._json_walk import sessions_in
 from therapy_analytics.readers._text_parts import line_after, lines_before, part_of_text
 
