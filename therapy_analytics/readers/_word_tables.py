@@ -141,7 +141,7 @@ def _by_header(table: Sequence[TableRow]) -> _Layout | None:
     header = table[0].cells
     known = find_columns(header, {})
     words, speaker = known["text"], known["speaker"]
-    if words is None and speaker is not None:
+    if words is None and speaker is not None and _comes_again(_column(table, speaker)[1:]):
         words = _longest(table, {*known.values()})
     if words is None or speaker is None:
         return None
@@ -167,6 +167,12 @@ def _by_header(table: Sequence[TableRow]) -> _Layout | None:
         gold=gold,
         n_header=1,
     )
+
+
+def _comes_again(labels: Sequence[str]) -> bool:
+    """Tell a column of speakers from a list of people, each of whom stands in it once."""
+    filled = [_key(label) for label in labels if label.strip()]
+    return 2 * len(set(filled)) <= len(filled) + 1
 
 
 def _longest(table: Sequence[TableRow], known: set[int | None]) -> int | None:
