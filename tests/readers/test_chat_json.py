@@ -948,3 +948,12 @@ def test_columns_of_a_table_are_not_looked_for_in_the_json_of_its_cells(tmp_path
     (tmp_path / "a.csv").write_text(f'Visit,messages\nv1,"{cell}"\nv2,"{cell}"\n')
     found = read(tmp_path / "a.csv", options=ReadOptions(columns={"session": "Visit"}))
     assert [one.id for one in found] == ["v1", "v2"]
+
+
+def test_messages_without_the_fields_of_other_files_are_read_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(messages()))
+    (tmp_path / "b.json").write_text(json.dumps([{"Who": who, "Quote": words} for who, words in CHAT]))
+    plain, own = read(tmp_path, options=ReadOptions(columns={"speaker": "Who", "text": "Quote"}))
+    assert heard(plain) == heard(own) == CHAT
+    assert plain.notes[-1].startswith("--columns had no effect")
+    assert not any("--columns" in note for note in own.notes)

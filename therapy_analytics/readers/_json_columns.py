@@ -18,24 +18,24 @@ _LONGEST_NAME = 40
 _DEEPEST = 12
 
 
-def renamed(documents: list[Any], source: Source) -> list[Any]:
-    """Return documents in which the fields that the user names have the names that are read.
+def renamed(documents: list[Any], source: Source) -> tuple[list[Any], str]:
+    """Return documents in which the fields that the user names have the names that are read, or what is missing.
 
     Parameters
     ----------
     documents : list
         As JSON gives them.
     source : Source
-        With the option of columns, and for errors.
+        With the option of columns.
 
-    Raises
-    ------
-    UnreadableFileError
-        No object has the fields of the speaker and of the words.
+    Returns
+    -------
+    list, str
+        The documents as they were, and a sentence on it, where no object has the fields of the speaker and the words.
     """
     wanted = {kind: tuple(map(slug, name.split("."))) for kind, name in source.options.columns.items() if kind in _OURS}
     if not wanted:
-        return documents
+        return documents, ""
     needed = {kind: path for kind, path in wanted.items() if kind in {"text", "speaker"}} or wanted
     met: Counter[str] = Counter()
     done = [_renamed(document, wanted, needed, met, _DEEPEST) for document in documents]
@@ -45,9 +45,8 @@ def renamed(documents: list[Any], source: Source) -> list[Any]:
         names = " and ".join(missing or list(map(source.options.columns.__getitem__, needed)))
         where = f" beside {' and '.join(beside)}" if missing and beside else ""
         fields = ", ".join(field_names(documents))
-        problem = f"no object of the file has a field {names}{where}; its fields are {fields}"
-        raise source.error(problem, "Check the names given with --columns")
-    return done
+        return documents, f"no object of the file has a field {names}{where}; its fields are {fields}"
+    return done, ""
 
 
 def _renamed(

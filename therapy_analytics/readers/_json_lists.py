@@ -44,6 +44,8 @@ class Search:
     """What a search through a file has met besides sessions."""
 
     unnamed_segments: int = 0
+    missing: str = ""
+    """Which of the fields that the user names are not there."""
 
 
 def session_of_list(items: list[Any], search: Search) -> list[Found] | None:

@@ -45,7 +45,7 @@ def table_of_people(value: Mapping[str, Any]) -> dict[str, Person]:
     Examples
     --------
     >>> table_of_people({"speakers": [{"id": 0, "name": "Dr Lee"}, {"id": 1, "name": "Tom"}], "text": []})
-    {'0': ('Dr Lee', None), '1': ('Tom', None)}
+    {'0': ('Dr Lee', 'therapist'), '1': ('Tom', None)}
     >>> table_of_people({"speaker_map": {"SPEAKER_00": "Therapist", "SPEAKER_01": "Tom"}})
     {'SPEAKER_00': ('Therapist', 'therapist'), 'SPEAKER_01': ('Tom', None)}
     """

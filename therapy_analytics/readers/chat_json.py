@@ -85,16 +85,18 @@ def read_chat_json(source: Source) -> Iterator[RawSession]:
     """JSON or JSON Lines of messages that say who speaks and what."""
     search = Search()
     if source.part is not None:
-        documents = _documents(part_of_text(source, source.part))
+        documents = _documents(part_of_text(source, source.part), search)
         found = [one.session for document in documents for one in sessions_in(document, search)]
         yield from (session for session in found if session.rows)
         return
-    documents = _documents(source)
+    documents = _documents(source, search)
     found = [one.session for document in documents for one in sessions_in(document, search)]
     if any(session.rows for session in found):
-        by_name = _has_own_names(source)
+        by_name = _has_own_names(source) and not search.missing
         yield from (replace(one, of_table=by_name) for one in with_companions(found, source) if one.rows)
         return
+    if search.missing:
+        raise source.error(search.missing, "Check the names given with --columns")
     if search.unnamed_segments:
         raise source.error(
             "this is recognised speech in which no segment says who speaks: the diarisation is missing",
@@ -106,13 +108,15 @@ def read_chat_json(source: Source) -> Iterator[RawSession]:
     raise source.error(f"no list of messages was found; its objects have the fields {', '.join(names)}", _COLUMNS)
 
 
-def _documents(source: Source) -> list[Any]:
+def _documents(source: Source, search: Search) -> list[Any]:
     """Return the values of the file: one, or one a line; lines that are messages are one session."""
     if sum(map(source.text.count, "{[,")) > _MOST_VALUES:
         raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
     if len(source.text) > _LARGE and _has_a_name_for_everything(source.text):
         raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
-    values = renamed(_values(source), source) if _has_own_names(source) else _values(source)
+    values = _values(source)
+    if _has_own_names(source):
+        values, search.missing = renamed(values, source)
     if source.part is None and len(values) > 1 and _are_of_one_session(values):
         return [values]
     return values
