@@ -25,7 +25,7 @@ def tanalyze(*words: str, stdin: str | None = None) -> subprocess.CompletedProce
 def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_path: Path) -> None:
     done = tanalyze("run", str(samples), "--out", str(tmp_path / "r"), "--no-plots")
     assert done.returncode == 0, done.stderr
-    assert "15 sessions, 730 turns" in done.stdout
+    assert "15 sessions, 728 turns" in done.stdout
     assert "sessions.csv" in done.stdout
     assert "lindqvist_dana_1" in done.stdout
     assert "Ruth Lindqvist" in done.stdout

@@ -159,6 +159,8 @@ def test_every_format_stands_in_the_readme(readme: str) -> None:
         "workbook": "Excel",
         "parquet": "Parquet",
         "chat_json": "JSON",
+        "chat_template": "ChatML",
+        "kaldi_folder": "Kaldi",
         "messenger_export": "WhatsApp",
         "webvtt": "WebVTT",
         "srt": "SRT",

@@ -82,9 +82,11 @@ def test_only_the_command_prints() -> None:
 def test_registered_names_are_what_they_were() -> None:
     assert READERS.names() == [
         "chat_json",
+        "chat_template",
         "delimited",
         "elan",
         "exmaralda",
+        "kaldi_folder",
         "labelled_text",
         "messenger_export",
         "open_document",
@@ -172,7 +174,7 @@ def test_two_things_of_one_name_name_both_files() -> None:
 
 
 def test_an_unknown_name_lists_the_known() -> None:
-    with pytest.raises(UnknownNameError, match=r"no reader named 'pdf'. Known: chat_json, delimited"):
+    with pytest.raises(UnknownNameError, match=r"no reader named 'pdf'. Known: chat_json, chat_template, delimited"):
         READERS["pdf"]
 
 

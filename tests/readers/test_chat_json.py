@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import RawSession, Source, chat_json, read
+from therapy_analytics.readers import RawSession, ReadOptions, Source, chat_json, read
 from therapy_analytics.readers.chat_json import read_chat_json
 from therapy_analytics.session import Session
 
@@ -66,10 +66,12 @@ def test_content_parts_are_joined_and_pictures_left_out(session: SessionOf) -> N
     assert heard(one) == [("user", "Look.\nAnd.\nHm."), ("assistant", "Hello.")]
 
 
-def test_system_and_tool_messages_are_of_neither_role(session: SessionOf) -> None:
+def test_system_and_tool_messages_are_no_turns(session: SessionOf) -> None:
     one = session(json.dumps(messages(("system", "Be kind."), *CHAT, ("tool", "42"), ("assistant", "So."))), "a.json")
-    assert [turn.role for turn in one.turns] == ["other", "client", "therapist", "other", "therapist"]
-    assert [turn.first_row for turn in one.turns] == [1, 2, 3, 4, 5]
+    assert [turn.role for turn in one.turns] == ["client", "therapist"]
+    assert [turn.first_row for turn in one.turns] == [2, 3]
+    assert one.turns[1].text == "Hello. So."
+    assert one.notes == ("2 messages of the system, a tool or a developer (3 words) left out.",)
 
 
 def test_null_content_is_no_turn_but_a_note(session: SessionOf) -> None:
@@ -239,9 +241,18 @@ def test_a_message_that_only_calls_a_tool_is_counted(session: SessionOf) -> None
 
 
 @pytest.mark.parametrize("role", ["system", "tool", "function", "developer"])
-def test_what_nobody_says_is_of_neither_role(role: str, session: SessionOf) -> None:
+def test_what_nobody_says_is_no_turn(role: str, session: SessionOf) -> None:
     one = session(json.dumps(messages((role, "Note this."), *CHAT)), "a.json")
-    assert [turn.role for turn in one.turns] == ["other", "client", "therapist"]
+    assert heard(one) == CHAT
+    assert "(2 words) left out." in one.notes[0]
+
+
+def test_a_person_who_is_called_as_a_tool_is_keeps_their_words(session: SessionOf) -> None:
+    rows = [
+        {"speaker": name, "text": words}
+        for name, words in [("Interviewer", "What do you do?"), ("Developer", "I write programs.")]
+    ]
+    assert [turn.speaker for turn in session(json.dumps(rows), "a.json").turns] == ["Interviewer", "Developer"]
 
 
 @pytest.mark.parametrize(
@@ -270,7 +281,7 @@ def test_reasoning_beside_the_words_and_among_the_parts_is_counted(session: Sess
     rows.append({"role": "assistant", "content": None, "reasoning_content": "more"})
     one = session(json.dumps(rows), "a.json")
     assert heard(one) == [("user", "Hi."), ("assistant", "A."), ("user", "And?"), ("assistant", "B.")]
-    assert one.notes == ("3 parts in which a model thinks to itself left out.",)
+    assert one.notes == ("3 parts in which a model thinks to itself (4 words) left out.",)
 
 
 def test_names_and_values_beside_the_messages_are_no_session(session: SessionOf) -> None:
@@ -398,12 +409,27 @@ def test_whisperx_segments_have_speakers_and_times(session: SessionOf) -> None:
     ]
 
 
-def test_a_segment_without_a_speaker_goes_to_its_words_or_to_the_one_before(session: SessionOf) -> None:
+def test_a_segment_without_a_speaker_goes_by_its_words_or_stays_without_one(session: SessionOf) -> None:
     words = [{"word": "I", "speaker": "B"}, {"word": "am", "speaker": "B"}, {"word": "so", "speaker": "A"}]
     rows = [segment("A", "You?", 0), segment(None, "I am so.", 1, words=words), segment(None, "Tired.", 2)]
+    one = session(json.dumps({"segments": [*rows, segment("B", "Yes.", 3)]}), "a.json")
+    assert heard(one) == [("A", "You?"), ("B", "I am"), ("A", "so."), ("", "Tired."), ("B", "Yes.")]
+    assert one.turns[3].role == "other"
+    assert one.notes[0] == "1 segment without a speaker (1 word) stayed without one, in neither role."
+
+
+def test_who_speaks_without_a_name_is_of_neither_role_and_has_their_words(session: SessionOf) -> None:
+    said = [("Therapist", "Where shall we begin?"), ("Client", "With the letter."), (None, "I told her to write it.")]
+    said += [("Therapist", "Your mother speaks, too."), ("Client", "She does.")]
+    rows = [segment(name, words, 4 * at) for at, (name, words) in enumerate(said)]
     one = session(json.dumps({"segments": rows}), "a.json")
-    assert heard(one) == [("A", "You?"), ("B", "I am so. Tired.")]
-    assert one.notes[0] == "1 segment without a speaker went to the speaker before."
+    assert heard(one) == [(name or "", words) for name, words in said]
+    assert roles(one) == "tcotc"
+
+
+def test_seconds_beyond_a_million_are_times(session: SessionOf) -> None:
+    rows = [{"speaker": "TC"[at % 2], "text": "Yes.", "start_s": 700_000.5 * at} for at in range(4)]
+    assert session(json.dumps(rows), "a.json").turns[3].start_s == 2_100_001.5
 
 
 @pytest.mark.parametrize("extra", [{}, {"words": [{"word": "secret", "start": 0, "end": 1, "probability": 0.5}]}])
@@ -542,13 +568,14 @@ def test_what_answers_is_the_therapist(ask: str, answer: str, session: SessionOf
     assert one.turns[0].text == "I fell 1."
 
 
-def test_an_instruction_stands_in_neither_role(session: SessionOf) -> None:
+def test_an_instruction_is_no_turn(session: SessionOf) -> None:
     one = session(json.dumps([{"instruction": "Be kind.", "input": "I fell.", "output": "How so?"}] * 1), "a.json")
-    assert roles(one) == "oct"
+    assert roles(one) == "ct"
+    assert "1 message of the system (2 words) left out." in one.notes
     one = session(
         json.dumps([{"conversation": [{"system": "Be kind.", "input": "I fell.", "output": "How so?"}]}]), "b.json"
     )
-    assert roles(one) == "oct"
+    assert roles(one) == "ct"
 
 
 def test_questions_a_line_are_sessions_and_exchanges_a_line_are_one(sessions: Sessions) -> None:
@@ -609,7 +636,7 @@ def test_a_line_without_a_label_goes_on_with_the_turn(session: SessionOf) -> Non
     one = session(
         json.dumps({"dialog": ["Therapist: How so?", "Client: I fell.", "It hurt.", "Therapist: Oh."]}), "a.json"
     )
-    assert [turn.text for turn in one.turns] == ["How so?", "I fell. It hurt.", "Oh."]
+    assert [turn.text for turn in one.turns] == ["How so?", "I fell.\nIt hurt.", "Oh."]
 
 
 @pytest.mark.parametrize(
@@ -914,3 +941,19 @@ def test_what_goes_in_is_a_session_where_nothing_else_holds_it(sessions: Session
 def test_messages_whose_kind_stands_around_them(session: SessionOf) -> None:
     said = [{"type": "human", "data": {"content": "Hm."}}, {"type": "ai", "data": {"content": "Why?", "id": None}}]
     assert heard(session(json.dumps(said), "a.json")) == [("human", "Hm."), ("ai", "Why?")]
+
+
+def test_columns_of_a_table_are_not_looked_for_in_the_json_of_its_cells(tmp_path: Path) -> None:
+    cell = json.dumps(messages()).replace('"', '""')
+    (tmp_path / "a.csv").write_text(f'Visit,messages\nv1,"{cell}"\nv2,"{cell}"\n')
+    found = read(tmp_path / "a.csv", options=ReadOptions(columns={"session": "Visit"}))
+    assert [one.id for one in found] == ["v1", "v2"]
+
+
+def test_messages_without_the_fields_of_other_files_are_read_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(messages()))
+    (tmp_path / "b.json").write_text(json.dumps([{"Who": who, "Quote": words} for who, words in CHAT]))
+    plain, own = read(tmp_path, options=ReadOptions(columns={"speaker": "Who", "text": "Quote"}))
+    assert heard(plain) == heard(own) == CHAT
+    assert plain.notes[-1].startswith("--columns had no effect")
+    assert not any("--columns" in note for note in own.notes)

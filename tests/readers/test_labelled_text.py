@@ -137,9 +137,10 @@ def test_two_clients_who_both_come_back_are_two_speakers(session: SessionOf) -> 
     assert [turn.role for turn in turns] == ["therapist", "client", "client", "client", "client", "therapist"]
 
 
-def test_a_system_prompt_before_a_chat_is_of_neither_role(session: SessionOf) -> None:
-    turns = session("system: Be kind.\nuser: Hi.\nassistant: Hello.\nuser: So.\nassistant: Yes.").turns
-    assert [turn.role for turn in turns] == ["other", "client", "therapist", "client", "therapist"]
+def test_a_system_prompt_before_a_chat_is_no_turn(session: SessionOf) -> None:
+    one = session("system: Be kind.\nuser: Hi.\nassistant: Hello.\nuser: So.\nassistant: Yes.")
+    assert [turn.role for turn in one.turns] == ["client", "therapist", "client", "therapist"]
+    assert one.notes == ("1 message of the system (2 words) left out.",)
 
 
 def test_lines_before_the_first_label_are_left_out_and_counted(session: SessionOf) -> None:

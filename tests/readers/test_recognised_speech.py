@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from therapy_analytics.readers import FileReading
+from therapy_analytics.readers import FileReading, inspect, read_files
 from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]
@@ -198,3 +199,58 @@ def _paths(value: Any) -> Iterator[tuple[Any, Any]]:
         yield value, key
         if isinstance(item, dict | list):
             yield from _paths(item)
+
+
+def test_the_third_of_a_b_and_c_is_no_client_for_the_letter(session: SessionOf) -> None:
+    said = ["How are you?", "I am ill and I cough.", "How did you two sleep?", "I slept, but I heard her."]
+    rows = [{"speaker": who, "text": words} for who, words in zip("CACB", said, strict=True)]
+    first = session(json.dumps(rows), "talk.json").turns[0]
+    assert (first.speaker, first.role) == ("C", "therapist")
+
+
+def test_a_unit_in_which_people_would_not_speak_so_is_no_unit(session: SessionOf) -> None:
+    rows = [
+        {"speaker": "TC"[at % 2], "text": "How are you?", "start": 40_000 * at, "end": 40_000 * at + 32_000}
+        for at in range(4)
+    ]
+    one = session(json.dumps(rows), "talk.json")
+    assert [turn.start_s for turn in one.turns] == [None] * 4
+    assert one.notes == ("Times were left out, because in no unit of theirs would people speak so fast or so slowly.",)
+
+
+def test_times_that_cannot_be_read_are_told(session: SessionOf) -> None:
+    rows = [{"speaker": who, "text": "Yes.", "start": start} for who, start in (("T", "00:01"), ("C", "later"))]
+    one = session(json.dumps(rows), "talk.json")
+    assert [turn.start_s for turn in one.turns] == [1.0, None]
+    assert one.notes == ("The times of 1 message could not be read.",)
+
+
+def test_a_translation_of_the_talk_is_not_read(session: SessionOf) -> None:
+    found = session(
+        json.dumps({**assembly(), "translations": {"de": [{"speaker": "A", "text": "Wie geht es?"}]}}), "t.json"
+    )
+    assert [turn.text for turn in found.turns] == [said for _, said in SAID]
+
+
+@pytest.mark.parametrize("missing", ["utt2spk", "segments"])
+def test_a_data_folder_may_lack_a_file(missing: str, tmp_path: Path) -> None:
+    files = {"text": "u1 how are you\nu2 i am ill\n", "segments": "u1 r 0 1\nu2 r 1 2\n", "utt2spk": "u1 ann\nu2 bo\n"}
+    for name, text in files.items():
+        if name != missing:
+            (tmp_path / name).write_text(text, encoding="utf-8")
+    (found,) = read_files([tmp_path])
+    if missing == "utt2spk":
+        assert found.problem is not None
+        assert "no file says who speaks" in str(found.problem)
+    else:
+        assert [(turn.speaker, turn.start_s) for turn in found.sessions[0].turns] == [("ann", None), ("bo", None)]
+
+
+@pytest.mark.parametrize(
+    ("times", "said"), [({}, "no times were found"), ({"start": 2.5}, "times were found: 1 turn of 2")]
+)
+def test_inspect_says_of_how_many_turns_times_were_found(times: Item, said: str, tmp_path: Path) -> None:
+    rows = [{"speaker": "T", "text": "How are you?", **times}, {"speaker": "C", "text": "I am ill."}]
+    (tmp_path / "talk.json").write_text(json.dumps(rows), encoding="utf-8")
+    (looked,) = inspect([tmp_path / "talk.json"])
+    assert any(said in line for line in looked.lines())

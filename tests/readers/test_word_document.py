@@ -204,3 +204,14 @@ def test_any_damage_ends_in_plain_words(at: float, odd: bytes, tmp_path: Path) -
     path.write_bytes(data[:place] + odd + data[place + len(odd) :])
     (reading,) = read_files([path])
     assert reading.problem is None or "could not be understood" not in reading.problem.problem
+
+
+def test_a_column_of_words_under_a_name_of_its_own(said: Said) -> None:
+    rows = [("T", "How was the week?"), ("H", "Long."), ("T", "And for you?"), ("W", "Short."), ("H", "Long, I say.")]
+    assert said(docx(table(("Who", "What was said"), *rows))) == rows
+
+
+def test_a_list_of_people_is_no_talk(said: Said) -> None:
+    people = table(("Name", "Place of work"), ("Ann Lee", "North clinic, second floor"), ("Bo Day", "South clinic"))
+    rows = [("T", "How was the week?"), ("C", "Long."), ("T", "Oh?"), ("C", "Yes.")]
+    assert said(docx(people + table(("Speaker", "Words"), *rows))) == rows

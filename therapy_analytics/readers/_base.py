@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
@@ -282,7 +282,7 @@ def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Sour
     UnreadableFileError
         It cannot be opened, is larger than what is read, is empty, or its letters cannot be decoded.
     """
-    return decoded(named(path), whole_file(place or str(path), str(path)), options)
+    return replace(decoded(named(path), whole_file(place or str(path), str(path)), options), place=place or str(path))
 
 
 def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:

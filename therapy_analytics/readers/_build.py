@@ -21,6 +21,11 @@ MAX_ID = 80
 _FEWEST_NUMBERED = 5
 _SEVERAL = 2
 _PIECE = 65_536
+_SYSTEM = frozenset({"system"})
+_WRITTEN = _SYSTEM | {"tool", "function", "developer"}
+"""Labels of what is written to a model, or comes from a tool, in the log of a chat."""
+_MODEL_WORDS = "user assistant human ai model gpt bot chatbot chatgpt claude gemini"
+_OF_MODELS = _WRITTEN | frozenset(_MODEL_WORDS.split())
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
@@ -63,7 +68,9 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
     Session
         Its turns hold words or speech marks, and neighbouring turns have different speakers.
     """
-    rows = _without_numbers(_without_empty_times([row for row in raw.rows if row.text.strip()]))
+    filled = [row for row in raw.rows if row.text.strip()]
+    spoken_rows, prompts = _without_prompts(filled)
+    rows = _without_numbers(_without_empty_times(spoken_rows))
     labels = {label: _Label.of(label) for label in {row.speaker for row in rows}}
     spoken = [list(group) for _, group in groupby(rows, key=lambda row: (labels[row.speaker].key, row.role))]
     found = _roles(spoken, labels, metadata, options)
@@ -75,8 +82,27 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
         metadata=_facts(metadata),
         role_method=found.method,
         role_margin=found.margin,
-        notes=(*raw.notes, *_losses(raw.rows, rows), *found.notes),
+        notes=(*raw.notes, *prompts, *_losses(len(raw.rows) - len(filled), rows), *found.notes),
     )
+
+
+def _without_prompts(rows: list[Row]) -> tuple[list[Row], tuple[str, ...]]:
+    """Leave out what is written to a model, or by a tool of it, which nobody says; return a note that counts it.
+
+    The system's messages are always left out, those of tools and developers where all speakers have labels of a chat
+    with a model, or where the file tells that they are of neither role: a developer may be a client as well.
+    """
+    labels = {row.speaker: row.speaker.strip().casefold() for row in rows}
+    written = _WRITTEN if set(labels.values()) <= _OF_MODELS else _SYSTEM
+    gone = [labels[row.speaker] in (_WRITTEN if row.role == "other" else written) for row in rows]
+    if not any(gone) or all(gone):
+        return rows, ()
+    out = [row for row, is_gone in zip(rows, gone, strict=True) if is_gone]
+    n_words = counted(sum(len(row.text.split()) for row in out), "word")
+    only_system = all(labels[row.speaker] in _SYSTEM for row in out)
+    who = "system" if only_system else "system, a tool or a developer"
+    note = f"{counted(len(out), 'message')} of the {who} ({n_words}) left out."
+    return [row for row, is_gone in zip(rows, gone, strict=True) if not is_gone], (note,)
 
 
 def _without_empty_times(rows: list[Row]) -> list[Row]:
@@ -97,10 +123,10 @@ def _without_numbers(rows: list[Row]) -> list[Row]:
     return [replace(row, speaker=counted_off.get(row.speaker, row.speaker)) for row in rows]
 
 
-def _losses(all_rows: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
+def _losses(n_empty: int, rows: Sequence[Row]) -> Iterator[str]:
     """Say what of the file's rows is not in the session, or not as it should be."""
-    if len(rows) < len(all_rows):
-        yield f"{counted(len(all_rows) - len(rows), 'row')} without words left out."
+    if n_empty:
+        yield f"{counted(n_empty, 'row')} without words left out."
     unnamed = sum(not row.speaker.strip() for row in rows)
     if unnamed:
         yield f"{counted(unnamed, 'row')} without a speaker's name."

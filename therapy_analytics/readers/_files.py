@@ -9,6 +9,7 @@ from pathlib import Path
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
 from therapy_analytics.readers._addresses import inside, is_address, is_folder, located, plainly, real, shown, version
 from therapy_analytics.readers._base import READERS, Reader, Source, refuse_binary
+from therapy_analytics.readers._companions import is_companion
 from therapy_analytics.readers._metadata import is_metadata
 
 _MEDIA = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".wav", ".mp3", ".m4a", ".ogg", ".flac", ".mp4", ".mov"}
@@ -78,11 +79,12 @@ def walk(
 def _below(folder: str, forbidden: str | None, on_table: Callable[[str], None] | None) -> Iterator[str]:
     """Files below a folder; hidden ones, media, notes about the folder and earlier results are passed over."""
     try:
-        names = names_in(folder)
+        found = names_in(folder)
     except UnreadableFileError:
         yield folder  # opening it will say why it cannot be read, and the run goes on
         return
-    for path in (inside(folder, name) for name in names if not _is_hidden(name)):
+    names = [name for name in found if not _is_hidden(name) and not is_companion(name, found)]
+    for path in (inside(folder, name) for name in names):
         if is_folder(path):
             if not _is_passed_by(path, forbidden):
                 yield from _below(path, forbidden, on_table)
@@ -113,7 +115,8 @@ def transcripts_in(folder: str) -> list[str]:
     UnreadableFileError
         It cannot be looked into.
     """
-    paths = [inside(folder, name) for name in names_in(folder) if not _is_hidden(name)]
+    names = names_in(folder)
+    paths = [inside(folder, name) for name in names if not _is_hidden(name) and not is_companion(name, names)]
     files = [path for path in paths if not is_folder(path) and not _passed_over(path)]
     return [path for path in files if not is_metadata(located(path))]
 

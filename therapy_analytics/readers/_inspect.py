@@ -97,6 +97,15 @@ def _bids(file: Piece, options: ReadOptions) -> tuple[tuple[tuple[str, float], .
     return tuple((name, sure) for sure, name in bids if sure > 0), source.encoding
 
 
+def _times(session: Session) -> str:
+    """Say of how many turns times were found."""
+    begins = sum(turn.start_s is not None for turn in session.turns)
+    ends = sum(turn.end_s is not None for turn in session.turns)
+    if not begins and not ends:
+        return "no times were found"
+    return f"times were found: {counted(begins, 'turn')} of {len(session.turns)} with a beginning, {ends} with an end"
+
+
 def _session_lines(session: Session, quoted: int) -> Iterator[str]:
     margin = "" if math.isnan(session.role_margin) else f", margin {session.role_margin:.1f}"
     yield f"  session {session.id}: {counted(len(session.turns), 'turn')}; roles by {session.role_method}{margin}"
@@ -105,6 +114,7 @@ def _session_lines(session: Session, quoted: int) -> Iterator[str]:
         speakers.setdefault((turn.speaker, turn.role), []).append(len(turn.text.split()))
     for (speaker, role), words in speakers.items():
         yield f"    {speaker or '(no name)'} is {role}: {counted(len(words), 'turn')}, {counted(sum(words), 'word')}"
+    yield f"    {_times(session)}"
     about = ", ".join(f"{key} {value}" for key, value in session.metadata.items() if value)
     if about:
         yield f"    about: {about}"

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._json_times import Span, name_and_unit, span
 from therapy_analytics.readers._roles import role_of_label
 
 Message = Mapping[str, Any]
@@ -18,36 +19,52 @@ _SESSION = (
     *("session_id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "chat_id", "thread_id"),
     *("session", "root"),
 )
-_ROLE = ("role", "from")
+_ROLE = ("role", "participant_role", "speaker_role", "author_role", "sender_role", "from")
+_NAMED = (
+    *("speaker_name", "speaker_display_name", "display_name", "sender_name", "author_name", "participant_name"),
+    *("user_name",),
+)
 _SPEAKER = (
-    *("speaker", "speaker_name", "speaker_label", "speaker_id", "interlocutor", "author", "sender", "sender_name"),
-    *("participant", "participant_id", "participant_details", "name", "username", "user", "users", "who"),
+    *_NAMED,
+    *("speaker", "speaker_label", "speaker_tag", "speaker_id", "interlocutor", "author", "sender"),
+    *("participant", "participant_details", "voice", "name", "username", "user", "users", "who", "from"),
+    *("participant_id", "sender_id", "character", "agent"),
 )
 _TEXT = (
     *("content", "text", "value", "message", "utterance", "utterance_text", "body", "transcript", "parts"),
-    *("sentences", "elements", "n_best"),
+    *("spoken_text", "display_text", "sentence", "transcription", "sentences", "elements", "n_best", "words", "turn"),
 )
 _START = (
-    *("start", "start_s", "start_time", "timestamp", "timestamps", "begin", "time", "ts", "create_time"),
-    *("created_at", "timestamp_ms", "date", "datetime", "date_unixtime", "sent_at"),
-    *("begin_audio_time", "begin_offset_millis", "offset_milliseconds", "offset_in_ticks"),
+    *("start", "start_time", "start_date_time", "start_offset", "timestamp", "timestamps", "begin", "time", "ts"),
+    *("create_time", "created_at", "created_date_time", "date", "datetime", "sent_at", "time_begin", "data_start"),
+    *("begin_audio_time", "begin_offset", "begin_time", "offset", "adjusted_start", "instances"),
 )
-_END = ("end", "end_s", "end_time", "stop", "end_audio_time", "end_offset_millis")
-_A_SECOND = {"begin_offset_millis": 1e3, "end_offset_millis": 1e3, "offset_milliseconds": 1e3, "offset_in_ticks": 1e7}
-"""How many of the units of a time make a second."""
+_END = (
+    *("end", "end_time", "end_date_time", "end_offset", "stop", "time_end", "data_end", "end_audio_time"),
+    *("stop_time", "adjusted_end"),
+)
+_LASTS = ("duration", "dur")
 _CALLS = ("tool_calls", "function_call")
 NOT_SPOKEN = frozenset({"system", "tool", "function", "developer"})
+NOBODY = frozenset({"", "?", "uu", "unknown", "unk", "none", "null", "n/a"})
+"""What stands for a speaker whom a recogniser could not tell."""
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 _WITH_WORDS = frozenset((*_TEXT, *_CALLS, *_THOUGHTS))
-_OF_THINGS = frozenset({"name", "username", "user"})
+_OF_THINGS = frozenset({"name", "username", "user", "character", "agent"})
 """Fields that name other things than speakers as well: enough beside words, not beside a `value`."""
-_INSIDE = ("role", "participant_role", "name", "display_name", "username", "user", "id")
+_LISTS_OF_WORDS = frozenset({"words", "turn"})
+"""Fields that are of the speech only where they hold a text, or all that there is of it."""
+_PARTS = frozenset({"n_best", "sentences", "elements", "words"})
+"""Fields that hold a list of what is said in one segment, or of what may have been."""
+_INSIDE = ("name", "display_name", "real_name", "username", "user", "speaker_name", "id")
+_ROLE_INSIDE = ("role", "participant_role")
 _CODE = re.compile(
     r"(?:.*_)?(?:strateg(?:y|ies)|labels?|codes?|behaviou?rs?|(?:talk|sub)_?type|acts?|intent|emotions?|misc|miti)"
 )
 _CONTENT = (str, list, int, float, dict)
 _CODED = frozenset({"annotation", "annotations", "meta"})
 _MOST_FIELDS = 200
+_NEVER = Span()
 
 
 class Plan(NamedTuple):
@@ -58,10 +75,11 @@ class Plan(NamedTuple):
     texts: tuple[str, ...]
     starts: tuple[str, ...]
     ends: tuple[str, ...]
+    lasts: tuple[str, ...]
     sessions: tuple[str, ...]
     codes: tuple[str, ...]
-    kind: str | None
-    """The field called ``type``, which says a role only now and then."""
+    kinds: frozenset[str]
+    """The fields called ``type`` or ``from``, which say a role only now and then."""
     weak: bool
     silent: bool
     """It may be no more than a thought of a model, or a call of a tool."""
@@ -84,8 +102,28 @@ def plan_of(fields: tuple[str, ...]) -> Plan | None:
     if not (texts or silent) or (weak and texts == known(("value",))):
         return None
     codes = tuple(field for name, field in names.items() if name in _CODED or _CODE.fullmatch(name))
-    times = known(_START), known(_END)
-    return Plan(roles, speakers, texts, *times, known(_SESSION), codes, names.get("type"), weak, silent)
+    starts, ends, lasts = (_of_times(fields, wanted) for wanted in (_START, _END, _LASTS))
+    return Plan(
+        roles,
+        speakers,
+        texts,
+        starts,
+        ends,
+        lasts,
+        known(_SESSION),
+        codes,
+        frozenset(known(("type", "from"))),
+        weak,
+        silent,
+    )
+
+
+def _of_times(fields: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the fields of times, by their names without units; those that tell a unit are before others of a name."""
+    ranks = {name: rank for rank, name in enumerate(wanted)}
+    known = ((name_and_unit(field), field) for field in fields)
+    found = [(ranks[name], unit is None, field) for (name, unit), field in known if name in ranks]
+    return tuple(field for *_, field in sorted(found))
 
 
 def field_plan(value: Any) -> Plan | None:
@@ -101,60 +139,63 @@ def first(message: Message, keys: Sequence[str]) -> Any:
     return None
 
 
-def times(message: Message, plan: Plan) -> tuple[Any, Any]:
-    """Return begin and end as the message has them, in seconds where the names of the fields tell their units."""
-    return _time(message, plan.starts), _time(message, plan.ends)
-
-
-def _time(message: Message, keys: Sequence[str]) -> Any:
-    key = next((key for key in keys if message[key] is not None), None)
-    value = None if key is None else message[key]
-    unit = None if key is None else _A_SECOND.get(slug(key))
-    return value / unit if unit and isinstance(value, int | float) else value
+def times(message: Message, plan: Plan) -> Span:
+    """Return when a message is said."""
+    if not plan.starts and not plan.ends:
+        return _NEVER
+    known = (plan.starts, plan.ends, plan.lasts)
+    keys = [next((key for key in some if message[key] is not None), None) for some in known]
+    units = [None if key is None else name_and_unit(key)[1] for key in keys]
+    start, end, lasts = (None if key is None else message[key] for key in keys)
+    return span(start, end, lasts, units)
 
 
 def words(message: Message, plan: Plan) -> tuple[Any, str]:
     """Return the content of a message and the name of its field; an empty one gives way to another."""
     for key in plan.texts:
-        if message[key]:
+        if message[key] and not (slug(key) in _LISTS_OF_WORDS and not isinstance(message[key], str)):
             return message[key], key
     return first(message, plan.texts), "content"
 
 
 def who(message: Message, plan: Plan, role: str | None) -> str | None:
     """Return who speaks: by name if there is one beside the role, unless it is no person at all."""
-    if not plan.speakers or (role is not None and role.lower() in NOT_SPOKEN):
+    if role is not None and role.lower() in NOT_SPOKEN:
         return role
-    name = _person(first(message, plan.speakers))
-    return role if name is None else name
+    names = [name for key in plan.speakers if (name := person(message[key])) is not None]
+    nameless = "" if names and role in {None, "other"} else role
+    return next(filter(str.strip, names), nameless)
 
 
 def role_said(message: Message, plan: Plan) -> str | None:
-    """Return what the message says of the speaker's role; a type says so only in the words of roles."""
+    """Return what the message says of the speaker's role, beside or inside the speaker's name.
+
+    A type says so only in the words of roles, and so does a field called ``from``, which may name a person.
+    """
     for key in plan.roles:
-        said = _person(message[key])
-        if said is not None and (key != plan.kind or role_of_label(said)):
+        said = person(message[key], (*_ROLE_INSIDE, *_INSIDE))
+        if said is not None and (key not in plan.kinds or role_of_label(said)):
             return said
-    return None
+    inside = (message[key] for key in (*plan.speakers, *plan.codes) if key in plan.speakers or slug(key) == "meta")
+    return next((role for one in inside if isinstance(one, dict) and (role := person(one, _ROLE_INSIDE))), None)
 
 
-def _person(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
+def person(value: Any, wanted: Sequence[str] = _INSIDE) -> str | None:
+    """Return a name; of an object the first of what is wanted of it."""
     for _ in range(3):
         if isinstance(value, list) and value:
             value = value[0]
         if not isinstance(value, dict):
             break
         known = {slug(key): one for key, one in value.items()}
-        value = next((known[key] for key in _INSIDE if known.get(key) is not None), None)
+        value = next((known[key] for key in wanted if known.get(key) is not None), None)
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
 def is_message(value: Any) -> bool:
     """Return whether a value says who speaks and what; what may be null, as where a model calls a tool."""
     plan = field_plan(value)
-    if plan is None or (_person(first(value, plan.speakers)) is None and role_said(value, plan) is None):
+    if plan is None or (who(value, plan, None) is None and role_said(value, plan) is None):
         return False
     said, _ = words(value, plan)
     return said is None or isinstance(said, _CONTENT)
@@ -163,4 +204,7 @@ def is_message(value: Any) -> bool:
 def is_segment(value: Any) -> bool:
     """Return whether a value is a piece of recognised speech: words with a time, perhaps of nobody."""
     plan = field_plan(value)
-    return plan is not None and bool(plan.starts) and isinstance(words(value, plan)[0], str)
+    if plan is None or not plan.starts:
+        return False
+    said, key = words(value, plan)
+    return isinstance(said, str) or (isinstance(said, list) and slug(key) in _PARTS)

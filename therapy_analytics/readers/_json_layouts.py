@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from therapy_analytics.readers._json_fields import Message
+from therapy_analytics.readers._json_times import name_and_unit
 from therapy_analytics.readers._labels import speakers
 from therapy_analytics.readers._roles import role_of_label
 
@@ -17,52 +19,73 @@ _ALONE = frozenset({"context", "question", "prompt", "query", "post", "instructi
 """Names of what is asked in collections of single exchanges that have nothing to do with each other."""
 _NO_SPEAKERS = frozenset({"model", "subject", "ai", "system", "tool", "function", "other", "unknown"})
 _MOST_FIELDS = 20
-_LABEL = re.compile(r"[\s>#*_]*([^\W\d_][^:\uff1a\n]{0,39}?)[\s*_]*[:\uff1a][\s*_]*")
-_SAMPLE = 200
-_MOST_LINES = 2000
+_MOST_BESIDE = 5
+_BESIDE = frozenset({"time", "timestamp", "start", "end", "begin", "date", "ts", "id", "turn", "index", "duration"})
+_LABEL = re.compile(r"[\s>#*_\[]*([^\W\d_][^:\uff1a\n\]]{0,39}?)[\s*_\]]*[:\uff1a][\s*_]*")
+_NEARLY_ALL = 0.8
+_LETTERS = frozenset("abcdefgh")
+_PEOPLE_WORDS = """
+husband wife partner spouse mother father mom mum dad parent son daughter child sister brother sibling grandmother
+grandfather aunt uncle friend interpreter translator observer cotherapist
+"""
+_PEOPLE = frozenset(_PEOPLE_WORDS.split()) | {"co therapist", "step mother", "step father"}
+"""Who may take part in a session beside its therapist and its client."""
 
 
 class Sides(NamedTuple):
-    """The field of what the client says, that of the therapist, and what an instruction stands in."""
+    """The fields of what each side says, the client's first and the therapist's second, and those of instructions."""
 
-    client: str
-    therapist: str
-    instruction: str | None
+    people: tuple[str, ...]
+    told: tuple[str, ...]
     reactive: bool
     alone: bool
 
 
 @lru_cache(maxsize=1024)
 def sides_of(fields: tuple[str, ...]) -> Sides | None:
-    """Return which fields of an object are the two sides of an exchange."""
+    """Return which fields of an object are the sides of an exchange."""
     if len(fields) > _MOST_FIELDS:
         return None
     names = {field.strip().lower(): field for field in fields}
     asks, answers = [name for name in _ASKS if name in names], [name for name in _ANSWERS if name in names]
-    clients = [name for name in names if _names(name, "client")] or asks
-    therapists = [name for name in names if _names(name, "therapist")] or answers
-    if len(therapists) != 1 or not clients or (len(clients) > 1 and clients is not asks):
+    clients = [name for name in names if _names(name, "client")]
+    therapists = [name for name in names if _names(name, "therapist")]
+    others = [name for name in names if name not in clients and _is_person(name)]
+    clients += [] if clients or len(others) < 2 else [others.pop(0)]  # a couple, each by a name of the family
+    reactive = not clients or not therapists
+    clients, therapists = clients or asks, therapists or answers
+    several = len(therapists) > 1 or (clients is not asks and len(clients) > 1)
+    if not clients or not therapists or (reactive and several):
         return None
-    client, instruction = clients[0], "system" if "system" in names else None
+    told = [name for name in ("system",) if name in names]
     if clients is asks and len(asks) > 1:
-        instruction = "instruction" if "instruction" in asks else None
-        if instruction is None or len(asks) > 2:
+        if "instruction" not in asks or len(asks) > 2:
             return None
-    told = names[instruction] if instruction else None
-    return Sides(names[client], names[therapists[0]], told, clients is asks, client in _ALONE)
+        told.append("instruction")
+        clients = asks[:1]
+    people = [clients[0], therapists[0], *clients[1:], *therapists[1:], *([] if reactive else others)]
+    instructions = tuple(names[name] for name in told)
+    return Sides(tuple(names[name] for name in people), instructions, clients[0] in asks, clients[0] in _ALONE)
 
 
 def _names(name: str, role: str) -> bool:
-    """Tell a field that is called as a speaker is; one called ``client_id`` is none."""
-    return name not in _NO_SPEAKERS and len(re.findall(r"[^\W_]+", name)) == 1 and role_of_label(name) == role
+    """Tell a field that is called as a speaker is, with a number where there are several; ``client_id`` is none."""
+    parts = re.findall(r"[^\W_]+", name)
+    single = len(parts) == 1 or (len(parts) == 2 and (parts[1].isdecimal() or parts[1] in _LETTERS))
+    return name not in _NO_SPEAKERS and single and role_of_label(name) == role
+
+
+def _is_person(name: str) -> bool:
+    """Tell a field that is called as somebody is who takes part beside therapist and client."""
+    return name.replace("_", " ").replace("-", " ") in _PEOPLE
 
 
 def is_pair(value: Any) -> bool:
-    """Return whether a value holds what both sides say once."""
+    """Return whether a value holds what each side says once."""
     sides = sides_of(tuple(value)) if isinstance(value, dict) else None
     if sides is None:
         return False
-    said = value[sides.client], value[sides.therapist]
+    said = [value[field] for field in sides.people]
     return all(words is None or isinstance(words, str) for words in said) and any(
         " " in (words or "") for words in said
     )
@@ -75,28 +98,40 @@ def stands_alone(value: Any) -> bool:
 
 
 def pair_messages(pairs: Sequence[Any]) -> Iterator[Message]:
-    """Yield two messages for each pair, in the order in which they were said."""
+    """Yield a message for each side of each pair, in the order in which they were said."""
     for pair in pairs:
         sides = sides_of(tuple(pair)) if isinstance(pair, dict) else None
         if sides is None:
             yield {}
             continue
-        told = pair[sides.instruction] if sides.instruction else None
-        if isinstance(told, str) and told.strip():
-            yield {"role": "system", "content": told}
-        order = [field for field in pair if field in sides[:2]]
-        for field in [sides.client, sides.therapist] if sides.reactive else order:
-            yield _side(field, "client" if field == sides.client else "therapist", pair[field])
+        asked, answered = sides.people[:2]
+        told = [text for field in sides.told if isinstance(text := pair[field], str) and text.strip()]
+        if not pair[asked] and told and sides.told[-1].strip().lower() in _ALONE:
+            pair = {**pair, asked: told.pop()}  # an instruction without an input is what is asked  # noqa: PLW2901
+        yield from ({"role": "system", "content": text} for text in told)
+        for before in pair.get("history") or () if sides.reactive else ():
+            if isinstance(before, list) and len(before) == 2:
+                yield from (_side(asked, "client", before[0]), _side(answered, "therapist", before[1]))
+        order = sides.people if sides.reactive else [field for field in pair if field in sides.people]
+        for field in order:
+            if len(sides.people) == 2 or pair[field]:
+                yield _side(field, "client" if field == sides.people[0] else "therapist", pair[field])
 
 
 def _side(field: str, role: str, said: Any) -> Message:
-    named = {"role": field} if role_of_label(field) else {"speaker": field, "role": role}
+    named = (
+        {"speaker": field} if role_of_label(field) or _is_person(field.lower()) else {"speaker": field, "role": role}
+    )
     return {**named, "content": said}
 
 
 def turns_by_name(items: Sequence[Any]) -> list[Message] | None:
     """Return the messages of a list such as ``[{"Therapist": ...}, {"Client": ...}]``."""
-    return _of_two(items, lambda item: _only(item) if isinstance(item, dict) and len(item) == 1 else None)
+    turns = _of_two(items, _only)
+    return turns and [
+        {**{key: value for key, value in item.items() if key != turn.get("speaker")}, **turn} if turn else turn
+        for item, turn in zip(items, turns, strict=True)
+    ]
 
 
 def turns_in_twos(items: Sequence[Any]) -> list[Message] | None:
@@ -104,8 +139,17 @@ def turns_in_twos(items: Sequence[Any]) -> list[Message] | None:
     return _of_two(items, lambda item: tuple(item) if isinstance(item, list) and len(item) == 2 else None)
 
 
-def _only(item: Mapping[str, Any]) -> tuple[Any, ...]:
-    return next(iter(item.items()))
+def _only(item: Any) -> tuple[Any, ...] | None:
+    """Return the one field of an object that can be a name and its words; times and ids may stand beside it."""
+    if not isinstance(item, dict) or len(item) > _MOST_BESIDE:
+        return None
+    named = [(key, value) for key, value in item.items() if isinstance(value, str) and not _is_beside(key)]
+    return named[0] if len(named) == 1 else None
+
+
+def _is_beside(field: str) -> bool:
+    parts = set(name_and_unit(field)[0].split("_"))
+    return not parts.isdisjoint(_BESIDE)
 
 
 def _of_two(items: Sequence[Any], split: Callable[[Any], tuple[Any, ...] | None]) -> list[Message] | None:
@@ -119,24 +163,32 @@ def _of_two(items: Sequence[Any], split: Callable[[Any], tuple[Any, ...] | None]
     return [{"speaker": turn[0], "content": turn[1]} if turn else {} for turn in turns]
 
 
-def labelled(lines: Sequence[Any]) -> list[Message] | None:
-    """Return the messages of a list such as ``["Therapist: ...", "Client: ..."]``; other lines go on with a turn."""
-    if not all(isinstance(line, str) for line in lines[:_SAMPLE]):
-        return None
-    if len(lines) > _MOST_LINES and labelled(lines[:_SAMPLE]) is None:
-        return None
+def labelled_turns(lines: Sequence[Any]) -> list[Message] | None:
+    """Return the messages of a list such as ``["Therapist: ...", "Client: ..."]``, in which nearly each has a label.
+
+    A label is a name in capitals, names a role or a relation, or comes again; in such a list it is a speaker however
+    seldom they speak. What has none goes on with the turn before.
+    """
     matches = [_LABEL.match(line) if isinstance(line, str) else None for line in lines]
-    known = _speakers([match[1].strip().lower() for match in matches if match])
-    if len(known) < 2:
+    labels = [" ".join(match[1].casefold().split()) for match in matches if match]
+    if len(labels) < _NEARLY_ALL * len(lines) or len(_speakers(labels)) < 2:
         return None
+    again = {label for label, n in Counter(labels).items() if n > 1}
     messages: list[Message] = []
-    name = ""
     for line, match in zip(lines, matches, strict=True):
-        begins = match is not None and match[1].strip().lower() in known
-        name = match[1].strip() if begins and match else name
-        words = line[match.end() :] if begins and match else line
-        messages.append({"speaker": name, "content": words} if name else {})
-    return messages if sum(map(bool, matches)) * 2 > len(lines) else None
+        if match and (_may_be_name(match[1]) or " ".join(match[1].casefold().split()) in again):
+            messages.append({"speaker": match[1].strip(), "content": line[match.end() :]})
+        elif not messages or not isinstance(line, str):
+            return None
+        else:
+            messages.append({"speaker": messages[-1]["speaker"], "content": line})
+    return messages
+
+
+def _may_be_name(label: str) -> bool:
+    words = label.split()
+    known = role_of_label(label) is not None or _is_person(label.lower())
+    return known or all(word[:1].isupper() or not word[:1].isalpha() for word in words) or len(words) == 1
 
 
 def _speakers(labels: list[str]) -> frozenset[str]:

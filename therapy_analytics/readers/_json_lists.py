@@ -10,16 +10,24 @@ from typing import Any
 
 from therapy_analytics.readers import _json_layouts as layouts
 from therapy_analytics.readers._base import RawSession
-from therapy_analytics.readers._json_fields import Numbered, Plan, field_plan, first, is_message, is_segment
-from therapy_analytics.readers._json_messages import rows_of, speaker_of_words
-from therapy_analytics.readers._json_speech import is_word, spoken_words
-from therapy_analytics.readers._json_times import FIRST_DATE, span
+from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._json_apart import results_of_stream, words_apart
+from therapy_analytics.readers._json_fields import Numbered, Plan, field_plan, first, is_message, is_segment, times
+from therapy_analytics.readers._json_messages import rows_of, speaks
+from therapy_analytics.readers._json_people import with_channels
+from therapy_analytics.readers._json_speech import are_words, spoken_words
+from therapy_analytics.readers._json_times import FIRST_DATE
 from therapy_analytics.readers._json_words import Left, notes
+from therapy_analytics.readers._label_forms import Line
+from therapy_analytics.readers._labelled_lines import labelled_rows
 
 WORDS, PIECES, WEAK, STRONG = range(4)
 """How good a form is, where several of one session stand beside each other."""
 SAMPLE = 300
-_UNWRAPPED = ("message", "data", "utterance")
+_UNWRAPPED = ("message", "data", "utterance", "transcript", "utterance_event", "kwargs")
+_MOST_LINES = 2000
+_NOTHING = object()
+_FEWEST_LABELLED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,45 +44,65 @@ class Search:
     """What a search through a file has met besides sessions."""
 
     unnamed_segments: int = 0
+    missing: str = ""
+    """Which of the fields that the user names are not there."""
 
 
 def session_of_list(items: list[Any], search: Search) -> list[Found] | None:
     """Return the sessions that a list is; None if it only may hold some."""
     sample = items[:: len(items) // SAMPLE + 1]
-    if most(sample, is_segment) and not any(map(_is_spoken, sample)):
-        words = spoken_words(items)
-        search.unnamed_segments += 0 if words else len(items)
-        return [session_of(words, WORDS)] if words else []
-    if most(sample, is_message) or (most(sample, is_segment) and any(map(_is_spoken, sample))):
+    stream = words_apart({"results": results_of_stream(items)}) if results_of_stream(sample) else []
+    if stream:
+        return [session_of(stream, WORDS)]
+    if most(sample, is_segment) or most(sample, is_message):
+        if are_words(sample):
+            return _of_words(items, search)
+        items = with_channels(items)
+        sample = items[:: len(items) // SAMPLE + 1]
+        if not any(map(speaks, sample)):
+            return _of_words(items, search)
         return _of_messages(items)
-    if most(sample, _is_wrapped):
+    if most(sample, is_wrapped):
         return _of_messages(list(map(_unwrapped, items)))
     return _of_other_items(items, sample, search)
+
+
+def _of_words(items: list[Any], search: Search) -> list[Found]:
+    words = spoken_words(items)
+    search.unnamed_segments += 0 if words else len(items)
+    return [session_of(words, WORDS)] if words else []
 
 
 def _of_other_items(items: list[Any], sample: list[Any], search: Search) -> list[Found] | None:
     if most(sample, layouts.is_pair):
         return of_pairs(items)
-    for layout in (layouts.turns_by_name, layouts.turns_in_twos, layouts.labelled):
+    for layout in (layouts.turns_by_name, layouts.turns_in_twos, layouts.labelled_turns):
         messages = layout(items)
         if messages:
             return [session_of(messages, WEAK)]
-    words = spoken_words(items)
-    if words is None and most(sample, is_word):
-        search.unnamed_segments += len(items)
-    return [session_of(words, WORDS)] if words else None
+    if all(isinstance(item, str) for item in sample):
+        found = labelled(items)
+        return [found] if found else None
+    return _of_words(items, search) or None if are_words(sample) else None
+
+
+def labelled(lines: Sequence[Any]) -> Found | None:
+    """Read lines such as ``Therapist: ...`` as a text with labels is read; most of them must have one."""
+    texts = [line if isinstance(line, str) else "" for line in lines]
+    if len(texts) > _MOST_LINES and labelled(texts[: _MOST_LINES // 10]) is None:
+        return None
+    found = labelled_rows([Line(place, text, text) for place, text in enumerate(texts, start=1)])
+    if found is None or len(found.labels) < 2 or found.share <= _FEWEST_LABELLED:
+        return None
+    return Found(RawSession("", found.rows, found.facts, found.notes), WEAK)
 
 
 def most(sample: Sequence[Any], test: Callable[[Any], bool]) -> bool:
     return bool(sample) and 2 * sum(map(test, sample)) > len(sample)
 
 
-def _is_spoken(value: Any) -> bool:
-    """Return whether anything says who speaks, be it beside the single words alone."""
-    return is_message(value) or (is_segment(value) and bool(speaker_of_words(value)))
-
-
-def _is_wrapped(value: Any) -> bool:
+def is_wrapped(value: Any) -> bool:
+    """Tell a record of a message, which has the message inside."""
     return bool(_unwrapped(value))
 
 
@@ -83,8 +111,11 @@ def _unwrapped(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         return {}
     around = {key: item for key, item in value.items() if not isinstance(item, dict)}
-    wrapped = ({**around, **value[key]} for key in _UNWRAPPED if isinstance(value.get(key), dict))
-    return next(filter(is_message, wrapped), {})
+    kind = value.get("id")
+    if isinstance(kind, list) and kind and isinstance(kind[-1], str):  # the class of a message of LangChain
+        around["type"] = kind[-1].lower().removesuffix("chunk").removesuffix("message")
+    inside = ({**around, **item} for key, item in value.items() if slug(key) in _UNWRAPPED and isinstance(item, dict))
+    return next(filter(is_message, inside), {})
 
 
 def _of_messages(items: list[Any]) -> list[Found]:
@@ -115,27 +146,52 @@ def _form(plans: list[Plan]) -> int:
 
 def read_messages(messages: list[Numbered], form: int, label: str = "", left: Left | None = None) -> Found:
     left = Counter() if left is None else left
-    ordered = _in_time(messages)
-    rows = rows_of(ordered, left)
-    moved = ("The messages were put in the order of their times.",) if ordered is not messages else ()
-    return Found(RawSession(label, rows, notes=(*notes(left), *moved)), form)
+    ordered = _in_order(messages)
+    rows, told = rows_of(ordered, left)
+    moved = (_moved(ordered),) if ordered is not messages else ()
+    return Found(RawSession(label, rows, notes=(*notes(left), *told, *moved)), form)
 
 
-def _in_time(messages: list[Numbered]) -> list[Numbered]:
+def _moved(messages: list[Numbered]) -> str:
+    timed = all(
+        plan and first(message, plan.starts) is not None for _, message in messages for plan in [field_plan(message)]
+    )
+    return f"The messages were put in the order {'of their times' if timed else 'in which they answer each other'}."
+
+
+def _in_order(messages: list[Numbered]) -> list[Numbered]:
     """Order messages by their dates, or by the numbers that stand for dates where messages answer each other."""
-    times = []
+    moments = []
     for _, message in messages:
         plan = field_plan(message)
-        time = span(first(message, plan.starts), None).start if plan and plan.starts else None
-        if time is None or not (time >= FIRST_DATE or "reply_to" in message or "reply-to" in message):
-            return messages
-        times.append(time)
-    if all(one <= two for one, two in pairwise(times)):
+        time = times(message, plan).start if plan and plan.starts else None
+        if time is None or not (time >= FIRST_DATE or _answered(message) is not _NOTHING):
+            return _by_answers(messages)
+        moments.append(time)
+    if all(one <= two for one, two in pairwise(moments)):
         return messages
-    order = sorted(range(len(messages)), key=times.__getitem__)
-    if times == sorted(times, reverse=True):  # newest first: messages of one second are turned around as well
+    order = sorted(range(len(messages)), key=moments.__getitem__)
+    if moments == sorted(moments, reverse=True):  # newest first: messages of one second are turned around as well
         order = list(range(len(messages)))[::-1]
     return [messages[at] for at in order]
+
+
+def _answered(message: Mapping[str, Any]) -> object:
+    """Return which message another answers, None for the first of a talk."""
+    return message.get("reply-to", message.get("reply_to", _NOTHING))
+
+
+def _by_answers(messages: list[Numbered]) -> list[Numbered]:
+    """Put messages that name what they answer behind it, where each is answered once at most, and none is missing."""
+    if not all(isinstance(_answered(message), str | int | None) for _, message in messages):
+        return messages
+    following = {str(_answered(one[1])): one for one in messages}
+    if len(following) < len(messages) or "None" not in following:
+        return messages
+    order = [following["None"]]
+    while len(order) < len(messages) and (after := following.get(str(order[-1][1].get("id")))):
+        order.append(after)
+    return order if len(order) == len(messages) and order != messages else messages
 
 
 def session_of(messages: Sequence[Mapping[str, Any]], form: int) -> Found:
@@ -149,5 +205,6 @@ def of_pairs(pairs: list[Any]) -> list[Found]:
         if len(set(map(str, asked))) < len(asked):
             return [session_of(list(layouts.pair_messages([pair])), WEAK) for pair in pairs]
     found = session_of(list(layouts.pair_messages(pairs)), WEAK)
-    note = f"{len(pairs)} pairs of fields were read as the exchanges of one session."
+    what, was = ("pair", "was") if len(pairs) == 1 else ("pairs", "were")
+    note = f"{len(pairs)} {what} of fields {was} read as the exchanges of one session."
     return [replace(found, session=replace(found.session, notes=(note, *found.session.notes)))]

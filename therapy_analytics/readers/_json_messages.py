@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from therapy_analytics.readers._base import Row
+from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._json_fields import (
+    NOBODY,
     NOT_SPOKEN,
     Message,
     Numbered,
@@ -21,18 +23,23 @@ from therapy_analytics.readers._json_fields import (
     who,
     words,
 )
-from therapy_analytics.readers._json_times import Span, from_first, span
-from therapy_analytics.readers._json_words import Left, thinks_or_calls, words_of
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._json_speech import is_replaced, spoken_words, text_and_time
+from therapy_analytics.readers._json_times import Span, from_first
+from therapy_analytics.readers._json_words import Left, n_words, thinks_or_calls, words_of
+from therapy_analytics.readers._roles import is_first_name, role_of_label
 from therapy_analytics.session import Role
 
-_NO_CODE = re.compile(r".*(?:id|url|link|time|date|stamp|author|name|user|ip)", re.IGNORECASE)
+_NO_CODE = re.compile(r".*(?:id|url|link|time|date|stamp|author|name|user|ip|role)", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{3}")
+_OF_MODELS = frozenset({"user", "assistant", "human", "ai", "model", "gpt", "bot"})
 _LONGEST_CODE = 40
-_NEVER = Span(None, None)
+_LISTS_OF_WORDS = ("words", "elements", "tokens", "terms", "alignment")
+_FEW = 0.3
+"""Of the rows at least so many have no label where labels stand only where the speaker changes."""
 
 
-def rows_of(messages: Sequence[Numbered], left: Left) -> list[Row]:
-    """Return the rows of a session; what is left out is counted.
+def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[str, ...]]:
+    """Return the rows of a session, and what to tell of their times; what is left out is counted.
 
     Parameters
     ----------
@@ -44,48 +51,98 @@ def rows_of(messages: Sequence[Numbered], left: Left) -> list[Row]:
     rows: list[Row] = []
     spans: list[Span] = []
     for place, message in messages:
-        found = _row(place, message, left)
-        if found is not None:
-            rows.append(found[0])
-            spans.append(found[1])
-    rows = _timed(rows, spans)
-    return _carried_forward(_one_role_each(rows), left)
+        for row, when in _rows(place, message, left):
+            rows.append(row)
+            spans.append(when)
+    rows, told = _timed(rows, spans)
+    return _without_names(_one_role_each(rows), left), told
 
 
-def _row(place: int, message: Message, left: Left) -> tuple[Row, Span] | None:
+def _rows(place: int, message: Message, left: Left) -> Iterator[tuple[Row, Span]]:
     plan = field_plan(message)
     said = None if plan is None else role_said(message, plan)
     label = None if plan is None else who(message, plan, said)
     if plan is None or (label is None and not is_segment(message)):
         left["item"] += 1
-        return None
-    content, key = words(message, plan)
-    text = content if isinstance(content, str) and "<" not in content else words_of(content, key.strip().lower(), left)
+        texts = (item for item in _values(message) if isinstance(item, str) and " " in item)
+        left["item words"] += sum(map(n_words, texts))
+        return
+    text, when = _content(message, plan, left)
+    if is_replaced(message):
+        left["replaced"] += 1
+        left["replaced words"] += n_words(text)
+        return
     if plan.silent and thinks_or_calls(message, text, left):
-        return None
-    when = span(*times(message, plan)) if plan.starts else _NEVER
+        return
+    label = label or ""
+    if label.strip().casefold() in NOBODY and (inside := message.get("words")) and isinstance(inside, list):
+        yield from _by_words(place, inside, text, label, when)
+        return
     gold = {name: code for name, code in _codes(message, plan) if code} if plan.codes else {}
-    label = label or speaker_of_words(message)
-    role = None if said is None else _role(said, label, named=bool(plan.speakers))
-    return Row(label, text, place, None, None, role, gold), when
+    yield Row(label, text, place, None, None, _role(said, label), gold), when
 
 
-def speaker_of_words(message: Message) -> str:
-    """Return who speaks most of the words of a segment, where only the words say it."""
+def _values(message: object) -> Iterator[object]:
+    if isinstance(message, dict):
+        yield from message.values()
+    else:
+        yield message
+
+
+def _content(message: Message, plan: Plan, left: Left) -> tuple[str, Span]:
+    """Return what is said and when; single words inside tell both where nothing else does."""
+    content, key = words(message, plan)
+    if isinstance(content, str) and "<" not in content:
+        text = content
+    else:
+        text = text_and_time(content)[0] or words_of(content, slug(key), left)
+    when = times(message, plan)
+    if when.start is None:
+        inside = next((item for name in _LISTS_OF_WORDS if isinstance(item := message.get(name), list)), None)
+        when = text_and_time(inside)[1] if inside else when
+    return text, when
+
+
+def speaks(message: Any) -> bool:
+    """Tell whether a message says who speaks, be it beside the single words alone."""
+    plan = field_plan(message)
+    if plan is None:
+        return False
     inside = message.get("words")
-    said = Counter(str(word["speaker"]) for word in inside if _is_word(word)) if isinstance(inside, list) else Counter()
-    return max(said, key=said.__getitem__, default="")
+    return bool(who(message, plan, role_said(message, plan))) or (
+        isinstance(inside, list) and any(map(_is_of_somebody, inside))
+    )
 
 
-def _is_word(word: Any) -> bool:
+def _by_words(place: int, inside: list[Any], text: str, label: str, when: Span) -> Iterator[tuple[Row, Span]]:
+    """Yield the rows of a segment without a speaker whose words have some, where the words are those of the segment."""
+    said = text.split()
+    named = [dict(word, speaker=str(word["speaker"])) if _is_of_somebody(word) else word for word in inside]
+    names = {word["speaker"] for word in named if _is_of_somebody(word)}
+    if len(names) < 2 or len(said) != len(inside) or not all(isinstance(word, dict) for word in inside):
+        yield Row(next(iter(names), label), text, place, role=_role(None, next(iter(names), label))), when
+        return
+    words = [{**word, "word": one, "punctuated_word": one} for word, one in zip(named, said, strict=True)]
+    for message in spoken_words(words) or ():
+        yield Row(message["speaker"], message["content"], place), message["time"]
+
+
+def _is_of_somebody(word: Any) -> bool:
     return isinstance(word, dict) and isinstance(word.get("speaker"), str | int)
 
 
-def _role(said: str, label: str, *, named: bool) -> Role | None:
-    """Return the role that stands beside a name; a role that is the label itself is found with all labels."""
-    if said.lower() in NOT_SPOKEN:
+def _role(said: str | None, label: str) -> Role | None:
+    """Return the role that stands beside a name; a role that is the label itself is found with all labels.
+
+    A name that says its role in a word, as that of an interpreter does, is right about it where the role is no more
+    than that of a user or a model.
+    """
+    if (said or "").lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
         return "other"
-    return role_of_label(said) if named and said != label else None
+    if said is None or said == label:
+        return None
+    own = None if is_first_name(label) or not _WORD.search(label) else role_of_label(label)
+    return own if own and said.lower() in _OF_MODELS else role_of_label(said)
 
 
 def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:
@@ -93,7 +150,8 @@ def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:
     for key in plan.codes:
         value = message[key]
         if not isinstance(value, dict):
-            yield key, _code(value)
+            if key not in plan.speakers:
+                yield key, _code(value)
             continue
         for name, item in value.items():
             if isinstance(item, str | list) and not _NO_CODE.fullmatch(name):
@@ -108,14 +166,15 @@ def _code(value: Any) -> str:
     return str(value).strip() if short else ""
 
 
-def _timed(rows: list[Row], spans: list[Span]) -> list[Row]:
-    if not any(one.start is not None or one.end is not None for one in spans):
-        return rows
-    settled = from_first(spans, sum(row.text.count(" ") + 1 for row in rows))
-    return [
+def _timed(rows: list[Row], spans: list[Span]) -> tuple[list[Row], tuple[str, ...]]:
+    settled, told = from_first(spans, sum(n_words(row.text) for row in rows))
+    if not any(one.start is not None or one.end is not None for one in settled):
+        return rows, told
+    timed = [
         Row(row.speaker, row.text, row.place, when.start, when.end, row.role, row.gold)
         for row, when in zip(rows, settled, strict=True)
     ]
+    return timed, told
 
 
 def _one_role_each(rows: list[Row]) -> list[Row]:
@@ -124,20 +183,27 @@ def _one_role_each(rows: list[Row]) -> list[Row]:
     for row in rows:
         if row.role in {"therapist", "client"}:
             roles.setdefault(row.speaker, set()).add(row.role)
-    if all(len(known) == 1 for known in roles.values()):
+    both = {name for name, known in roles.items() if len(known) > 1}
+    if not both:
         return rows
-    return [replace(row, speaker=row.role or row.speaker) for row in rows]
+    return [replace(row, speaker=row.role or row.speaker) if row.speaker in both else row for row in rows]
 
 
-def _carried_forward(rows: list[Row], left: Left) -> list[Row]:
-    """Give a segment without a speaker to the speaker before it (or, at the start, the next)."""
-    unnamed = sum(not row.speaker for row in rows)
-    if not unnamed or unnamed == len(rows):
+def _without_names(rows: list[Row], left: Left) -> list[Row]:
+    """Leave a segment without a speaker with nobody, unless labels stand only where the speaker changes."""
+    unnamed = [row for row in rows if not row.speaker.strip()]
+    named = [row.speaker for row in rows if row.speaker.strip()]
+    if not unnamed or not named:
         return rows
-    left["carried"] += unnamed
-    name = next(row.speaker for row in rows if row.speaker)
+    at_changes = all(one != two for one, two in pairwise(named)) and len(named) > 2
+    if not (at_changes and rows[0].speaker.strip() and len(unnamed) >= _FEW * len(rows)):
+        left["nobody"] += len(unnamed)
+        left["nobody words"] += sum(n_words(row.text) for row in unnamed)
+        return [row if row.speaker.strip() else replace(row, role="other") for row in rows]
+    left["carried"] += len(unnamed)
+    name, role = "", None
     done: list[Row] = []
     for row in rows:
-        name = row.speaker or name
-        done.append(row if row.speaker else replace(row, speaker=name))
+        name, role = (row.speaker, row.role) if row.speaker.strip() else (name, role)
+        done.append(replace(row, speaker=name, role=role))
     return done

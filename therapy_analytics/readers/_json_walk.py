@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -9,7 +11,11 @@ from typing import Any
 
 from therapy_analytics.readers import _json_layouts as layouts
 from therapy_analytics.readers import _json_trees as trees
-from therapy_analytics.readers._json_about import about, own_name
+from therapy_analytics.readers._base import Row
+from therapy_analytics.readers._chat_markup import marked_messages
+from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._json_about import about, own_name, prompt
+from therapy_analytics.readers._json_apart import words_apart
 from therapy_analytics.readers._json_fields import field_plan, is_message
 from therapy_analytics.readers._json_lists import (
     SAMPLE,
@@ -18,20 +24,23 @@ from therapy_analytics.readers._json_lists import (
     WORDS,
     Found,
     Search,
+    labelled,
     most,
     of_pairs,
     read_messages,
     session_of,
     session_of_list,
 )
-from therapy_analytics.readers._json_speech import spoken_words, words_apart
+from therapy_analytics.readers._json_people import Person, named, spoken_apart, table_of_people
+from therapy_analytics.readers._json_same import without_repeats
 from therapy_analytics.readers._json_words import Left
 
 DEEPEST = 12
-_TALK = frozenset({"dialogue", "dialog", "conversation", "transcript", "session", "chat", "text", "content"})
-_PARTS_OF_A_RUN = frozenset({"input", "inputs", "prompt", "output", "outputs", "response"})
-"""Of a model, whose log has the messages of the whole talk beside them."""
+_TALK = frozenset({"dialogue", "dialog", "conversation", "transcript", "session", "chat", "text", "content", "prompt"})
+_END_OF_LINE = re.compile(r"</(?:p|div)>|<br ?/?>", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
 _OF_WORDS = frozenset({"words", "word_segments", "items"})
+_TRANSLATED = frozenset({"translation", "translations", "translated"})
 
 
 def sessions_in(value: Any, search: Search, depth: int = DEEPEST) -> list[Found]:
@@ -66,16 +75,27 @@ def _in_dict(value: dict[str, Any], search: Search, depth: int) -> list[Found]:
     own = _of_dict(value, search)
     inside = [("", one) for one in own] if own else list(_below(value, search, depth))
     if not inside:
+        apart = spoken_apart(value)
+        inside = [("", session_of(apart, WORDS))] if apart else []
+    if not inside:
         return of_pairs([value]) if layouts.is_pair(value) else []
-    inside = _best(inside)
-    facts = about(value, {key for key, _ in inside})
+    inside = without_repeats(inside)
+    facts = about(value, {key for key, _ in inside} if not own else _containers(value))
     names = _names(inside, own_name(value))
-    return [_told(one, name, facts) for (_, one), name in zip(inside, names, strict=True)]
+    people, told = table_of_people(value), prompt(value)
+    return [_told(one, name, facts, people, told) for (_, one), name in zip(inside, names, strict=True)]
 
 
-def _told(one: Found, name: str, facts: Mapping[str, str]) -> Found:
-    """Add what the object around a session says of it."""
-    return replace(one, session=replace(one.session, name=name, metadata={**facts, **one.session.metadata}))
+def _containers(value: Mapping[str, Any]) -> set[str]:
+    return {key for key, item in value.items() if isinstance(item, list | dict)}
+
+
+def _told(one: Found, name: str, facts: Mapping[str, str], people: Mapping[str, Person], told: str) -> Found:
+    """Add what the object around a session says of it, of its speakers, and to the model that speaks in it."""
+    rows = named(one.session.rows, people) if people else one.session.rows
+    rows = [Row("system", told, 1, role="other"), *rows] if told else rows
+    metadata = {**facts, **one.session.metadata}
+    return replace(one, session=replace(one.session, name=name, rows=rows, metadata=metadata))
 
 
 def _of_tree(value: Mapping[str, Any]) -> list[Found]:
@@ -90,7 +110,7 @@ def _of_tree(value: Mapping[str, Any]) -> list[Found]:
 
 def _of_dict(value: dict[str, Any], search: Search) -> list[Found]:
     """Return the session that an object is whose values are messages, or whose fields are columns or hold words."""
-    spoken = spoken_words(words_apart(value) or ())
+    spoken = words_apart(value)
     if spoken:
         return [session_of(spoken, WORDS)]
     items = list(value.values())
@@ -100,7 +120,7 @@ def _of_dict(value: dict[str, Any], search: Search) -> list[Found]:
     if plan is None or not (plan.speakers or plan.roles) or not plan.texts:
         return []
     columns = {key: item for key, item in value.items() if isinstance(item, list | dict)}
-    speakers = columns.get((*plan.speakers, *plan.roles)[0])
+    speakers = next((columns[key] for key in (*plan.speakers, *plan.roles) if key in columns), None)
     texts = columns.get(plan.texts[0])
     if speakers is None or texts is None or type(speakers) is not type(texts) or len(speakers) != len(texts):
         return []
@@ -113,32 +133,23 @@ def _of_dict(value: dict[str, Any], search: Search) -> list[Found]:
 def _below(value: Mapping[str, Any], search: Search, depth: int) -> Iterator[tuple[str, Found]]:
     for key, item in value.items():
         if isinstance(item, str):
-            lines = item.split("\n") if key.lower() in _TALK and "\n" in item else []
-            messages = layouts.labelled([line for line in lines if line.strip()]) if lines else None
-            if messages:
-                yield key, replace(session_of(messages, WEAK), direct=False)
-        elif isinstance(item, list | dict):
-            for found in sessions_in(item, search, depth - 1):
-                form = WORDS if key.lower() in _OF_WORDS else found.form
-                yield key, replace(found, form=form, direct=isinstance(item, list))
+            found = _in_text(item) if slug(key) in _TALK else None
+            if found:
+                yield key, found
+        elif isinstance(item, list | dict) and slug(key) not in _TRANSLATED:
+            for one in sessions_in(item, search, depth - 1):
+                form = WORDS if key.lower() in _OF_WORDS else one.form
+                yield key, replace(one, form=form, direct=isinstance(item, list))
 
 
-def _best(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
-    """Leave out what is no session, or the same one in another form, beside a list of messages."""
-    top = max(found.form for _, found in inside)
-    least = min(WEAK, top)
-    if any(found.form == STRONG and found.direct for _, found in inside):
-        least = STRONG
-    kept = [(key, found) for key, found in inside if found.form >= least]
-    parts = [found for key, found in kept if key in _PARTS_OF_A_RUN]
-    held = [part for part in parts if any(_holds(one, part) for _, one in kept)]
-    return [(key, found) for key, found in kept if not any(found is part for part in held)]
-
-
-def _holds(whole: Found, part: Found) -> bool:
-    """Tell whether a longer session begins or ends with all that is said in another."""
-    said, inside = ([row.text for row in one.session.rows] for one in (whole, part))
-    return len(said) > len(inside) and inside in (said[: len(inside)], said[-len(inside) :])
+def _in_text(text: str) -> Found | None:
+    """Read a text with labels or with the marks of a model's chat."""
+    messages = marked_messages(text)
+    if messages:
+        return session_of(messages, WEAK)
+    text = html.unescape(_TAG.sub("", _END_OF_LINE.sub("\n", text))) if _END_OF_LINE.search(text) else text
+    lines = [line for line in text.split("\n") if line.strip()]
+    return labelled(lines) if len(lines) > 1 else None
 
 
 def _names(inside: list[tuple[str, Found]], own: str) -> list[str]:

@@ -16,22 +16,32 @@ _THOUGHTS = frozenset(
 _TOOLS = frozenset({"tool_use", "tool_call", "tool_result", "function_call", "server_tool_use"})
 _WORDS_OF_PART = ("text", "refusal", "transcript", "value", "display")
 _CALLS = ("tool_calls", "function_call")
+_OF_THOUGHTS = frozenset({"thinking", "text", "reasoning", "content", "summary"})
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 _BY_LINE = frozenset({"content", "parts", "message"})
+_BY_SPACE = frozenset({"sentences", "words", "turn"})
 
-_LIKELIEST_FIRST = "nbest"
+_LIKELIEST_FIRST = "n_best"
+_AT_CHANGES = "names stand only where the speaker changes"
 _ORDER = {
-    "item": ("item", "among the messages without a speaker or words left out."),
-    "hidden": ("message", "that the chat does not show, or that weigh nothing, left out."),
-    "branch": ("message", "of branches that were edited or tried again left out."),
-    "thought": ("part", "in which a model thinks to itself left out."),
-    "picture": ("part", "without text (a picture, sound, a file) left out."),
-    "tool": ("call", "of a tool left out."),
-    "carried": ("segment", "without a speaker went to the speaker before."),
+    "item": ("item", "among the messages without a speaker or words", "left out."),
+    "hidden": ("message", "that the chat does not show, or that weigh nothing,", "left out."),
+    "branch": ("message", "of branches that were edited or tried again", "left out."),
+    "thought": ("part", "in which a model thinks to itself", "left out."),
+    "picture": ("part", "without text (a picture, sound, a file)", "left out."),
+    "tool": ("call", "of a tool", "left out."),
+    "replaced": ("segment", "that a later one takes the place of", "left out."),
+    "carried": ("segment", "without a speaker", f"went to the speaker before: {_AT_CHANGES}."),
+    "nobody": ("segment", "without a speaker", "stayed without one, in neither role."),
 }
 
 Left = Counter[str]
-"""What was left out, by kind."""
+"""What was left out, by kind, and how many words of the kinds where there are any."""
+
+
+def n_words(text: str) -> int:
+    """Return how many words a text has, as spaces part them."""
+    return len(text.split())
 
 
 def notes(left: Left) -> tuple[str, ...]:
@@ -39,10 +49,17 @@ def notes(left: Left) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> notes(Counter({"thought": 2}))
-    ('2 parts in which a model thinks to itself left out.',)
+    >>> notes(Counter({"thought": 2, "thought words": 7}))
+    ('2 parts in which a model thinks to itself (7 words) left out.',)
     """
-    return tuple(f"{counted(left[kind], what)} {rest}" for kind, (what, rest) in _ORDER.items() if left[kind])
+    return tuple(_note(left, kind) for kind in _ORDER if left[kind])
+
+
+def _note(left: Left, kind: str) -> str:
+    what, which, rest = _ORDER[kind]
+    words = left[f"{kind} words"]
+    number = f"({counted(words, 'word')}) " if words else ""
+    return f"{counted(left[kind], what)} {which} {number}{rest}"
 
 
 def words_of(content: Any, key: str, left: Left) -> str:
@@ -58,8 +75,10 @@ def words_of(content: Any, key: str, left: Left) -> str:
         return _of_part(content, left) if kind in _THOUGHTS or inner is None else words_of(inner, "parts", left)
     if isinstance(content, list):
         content = content[:1] if key == _LIKELIEST_FIRST else content
-        glue = "\n" if key in _BY_LINE else " " if key == "sentences" else ""
-        return glue.join(filter(None, _parts(content, left)))
+        parts = list(filter(None, _parts(content, left)))
+        in_one = any(part[-1:] == " " or part[:1] == " " for part in parts)
+        glue = "" if in_one else "\n" if key in _BY_LINE else " " if key in _BY_SPACE else ""
+        return glue.join(parts)
     return "" if content is None or isinstance(content, bool) else str(content)
 
 
@@ -75,6 +94,8 @@ def _of_part(part: Mapping[str, Any], left: Left) -> str:
     kind = str(part.get("type", part.get("content_type", "")))
     if kind in _THOUGHTS or part.get("thought") is True:
         left["thought"] += 1
+        thoughts = (item for key, item in part.items() if key in _OF_THOUGHTS and isinstance(item, str))
+        left["thought words"] += sum(map(n_words, thoughts))
         return ""
     if kind in _TOOLS:
         left["tool"] += 1
@@ -104,15 +125,20 @@ def without_thoughts(text: str, left: Left) -> str:
         if not inside and not (closes and not kept):
             kept.append(text[begin : tag.start()])
         left["thought"] += not inside and (not closes or not kept)
+        if inside or (closes and not kept):
+            left["thought words"] += n_words(text[begin : tag.start()])
         begin, inside = tag.end(), not closes
+    left["thought words"] += n_words(text[begin:]) if inside else 0
     return "".join(kept if inside else [*kept, text[begin:]]).strip()
 
 
 def thinks_or_calls(message: Mapping[str, Any], words: str, left: Left) -> bool:
     """Count what a model does beside speaking; tell whether the message is nothing else."""
     only = False
-    if any(message.get(key) for key in _REASONING):
+    thoughts = [message[key] for key in _REASONING if message.get(key)]
+    if thoughts:
         left["thought"] += 1
+        left["thought words"] += sum(n_words(one) for one in thoughts if isinstance(one, str))
         only = not words
     for key in _CALLS:
         calls = message.get(key)

@@ -33,7 +33,7 @@ patiente cliënt cliënte patiënt klijent klijentka klientka pacjent pacjentka 
 来访者 來訪者 案主 求助者 クライエント クライアント 患者 내담자 환자
 """
 _OTHER = """
-system tool function developer narrator observer unknown other operator supervisor transcriber
+system tool function developer narrator observer unknown other operator supervisor transcriber interpreter translator
 """
 _KNOWN: dict[str, Role] = {
     **dict.fromkeys(_THERAPIST.split(), "therapist"),
@@ -45,6 +45,7 @@ _FIRST_NAME = "pat"
 _PAIRS = (("c", "p"), ("q", "a"), ("i", "r"), ("i", "b"), ("i", "p"))
 """Letters that have their roles only beside each other, the therapist's first: counselor and patient, question and
 answer, interviewer and respondent (Befragte, participant)."""
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _NO_WORDS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|[\W\d_]+")
 _MAIN: tuple[Role, Role] = ("therapist", "client")
 _LONGEST_ROLE = 3
@@ -158,6 +159,9 @@ def _assigned(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
 def _by_label(said: Iterable[str]) -> dict[str, Role]:
     """Roles that the labels name: each by itself, and pairs of letters together."""
     labels = list(said)
+    plain = {label.strip().casefold() for label in labels}
+    if len(plain) > 2 and plain == set(_ALPHABET[: len(plain)]):
+        return {}  # a recogniser calls its speakers A, B and C, the third of whom is no client for that
     roles = {label: role for label in labels if (role := role_of_label(label))}
     if "therapist" not in roles.values():
         roles = {label: role for label, role in roles.items() if not is_first_name(label)}

@@ -16,12 +16,18 @@ from therapy_analytics.readers._labels import speakers
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, Times, from_the_first, times_of
+from therapy_analytics.readers._times import seconds
 from therapy_analytics.readers._word_blocks import TableRow
 from therapy_analytics.session import Role
 
 _MOST = 0.8
 _LONGEST_LABEL = 60
 _FEW_WORDS = 6
+_FEWEST_WORDS = 2
+_ELLIPSES = ". \t\n\u2026"
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_LASTS = frozenset({"dur", "duration"})
+_REPEATED = "that count or repeat what is said"
 _STAMP = re.compile(STAMP)
 _NUMBERS = "n no nr num number line line_no row turn turn_no turn_number id index utterance"
 _NUMBER_NAMES = frozenset(_NUMBERS.split())
@@ -44,6 +50,7 @@ class _Layout:
     speaker: int | None = None
     start: int | None = None
     end: int | None = None
+    lasts: int | None = None
     role: int | None = None
     gold: Mapping[int, str] = field(default_factory=dict)
     n_header: int = 0
@@ -73,11 +80,46 @@ def table_rows(rows: Sequence[TableRow]) -> Tabled | None:
         last = layout or last
     if read and _is_about_the_session(read[0], max(map(len, read))):
         read[0] = []
-    n_left_out = sum(len(table) for table, found in zip(tables, read, strict=True) if not found)
-    found, by_day = from_the_first([row for part in read for row in part], by_day=False)
-    notes = [f"{counted(n_left_out, 'table row')} without a speaker left out."] if n_left_out else []
+    main = max(range(len(read)), key=lambda at: _n_words(read[at]), default=0)
+    about = [
+        at != main and _tells_of_the_talk(read[at], read[main], tables[at], tables[main]) for at in range(len(read))
+    ]
+    talk = [[] if tells else part for part, tells in zip(read, about, strict=True)]
+    found, by_day = from_the_first([row for part in talk for row in part], by_day=False)
+    spoken = {row.place for part in talk for row in part}
+    unread = [
+        row for table, part, tells in zip(tables, talk, about, strict=True) if not tells for row in table[bool(part) :]
+    ]
+    notes = [
+        *_left_out([row for table, tells in zip(tables, about, strict=True) if tells for row in table], _REPEATED),
+        *_left_out([row for row in unread if row.place not in spoken], "without a speaker"),
+    ]
     notes += ["Times of day were counted from the first of them."] if by_day else []
     return Tabled(found, tuple(notes)) if found else None
+
+
+def _left_out(rows: Sequence[TableRow], which: str) -> Iterator[str]:
+    n_words = sum(len(cell.split()) for row in rows for cell in row.cells)
+    if n_words:
+        yield f"{counted(len(rows), 'table row')} {which} ({counted(n_words, 'word')}) left out."
+
+
+def _n_words(rows: Sequence[Row]) -> int:
+    return sum(len(row.text.split()) for row in rows)
+
+
+def _tells_of_the_talk(
+    rows: Sequence[Row], talk: Sequence[Row], table: Sequence[TableRow], main: Sequence[TableRow]
+) -> bool:
+    """Tell a table of numbers for each speaker, or of quotations, from another part of the talk."""
+    if not rows:
+        return False
+    said = " ".join(row.text for row in talk)
+    texts = [row.text.strip(_ELLIPSES) for row in rows if row.text.strip(_ELLIPSES)]
+    lettered = sum(bool(_LETTERS.search(text)) for text in texts)
+    return 2 * lettered < len(texts) or (
+        len(table[0].cells) != len(main[0].cells) and all(text in said for text in texts)
+    )
 
 
 def _is_about_the_session(rows: Sequence[Row], longest: int) -> bool:
@@ -99,6 +141,8 @@ def _by_header(table: Sequence[TableRow]) -> _Layout | None:
     header = table[0].cells
     known = find_columns(header, {})
     words, speaker = known["text"], known["speaker"]
+    if words is None and speaker is not None and _comes_again(_column(table, speaker)[1:]):
+        words = _longest(table, {*known.values()})
     if words is None or speaker is None:
         return None
     slugs = [slug(name) for name in header]
@@ -108,7 +152,8 @@ def _by_header(table: Sequence[TableRow]) -> _Layout | None:
         start = next(
             (at for at in range(len(header)) if at not in {words, speaker} and _holds_times(_column(table, at))), None
         )
-    used = {*known.values(), role, start}
+    lasts = next((at for at, name in enumerate(slugs) if name in _LASTS), None)
+    used = {*known.values(), role, start, lasts}
     left = [at for at, name in enumerate(slugs) if at not in used and name not in {"", *_NUMBER_NAMES}]
     gold = {at: header[at].strip().removeprefix(GOLD) if header[at].startswith(GOLD) else slugs[at] for at in left}
     return _Layout(
@@ -117,10 +162,25 @@ def _by_header(table: Sequence[TableRow]) -> _Layout | None:
         speaker=speaker,
         start=start,
         end=known["end"],
+        lasts=lasts,
         role=role,
         gold=gold,
         n_header=1,
     )
+
+
+def _comes_again(labels: Sequence[str]) -> bool:
+    """Tell a column of speakers from a list of people, each of whom stands in it once."""
+    filled = [_key(label) for label in labels if label.strip()]
+    return 2 * len(set(filled)) <= len(filled) + 1
+
+
+def _longest(table: Sequence[TableRow], known: set[int | None]) -> int | None:
+    """Return the column with most words of those that have no known name; none where it has hardly any."""
+    others = [at for at in range(len(table[0].cells)) if at not in known and table[0].cells[at].strip()]
+    n_words = {at: sum(len(cell.split()) for cell in _column(table, at)[1:]) for at in others}
+    best = max(others, key=n_words.__getitem__, default=None)
+    return best if best is not None and n_words[best] >= _FEWEST_WORDS * (len(table) - 1) > 0 else None
 
 
 def _by_content(table: Sequence[TableRow]) -> _Layout | None:
@@ -180,7 +240,11 @@ def _role(cells: Mapping[int, str], layout: _Layout) -> Role | None:
 
 def _times(cells: Mapping[int, str], layout: _Layout) -> Times:
     start, end = (times_of(cells.get(at, "")) if at is not None else Times() for at in (layout.start, layout.end))
-    return start._replace(end_s=end.start_s if end else start.end_s)
+    ends = end.start_s if end else start.end_s
+    lasts = seconds(cells.get(layout.lasts, "")) if layout.lasts is not None else None
+    if ends is None and lasts is not None and start.start_s is not None:
+        ends = round(start.start_s + lasts, 6)
+    return start._replace(end_s=ends)
 
 
 def _apart(cell: str) -> tuple[str, Times]:

@@ -13,14 +13,18 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import IO, Any
 
 from therapy_analytics.readers._addresses import open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
+from therapy_analytics.readers._companions import with_companions
+from therapy_analytics.readers._json_apart import results_of_stream
+from therapy_analytics.readers._json_columns import field_names, renamed
 from therapy_analytics.readers._json_fields import is_message, is_segment
 from therapy_analytics.readers._json_layouts import is_pair, stands_alone
-from therapy_analytics.readers._json_lists import Search
+from therapy_analytics.readers._json_lists import Search, is_wrapped
 from therapy_analytics.readers._json_walk import sessions_in
 from therapy_analytics.readers._text_parts import line_after, lines_before, part_of_text
 
@@ -34,6 +38,7 @@ _LOOKS = 5
 """Places of a large file that are looked at, with some lines at each."""
 _SHORTEST = 60
 """Characters of a message that has a name of its own."""
+_COLUMNS = "If two of them are the speaker and the words, say which: --columns speaker=NAME,text=NAME"
 _MESSAGES = 'A session is a list of messages such as {"speaker": ..., "text": ...} or {"role": ..., "content": ...}'
 
 
@@ -44,7 +49,7 @@ def sniff(source: Source) -> float:
 
 def cut(source: Source, size: int) -> Sequence[Part]:
     """Cut JSON Lines between lines, if they are sessions: some from all over the file are looked at, few damaged."""
-    if source.encoding not in {"utf-8", "utf-8-sig"}:
+    if source.encoding not in {"utf-8", "utf-8-sig"} or source.options.columns:
         return ()
     with open_binary(source.place) as file:
         n_bytes = file.seek(0, os.SEEK_END)
@@ -75,37 +80,51 @@ def _value(line: bytes) -> Any:
     return value if alone else None
 
 
-@reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson"), sniff=sniff, cut=cut)
+@reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson", ".otr"), sniff=sniff, cut=cut)
 def read_chat_json(source: Source) -> Iterator[RawSession]:
     """JSON or JSON Lines of messages that say who speaks and what."""
     search = Search()
     if source.part is not None:
-        documents = _documents(part_of_text(source, source.part))
+        documents = _documents(part_of_text(source, source.part), search)
         found = [one.session for document in documents for one in sessions_in(document, search)]
         yield from (session for session in found if session.rows)
         return
-    found = [one.session for document in _documents(source) for one in sessions_in(document, search)]
+    documents = _documents(source, search)
+    found = [one.session for document in documents for one in sessions_in(document, search)]
     if any(session.rows for session in found):
-        yield from (session for session in found if session.rows)
+        by_name = _has_own_names(source) and not search.missing
+        yield from (replace(one, of_table=by_name) for one in with_companions(found, source) if one.rows)
         return
+    if search.missing:
+        raise source.error(search.missing, "Check the names given with --columns")
     if search.unnamed_segments:
         raise source.error(
             "this is recognised speech in which no segment says who speaks: the diarisation is missing",
             'Run the recogniser with diarisation (WhisperX: --diarize), or give each segment a "speaker"',
         )
-    raise source.error("no list of messages was found", _MESSAGES)
+    names = field_names(documents)
+    if len(names) < 2:
+        raise source.error("no list of messages was found", _MESSAGES)
+    raise source.error(f"no list of messages was found; its objects have the fields {', '.join(names)}", _COLUMNS)
 
 
-def _documents(source: Source) -> list[Any]:
+def _documents(source: Source, search: Search) -> list[Any]:
     """Return the values of the file: one, or one a line; lines that are messages are one session."""
     if sum(map(source.text.count, "{[,")) > _MOST_VALUES:
         raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
     if len(source.text) > _LARGE and _has_a_name_for_everything(source.text):
         raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
     values = _values(source)
+    if _has_own_names(source):
+        values, search.missing = renamed(values, source)
     if source.part is None and len(values) > 1 and _are_of_one_session(values):
         return [values]
     return values
+
+
+def _has_own_names(source: Source) -> bool:
+    """Tell whether the user names the fields; of JSON in a cell of a table, the names are those of the columns."""
+    return bool(source.options.columns and source.place)
 
 
 def _has_a_name_for_everything(text: str) -> bool:
@@ -121,8 +140,8 @@ def _has_a_name_for_everything(text: str) -> bool:
 
 def _are_of_one_session(values: list[Any]) -> bool:
     sample = values[:: len(values) // _SAMPLE + 1]
-    turns = sum(is_message(value) or _is_turn(value) for value in sample)
-    return 2 * turns > len(sample)
+    turns = sum(is_message(value) or is_wrapped(value) or _is_turn(value) for value in sample)
+    return 2 * turns > len(sample) or bool(results_of_stream(sample))
 
 
 def _is_turn(value: Any) -> bool:
@@ -132,7 +151,7 @@ def _is_turn(value: Any) -> bool:
 def _values(source: Source) -> list[Any]:
     """Decode value after value, whatever stands between them: line feeds, record separators, nothing."""
     text = source.text
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_object)
     values: list[Any] = []
     at = _after_space(text, 0)
     try:
@@ -146,6 +165,14 @@ def _values(source: Source) -> list[Any]:
         place = text.count("\n", 0, getattr(error, "pos", at)) + 1 + lines_before(source)
         raise source.error("the JSON is broken or breaks off here", "Export the file again", line=place) from None
     return values
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | list[Any]:
+    """Return an object; one in which a name comes again, each time with words, is a list of what each says."""
+    known = dict(pairs)
+    if len(known) == len(pairs) or not all(isinstance(item, str) for _, item in pairs):
+        return known
+    return [{key: item} for key, item in pairs]
 
 
 def _after_space(text: str, at: int) -> int:

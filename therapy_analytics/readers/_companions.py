@@ -1,0 +1,87 @@
+"""Files that stand beside a transcript and belong to it: who speaks, when, and what the sessions are about."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._addresses import sibling
+from therapy_analytics.readers._base import RawSession, Source, load_source
+from therapy_analytics.readers._json_about import about
+from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.session import Role
+
+_UTTERANCES = frozenset({"utterances.jsonl", "utterances.json"})
+_OF_CORPUS = re.compile(r"(?:speakers|users|conversations|corpus|index)\.json|(?:info|vectors|vect_info|parsed)\..*")
+"""Other files of a ConvoKit corpus."""
+TEXT, SEGMENTS, SPEAKERS = "text", "segments", "utt2spk"
+_OF_DATA = frozenset(
+    {SEGMENTS, SPEAKERS, "spk2utt", "spk2gender", "reco2file_and_channel", "utt2dur", "utt2num_frames", "reco2dur"}
+)
+_SCRIPTS = (".scp", ".ark", ".conf")
+"""Endings of other files of a Kaldi folder."""
+_ROLES = ("role", "speaker_role", "type")
+
+
+def is_companion(name: str, names: Collection[str]) -> bool:
+    """Tell a file that belongs to a transcript in the same folder, and is none itself.
+
+    Examples
+    --------
+    >>> is_companion("speakers.json", {"speakers.json", "utterances.jsonl"}), is_companion("index.json", {"index.json"})
+    (True, False)
+    """
+    if not _UTTERANCES.isdisjoint(names) and _OF_CORPUS.fullmatch(name):
+        return True
+    return is_data_folder(names) and (name in _OF_DATA or name.endswith(_SCRIPTS))
+
+
+def is_data_folder(names: Collection[str]) -> bool:
+    """Tell a folder as Kaldi and ESPnet keep their data."""
+    return TEXT in names and (SEGMENTS in names or SPEAKERS in names)
+
+
+def beside(source: Source, name: str) -> str:
+    """Return the text of a file beside another; empty where there is none."""
+    try:
+        return load_source(sibling(source.place or str(source.path), name), source.options).text
+    except UnreadableFileError:
+        return ""
+
+
+def with_companions(sessions: list[RawSession], source: Source) -> list[RawSession]:
+    """Add what the files beside the utterances of a ConvoKit corpus say of speakers and conversations."""
+    if source.path.name not in _UTTERANCES:
+        return sessions
+    speakers = _table(beside(source, "speakers.json") or beside(source, "users.json"))
+    conversations = _table(beside(source, "conversations.json"))
+    roles = {name: role for name, meta in speakers.items() if (role := _role(meta))}
+    return [_with_facts(session, roles, conversations.get(session.name, {})) for session in sessions]
+
+
+def _with_facts(session: RawSession, roles: Mapping[str, Role], meta: Mapping[str, Any]) -> RawSession:
+    rows = [replace(row, role=row.role or roles.get(row.speaker)) if roles else row for row in session.rows]
+    return replace(session, rows=rows, metadata={**about(meta), **session.metadata})
+
+
+def _table(text: str) -> dict[str, Mapping[str, Any]]:
+    """Return what is known under each id; older corpora have it right there, newer ones under ``meta``."""
+    try:
+        table = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+    entries = table.items() if isinstance(table, dict) else ()
+    return {name: item.get("meta", item) for name, item in entries if isinstance(item, dict) and _has_meta(item)}
+
+
+def _has_meta(item: Mapping[str, Any]) -> bool:
+    return isinstance(item.get("meta", item), dict)
+
+
+def _role(meta: Mapping[str, Any]) -> Role | None:
+    said = (meta.get(name) for name in _ROLES)
+    return next((role for one in said if isinstance(one, str) and (role := role_of_label(one))), None)

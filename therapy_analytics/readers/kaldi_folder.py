@@ -1,0 +1,107 @@
+"""Folders as Kaldi and ESPnet keep them: ``text`` with the words of each utterance, ``segments``, ``utt2spk``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers._addresses import folder_of
+from therapy_analytics.readers._base import RawSession, Row, Source, reader
+from therapy_analytics.readers._companions import SEGMENTS, SPEAKERS, TEXT, beside, is_data_folder
+from therapy_analytics.readers._files import names_in
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._times import seconds
+
+_PARTS = re.compile(r"[-_.]+")
+_SIDE = re.compile(r"(?P<talk>.+)[-_.](?P<side>[A-Z]|\d|ch\d)")
+_BY_NAME = "Who speaks was taken from the names of the utterances, as no file utt2spk stands beside them."
+
+
+class _Segment(NamedTuple):
+    """Of which recording an utterance is, and when."""
+
+    recording: str
+    start_s: float | None
+    end_s: float | None
+
+
+def sniff(source: Source) -> float:
+    """Be nearly certain of a file called ``text`` in a folder of such data."""
+    if source.path.name != TEXT:
+        return 0.0
+    try:
+        return 0.98 if is_data_folder(names_in(folder_of(source.place or str(source.path)))) else 0.0
+    except UnreadableFileError:
+        return 0.0
+
+
+@reader("kaldi_folder", suffixes=(".text",), sniff=sniff)
+def read_kaldi_folder(source: Source) -> Iterator[RawSession]:
+    """Folders of Kaldi data: words, times and speakers of utterances, a session for each recording."""
+    segments = {name: _segment(rest) for name, rest in _fields(beside(source, SEGMENTS)).items()}
+    said = _fields(source.text)
+    places = {name: place for place, name in enumerate(said, start=1)}
+    speakers = _fields(beside(source, SPEAKERS))
+    sessions, sides = _sessions(said, segments)
+    notes = () if speakers else (_BY_NAME,)
+    speakers = speakers or sides or _by_name(said, segments)
+    if not speakers:
+        raise source.error(
+            "no file says who speaks", "Put the file utt2spk, with a speaker for each utterance, beside it"
+        )
+    for recording, names in sessions.items():
+        unknown = sum(name not in segments for name in names)
+        told = (f"{counted(unknown, 'utterance')} without a time.",) if unknown and segments else ()
+        ordered = sorted(names, key=lambda name: _start(segments, name))
+        rows = [_row(said[name], places[name], speakers.get(name, ""), segments.get(name)) for name in ordered]
+        yield RawSession(recording, rows, notes=(*notes, *told))
+
+
+def _fields(text: str) -> dict[str, str]:
+    """Return what stands behind the first word of each line, by that word."""
+    lines = (line.split(maxsplit=1) for line in text.split("\n"))
+    return {parts[0]: parts[1].strip() if len(parts) > 1 else "" for parts in lines if parts}
+
+
+def _segment(rest: str) -> _Segment:
+    recording, start, end = (*rest.split(), "", "", "")[:3]
+    return _Segment(recording, seconds(start), seconds(end))
+
+
+def _sessions(said: Mapping[str, str], segments: Mapping[str, _Segment]) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """Return the utterances of each session, and who speaks them where each side of a talk is recorded alone."""
+    recordings = {one.recording for one in segments.values()}
+    split = {name: match for name in recordings if (match := _SIDE.fullmatch(name))}
+    talks = {match["talk"] for match in split.values()}
+    by_side = len(split) == len(recordings) > len(talks) > 0
+    sessions: dict[str, list[str]] = {}
+    sides: dict[str, str] = {}
+    for name in said:
+        recording = segments[name].recording if name in segments else ""
+        match = split.get(recording) if by_side else None
+        sessions.setdefault(match["talk"] if match else recording, []).append(name)
+        if match:
+            sides[name] = match["side"]
+    return sessions, sides
+
+
+def _by_name(said: Mapping[str, str], segments: Mapping[str, _Segment]) -> dict[str, str]:
+    """Return the beginnings of the names of utterances as their speakers, as Kaldi asks for; nothing if all are one."""
+    speakers = {}
+    for name in said:
+        of_recording = set(_PARTS.split(segments[name].recording)) if name in segments else set()
+        parts = [part for part in _PARTS.split(name) if part not in of_recording and not part.isdecimal()]
+        speakers[name] = parts[0] if parts else ""
+    return speakers if 1 < len(set(speakers.values())) < len(said) and all(speakers.values()) else {}
+
+
+def _start(segments: Mapping[str, _Segment], name: str) -> float:
+    known = segments[name].start_s if name in segments else None
+    return float("inf") if known is None else known
+
+
+def _row(words: str, place: int, speaker: str, segment: _Segment | None) -> Row:
+    start, end = (None, None) if segment is None else (segment.start_s, segment.end_s)
+    return Row(speaker, words, place, start, end)
