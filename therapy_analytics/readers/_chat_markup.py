@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from therapy_analytics.readers._json_fields import Message
 
 _ROLES = r"system|user|assistant|model|tool|function|developer|human|gpt|ipython"
+_HEADINGS = "System|User|Assistant|Bot|Human|Instruction|Input|Response|Gpt"
 _BEGINS = re.compile(
     rf"<\|im_start\|>[ \t]*(?P<chatml>\w+)(?:[ \t]+name=(?P<name>\S+))?[ \t]*\n?"
     rf"|<\|start_header_id\|>(?P<llama3>\w+)<\|end_header_id\|>\s*"
     rf"|<\|(?P<bare>{_ROLES})\|>\s*"
     rf"|<start_of_turn>(?P<gemma>\w+)[ \t]*\n?"
-    rf"|^#{{2,4}}[ ]?(?P<heading>System|User|Assistant|Human|Instruction|Input|Response|Gpt)[ \t]*:?[ \t]*"
-    rf"(?:\n|(?<=:[ ]))"
-    rf"|(?:^|\n\n)(?P<plain>Human|Assistant)[ ]?:[ ]?",
-    re.MULTILINE,
+    rf"|^#{{2,4}}[ ]?(?P<heading>{_HEADINGS})[ \t]*:?[ \t]*(?:\n|(?<=:[ ]))"
+    rf"|(?<=\s)###[ ]?(?P<inline>{_HEADINGS}):[ ]",
+    re.MULTILINE | re.IGNORECASE,
 )
 _MARKS = re.compile(
     r"<\|(?:im_end|eot_id|eom_id|end|endoftext|end_of_text|begin_of_text|im_sep|return)\|>|<end_of_turn>|<bos>|<eos>|</?s>"

@@ -11,9 +11,11 @@ from statistics import mean
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Row, Source
+from therapy_analytics.readers._cell_lists import BY_TURNS, as_json, said_by_turns
+from therapy_analytics.readers._chat_markup import marked_messages
 from therapy_analytics.readers._facts import LONGEST_FACT
+from therapy_analytics.readers._json_lists import WEAK, session_of
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._prompt_marks import BY_TURNS, as_json, messages_of, said_by_turns
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._wide_rows import (
     Found,
@@ -138,8 +140,8 @@ def column_of_sessions(
 
 def _inside(cell: str, source: Source, *, by_lines: bool) -> Iterator[RawSession]:
     """Yield what a cell holds, in whatever form; lines without labels take turns, if the column is named for it."""
-    if messages := messages_of(cell):
-        yield RawSession("", [Row(who, words, place) for place, (who, words) in enumerate(messages, start=1)])
+    if messages := marked_messages(cell):
+        yield session_of(messages, WEAK).session
         return
     said = said_by_turns(cell)
     by_turns = len(said) > 1 and not _is_labelled(said)
@@ -159,7 +161,7 @@ def _is_labelled(said: Sequence[str]) -> bool:
 
 def _is_session(cell: str, source: Source, *, by_lines: bool) -> bool:
     """Tell a cell that holds a session, at a glance."""
-    if messages_of(cell) or len(said_by_turns(cell)) > 1:
+    if marked_messages(cell) or len(said_by_turns(cell)) > 1:
         return True
     text = _lines(as_json(cell))
     return (by_lines and "\n" in text.strip()) or _reader_of(text, source) is not None
