@@ -146,7 +146,7 @@ def test_lines_before_the_first_label_are_left_out_and_counted(session: SessionO
     one = session("Session 3\n2025-03-04\n\nT: Hello.\nC: Hi.")
     assert [turn.text for turn in one.turns] == ["Hello.", "Hi."]
     assert [turn.first_row for turn in one.turns] == [4, 5]
-    assert one.notes == ("2 lines before the first speaker label left out.",)
+    assert one.notes == ("2 lines (3 words) before the first speaker label left out.",)
 
 
 def test_a_heading_that_names_the_roles_is_no_turn(said: Said) -> None:
@@ -282,7 +282,7 @@ def test_what_the_recorder_wrote_is_left_out(session: SessionOf) -> None:
     talk = "Ruth   0:03\nHello.\n\nDana   0:06\nHi.\n\n" * 2
     one = session(f"{talk}Ruth stopped transcription\n")
     assert one.turns[-1].text == "Hi."
-    assert one.notes[0] == "1 line that the recorder wrote left out."
+    assert one.notes[0] == "1 line (3 words) that the recorder wrote left out."
 
 
 def test_a_time_inside_a_turn_is_no_word(said: Said) -> None:

@@ -106,7 +106,8 @@ class Row:
 class RawSession:
     """The rows of one session as they stand in a file; an empty name means the file's own.
 
-    `of_table` tells whether it was read from a table with columns, for which the option of columns is meant.
+    `of_table` tells whether it was read from a table with columns, for which the option of columns is meant;
+    `passed_over` how often what begins lines as labels do was not taken for a speaker.
     """
 
     name: str
@@ -114,6 +115,7 @@ class RawSession:
     metadata: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     of_table: bool = False
+    passed_over: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,9 @@ def _form(pattern: str, holds: Holds = _throughout) -> Form:
 
 _WITH_COLON = rf"{_LABEL_FIRST}{_AFTER}{_COLON}(?P<words>.*)$"
 _ALONE = re.compile(rf"{_BEFORE}{_LABEL_FIRST}{_AFTER}(?P<words>)$")
-_NAME = re.compile(rf"^{EDGE}(?P<label>[^\W\d_]{_PIECE}{{0,24}}(?: {_PIECE}{{1,24}}){{0,3}}){_GAP}(?P<words>)$")
+_NAME = re.compile(
+    rf"^{EDGE}(?P<square>\[)?(?P<label>[^\W\d_]{_PIECE}{{0,24}}(?: {_PIECE}{{1,24}}){{0,3}})(?(square)\]){_GAP}(?P<words>)$"
+)
 
 PLAIN = (
     Form(re.compile(rf"{_BEFORE}{_WITH_COLON}")),

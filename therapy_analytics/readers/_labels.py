@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._roles import is_program, is_relative, role_of_label
 from therapy_analytics.session import Role
 
 _HEADING_WORDS = """
@@ -23,19 +25,41 @@ hmm and but what how why when sure please sorry great fine oh ah i you we bye go
 """
 SAID = frozenset(_ANSWER_WORDS.split())
 """What people answer in a word: on a line of its own it is no name."""
+_FUNCTION_WORDS = """
+the a an my your his her our their this that these those it its he she they there here who where which if then than
+because also or for from with of to in on at by as is are was were be do does did can could will would should let
+"""
+_NO_NAMES = SAID | frozenset(_FUNCTION_WORDS.split())
+_JOINTS = frozenset({"and", "de", "da", "del", "der", "di", "la", "van", "von", "y", "e", "und", "et"})
+"""Small words between the parts of a name, or between two people who speak together."""
 _TRUST = 3
-"""Role labels are the speakers unless other labels are more than this many times as frequent."""
+"""Role labels that stand once are facts about the session, where other labels are more than so many times as often."""
+_LONGEST_NAME = 5
+_ONE_IN = 10
+_WHOLE_LINES = 0.9
+"""In a text in which so many of the lines begin with a label, a turn is a line."""
 _NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
 _COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-def speakers(labels: Sequence[str]) -> frozenset[str]:
-    """Tell the speakers among all the beginnings of lines that end in a colon, in their order.
+class Beginning(NamedTuple):
+    """Of a line: what spellings of a label have in common, one as written, and what stands around it on the line."""
 
-    Labels that name a role are speakers. Where those do not cover both roles, or stand only
-    at the top of the file, so are labels of at most three words that come back and make up a
-    tenth of all. What stands only inside the turns of one speaker is a heading there.
+    key: str
+    written: str
+    look: Hashable = None
+
+
+class Choice(NamedTuple):
+    """The keys of the speakers; and of what looks like a label but was not taken for one, how often it stands."""
+
+    speakers: frozenset[str]
+    passed_over: Counter[str]
+
+
+def speakers(labels: Sequence[str]) -> frozenset[str]:
+    """Tell the speakers among labels that stand alone, as in the cells of a column, in their order.
 
     Examples
     --------
@@ -44,26 +68,67 @@ def speakers(labels: Sequence[str]) -> frozenset[str]:
     >>> sorted(speakers(["maya", "harbor", "right now", "maya", "harbor"] * 2))
     ['harbor', 'maya']
     """
-    counts = Counter(labels)
-    counts = Counter({label: n for label, n in counts.items() if not _is_heading(label, n)})
-    candidates = _candidates(counts)
-    order = [label for label in labels if label in candidates]
-    _, second = ([n for _, n in Counter(order).most_common(2)] + [0, 0])[:2]
-    inside = {label for label in candidates if 2 * counts[label] <= second and _stands_inside_one(label, order)}
-    return frozenset(candidates - inside)
+    return speakers_among([Beginning(label, label) for label in labels]).speakers
 
 
-def _candidates(counts: Counter[str]) -> set[str]:
+def speakers_among(beginnings: Sequence[Beginning], n_lines: float = math.inf) -> Choice:
+    """Tell the speakers among the beginnings of lines that may be labels.
+
+    Labels that name a role are speakers; where those do not cover both roles, so are labels that come back and make
+    up a tenth of all. Beside these, whoever looks as they do on the line is a speaker, if the label has the form of a
+    name and comes back, or names a role or a relative. What stands only inside the turns of one speaker is a heading
+    there. In a text in which nearly every line begins with a label, a name that stands once is a speaker, too; not so
+    where one of the speakers is a program, whose turns have headings.
+
+    Parameters
+    ----------
+    beginnings : sequence of Beginning
+        In the order of the text.
+    n_lines : int, optional
+        How many lines of the text hold words. Without it, a label that stands once must name a role or a relative.
+
+    Examples
+    --------
+    >>> lines = ["Therapist", "Client", "Husband", "I said", "Therapist", "Husband", "Mother", "Note"]
+    >>> found = speakers_among([Beginning(label.casefold(), label) for label in lines], len(lines))
+    >>> sorted(found.speakers), found.passed_over
+    (['client', 'husband', 'mother', 'therapist'], Counter())
+    """
+    counts = Counter(one.key for one in beginnings)
+    for label in [label for label, n in counts.items() if _is_heading(label, n)]:
+        del counts[label]
+    written = {one.key: one.written for one in reversed(beginnings)}
+    small = sum(counts[label] for label in counts if written[label][0].islower()) * 2 > counts.total()
+    named = {label for label in counts if _is_name(written[label], small)}
+    sure = _sure(counts, named)
+    if not sure:
+        return Choice(frozenset(), Counter())
+    looks = {one.look for one in beginnings if one.key in sure}
+    alike = Counter(one.key for one in beginnings if one.look in looks)
+    like_names = {label for label in named - sure if 2 * alike[label] >= counts[label]}
+    order = [one.key for one in beginnings if one.key in sure or one.key in like_names]
+    is_chat = any(map(is_program, sure))
+    by_line = not is_chat and len(order) >= _WHOLE_LINES * n_lines and _take_turns(order)
+    more = {
+        label for label in like_names if counts[label] > 1 or (not is_chat and (by_line or _is_known(written[label])))
+    }
+    people = sure | more
+    if not by_line:
+        people -= _headings(people, [label for label in order if label in people])
+    passed = Counter({written[label]: counts[label] for label in like_names - people})
+    return Choice(frozenset(people), passed)
+
+
+def _sure(counts: Counter[str], named: Collection[str]) -> set[str]:
+    """Return the labels by which the others are judged: those of roles; names, where these do not cover both."""
     known = _known(counts)
-    least = max(2, counts.total() / 10)
-    names = {label for label, n in counts.items() if n >= least and len(label.split()) <= 3}
-    strangers = sum(counts[label] for label in names - set(known))
-    if strangers > _TRUST * sum(counts[label] for label in known):
-        return names
+    least = max(2, counts.total() / _ONE_IN)
+    names = {label for label in named if counts[label] >= least} - set(known)
+    if sum(counts[label] for label in names) > _TRUST * sum(counts[label] for label in known):
+        return names | {label for label in known if counts[label] > 1}
     if {"therapist", "client"} <= set(known.values()):
         return set(known)
-    people = names | {label for label, role in known.items() if role != "other"}
-    return people | set(known) if people else set()
+    return names | set(known) if names or set(known.values()) - {"other"} else set()
 
 
 def _is_heading(label: str, n: int) -> bool:
@@ -81,17 +146,43 @@ def _known(counts: Counter[str]) -> dict[str, Role]:
     return known
 
 
+def _is_name(written: str, small: bool) -> bool:
+    """Tell what has the form of a name: its words begin with capitals, if those of the other labels do."""
+    words = written.split()
+    first = words[0].casefold().strip("().,")
+    if len(words) > _LONGEST_NAME or (first in _NO_NAMES and len(written) > 1) or written[-1] in "?!":
+        return False
+    if small and written.islower() and len(words) <= 2:
+        return True
+    return not any(word[0].islower() and word not in _JOINTS for word in words)
+
+
+def _is_known(written: str) -> bool:
+    """Tell a single word that names a role or a relative, which is trusted to be a speaker."""
+    return len(written.split()) == 1 and bool(role_of_label(written) or is_relative(written))
+
+
+def _headings(people: Collection[str], order: Sequence[str]) -> set[str]:
+    counts = Counter(order)
+    _, second = ([n for _, n in counts.most_common(2)] + [0, 0])[:2]
+    return {label for label in people if 2 * counts[label] <= second and _stands_inside_one(label, order)}
+
+
 def _stands_inside_one(label: str, order: Sequence[str]) -> bool:
     """Tell a heading: it always follows the same speaker, who is never the next to speak.
 
     A single word that names a role, as in ``Observer`` or ``Client 2``, is trusted to be a speaker.
     """
-    if len(_LETTERS.findall(label)) == 1 and role_of_label(label):
+    if len(_LETTERS.findall(label)) == 1 and (role_of_label(label) or is_relative(label)):
         return False
     pairs = list(pairwise(order))
     before = {one for one, two in pairs if two == label != one}
     after = {two for one, two in pairs if one == label != two}
     return len(before) == 1 and not before & after
+
+
+def _take_turns(order: Sequence[str]) -> bool:
+    return 2 * sum(one != two for one, two in pairwise(order)) >= len(order) - 1
 
 
 def unnumbered(keys: Sequence[str]) -> Sequence[str]:
