@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from therapy_analytics.readers._labels import speakers
+from therapy_analytics.readers._labels import Beginning, speakers_among
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._roles import role_of_label
 
@@ -31,6 +32,7 @@ class Labels(NamedTuple):
 
     names: frozenset[str]
     bare: re.Pattern[str] | None = None
+    passed_over: Mapping[str, int] = MappingProxyType({})
 
     def with_colons(self, lines: Lines) -> Lines:
         """Write the labels of a caption as all others are written."""
@@ -65,6 +67,8 @@ def label_of(line: str) -> tuple[str, int]:
 def labels_of(cues: Sequence[Lines]) -> Labels:
     """Tell speakers from a colon inside speech: they come back, or look like one, or stand in every caption.
 
+    A name that stands once beside others that come back is a speaker as well: each caption has its time.
+
     One name alone that comes back now and then, and looks like none, is how somebody speaks;
     where one name alone comes back often, it has a partner who is named once.
     """
@@ -73,12 +77,13 @@ def labels_of(cues: Sequence[Lines]) -> Labels:
     if cues and all(label_of(next(filter(None, cue)))[0] for cue in cues):
         return Labels(frozenset(counts))
     sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
-    labels = sure | {label for label, n in counts.items() if n > 1}
+    found, passed_over = speakers_among([Beginning(label.casefold(), label, timed=True) for label, _ in lines])
+    labels = sure | {label for label in counts if label.casefold() in found}
     if len(labels) == 1 and not sure and max(counts.values()) < _FEW * len(cues):
         labels = set()
     partners = {label for label in counts if label.istitle()} if len(labels) == 1 else set()
     marked = any(CHANGE in line for cue in cues for line in cue)
-    with_colon = Labels(frozenset(labels | partners))
+    with_colon = Labels(frozenset(labels | partners), passed_over={n: passed_over[n] for n in passed_over.keys() - labels})
     if sure or marked or len(with_colon.names) > 1:
         return with_colon
     without = _bare_labels(cues)
@@ -99,7 +104,7 @@ def _bare_labels(cues: Sequence[Lines]) -> Labels:
             for place in _places(cue, bare)
             if (match := bare.match(cue[place])) and _may_be_a_name(match["label"])
         ]
-        known = speakers([label.casefold() for _, label in found])
+        known, _ = speakers_among([Beginning(label.casefold(), label) for _, label in found], len(cues))
         begins = {at for at, label in found if label.casefold() in known}
         roles = {role_of_label(label) for label in known}
         share = _FEW if {"therapist", "client"} <= roles and 0 in begins else _EVEN

@@ -18,6 +18,8 @@ _COVERED = 0.4
 _FOLLOWED = 0.9
 _OF_BLOCKS = 0.4
 _OF_LINES = 0.3
+_SPELLED = 4
+"""Letters of a role that is no abbreviation, and stands at the beginning of a line on purpose."""
 
 _PICTURES = "\u2600-\u27bf\ufe0f\U0001f300-\U0001faff"
 EDGE = rf"[ \t\x0c\xa0\u202f>#*_\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069{_PICTURES}]*+"
@@ -27,7 +29,7 @@ _LABEL = r"[^\W\d_](?:[^:\uff1a\t,;|*<>]|, ){0,39}?"
 _SHORT = r"[^\W\d_][\w.'\u2019()-]{0,24}(?: [\w.'\u2019()&-]{1,24}){0,2}?"
 _COLON = r"(?:(?<!\d)[:\uff1a]|[:\uff1a](?!\d\d\b))[:*_]*"  # not the one in 10:30
 _BEFORE = rf"^{EDGE}(?:(?P<before>{STAMP}|{SECOND})[ \t\xa0*_|,-]*+(?:From[ \t]+)?)?"
-_LABEL_FIRST = rf"(?P<square>[\[<])?(?P<label>{_LABEL})(?(square)[\]>])"
+_LABEL_FIRST = rf"(?P<square>[\[<(])?(?P<label>{_LABEL})(?(square)[\]>)])"
 _AFTER = rf"(?:[ \t\xa0*_|\u00b7\u2022@,\u2013\u2014-]{{0,20}}+(?P<after>{STAMP}))?{_GAP}"
 _STRICT = rf"{_BEFORE}(?P<label>{_SHORT})"
 _REST = r"(?![ \t*_]*[:\uff1a])(?P<words>.*\S.*)$"
@@ -101,7 +103,8 @@ def _always(_page: Page, _starts: Sequence[int], _order: Sequence[str], _labels:
 def _throughout(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
     """Tell whether labels without a colon are labels: they take turns, and stand all through the file."""
     share = _COVERED / 4 if has_both_roles(labels) else _COVERED
-    return _take_turns(order, labels) and len(starts) >= share * len(page.filled)
+    spelled = has_both_roles(frozenset(label for label in labels if len(label) >= _SPELLED))
+    return (spelled or _take_turns(order, labels)) and len(starts) >= share * len(page.filled)
 
 
 def _both_throughout(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
@@ -129,15 +132,19 @@ def _take_turns(order: Sequence[str], labels: Labels) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A way to write labels: what a line looks like, where it may stand, and what must hold of all of them."""
+    """A way to write labels: what a line looks like, where it may stand, and what must hold of all of them.
+
+    `has_names` tells whether what stands there once can be a name; it cannot where any word of speech could stand so.
+    """
 
     pattern: re.Pattern[str]
     allowed: Allowed = _anywhere
     holds: Holds = _always
+    has_names: bool = True
 
 
-def _form(pattern: str, holds: Holds = _throughout) -> Form:
-    return Form(re.compile(pattern), holds=holds)
+def _form(pattern: str, holds: Holds = _throughout, *, has_names: bool = True) -> Form:
+    return Form(re.compile(pattern), holds=holds, has_names=has_names)
 
 
 _WITH_COLON = rf"{_LABEL_FIRST}{_AFTER}{_COLON}(?P<words>.*)$"
@@ -158,19 +165,23 @@ STRICT = (
     _form(rf"{_STRICT}[ \t]*[-\u2013\u2014]+[ \t]++{_REST}"),
     _form(rf"{_STRICT}[ \t]*(?:\||->|=>?|;|\u2192)[ \t]++{_REST}"),
     _form(rf"{_STRICT}(?:[ \t]*\t|[ ]{{3,}}+)[ \t]*+{_REST}"),
-    _form(rf"{_BEFORE}(?P<label>[^\W\d_]\w{{0,11}}(?: \d{{1,2}})?)[.)][ \t]++{_REST}"),
+    _form(rf"{_BEFORE}(?P<label>[^\W\d_]\w{{0,11}}(?: \d{{1,2}})?)[.)][ \t]++{_REST}", has_names=False),
     _form(rf"{_BEFORE}[\[<](?P<label>{_SHORT})[\]>][ \t]++{_REST}"),
     _form(rf"^[ \t>#]*(?P<bold>\*\*|__)(?P<label>{_SHORT})[ \t]*(?P=bold)[ \t]*+{_REST}"),
     _form(rf"^[ \t>#]*(?P<bold>\*\*|__)(?P<label>{_SHORT})(?P=bold)[ \t]*(?P<words>)$"),
     _form(rf"{_BEFORE}(?P<label>[A-Z][A-Z.'\u2019-]+(?: [A-Z][A-Z.'\u2019-]+){{0,2}})[ ]{{2,}}+{_REST}"),
-    _form(rf"{_BEFORE}(?P<label>(?:DR\.? )?[A-Z]{{2,24}}(?: ?\d{{1,2}})?)[ \t]++{_REST}"),
+    _form(rf"{_BEFORE}(?P<label>(?:DR\.? )?[A-Z]{{2,24}}(?: ?\d{{1,2}})?)[ \t]++{_REST}", has_names=False),
     _form(rf"^[ \t]*[-+\u2022\u2013\u2014][ \t]+[*_]*{_WITH_COLON}", _always),
     _form(rf"^{EDGE}(?P<label>{_LABEL})[ \t]*(?P<after>{STAMP})[ \t]*+{_GAP}{_REST}"),
     _form(rf"^{EDGE}\[(?P<label>{_SHORT}),?[ \t]+(?P<after>{CLOCK})\]:?[ \t]++{_REST}"),
     _form(rf"{_BEFORE}\((?P<label>[^\W\d_]\w{{0,14}})\)[ \t]++{_REST}", _both_throughout),
-    _form(rf"^{EDGE}(?P<before>{STAMP}){_GAP}(?P<label>[^\W\d_]\w{{0,14}})[ \t]++{_REST}", _both_throughout),
+    _form(
+        rf"^{EDGE}(?P<before>{STAMP}){_GAP}(?P<label>[^\W\d_]\w{{0,14}})[ \t]++{_REST}",
+        _both_throughout,
+        has_names=False,
+    ),
     _form(rf"^{EDGE}(?P<label>[^\W\d_]\w{{0,14}})[ ]{{2,}}+{_REST}"),
-    _form(rf"^{EDGE}(?P<label>(?:[A-Z]|T[Hh]|C[Ll])\d{{0,3}})[ \t]++{_REST}", _both_throughout),
+    _form(rf"^{EDGE}(?P<label>(?:[A-Z]|T[Hh]|C[Ll])\d{{0,3}})[ \t]++{_REST}", _both_throughout, has_names=False),
     _form(rf"^{EDGE}(?P<label>[^\W\d_][\w. ]{{0,14}}?)>[ \t]*+{_REST}"),
     _form(
         rf"^{EDGE}(?P<before>{STAMP})[ \t]*From[ \t]+(?P<label>[^:\n]{{1,40}}?)"

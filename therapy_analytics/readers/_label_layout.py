@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from therapy_analytics.readers._label_forms import EDGE, PLAIN, STRICT, Form, Found, Line, Page, has_both_roles
 from therapy_analytics.readers._labels import Beginning, speakers_among, unnumbered, without_number
+from therapy_analytics.readers._margins import is_beside_the_talk
 from therapy_analytics.readers._stamps import STAMP
 
 _SAMPLE = 2_000
@@ -93,25 +94,35 @@ def _tried(form: Form, page: Page) -> Layout:
         return _NOTHING
     keys = unnumbered(_keys(found))
     beginnings = [
-        Beginning(key, match["label"].strip(), _look(page, at, match))
+        Beginning(key, match["label"].strip(), *_look(page, at, match))
         for (at, match), key in zip(found, keys, strict=True)
     ]
-    labels, passed_over = speakers_among(beginnings, len(page.filled) if form in PLAIN else math.inf)
+    labels, passed_over = speakers_among(beginnings, _n_places(form, page, found))
     begins = {at: match for (at, match), key in zip(found, keys, strict=True) if key in labels}
     if labels and form.holds(page, list(begins), [key for key in keys if key in labels], labels):
         return Layout(begins, labels, passed_over)
     return _NOTHING
 
 
-def _look(page: Page, at: int, match: re.Match[str]) -> tuple[object, ...]:
-    """Return what stands around a label: marks, times, an empty line above, words behind it on its line."""
+def _n_places(form: Form, page: Page, found: Sequence[tuple[int, re.Match[str]]]) -> float:
+    """Return at how many lines a turn could begin: not below a label or a time alone, nor beside the talk."""
+    if not form.has_names:
+        return math.inf
+    begins = {at for at, _ in found}
+    lines = sum(at in begins or not is_beside_the_talk(page.lines[at].raw) for at in page.filled)
+    return lines - sum(not match["words"].strip() for _, match in found) - sum(page.above)
+
+
+def _look(page: Page, at: int, match: re.Match[str]) -> tuple[Hashable, bool]:
+    """Return what stands around a label, and whether a time does.
+
+    The marks before and behind it, the places of times, an empty line above, words behind it on its line.
+    """
     groups, line = match.groupdict(), match.string
-    marks = (
-        _MARKS.intersection(line[: match.start("label")]),
-        _MARKS.intersection(line[match.end("label") : match.start("words")]),
-    )
+    marks = [line[: match.start("label")], line[match.end("label") : match.start("words")]]
     times = bool(groups.get("before")), bool(groups.get("after"))
-    return *marks, *times, page.is_blank(at - 1), not groups["words"] or groups["words"].isspace()
+    words = bool(groups["words"]) and not groups["words"].isspace()
+    return (*map(_MARKS.intersection, marks), *times, page.is_blank(at - 1), words), any(times)
 
 
 def _keys(found: Sequence[tuple[int, re.Match[str]]]) -> list[str]:

@@ -16,6 +16,7 @@ _HEADING_WORDS = """
 action answer date developer example exercise function goal homework idea important key keyword note notes option other
 plan point practice prompt ps question remember reminder result sentence step subject summary takeaway technique
 thought tip title tool topic warning
+from to cc bcc re type sent received status attachment attachments
 """
 _HEADINGS = frozenset(_HEADING_WORDS.split())
 """First words of lines with a colon inside a model's turns: no speakers, unless they name a role and come back."""
@@ -26,7 +27,7 @@ hmm and but what how why when sure please sorry great fine oh ah i you we bye go
 SAID = frozenset(_ANSWER_WORDS.split())
 """What people answer in a word: on a line of its own it is no name."""
 _FUNCTION_WORDS = """
-the a an my your his her our their this that these those it its he she they there here who where which if then than
+the a an me my your him his her us our them their this that these those it its he she they there here who where which if then than
 because also or for from with of to in on at by as is are was were be do does did can could will would should let
 """
 _NO_NAMES = SAID | frozenset(_FUNCTION_WORDS.split())
@@ -36,19 +37,20 @@ _TRUST = 3
 """Role labels that stand once are facts about the session, where other labels are more than so many times as often."""
 _LONGEST_NAME = 5
 _ONE_IN = 10
-_WHOLE_LINES = 0.9
-"""In a text in which so many of the lines begin with a label, a turn is a line."""
+_WHOLE_LINES = 0.5
+"""In a text in which so many of the lines begin with a label, what looks like one is one: headings stand among many lines."""
 _NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
 _COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class Beginning(NamedTuple):
-    """Of a line: what spellings of a label have in common, one as written, and what stands around it on the line."""
+    """Of a line: what spellings of a label have in common, one as written, what stands around it, whether a time does."""
 
     key: str
     written: str
     look: Hashable = None
+    timed: bool = False
 
 
 class Choice(NamedTuple):
@@ -71,21 +73,22 @@ def speakers(labels: Sequence[str]) -> frozenset[str]:
     return speakers_among([Beginning(label, label) for label in labels]).speakers
 
 
-def speakers_among(beginnings: Sequence[Beginning], n_lines: float = math.inf) -> Choice:
+def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) -> Choice:
     """Tell the speakers among the beginnings of lines that may be labels.
 
     Labels that name a role are speakers; where those do not cover both roles, so are labels that come back and make
     up a tenth of all. Beside these, whoever looks as they do on the line is a speaker, if the label has the form of a
     name and comes back, or names a role or a relative. What stands only inside the turns of one speaker is a heading
-    there. In a text in which nearly every line begins with a label, a name that stands once is a speaker, too; not so
-    where one of the speakers is a program, whose turns have headings.
+    there. Where every other line begins with a label, or the labels come with times, a name that stands once is a
+    speaker, too; not so where one of the speakers is a program, whose turns have headings.
 
     Parameters
     ----------
     beginnings : sequence of Beginning
         In the order of the text.
-    n_lines : int, optional
-        How many lines of the text hold words. Without it, a label that stands once must name a role or a relative.
+    n_places : int, optional
+        At how many places of the text a turn could begin: the lines with words or, where labels stand above the words,
+        the paragraphs. Without it, a label that stands once must name a role or a relative.
 
     Examples
     --------
@@ -99,7 +102,8 @@ def speakers_among(beginnings: Sequence[Beginning], n_lines: float = math.inf) -
         del counts[label]
     written = {one.key: one.written for one in reversed(beginnings)}
     small = sum(counts[label] for label in counts if written[label][0].islower()) * 2 > counts.total()
-    named = {label for label in counts if _is_name(written[label], small)}
+    is_chat = any(n > 1 and is_program(label) for label, n in counts.items())
+    named = {label for label in counts if _is_name(written[label], small, by_role=not is_chat)}
     sure = _sure(counts, named)
     if not sure:
         return Choice(frozenset(), Counter())
@@ -107,14 +111,14 @@ def speakers_among(beginnings: Sequence[Beginning], n_lines: float = math.inf) -
     alike = Counter(one.key for one in beginnings if one.look in looks)
     like_names = {label for label in named - sure if 2 * alike[label] >= counts[label]}
     order = [one.key for one in beginnings if one.key in sure or one.key in like_names]
-    is_chat = any(map(is_program, sure))
-    by_line = not is_chat and len(order) >= _WHOLE_LINES * n_lines and _take_turns(order)
-    more = {
-        label for label in like_names if counts[label] > 1 or (not is_chat and (by_line or _is_known(written[label])))
-    }
+    n_sure = sum(label in sure for label in order)
+    by_line = not is_chat and len(order) >= _WHOLE_LINES * n_places and 2 * n_sure >= len(order)
+    timed = {one.key for one in beginnings if one.timed}
+    once = like_names if by_line else {label for label in like_names if label in timed or _is_known(written[label])}
+    more = {label for label in like_names if counts[label] > 1} | (set() if is_chat else once)
     people = sure | more
     if not by_line:
-        people -= _headings(people, [label for label in order if label in people])
+        people -= _headings(people, [label for label in order if label in people]) - timed
     passed = Counter({written[label]: counts[label] for label in like_names - people})
     return Choice(frozenset(people), passed)
 
@@ -146,15 +150,18 @@ def _known(counts: Counter[str]) -> dict[str, Role]:
     return known
 
 
-def _is_name(written: str, small: bool) -> bool:
-    """Tell what has the form of a name: its words begin with capitals, if those of the other labels do."""
+def _is_name(written: str, small: bool, *, by_role: bool) -> bool:
+    """Tell what has the form of a name, whose words begin with capitals, or of a role: ``Client's mother``."""
     words = written.split()
-    first = words[0].casefold().strip("().,")
-    if len(words) > _LONGEST_NAME or (first in _NO_NAMES and len(written) > 1) or written[-1] in "?!":
+    plain = [word.casefold().strip("().,") for word in words]
+    if len(words) > _LONGEST_NAME or (plain[0] in _NO_NAMES and len(written) > 1) or written[-1] in "?!":
         return False
     if small and written.islower() and len(words) <= 2:
         return True
-    return not any(word[0].islower() and word not in _JOINTS for word in words)
+    if not any(word[0].islower() and word not in _JOINTS for word in words):
+        return True
+    names_role = bool(role_of_label(written)) or is_relative(written)
+    return by_role and names_role and not words[0][0].islower() and _NO_NAMES.isdisjoint(plain)
 
 
 def _is_known(written: str) -> bool:
@@ -179,10 +186,6 @@ def _stands_inside_one(label: str, order: Sequence[str]) -> bool:
     before = {one for one, two in pairs if two == label != one}
     after = {two for one, two in pairs if one == label != two}
     return len(before) == 1 and not before & after
-
-
-def _take_turns(order: Sequence[str]) -> bool:
-    return 2 * sum(one != two for one, two in pairwise(order)) >= len(order) - 1
 
 
 def unnumbered(keys: Sequence[str]) -> Sequence[str]:

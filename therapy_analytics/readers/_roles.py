@@ -25,7 +25,7 @@ psicanalista consejero consejera psycholoog psycholog psykolog psykologi psikolo
 治疗师 治療師 咨询师 諮商師 心理咨询师 カウンセラー セラピスト 상담사 상담자 치료사
 """
 _CLIENT = """
-c cl client clt patient p pt pat user human seeker helpseeker help_seeker supportseeker caller participant
+c cl cli client clt patient p pt pat user human seeker helpseeker help_seeker supportseeker caller participant
 interviewee respondent visitor customer member subject student child adolescent veteran consumer coachee
 klient klientin patientin befragte befragter ratsuchende ratsuchender kl paciente cliente consultante paziente
 patiente cliënt cliënte patiënt klijent klijentka klientka pacjent pacjentka asiakas potilas
@@ -40,13 +40,16 @@ _PROGRAM_WORDS = "user human assistant agent bot chatbot ai model gpt chatgpt cl
 _PROGRAMS = frozenset(_PROGRAM_WORDS.split())
 """Labels of chats with a program, whose turns have headings of their own."""
 _RELATIVE_WORDS = """
-husband wife spouse partner fiance fiancé fiancee fiancée boyfriend girlfriend mother mom mum mummy mommy mama
+husband wife spouse partner hus husb fiance fiancé fiancee fiancée boyfriend girlfriend mother mom mum mummy mommy mama
 father dad daddy papa parent parents stepmother stepmom stepfather stepdad son daughter stepson stepdaughter
 sister brother sibling grandmother grandma granny nana grandfather grandpa grandad aunt auntie uncle cousin niece
 nephew guardian caregiver carer toddler teen teenager girl boy friend neighbor neighbour roommate couple teacher
 mann ehefrau ehemann frau mutter vater tochter sohn schwester bruder père mère fils fille sœur frère esposo esposa
 marido madre padre hijo hija hermana hermano pareja marito moglie figlio figlia sorella fratello
 """
+_NOBODY = frozenset({"unknown", "unidentified", "unbekannt", "inconnu", "desconocido"})
+_TOGETHER = frozenset({"all", "both", "everyone", "everybody", "group", "several", "multiple"})
+"""What several people say at once: it is no one speaker's."""
 _RELATIVES = frozenset(_RELATIVE_WORDS.split())
 """Who comes with a client, or is one where nobody else is: such a label by itself names no role."""
 _KNOWN: dict[str, Role] = {
@@ -108,6 +111,8 @@ def role_of_label(label: str) -> Role | None:
         return _KNOWN[whole]
     if first in {"dr", "doctor"}:
         return "therapist"
+    if first in _NOBODY:
+        return "other"
     if len(words) > _LONGEST_ROLE or _name_a_relative(words):
         return None
     ends = {_KNOWN[word] for word in {first, last} - {_FIRST_NAME} if word in _KNOWN and len(word) > 1} - {"other"}
@@ -199,7 +204,9 @@ def _by_label(said: Iterable[str]) -> dict[str, Role]:
     """Roles that the labels name: each by itself, and pairs of letters together."""
     labels = list(said)
     roles = {label: role for label in labels if (role := role_of_label(label))}
-    if "therapist" not in roles.values():
+    roles |= {label: "other" for label in labels if label.casefold() in _TOGETHER}
+    unnamed = any(label not in roles and not is_relative(label) for label in labels)
+    if unnamed or "therapist" not in roles.values():
         roles = {label: role for label, role in roles.items() if not is_first_name(label)}
     letters = {label.strip(" .*").lower(): label for label in labels}
     for one, other in _PAIRS:
@@ -233,11 +240,11 @@ def _overlap(label: frozenset[str], name: frozenset[str]) -> bool:
 def _complete(said: Mapping[str, Sequence[str]], roles: Mapping[str, Role], method: str) -> Assignment:
     """Give the speakers that are left the role that is missing; where none is, they are others.
 
-    Relatives are others, too, but where nobody else can be the client: then they are clients.
+    A relative is never the therapist by elimination.
     """
     missing: Role = next((role for role in _MAIN if role not in roles.values()), "other")
     left = [label for label in said if label not in roles]
-    taken = [label for label in left if not is_relative(label)] or (left if missing == "client" else [])
+    taken = [label for label in left if missing == "client" or not is_relative(label)]
     full: dict[str, Role] = {**roles, **dict.fromkeys(left, "other"), **dict.fromkeys(taken, missing)}
     return Assignment(full, method, math.nan, _role_notes(full))
 
