@@ -98,7 +98,7 @@ def test_a_cue_without_a_speaker_goes_to_the_one_before(session: SessionOf) -> N
     assert one.turns[0].role == "other"
     assert one.notes[:2] == (
         "1 caption without a speaker went to the speaker before.",
-        "1 caption (1 word) of which nothing says who speaks: the speaker is Unknown.",
+        "1 caption (1 word) without a speaker: read as said by Unknown.",
     )
 
 

@@ -82,8 +82,11 @@ def _splitter(source: Source, cues: list[Cue], example: str) -> tuple[Split, Map
     change = _CHEVRON if any(CHANGE in line for cue in lines for line in cue) else None
     if not labels.names and not change:
         change = _dash(source, lines, example)
-    split = lambda cue: _by_label(labels.with_colons([plain(line) for line in cue.lines]), labels.names, change)
-    return split, labels.passed_over
+
+    def by_label(cue: Cue) -> Iterator[Piece]:
+        return _by_label(labels.with_colons([plain(line) for line in cue.lines]), labels.names, change)
+
+    return by_label, labels.passed_over
 
 
 def _are_voiced(cues: Sequence[Cue]) -> bool:
@@ -179,7 +182,7 @@ def _named(rows: list[Row], notes: list[str]) -> list[Row]:
         if row.text:
             done.append(replace(row, speaker=who))
     notes += [f"{counted(n_before, 'caption')} without a speaker went to the speaker before."] if n_before else []
-    notes += [f"{lost(unknown, 'caption')} of which nothing says who speaks: the speaker is Unknown."] if unknown else []
+    notes += [f"{lost(unknown, 'caption')} without a speaker: read as said by Unknown."] if unknown else []
     notes += [_about_changes(changes, pair)] if changes else []
     return done
 

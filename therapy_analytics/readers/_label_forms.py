@@ -9,17 +9,16 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from therapy_analytics.readers._labels import SAID
+from therapy_analytics.readers._labels import AT_THE_KEYBOARD, SAID
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import CLOCK, SECOND, STAMP
 
-_EVEN = 0.5
+_CHANGES, _CHANGES_OF_ROLES = 0.4, 0.2
+"""At how many of the lines that begin with a label the speaker is another than before, at least."""
 _COVERED = 0.4
 _FOLLOWED = 0.9
 _OF_BLOCKS = 0.4
 _OF_LINES = 0.3
-_SPELLED = 4
-"""Letters of a role that is no abbreviation, and stands at the beginning of a line on purpose."""
 
 _PICTURES = "\u2600-\u27bf\ufe0f\U0001f300-\U0001faff"
 EDGE = rf"[ \t\x0c\xa0\u202f>#*_\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069{_PICTURES}]*+"
@@ -34,8 +33,7 @@ _AFTER = rf"(?:[ \t\xa0*_|\u00b7\u2022@,\u2013\u2014-]{{0,20}}+(?P<after>{STAMP}
 _STRICT = rf"{_BEFORE}(?P<label>{_SHORT})"
 _REST = r"(?![ \t*_]*[:\uff1a])(?P<words>.*\S.*)$"
 _PIECE = r"[\w.'\u2019()&/-]"
-_SECOND_PERSON = frozenset({"you", "you said", "me", "i"})
-"""What chat programs call the person at the keyboard."""
+_ADDRESSED = re.compile(r"\bFrom[ \t]+\S.* to ")
 _INITIALS = re.compile(r"(?:\w{1,3}\.){1,3}")
 
 
@@ -82,6 +80,11 @@ def _anywhere(_page: Page, _at: int, _match: re.Match[str]) -> bool:
     return True
 
 
+def _without_addressee(_page: Page, _at: int, match: re.Match[str]) -> bool:
+    """Tell a label from one with somebody to whom it is said, which has a form of its own."""
+    return " to " not in match["label"] or not _ADDRESSED.search(match.string, 0, match.end("label"))
+
+
 def _by_role_or_time(_page: Page, _at: int, match: re.Match[str]) -> bool:
     """Without a colon, a line is a label only if it names a role or has a time."""
     if match["before"] or match["after"]:
@@ -92,7 +95,7 @@ def _by_role_or_time(_page: Page, _at: int, match: re.Match[str]) -> bool:
 def _like_a_name(_page: Page, _at: int, match: re.Match[str]) -> bool:
     label = match["label"]
     if not SAID.isdisjoint(label.casefold().split()) and role_of_label(label) is None:
-        return label.casefold() in _SECOND_PERSON
+        return label.casefold() in AT_THE_KEYBOARD
     return not label[0].islower() and (label[-1] != "." or bool(_INITIALS.fullmatch(label)))
 
 
@@ -103,8 +106,7 @@ def _always(_page: Page, _starts: Sequence[int], _order: Sequence[str], _labels:
 def _throughout(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
     """Tell whether labels without a colon are labels: they take turns, and stand all through the file."""
     share = _COVERED / 4 if has_both_roles(labels) else _COVERED
-    spelled = has_both_roles(frozenset(label for label in labels if len(label) >= _SPELLED))
-    return (spelled or _take_turns(order, labels)) and len(starts) >= share * len(page.filled)
+    return _take_turns(order, labels) and len(starts) >= share * len(page.filled)
 
 
 def _both_throughout(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
@@ -127,7 +129,8 @@ def _above_each_turn(page: Page, starts: Sequence[int], order: Sequence[str], la
 
 def _take_turns(order: Sequence[str], labels: Labels) -> bool:
     changes = sum(one != two for one, two in pairwise(order))
-    return len(labels) > 1 and changes >= _EVEN * (len(order) - 1)
+    share = _CHANGES_OF_ROLES if has_both_roles(labels) else _CHANGES
+    return len(labels) > 1 and changes >= share * (len(order) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,17 +153,22 @@ def _form(pattern: str, holds: Holds = _throughout, *, has_names: bool = True) -
 _WITH_COLON = rf"{_LABEL_FIRST}{_AFTER}{_COLON}(?P<words>.*)$"
 _ALONE = re.compile(rf"{_BEFORE}{_LABEL_FIRST}{_AFTER}(?P<words>)$")
 _NAME = re.compile(
-    rf"^{EDGE}(?P<square>\[)?(?P<label>[^\W\d_]{_PIECE}{{0,24}}(?: {_PIECE}{{1,24}}){{0,3}})(?(square)\]){_GAP}(?P<words>)$"
+    rf"^{EDGE}(?P<square>\[)?(?P<label>[^\W\d_]{_PIECE}{{0,24}}(?: {_PIECE}{{1,24}}){{0,3}})(?(square)\]){_GAP}"
+    r"(?P<words>)$"
 )
 
 PLAIN = (
-    Form(re.compile(rf"{_BEFORE}{_WITH_COLON}")),
+    Form(re.compile(rf"{_BEFORE}{_WITH_COLON}"), _without_addressee),
     Form(_ALONE, _by_role_or_time),
     Form(_ALONE, lambda page, at, _match: page.above[at]),
     Form(_ALONE, lambda page, at, _match: page.below[at]),
 )
 """Ways that need not hold for the whole file; the first is a label and a colon."""
 STRICT = (
+    _form(
+        rf"^{EDGE}(?P<before>{STAMP})[ \t]*From[ \t]+(?P<label>[^:\n]{{1,40}}?)"
+        rf"(?:[ \t]+to[ \t]+[^:\n]{{1,40}})?[ \t]*:(?P<words>.*)$"
+    ),
     Form(_NAME, _like_a_name, _above_each_turn),
     _form(rf"{_STRICT}[ \t]*[-\u2013\u2014]+[ \t]++{_REST}"),
     _form(rf"{_STRICT}[ \t]*(?:\||->|=>?|;|\u2192)[ \t]++{_REST}"),
@@ -183,9 +191,5 @@ STRICT = (
     _form(rf"^{EDGE}(?P<label>[^\W\d_]\w{{0,14}})[ ]{{2,}}+{_REST}"),
     _form(rf"^{EDGE}(?P<label>(?:[A-Z]|T[Hh]|C[Ll])\d{{0,3}})[ \t]++{_REST}", _both_throughout, has_names=False),
     _form(rf"^{EDGE}(?P<label>[^\W\d_][\w. ]{{0,14}}?)>[ \t]*+{_REST}"),
-    _form(
-        rf"^{EDGE}(?P<before>{STAMP})[ \t]*From[ \t]+(?P<label>[^:\n]{{1,40}}?)"
-        rf"(?:[ \t]+to[ \t]+[^:\n]{{1,40}})?[ \t]*:(?P<words>.*)$"
-    ),
 )
 """Ways that must hold all through a file, so they show themselves at its head."""

@@ -26,9 +26,12 @@ hmm and but what how why when sure please sorry great fine oh ah i you we bye go
 """
 SAID = frozenset(_ANSWER_WORDS.split())
 """What people answer in a word: on a line of its own it is no name."""
+AT_THE_KEYBOARD = frozenset({"you", "you said", "me", "i"})
+"""What chat programs call the person at the keyboard."""
 _FUNCTION_WORDS = """
-the a an me my your him his her us our them their this that these those it its he she they there here who where which if then than
-because also or for from with of to in on at by as is are was were be do does did can could will would should let
+the a an me my your him his her us our them their this that these those it its he she they there here who where which
+if then than because also or for from with of to in on at by as is are was were be do does did can could will would
+should let
 """
 _NO_NAMES = SAID | frozenset(_FUNCTION_WORDS.split())
 _JOINTS = frozenset({"and", "de", "da", "del", "der", "di", "la", "van", "von", "y", "e", "und", "et"})
@@ -38,14 +41,14 @@ _TRUST = 3
 _LONGEST_NAME = 5
 _ONE_IN = 10
 _WHOLE_LINES = 0.5
-"""In a text in which so many of the lines begin with a label, what looks like one is one: headings stand among many lines."""
+"""Where so many of the lines begin with a label, what looks like one is one; headings stand among more lines."""
 _NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
 _COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class Beginning(NamedTuple):
-    """Of a line: what spellings of a label have in common, one as written, what stands around it, whether a time does."""
+    """What may be a label: a key for all its spellings, one of them, what stands around it, and whether a time does."""
 
     key: str
     written: str
@@ -79,8 +82,8 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     Labels that name a role are speakers; where those do not cover both roles, so are labels that come back and make
     up a tenth of all. Beside these, whoever looks as they do on the line is a speaker, if the label has the form of a
     name and comes back, or names a role or a relative. What stands only inside the turns of one speaker is a heading
-    there. Where every other line begins with a label, or the labels come with times, a name that stands once is a
-    speaker, too; not so where one of the speakers is a program, whose turns have headings.
+    there, if it has several words or a program speaks. Where every other line begins with a label, or the labels come
+    with times, a name that stands once is a speaker, too; not so where a program speaks, whose turns have headings.
 
     Parameters
     ----------
@@ -98,12 +101,12 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     (['client', 'husband', 'mother', 'therapist'], Counter())
     """
     counts = Counter(one.key for one in beginnings)
-    for label in [label for label, n in counts.items() if _is_heading(label, n)]:
+    for label in [label for label, n in counts.items() if is_heading(label, n)]:
         del counts[label]
     written = {one.key: one.written for one in reversed(beginnings)}
     small = sum(counts[label] for label in counts if written[label][0].islower()) * 2 > counts.total()
     is_chat = any(n > 1 and is_program(label) for label, n in counts.items())
-    named = {label for label in counts if _is_name(written[label], small, by_role=not is_chat)}
+    named = {label for label in counts if is_name(written[label], small=small, by_role=not is_chat)}
     sure = _sure(counts, named)
     if not sure:
         return Choice(frozenset(), Counter())
@@ -118,7 +121,8 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     more = {label for label in like_names if counts[label] > 1} | (set() if is_chat else once)
     people = sure | more
     if not by_line:
-        people -= _headings(people, [label for label in order if label in people]) - timed
+        spared = timed if is_chat else timed | {label for label in named if len(label.split()) == 1}
+        people -= _headings(people, [label for label in order if label in people]) - spared
     passed = Counter({written[label]: counts[label] for label in like_names - people})
     return Choice(frozenset(people), passed)
 
@@ -127,7 +131,7 @@ def _sure(counts: Counter[str], named: Collection[str]) -> set[str]:
     """Return the labels by which the others are judged: those of roles; names, where these do not cover both."""
     known = _known(counts)
     least = max(2, counts.total() / _ONE_IN)
-    names = {label for label in named if counts[label] >= least} - set(known)
+    names = {label for label in {*named, *AT_THE_KEYBOARD} if counts[label] >= least} - set(known)
     if sum(counts[label] for label in names) > _TRUST * sum(counts[label] for label in known):
         return names | {label for label in known if counts[label] > 1}
     if {"therapist", "client"} <= set(known.values()):
@@ -135,7 +139,8 @@ def _sure(counts: Counter[str], named: Collection[str]) -> set[str]:
     return names | set(known) if names or set(known.values()) - {"other"} else set()
 
 
-def _is_heading(label: str, n: int) -> bool:
+def is_heading(label: str, n: int) -> bool:
+    """Tell a word that heads a part of a turn from a label, given how often it stands."""
     first = _LETTERS.findall(label)[0]
     return first in _HEADINGS and (n == 1 or role_of_label(label) is None)
 
@@ -150,7 +155,7 @@ def _known(counts: Counter[str]) -> dict[str, Role]:
     return known
 
 
-def _is_name(written: str, small: bool, *, by_role: bool) -> bool:
+def is_name(written: str, *, small: bool = False, by_role: bool = True) -> bool:
     """Tell what has the form of a name, whose words begin with capitals, or of a role: ``Client's mother``."""
     words = written.split()
     plain = [word.casefold().strip("().,") for word in words]
@@ -158,7 +163,7 @@ def _is_name(written: str, small: bool, *, by_role: bool) -> bool:
         return False
     if small and written.islower() and len(words) <= 2:
         return True
-    if not any(word[0].islower() and word not in _JOINTS for word in words):
+    if not any(word.islower() and word not in _JOINTS for word in words):
         return True
     names_role = bool(role_of_label(written)) or is_relative(written)
     return by_role and names_role and not words[0][0].islower() and _NO_NAMES.isdisjoint(plain)

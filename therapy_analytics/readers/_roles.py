@@ -47,7 +47,6 @@ nephew guardian caregiver carer toddler teen teenager girl boy friend neighbor n
 mann ehefrau ehemann frau mutter vater tochter sohn schwester bruder père mère fils fille sœur frère esposo esposa
 marido madre padre hijo hija hermana hermano pareja marito moglie figlio figlia sorella fratello
 """
-_NOBODY = frozenset({"unknown", "unidentified", "unbekannt", "inconnu", "desconocido"})
 _TOGETHER = frozenset({"all", "both", "everyone", "everybody", "group", "several", "multiple"})
 """What several people say at once: it is no one speaker's."""
 _RELATIVES = frozenset(_RELATIVE_WORDS.split())
@@ -57,6 +56,8 @@ _KNOWN: dict[str, Role] = {
     **dict.fromkeys(_CLIENT.split(), "client"),
     **dict.fromkeys(_OTHER.split(), "other"),
 }
+_NOBODY = ("unknown", "unidentified", "unbekannt", "inconnu", "desconocido")
+_BY_FIRST: dict[str, Role] = {"dr": "therapist", "doctor": "therapist", **dict.fromkeys(_NOBODY, "other")}
 _FIRST_NAME = "pat"
 """A label of a role that is a first name, too: it names the role only beside a label of the other role."""
 _PAIRS = (("c", "p"), ("q", "a"), ("i", "r"), ("i", "b"), ("i", "p"))
@@ -109,10 +110,8 @@ def role_of_label(label: str) -> Role | None:
     whole, first, last = "_".join(words), words[0], words[-1]
     if whole in _KNOWN:
         return _KNOWN[whole]
-    if first in {"dr", "doctor"}:
-        return "therapist"
-    if first in _NOBODY:
-        return "other"
+    if first in _BY_FIRST:
+        return _BY_FIRST[first]
     if len(words) > _LONGEST_ROLE or _name_a_relative(words):
         return None
     ends = {_KNOWN[word] for word in {first, last} - {_FIRST_NAME} if word in _KNOWN and len(word) > 1} - {"other"}
