@@ -137,6 +137,52 @@ def test_two_clients_who_both_come_back_are_two_speakers(session: SessionOf) -> 
     assert [turn.role for turn in turns] == ["therapist", "client", "client", "client", "client", "therapist"]
 
 
+THREE = "Therapist: a\nClient: b\nHusband: c\nTherapist: d\nClient: e\nHusband: f"
+
+
+def test_a_third_speaker_keeps_their_words(session: SessionOf) -> None:
+    turns = session(THREE).turns
+    assert [(turn.speaker, turn.role) for turn in turns] == 2 * [
+        ("Therapist", "therapist"),
+        ("Client", "client"),
+        ("Husband", "other"),
+    ]
+    assert [turn.text for turn in turns] == list("abcdef")
+
+
+@pytest.mark.parametrize("name", ["Mother", "Maria", "Maria Lopez", "MR", "Client's mother", "Unknown male"])
+def test_who_speaks_once_is_a_speaker_where_lines_are_turns(name: str, said: Said) -> None:
+    assert (name, "x") in said(f"Therapist: a\nClient: b\n{name}: x\nTherapist: c\nClient: d\nand e")
+
+
+@pytest.mark.parametrize("name", ["he said", "Remember", "My doctor", "And then", "12", "https", "Monday I went"])
+def test_what_is_no_name_is_speech(name: str, said: Said) -> None:
+    text = f"Therapist: a\nClient: b\n{name}: x\nTherapist: c\nClient: d\n"
+    assert [who for who, _ in said(text)] == ["Therapist", "Client"] * 2
+
+
+def test_what_looks_like_a_label_and_is_none_is_counted_and_listed(session: SessionOf) -> None:
+    one = session("user: a\nassistant: b\nc\n\nBreathing: d\ne\nuser: f\nassistant: g\nBreathing: h\nuser: i")
+    assert [turn.speaker for turn in one.turns] == ["user", "assistant", "user", "assistant", "user"]
+    assert dict(one.passed_over) == {"Breathing": 2}
+    note = (
+        "2 lines begin as a label does, but were not taken as the beginning of a turn: `tanalyze inspect` lists them."
+    )
+    assert one.notes == (note,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Subjective: a\nObjective: b\nAssessment: c\nPlan: d\n" * 2,
+        "Client: Dana\nSUBJECTIVE\na\nOBJECTIVE\nb\nPLAN\nc\n",
+        "D: a\nA: b\nP: c\n" * 3,
+    ],
+)
+def test_a_clinical_note_is_refused_as_what_it_is(text: str, problem: Callable[..., UnreadableFileError]) -> None:
+    assert "this is a clinical note about a session" in problem(text).problem
+
+
 def test_a_system_prompt_before_a_chat_is_of_neither_role(session: SessionOf) -> None:
     turns = session("system: Be kind.\nuser: Hi.\nassistant: Hello.\nuser: So.\nassistant: Yes.").turns
     assert [turn.role for turn in turns] == ["other", "client", "therapist", "client", "therapist"]

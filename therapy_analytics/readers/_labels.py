@@ -122,7 +122,9 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     people = sure | more
     if not by_line:
         spared = timed if is_chat else timed | {label for label in named if len(label.split()) == 1}
-        people -= _headings(people, [label for label in order if label in people]) - spared
+        order = [label for label in order if label in people]
+        rare = _rarer(order) | (more if is_chat else set())
+        people -= {label for label in rare - spared if _stands_inside_one(label, order)}
     passed = Counter({written[label]: counts[label] for label in like_names - people})
     return Choice(frozenset(people), passed)
 
@@ -174,10 +176,11 @@ def _is_known(written: str) -> bool:
     return len(written.split()) == 1 and bool(role_of_label(written) or is_relative(written))
 
 
-def _headings(people: Collection[str], order: Sequence[str]) -> set[str]:
+def _rarer(order: Sequence[str]) -> set[str]:
+    """Return the labels that stand no more than half as often as the second of all."""
     counts = Counter(order)
     _, second = ([n for _, n in counts.most_common(2)] + [0, 0])[:2]
-    return {label for label in people if 2 * counts[label] <= second and _stands_inside_one(label, order)}
+    return {label for label, n in counts.items() if 2 * n <= second}
 
 
 def _stands_inside_one(label: str, order: Sequence[str]) -> bool:
