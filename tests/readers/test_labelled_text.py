@@ -171,6 +171,12 @@ def test_what_looks_like_a_label_and_is_none_is_counted_and_listed(session: Sess
     assert one.notes == (note,)
 
 
+def test_a_label_with_a_slip_in_place_of_its_colon_is_counted(session: SessionOf) -> None:
+    one = session("Therapist: a\nClient: b\ntherapist- c\nClient; d\nTherapist Well, e\nClient: f\nthe client said")
+    assert [turn.text[0] for turn in one.turns] == ["a", "b", "f"]
+    assert sum(one.passed_over.values()) == 3
+
+
 @pytest.mark.parametrize(
     "text",
     [

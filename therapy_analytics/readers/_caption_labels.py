@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from therapy_analytics.readers._changes import CHANGE
 from therapy_analytics.readers._labels import Beginning, is_heading, is_name, speakers_among
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._roles import role_of_label
 
-CHANGE = ">>"
-"""The mark of a change of speaker."""
 _NAME = r"[^\W\d_][\w.'\u2019-]*(?:,? [\w.'\u2019()&-]+){0,4}"
 _LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")
 _BEFORE_CHEVRON = re.compile(r"\s+(?=>>)")
@@ -75,7 +74,8 @@ def labels_of(cues: Sequence[Lines]) -> Labels:
     lines = [(label, part) for cue in cues for line in cue for part in parts(line) if (label := label_of(part)[0])]
     counts = Counter(label for label, _ in lines)
     if cues and all(label_of(next(filter(None, cue)))[0] for cue in cues):
-        return Labels(frozenset(label for label, n in counts.items() if _may_stand_in_each(label, n)))
+        small = 2 * sum(n for label, n in counts.items() if label.islower()) > counts.total()
+        return Labels(frozenset(label for label, n in counts.items() if _may_stand_in_each(label, n, small=small)))
     sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
     found, passed_over = speakers_among([Beginning(label.casefold(), label, timed=True) for label, _ in lines])
     labels = sure | {label for label in counts if label.casefold() in found}
@@ -91,9 +91,9 @@ def labels_of(cues: Sequence[Lines]) -> Labels:
     return without if without.names else with_colon
 
 
-def _may_stand_in_each(label: str, n: int) -> bool:
+def _may_stand_in_each(label: str, n: int, *, small: bool) -> bool:
     """Tell a label from a word with a colon, where each caption begins with one or the other."""
-    return bool(role_of_label(label)) or (is_name(label, small=True) and not is_heading(label.casefold(), n))
+    return bool(role_of_label(label)) or (is_name(label, small=small) and not is_heading(label.casefold(), n))
 
 
 def _is_plainly_a_label(label: str, line: str) -> bool:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import cast
 
 from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._caption_labels import CHANGE, label_of, labels_of, parts
+from therapy_analytics.readers._caption_labels import label_of, labels_of, parts
+from therapy_analytics.readers._changes import CHANGE, UNKNOWN, about_changes, other_of
 from therapy_analytics.readers._cues import Cue, plain, without_repeats
 from therapy_analytics.readers._notes import counted, lost
 from therapy_analytics.session import Role
@@ -18,7 +19,6 @@ _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]++([^<>]*)>")
 _VOICE_OF_ROLE = re.compile(r"<v\.(therapist|client|other)[ \t]++([^<>]*)>")
 _CHEVRON = re.compile(r">>+\s*")
 _DASH = re.compile(r"[-\u2010-\u2015](?![-\u2010-\u2015\d])\s*(?=\S)")
-_UNKNOWN = "Unknown"
 
 Piece = tuple[str, str, int]
 """Speaker, words, and the line of the cue on which they begin, from 0."""
@@ -170,20 +170,20 @@ def _named(rows: list[Row], notes: list[str]) -> list[Row]:
     speaker, done, n_before, unknown = "", list[Row](), 0, list[str]()
     for row in rows:
         if row.speaker == CHANGE:
-            speaker = _other(speaker, pair, named=bool(names))
+            speaker = other_of(speaker, pair) if speaker or names else pair[0]
         elif row.speaker or not goes_on:
             speaker = row.speaker
         elif not names:
             speaker = speaker or pair[0]
-        who = speaker or _UNKNOWN
-        if not row.speaker and who == _UNKNOWN:
+        who = speaker or UNKNOWN
+        if not row.speaker and who == UNKNOWN:
             unknown.append(row.text)
-        n_before += not row.speaker and who != _UNKNOWN
+        n_before += not row.speaker and who != UNKNOWN
         if row.text:
             done.append(replace(row, speaker=who))
     notes += [f"{counted(n_before, 'caption')} without a speaker went to the speaker before."] if n_before else []
     notes += [f"{lost(unknown, 'caption')} without a speaker: read as said by Unknown."] if unknown else []
-    notes += [_about_changes(changes, pair)] if changes else []
+    notes += [about_changes(changes, pair)] if changes else []
     return done
 
 
@@ -192,18 +192,3 @@ def _goes_on(rows: Sequence[Row]) -> bool:
     named = [row.speaker.casefold() for row in rows]
     repeated = sum(one == two != "" for one, two in pairwise(named))
     return named.count("") > repeated
-
-
-def _other(speaker: str, pair: list[str], *, named: bool) -> str:
-    """Return who speaks after a change of speaker that gives no name."""
-    if not speaker and not named:
-        return pair[0]
-    others = [name for name in pair if name.casefold() != speaker.casefold()]
-    return others[0] if len(others) == 1 else _UNKNOWN
-
-
-def _about_changes(n: int, pair: list[str]) -> str:
-    said = f"{counted(n, 'change')} of speaker without a name"
-    if not pair:
-        return f"{said} among more than two speakers; whose words follow is unknown."
-    return f"{said}: they were read as two people taking turns. Check the first turns."

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from therapy_analytics.readers._labels import AT_THE_KEYBOARD, SAID
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._roles import is_relative, role_of_label
 from therapy_analytics.readers._stamps import CLOCK, SECOND, STAMP
 
 _CHANGES, _CHANGES_OF_ROLES = 0.4, 0.2
@@ -72,8 +72,9 @@ Holds = Callable[[Page, Sequence[int], Sequence[str], Labels], bool]
 
 
 def has_both_roles(labels: Labels) -> bool:
-    """Tell whether labels by themselves name a therapist and a client."""
-    return {"therapist", "client"} <= {role_of_label(label) for label in labels}
+    """Tell whether labels by themselves name a therapist and a client, or a client's relative."""
+    roles = {role_of_label(label) for label in labels}
+    return "therapist" in roles and ("client" in roles or any(map(is_relative, labels)))
 
 
 def _anywhere(_page: Page, _at: int, _match: re.Match[str]) -> bool:

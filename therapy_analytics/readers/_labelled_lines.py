@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
+from therapy_analytics.readers._changes import CHANGE, parted_at_changes
 from therapy_analytics.readers._label_forms import Found, Line, Page
 from therapy_analytics.readers._label_layout import Layout, is_clock, layout, page_of, speaker_of
 from therapy_analytics.readers._margins import is_beside_the_talk, without_numbers, without_rule
@@ -82,15 +83,18 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
     if not found.labels:
         return None
     first, n_begins = min(found.begins), len(found.begins)
+    marked = sum(CHANGE in match.string[: match.start("label")] for match in found.begins.values())
     cut = _rows(page, found.begins, found.labels)
     rows, by_day = from_the_first(cut.rows, by_day=cut.by_day)
     rows, at_end = _without_ends(rows)
+    rows, changes = parted_at_changes(rows) if 2 * marked > n_begins else (rows, "")
     n_pages = sum(bool(one.raw.strip()) for one in numbered) - len(page.filled)
     notes = (
         *_left_out(_preamble(page, first), "before the first speaker label"),
         *_left_out(cut.dropped, "that the recorder wrote"),
         *((f"{counted(n_pages, 'number')} of pages left out.",) if n_pages else ()),
         *(("Times of day were counted from the first of them.",) if by_day else ()),
+        *((changes,) if changes else ()),
         *(("Times behind the words were taken as the ends of turns.",) if at_end else ()),
     )
     share = n_begins / max(len(page.filled), 1)

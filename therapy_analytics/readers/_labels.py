@@ -148,11 +148,11 @@ def is_heading(label: str, n: int) -> bool:
 
 
 def _known(counts: Counter[str]) -> dict[str, Role]:
-    """Labels that name a role: the commonest of each role, others that come back, and numbered ones (``Client 5``)."""
+    """Labels that name a role: the commonest of each role, others that come back, ``Client 5``, ``Client (crying)``."""
     known: dict[str, Role] = {}
     for label, n in counts.most_common():
         role = role_of_label(label)
-        if role and (n > 1 or role not in known.values() or _NUMBERED.search(label)):
+        if role and (n > 1 or role not in known.values() or label[-1] == ")" or _NUMBERED.search(label)):
             known[label] = role
     return known
 
