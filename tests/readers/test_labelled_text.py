@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import Source
+from therapy_analytics.readers import Source, inspect
 from therapy_analytics.readers.labelled_text import sniff
 from therapy_analytics.session import Session
 
@@ -171,8 +171,18 @@ def test_what_looks_like_a_label_and_is_none_is_counted_and_listed(session: Sess
     assert one.notes == (note,)
 
 
+def test_inspect_lists_what_was_not_taken_and_hides_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "user: a\nassistant: b\nc\n\nBreathing: d\ne\n\nMy Own Plan: f\ng\n" * 2 + "user: h\nassistant: i\nj\n\nk"
+    )
+    (one,) = inspect([path])
+    (line,) = [line for line in one.lines() if "not taken as speakers" in line]
+    assert line == "    not taken as speakers, with the number of lines: Breathing (2)"
+
+
 def test_a_label_with_a_slip_in_place_of_its_colon_is_counted(session: SessionOf) -> None:
-    one = session("Therapist: a\nClient: b\ntherapist- c\nClient; d\nTherapist Well, e\nClient: f\nthe client said")
+    one = session("Therapist: a\nClient: b\ntherapist- c\nClient; d\nTherapist Well, e\nTherapist: f\nthe client said")
     assert [turn.text[0] for turn in one.turns] == ["a", "b", "f"]
     assert sum(one.passed_over.values()) == 3
 
