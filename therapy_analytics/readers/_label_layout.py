@@ -18,7 +18,8 @@ from therapy_analytics.readers._stamps import STAMP
 
 _SAMPLE = 2_000
 _PLAINLY = 0.5
-_SPELLED = 4
+_SPELLED, _MOST_SPELLED = 4, 40
+"""So many letters tell a label from a word; each line is held against no more labels than that."""
 _CLOCK_ONLY = re.compile(rf"{EDGE}{STAMP}[ \t*_]*$")
 _DATE = re.compile(
     r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
@@ -102,7 +103,7 @@ def _tried(form: Form, page: Page) -> Layout:
     labels, passed_over = speakers_among(beginnings, _n_places(form, page, found))
     begins = {at: match for (at, match), key in zip(found, keys, strict=True) if key in labels}
     if form is PLAIN[0] and labels:
-        passed_over = {**passed_over, **_slips(page, begins, labels)}
+        passed_over += _slips(page, begins, labels)
     if labels and form.holds(page, list(begins), [key for key in keys if key in labels], labels):
         return Layout(begins, labels, passed_over)
     return _NOTHING
@@ -132,7 +133,7 @@ def _look(page: Page, at: int, match: re.Match[str]) -> tuple[Hashable, bool]:
 def _slips(page: Page, begins: Found, labels: frozenset[str]) -> Counter[str]:
     """Count the lines that begin with a label in which the colon is missing, or is another mark."""
     spelled = [re.escape(label) for label in labels if len(label) >= _SPELLED]
-    if not spelled:
+    if not 0 < len(spelled) <= _MOST_SPELLED:
         return Counter()
     slip = re.compile(rf"{EDGE}(?P<label>(?i:{'|'.join(spelled)}))(?:[ \t]{{0,3}}[-;.,\u2013\u2014]|[ \t]+(?=[A-Z]))")
     matches = (slip.match(page.lines[at].text) for at in page.filled if at not in begins)
