@@ -181,6 +181,12 @@ def test_inspect_lists_what_was_not_taken_and_hides_sentences(tmp_path: Path) ->
     assert line == "    not taken as speakers, with the number of lines: Breathing (2)"
 
 
+@pytest.mark.parametrize("form", ["{}\nx\n\n", "### {}\n\nx\n\n", "[{}]\nx\n\n", "{}: x\n"])
+def test_a_mother_who_comes_in_late_is_a_speaker(form: str, said: Said) -> None:
+    text = (form.format("Therapist") + form.format("Client")) * 600 + form.format("Mother") + form.format("Client")
+    assert [who for who, _ in said(text)][-3:] == ["Client", "Mother", "Client"]
+
+
 def test_a_label_with_a_slip_in_place_of_its_colon_is_counted(session: SessionOf) -> None:
     one = session("Therapist: a\nClient: b\ntherapist- c\nClient; d\nTherapist Well, e\nTherapist: f\nthe client said")
     assert [turn.text[0] for turn in one.turns] == ["a", "b", "f"]

@@ -87,10 +87,11 @@ def _without_addressee(_page: Page, _at: int, match: re.Match[str]) -> bool:
 
 
 def _by_role_or_time(_page: Page, _at: int, match: re.Match[str]) -> bool:
-    """Without a colon, a line is a label only if it names a role or has a time."""
+    """Without a colon, a line is a label only if it names a role or a relative, or has a time."""
     if match["before"] or match["after"]:
         return True
-    return bool(role_of_label(match["label"])) and not match["label"].endswith((".", "?", "!"))
+    label = match["label"]
+    return bool(role_of_label(label) or is_relative(label)) and not label.endswith((".", "?", "!"))
 
 
 def _like_a_name(_page: Page, _at: int, match: re.Match[str]) -> bool:
