@@ -96,8 +96,9 @@ def _tried(form: Form, page: Page) -> Layout:
     if not found:
         return _NOTHING
     keys = unnumbered(_keys(found))
+    known: dict[Beginning, Beginning] = {}  # what comes a million times is held once
     beginnings = [
-        Beginning(key, match["label"].strip(), *_look(page, at, match))
+        known.setdefault(one := Beginning(key, match["label"].strip(), *_look(page, at, match)), one)
         for (at, match), key in zip(found, keys, strict=True)
     ]
     labels, passed_over = speakers_among(beginnings, _n_places(form, page, found))
