@@ -97,6 +97,8 @@ class Session:
         words); nan for the other methods.
     notes : tuple of str
         What a reader of the results should know, in sentences; never words of the session.
+    passed_over : mapping of str to int
+        What begins lines as labels do but was not taken for a speaker, and how often. It may be what somebody said.
     """
 
     id: str
@@ -106,6 +108,7 @@ class Session:
     role_method: str = "labels"
     role_margin: float = float("nan")
     notes: tuple[str, ...] = ()
+    passed_over: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     def _repr_html_(self) -> str:
         # What a notebook shows. Never what was said: a notebook is saved with its outputs, and is passed on.

@@ -7,7 +7,7 @@ Each folder there holds files of one kind, in our own words, and ``expected.txt`
     T Therapist @0-3.5 | What brings the two of you here?
     C Wife @3.5-6 | He forgets.\\nI remind him.
     O Grandmother @6- | So do I.
-    note: 1 line before the first speaker label left out.
+    note: 1 line (2 words) before the first speaker label left out.
 
 The line with ``==`` names files that hold the same turns; a file whose name ends in ``-`` has no times, a name that
 ends in ``/`` is a folder that is read whole, and ``with therapist=Ann columns.text=Quote`` at the end gives options. A

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers import Source
+from therapy_analytics.readers import Source, inspect
 from therapy_analytics.readers.labelled_text import sniff
 from therapy_analytics.session import Session
 
@@ -137,6 +137,74 @@ def test_two_clients_who_both_come_back_are_two_speakers(session: SessionOf) -> 
     assert [turn.role for turn in turns] == ["therapist", "client", "client", "client", "client", "therapist"]
 
 
+THREE = "Therapist: a\nClient: b\nHusband: c\nTherapist: d\nClient: e\nHusband: f"
+
+
+def test_a_third_speaker_keeps_their_words(session: SessionOf) -> None:
+    turns = session(THREE).turns
+    assert [(turn.speaker, turn.role) for turn in turns] == 2 * [
+        ("Therapist", "therapist"),
+        ("Client", "client"),
+        ("Husband", "other"),
+    ]
+    assert [turn.text for turn in turns] == list("abcdef")
+
+
+@pytest.mark.parametrize("name", ["Mother", "Maria", "Maria Lopez", "MR", "Client's mother", "Unknown male"])
+def test_who_speaks_once_is_a_speaker_where_lines_are_turns(name: str, said: Said) -> None:
+    assert (name, "x") in said(f"Therapist: a\nClient: b\n{name}: x\nTherapist: c\nClient: d\nand e")
+
+
+@pytest.mark.parametrize("name", ["he said", "Remember", "My doctor", "And then", "12", "https", "Monday I went"])
+def test_what_is_no_name_is_speech(name: str, said: Said) -> None:
+    text = f"Therapist: a\nClient: b\n{name}: x\nTherapist: c\nClient: d\n"
+    assert [who for who, _ in said(text)] == ["Therapist", "Client"] * 2
+
+
+def test_what_looks_like_a_label_and_is_none_is_counted_and_listed(session: SessionOf) -> None:
+    one = session("user: a\nassistant: b\nc\n\nBreathing: d\ne\nuser: f\nassistant: g\nBreathing: h\nuser: i")
+    assert [turn.speaker for turn in one.turns] == ["user", "assistant", "user", "assistant", "user"]
+    assert dict(one.passed_over) == {"Breathing": 2}
+    note = (
+        "2 lines begin as a label does, but were not taken as the beginning of a turn: `tanalyze inspect` lists them."
+    )
+    assert one.notes == (note,)
+
+
+def test_inspect_lists_what_was_not_taken_and_hides_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "user: a\nassistant: b\nc\n\nBreathing: d\ne\n\nMy Own Plan: f\ng\n" * 2 + "user: h\nassistant: i\nj\n\nk"
+    )
+    (one,) = inspect([path])
+    (line,) = [line for line in one.lines() if "not taken as speakers" in line]
+    assert line == "    not taken as speakers, with the number of lines: Breathing (2)"
+
+
+@pytest.mark.parametrize("form", ["{}\nx\n\n", "### {}\n\nx\n\n", "[{}]\nx\n\n", "{}: x\n"])
+def test_a_mother_who_comes_in_late_is_a_speaker(form: str, said: Said) -> None:
+    text = (form.format("Therapist") + form.format("Client")) * 600 + form.format("Mother") + form.format("Client")
+    assert [who for who, _ in said(text)][-3:] == ["Client", "Mother", "Client"]
+
+
+def test_a_label_with_a_slip_in_place_of_its_colon_is_counted(session: SessionOf) -> None:
+    one = session("Therapist: a\nClient: b\ntherapist- c\nClient; d\nTherapist Well, e\nTherapist: f\nthe client said")
+    assert [turn.text[0] for turn in one.turns] == ["a", "b", "f"]
+    assert sum(one.passed_over.values()) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Subjective: a\nObjective: b\nAssessment: c\nPlan: d\n" * 2,
+        "Client: Dana\nSUBJECTIVE\na\nOBJECTIVE\nb\nPLAN\nc\n",
+        "D: a\nA: b\nP: c\n" * 3,
+    ],
+)
+def test_a_clinical_note_is_refused_as_what_it_is(text: str, problem: Callable[..., UnreadableFileError]) -> None:
+    assert "this is a clinical note about a session" in problem(text).problem
+
+
 def test_a_system_prompt_before_a_chat_is_no_turn(session: SessionOf) -> None:
     one = session("system: Be kind.\nuser: Hi.\nassistant: Hello.\nuser: So.\nassistant: Yes.")
     assert [turn.role for turn in one.turns] == ["client", "therapist", "client", "therapist"]
@@ -147,7 +215,7 @@ def test_lines_before_the_first_label_are_left_out_and_counted(session: SessionO
     one = session("Session 3\n2025-03-04\n\nT: Hello.\nC: Hi.")
     assert [turn.text for turn in one.turns] == ["Hello.", "Hi."]
     assert [turn.first_row for turn in one.turns] == [4, 5]
-    assert one.notes == ("2 lines before the first speaker label left out.",)
+    assert one.notes == ("2 lines (3 words) before the first speaker label left out.",)
 
 
 def test_a_heading_that_names_the_roles_is_no_turn(said: Said) -> None:
@@ -283,7 +351,7 @@ def test_what_the_recorder_wrote_is_left_out(session: SessionOf) -> None:
     talk = "Ruth   0:03\nHello.\n\nDana   0:06\nHi.\n\n" * 2
     one = session(f"{talk}Ruth stopped transcription\n")
     assert one.turns[-1].text == "Hi."
-    assert one.notes[0] == "1 line that the recorder wrote left out."
+    assert one.notes[0] == "1 line (3 words) that the recorder wrote left out."
 
 
 def test_a_time_inside_a_turn_is_no_word(said: Said) -> None:

@@ -133,6 +133,23 @@ def test_a_third_speaker_beside_both_roles_is_an_other() -> None:
     assert found.roles == {"T": "therapist", "C": "client", "Ann": "other"}
 
 
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {"Therapist": "therapist", "Husband": "client", "Wife": "client"},
+        {"Therapist": "therapist", "Client": "client", "Husband": "other", "All": "other"},
+        {"Therapist": "therapist", "Mother": "other", "Child": "client"},
+        {"Ann": "therapist", "Mother": "client", "Mother-in-law": "client"},
+        {"Client": "client", "Ann": "therapist", "Mother": "other"},
+        {"Counselor": "therapist", "Interpreter": "other", "Patient": "client", "Unknown Speaker": "other"},
+        {"Therapist": "therapist", "Pat": "client", "Sam": "client"},
+        {"Therapist": "therapist", "Pat": "client"},
+    ],
+)
+def test_relatives_and_others_in_the_room(roles: dict[str, Role]) -> None:
+    assert assign_roles({label: ["Hm."] for label in roles}, Hints()).roles == roles
+
+
 def test_beside_a_p_a_c_is_the_counselor() -> None:
     found = assign_roles({"C": ["How are you?"], "P": ["I am tired."]}, Hints())
     assert (found.roles, found.method) == ({"C": "therapist", "P": "client"}, "labels")

@@ -256,7 +256,7 @@ def test_what_stands_below_a_page_is_not_spoken(foot: str, between: str, said: S
 def test_what_a_program_writes_below_the_talk_is_left_out(tail: str, session: SessionOf) -> None:
     one = session(f"{talk('{w}: {t}')}\n\n{tail}\n")
     assert [(turn.speaker, turn.text) for turn in one.turns] == said_by()
-    assert one.notes == ("1 line that the recorder wrote left out.",)
+    assert one.notes == (f"1 line ({len(tail.split())} words) that the recorder wrote left out.",)
 
 
 @pytest.mark.parametrize("form", ["{n:>3} {line}", "{n}: {line}", "{n:04d} {line}", "{line:<40}{n}", "every fifth"])

@@ -90,8 +90,27 @@ def test_a_turn_runs_over_cues(session: SessionOf) -> None:
 
 def test_a_cue_without_a_speaker_goes_to_the_one_before(session: SessionOf) -> None:
     one = session(vtt("Well.", "<v Mary>Hi.", "You.", "<v Tom>Hey."), "a.vtt")
-    assert [(turn.speaker, turn.text) for turn in one.turns] == [("Mary", "Well. Hi. You."), ("Tom", "Hey.")]
-    assert one.notes == ("2 captions without a speaker went to the speaker before.",)
+    assert [(turn.speaker, turn.text) for turn in one.turns] == [
+        ("Unknown", "Well."),
+        ("Mary", "Hi. You."),
+        ("Tom", "Hey."),
+    ]
+    assert one.turns[0].role == "other"
+    assert one.notes[:2] == (
+        "1 caption without a speaker went to the speaker before.",
+        "1 caption (1 word) without a speaker: read as said by Unknown.",
+    )
+
+
+def test_where_most_captions_repeat_their_name_one_without_is_nobodys(said: Said) -> None:
+    text = vtt("<v Mary>Hi.", "<v Mary>Well.", "<v Tom>Hey.", "<v Tom>So.", "Hello?", "<v Mary>Yes.")
+    assert said(text, "a.vtt")[2:4] == [("Unknown", "Hello?"), ("Mary", "Yes.")]
+
+
+@pytest.mark.parametrize("name", ["Maria", "Maria Lopez", "iPhone de Mar\u00eda", "Lopez, Maria (Guest)"])
+def test_who_speaks_once_among_captions_without_labels_is_a_speaker(name: str, said: Said) -> None:
+    text = vtt("Ruth: Hi.", "and you?", "Tom: Hey.", "so so", f"{name}: Hello.", "I am here.", "Ruth: Oh.", "Tom: Yes.")
+    assert said(text, "a.vtt")[1:4] == [("Tom", "Hey. so so"), (name, "Hello. I am here."), ("Ruth", "Oh.")]
 
 
 def test_with_voice_tags_a_colon_is_speech(said: Said) -> None:
@@ -231,7 +250,7 @@ def test_rolling_captions_give_each_line_once(session: SessionOf) -> None:
         ("Speaker 1", "how are you sleeping now", 7, 0.32, 4.0),
         ("Speaker 2", "badly again and short", 23, 4.01, 8.0),
     ]
-    assert "6 repeated lines of rolling captions left out." in one.notes
+    assert "6 repeated lines (18 words) of rolling captions left out." in one.notes
 
 
 def test_rolling_captions_of_two_and_three_lines(said: Said) -> None:

@@ -144,10 +144,10 @@ def test_what_stands_beside_the_words_is_left_out_and_counted(session: SessionOf
 def test_first_row_is_the_paragraph_or_the_table_row(session: SessionOf) -> None:
     one = session(docx(p("Session 3"), p(), p("T: Hello."), p("So."), p("C: Hi.")), "a.docx")
     assert [turn.first_row for turn in one.turns] == [3, 5]
-    assert one.notes[0] == "1 line before the first speaker label left out."
+    assert one.notes[0] == "1 line (2 words) before the first speaker label left out."
     two = session(docx(p("Title"), table(("Speaker", "Text"), ("T", "Hello."), ("C", "Hi."))), "b.docx")
     assert [turn.first_row for turn in two.turns] == [3, 4]
-    assert two.notes == ("1 line outside the tables left out.",)
+    assert two.notes == ("1 line (1 word) outside the tables left out.",)
 
 
 def test_times_codes_and_empty_labels_of_a_table(session: SessionOf) -> None:

@@ -112,6 +112,7 @@ class RawSession:
 
     `of_table` tells whether it was read from a table with columns, for which the option of columns is meant. `began`
     is when its times count from, in seconds from 1970 to what a clock on the wall showed, where the file has dates.
+    `passed_over` tells how often what begins lines as labels do was not taken for a speaker.
     """
 
     name: str
@@ -120,6 +121,7 @@ class RawSession:
     notes: tuple[str, ...] = ()
     of_table: bool = False
     began: float | None = None
+    passed_over: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
 from therapy_analytics.readers._labels import unnumbered, without_number
 from therapy_analytics.readers._marks import split_marks
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._notes import counted, passed_over_note
 from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
 from therapy_analytics.session import Mark, Role, Session, Turn
 
@@ -82,7 +82,14 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
         metadata=_facts(metadata),
         role_method=found.method,
         role_margin=found.margin,
-        notes=(*raw.notes, *prompts, *_losses(len(raw.rows) - len(filled), rows), *found.notes),
+        notes=(
+            *raw.notes,
+            *prompts,
+            *passed_over_note(raw.passed_over),
+            *_losses(len(raw.rows) - len(filled), rows),
+            *found.notes,
+        ),
+        passed_over=raw.passed_over,
     )
 
 

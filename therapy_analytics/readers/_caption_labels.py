@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from therapy_analytics.readers._labels import speakers
+from therapy_analytics.readers._changes import CHANGE
+from therapy_analytics.readers._labels import Beginning, is_heading, is_name, speakers_among
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._roles import role_of_label
 
-CHANGE = ">>"
-"""The mark of a change of speaker."""
-_NAME = r"[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()&-]+){0,4}"
+_NAME = r"[^\W\d_][\w.'\u2019-]*(?:,? [\w.'\u2019()&-]+){0,4}"
 _LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")
 _BEFORE_CHEVRON = re.compile(r"\s+(?=>>)")
 _IN_BRACKETS = re.compile(rf"(?:[-\u2010-\u2015]\s*)?[\[(](?P<label>{_NAME})[\])]\s*(?P<words>.*)$")
@@ -31,6 +31,7 @@ class Labels(NamedTuple):
 
     names: frozenset[str]
     bare: re.Pattern[str] | None = None
+    passed_over: Mapping[str, int] = MappingProxyType({})
 
     def with_colons(self, lines: Lines) -> Lines:
         """Write the labels of a caption as all others are written."""
@@ -65,24 +66,34 @@ def label_of(line: str) -> tuple[str, int]:
 def labels_of(cues: Sequence[Lines]) -> Labels:
     """Tell speakers from a colon inside speech: they come back, or look like one, or stand in every caption.
 
+    A name that stands once beside others that come back is a speaker as well: each caption has its time.
+
     One name alone that comes back now and then, and looks like none, is how somebody speaks;
     where one name alone comes back often, it has a partner who is named once.
     """
     lines = [(label, part) for cue in cues for line in cue for part in parts(line) if (label := label_of(part)[0])]
     counts = Counter(label for label, _ in lines)
     if cues and all(label_of(next(filter(None, cue)))[0] for cue in cues):
-        return Labels(frozenset(counts))
+        small = 2 * sum(n for label, n in counts.items() if label.islower()) > counts.total()
+        return Labels(frozenset(label for label, n in counts.items() if _may_stand_in_each(label, n, small=small)))
     sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
-    labels = sure | {label for label, n in counts.items() if n > 1}
+    found, passed_over = speakers_among([Beginning(label.casefold(), label, timed=True) for label, _ in lines])
+    labels = sure | {label for label in counts if label.casefold() in found}
     if len(labels) == 1 and not sure and max(counts.values()) < _FEW * len(cues):
         labels = set()
     partners = {label for label in counts if label.istitle()} if len(labels) == 1 else set()
     marked = any(CHANGE in line for cue in cues for line in cue)
-    with_colon = Labels(frozenset(labels | partners))
+    passed_over = Counter({label: n for label, n in passed_over.items() if label not in labels | partners})
+    with_colon = Labels(frozenset(labels | partners), passed_over=passed_over)
     if sure or marked or len(with_colon.names) > 1:
         return with_colon
     without = _bare_labels(cues)
     return without if without.names else with_colon
+
+
+def _may_stand_in_each(label: str, n: int, *, small: bool) -> bool:
+    """Tell a label from a word with a colon, where each caption begins with one or the other."""
+    return bool(role_of_label(label)) or (is_name(label, small=small) and not is_heading(label.casefold(), n))
 
 
 def _is_plainly_a_label(label: str, line: str) -> bool:
@@ -99,7 +110,7 @@ def _bare_labels(cues: Sequence[Lines]) -> Labels:
             for place in _places(cue, bare)
             if (match := bare.match(cue[place])) and _may_be_a_name(match["label"])
         ]
-        known = speakers([label.casefold() for _, label in found])
+        known, _ = speakers_among([Beginning(label.casefold(), label) for _, label in found], len(cues))
         begins = {at for at, label in found if label.casefold() in known}
         roles = {role_of_label(label) for label in known}
         share = _FEW if {"therapist", "client"} <= roles and 0 in begins else _EVEN

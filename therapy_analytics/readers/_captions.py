@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import cast
 
 from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._caption_labels import CHANGE, label_of, labels_of, parts
+from therapy_analytics.readers._caption_labels import label_of, labels_of, parts
+from therapy_analytics.readers._changes import CHANGE, UNKNOWN, about_changes, other_of
 from therapy_analytics.readers._cues import Cue, plain, without_repeats
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._notes import counted, lost
 from therapy_analytics.session import Role
 
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]++([^<>]*)>")
 _VOICE_OF_ROLE = re.compile(r"<v\.(therapist|client|other)[ \t]++([^<>]*)>")
 _CHEVRON = re.compile(r">>+\s*")
 _DASH = re.compile(r"[-\u2010-\u2015](?![-\u2010-\u2015\d])\s*(?=\S)")
-_UNKNOWN = "Unknown"
 
 Piece = tuple[str, str, int]
 """Speaker, words, and the line of the cue on which they begin, from 0."""
+Split = Callable[[Cue], Iterator[Piece]]
 
 
 def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSession:
@@ -41,9 +43,11 @@ def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSessi
         There is no caption, or nothing tells who speaks.
     """
     # Captions that name each voice do not roll: what stands there twice was said twice.
-    once, n_repeats = (list(cues), 0) if _are_voiced(cues) else without_repeats(cues)
+    is_named = _are_voiced(cues) or any(cue.speaker for cue in cues)
+    once, n_repeats = (list(cues), 0) if is_named else without_repeats(cues)
+    n_words = _n_words(cues) - _n_words(once)
     once = _with_words(once)
-    split = _splitter(source, once, example)
+    split, passed_over = _splitter(source, once, example)
     roles = _roles_of_voices(once)
     rows = [
         Row(speaker, words, cue.place + line, cue.start_s, cue.end_s, roles.get(speaker))
@@ -54,26 +58,35 @@ def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSessi
         raise source.error("no captions were found", "A caption is a line with two times and -->, then the words")
     if not any(row.speaker for row in rows):
         raise source.error("no caption says who speaks", _remedy(example))
-    notes = [f"{counted(n_repeats, 'repeated line')} of rolling captions left out."] if n_repeats else []
-    return RawSession("", _named(rows, notes), notes=tuple(notes))
+    repeated = f"{counted(n_repeats, 'repeated line')} ({counted(n_words, 'word')})"
+    notes = [f"{repeated} of rolling captions left out."] if n_repeats else []
+    return RawSession("", _named(rows, notes), notes=tuple(notes), passed_over=passed_over)
+
+
+def _n_words(cues: Sequence[Cue]) -> int:
+    return sum(len(plain(line).split()) for cue in cues for line in cue.lines)
 
 
 def _remedy(example: str) -> str:
     return f"Export the captions with speaker names, or put the speaker before the words, as in {example}"
 
 
-def _splitter(source: Source, cues: list[Cue], example: str) -> Callable[[Cue], Iterator[Piece]]:
+def _splitter(source: Source, cues: list[Cue], example: str) -> tuple[Split, Mapping[str, int]]:
     """Choose how this file says who speaks; where it has voice tags, a colon is speech."""
     if _are_voiced(cues):
-        return lambda cue: _by_voice(cue.lines)
+        return lambda cue: _by_voice(cue.lines), {}
     if any(cue.speaker for cue in cues):
-        return lambda cue: iter([(cue.speaker, plain("\n".join(cue.lines)), 0)])
+        return lambda cue: iter([(cue.speaker, plain("\n".join(cue.lines)), 0)]), {}
     lines = [[plain(line) for line in cue.lines] for cue in cues]
     labels = labels_of(lines)
     change = _CHEVRON if any(CHANGE in line for cue in lines for line in cue) else None
     if not labels.names and not change:
         change = _dash(source, lines, example)
-    return lambda cue: _by_label(labels.with_colons([plain(line) for line in cue.lines]), labels.names, change)
+
+    def by_label(cue: Cue) -> Iterator[Piece]:
+        return _by_label(labels.with_colons([plain(line) for line in cue.lines]), labels.names, change)
+
+    return by_label, labels.passed_over
 
 
 def _are_voiced(cues: Sequence[Cue]) -> bool:
@@ -144,36 +157,38 @@ def _leading_lines(words: str) -> int:
 
 
 def _named(rows: list[Row], notes: list[str]) -> list[Row]:
-    """Give each row its speaker: who spoke before (at the start, who comes next), or at a change the other one."""
+    """Give each row its speaker, where it names none: who spoke before, or at a change the other one, or nobody.
+
+    Who spoke before goes on where the captions of a speaker who goes on mostly have no label. Where most of them do,
+    and before the first label, nobody knows who speaks.
+    """
     names = list({" ".join(row.speaker.casefold().split()): row.speaker for row in reversed(rows)}.values())[::-1]
     names = [name for name in names if name not in {"", CHANGE}]
     pair = {0: ["Speaker 1", "Speaker 2"], 1: [*names, "Speaker 2"], 2: names}.get(len(names), [])
     changes = sum(row.speaker == CHANGE for row in rows)
-    speaker = "" if changes else names[0]
-    done, n_unnamed = list[Row](), 0
+    goes_on = bool(changes) or _goes_on(rows)
+    speaker, done, n_before, unknown = "", list[Row](), 0, list[str]()
     for row in rows:
         if row.speaker == CHANGE:
-            speaker = _other(speaker, pair, named=bool(names))
-        else:
-            speaker = row.speaker or speaker or (_UNKNOWN if names else pair[0])
-        n_unnamed += not row.speaker
+            speaker = other_of(speaker, pair) if speaker or names else pair[0]
+        elif row.speaker or not goes_on:
+            speaker = row.speaker
+        elif not names:
+            speaker = speaker or pair[0]
+        who = speaker or UNKNOWN
+        if not row.speaker and who == UNKNOWN:
+            unknown.append(row.text)
+        n_before += not row.speaker and who != UNKNOWN
         if row.text:
-            done.append(replace(row, speaker=speaker))
-    notes += [f"{counted(n_unnamed, 'caption')} without a speaker went to the speaker before."] if n_unnamed else []
-    notes += [_about_changes(changes, pair)] if changes else []
+            done.append(replace(row, speaker=who))
+    notes += [f"{counted(n_before, 'caption')} without a speaker went to the speaker before."] if n_before else []
+    notes += [f"{lost(unknown, 'caption')} without a speaker: read as said by Unknown."] if unknown else []
+    notes += [about_changes(changes, pair)] if changes else []
     return done
 
 
-def _other(speaker: str, pair: list[str], *, named: bool) -> str:
-    """Return who speaks after a change of speaker that gives no name."""
-    if not speaker and not named:
-        return pair[0]
-    others = [name for name in pair if name.casefold() != speaker.casefold()]
-    return others[0] if len(others) == 1 else _UNKNOWN
-
-
-def _about_changes(n: int, pair: list[str]) -> str:
-    said = f"{counted(n, 'change')} of speaker without a name"
-    if not pair:
-        return f"{said} among more than two speakers; whose words follow is unknown."
-    return f"{said}: they were read as two people taking turns. Check the first turns."
+def _goes_on(rows: Sequence[Row]) -> bool:
+    """Tell whether a caption without a label goes on with the turn before: more do so than repeat its label."""
+    named = [row.speaker.casefold() for row in rows]
+    repeated = sum(one == two != "" for one, two in pairwise(named))
+    return named.count("") > repeated

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.printable import printable
 from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._addresses import placed, shown, size
 from therapy_analytics.readers._base import READERS, ReadOptions, load_source
+from therapy_analytics.readers._facts import may_be_fact
 from therapy_analytics.readers._files import find_files
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._pieces import LARGE, Piece, beginning
@@ -124,5 +126,17 @@ def _session_lines(session: Session, quoted: int) -> Iterator[str]:
     codes = dict.fromkeys(name for turn in session.turns for name in turn.gold)
     if codes:
         yield f"    codes by people: {', '.join(codes)}"
+    yield from _passed_over(session, quotes=quoted > 0)
     yield from (f"    note: {note}" for note in session.notes)
     yield from (f"    [{turn.index}] {turn.speaker}: {turn.text}" for turn in session.turns[:quoted])
+
+
+def _passed_over(session: Session, *, quotes: bool) -> Iterator[str]:
+    """Yield what begins lines as labels do; what may be a sentence is only counted, unless words are wanted."""
+    said = session.passed_over
+    shown = {label: n for label, n in said.items() if quotes or may_be_fact(label)}
+    listed = [f"{printable(label)} ({n})" for label, n in shown.items()]
+    if len(shown) < len(said):
+        listed.append(f"{sum(said.values()) - sum(shown.values())} others")
+    if listed:
+        yield f"    not taken as speakers, with the number of lines: {', '.join(listed)}"

@@ -5,15 +5,21 @@ So a colon in the speech of one file is no label, and in another it is.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
 
 from therapy_analytics.readers._label_forms import EDGE, PLAIN, STRICT, Form, Found, Line, Page, has_both_roles
-from therapy_analytics.readers._labels import speakers, unnumbered, without_number
+from therapy_analytics.readers._labels import Beginning, speakers_among, unnumbered, without_number
+from therapy_analytics.readers._margins import is_beside_the_talk
 from therapy_analytics.readers._stamps import STAMP
 
 _SAMPLE = 2_000
 _PLAINLY = 0.5
+_SPELLED, _MOST_SPELLED = 4, 40
+"""So many letters tell a label from a word; each line is held against no more labels than that."""
 _CLOCK_ONLY = re.compile(rf"{EDGE}{STAMP}[ \t*_]*$")
 _DATE = re.compile(
     r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
@@ -21,8 +27,18 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 
-Layout = tuple[Found, frozenset[str]]
-"""The lines that begin a turn, and the labels."""
+_MARKS = frozenset("*_>#[(<-|")
+
+
+class Layout(NamedTuple):
+    """The lines that begin a turn, the labels, and what looks like a label but was not taken for one, with counts."""
+
+    begins: Found
+    labels: frozenset[str]
+    passed_over: Mapping[str, int]
+
+
+_NOTHING = Layout({}, frozenset(), {})
 
 
 def is_clock(text: str) -> bool:
@@ -56,22 +72,21 @@ def layout(page: Page) -> Layout:
         return _best(page, (*PLAIN, *STRICT))[1]
     head = Page(page.lines[:_SAMPLE], page.above, page.below)
     form, found = _best(head, (*PLAIN, *STRICT))  # what is strict shows itself at the head
-    if len(found[1]) < 2:
+    if len(found.labels) < 2:
         return _best(page, PLAIN)[1]
     return _tried(form, page)
 
 
 def _best(page: Page, forms: Sequence[Form]) -> tuple[Form, Layout]:
     """Return the form with more than one label that begins most turns, of equals the first."""
-    best: tuple[Form, Layout] = (forms[0], _tried(forms[0], page))
-    begins, labels = best[1]
-    if has_both_roles(labels) and len(begins) > _PLAINLY * len(page.filled):
-        return best  # roles before colons on most lines: no other form can be meant
+    chosen, best = forms[0], _tried(forms[0], page)
+    if has_both_roles(best.labels) and len(best.begins) > _PLAINLY * len(page.filled):
+        return chosen, best  # roles before colons on most lines: no other form can be meant
     for form in forms[1:]:
         one = _tried(form, page)
-        if (len(one[1]) > 1, len(one[0])) > (len(best[1][1]) > 1, len(best[1][0])):
-            best = form, one
-    return best
+        if (len(one.labels) > 1, len(one.begins)) > (len(best.labels) > 1, len(best.begins)):
+            chosen, best = form, one
+    return chosen, best
 
 
 def _tried(form: Form, page: Page) -> Layout:
@@ -79,13 +94,51 @@ def _tried(form: Form, page: Page) -> Layout:
     found = [(at, match) for at in page.filled if (match := match_line(lines[at].text))]
     found = [one for one in found if form.allowed(page, *one) and not _is_date(one[1]["label"])]
     if not found:
-        return {}, frozenset()
+        return _NOTHING
     keys = unnumbered(_keys(found))
-    labels = speakers(keys)
+    known: dict[Beginning, Beginning] = {}  # what comes a million times is held once
+    beginnings = [
+        known.setdefault(one := Beginning(key, match["label"].strip(), *_look(page, at, match)), one)
+        for (at, match), key in zip(found, keys, strict=True)
+    ]
+    labels, passed_over = speakers_among(beginnings, _n_places(form, page, found))
     begins = {at: match for (at, match), key in zip(found, keys, strict=True) if key in labels}
+    if form is PLAIN[0] and labels:
+        passed_over += _slips(page, begins, labels)
     if labels and form.holds(page, list(begins), [key for key in keys if key in labels], labels):
-        return begins, labels
-    return {}, frozenset()
+        return Layout(begins, labels, passed_over)
+    return _NOTHING
+
+
+def _n_places(form: Form, page: Page, found: Sequence[tuple[int, re.Match[str]]]) -> float:
+    """Return at how many lines a turn could begin: not below a label or a time alone, nor beside the talk."""
+    if not form.has_names:
+        return math.inf
+    begins = {at for at, _ in found}
+    lines = sum(at in begins or not is_beside_the_talk(page.lines[at].raw) for at in page.filled)
+    return lines - sum(not match["words"].strip() for _, match in found) - sum(page.above)
+
+
+def _look(page: Page, at: int, match: re.Match[str]) -> tuple[Hashable, bool]:
+    """Return what stands around a label, and whether a time does.
+
+    The marks before and behind it, the places of times, an empty line above, words behind it on its line.
+    """
+    groups, line = match.groupdict(), match.string
+    marks = [line[: match.start("label")], line[match.end("label") : match.start("words")]]
+    times = bool(groups.get("before")), bool(groups.get("after"))
+    words = bool(groups["words"]) and not groups["words"].isspace()
+    return (*map(_MARKS.intersection, marks), *times, page.is_blank(at - 1), words), any(times)
+
+
+def _slips(page: Page, begins: Found, labels: frozenset[str]) -> Counter[str]:
+    """Count the lines that begin with a label in which the colon is missing, or is another mark."""
+    spelled = [re.escape(label) for label in labels if len(label) >= _SPELLED]
+    if not 0 < len(spelled) <= _MOST_SPELLED:
+        return Counter()
+    slip = re.compile(rf"{EDGE}(?P<label>(?i:{'|'.join(spelled)}))(?:[ \t]{{0,3}}[-;.,\u2013\u2014]|[ \t]+(?=[A-Z]))")
+    matches = (slip.match(page.lines[at].text) for at in page.filled if at not in begins)
+    return Counter(match["label"] for match in matches if match)
 
 
 def _keys(found: Sequence[tuple[int, re.Match[str]]]) -> list[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
+from therapy_analytics.readers._changes import CHANGE, parted_at_changes
 from therapy_analytics.readers._label_forms import Found, Line, Page
 from therapy_analytics.readers._label_layout import Layout, is_clock, layout, page_of, speaker_of
 from therapy_analytics.readers._margins import is_beside_the_talk, without_numbers, without_rule
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._notes import counted, lost
 from therapy_analytics.readers._session_head import Head, session_head
 from therapy_analytics.readers._stamps import CLOCK, Times, from_the_first, times_of
 
@@ -31,6 +32,7 @@ class Labelled:
     share: float
     notes: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
+    passed_over: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
 class _Timing(NamedTuple):
@@ -41,10 +43,10 @@ class _Timing(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """The rows, how many lines were none of the talk, whether times are of the day."""
+    """The rows, the lines that were none of the talk, whether times are of the day."""
 
     rows: list[Row]
-    n_dropped: int
+    dropped: list[str]
     by_day: bool
 
 
@@ -72,20 +74,31 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
     >>> [(row.speaker, row.place) for row in found.rows]
     [('T', 1), ('C', 3), ('T', 4), ('C', 5)]
     """
-    lines = without_numbers(lines)
+    numbered, lines = lines, without_numbers(lines)
     head = session_head(lines)
-    page, (begins, labels) = _understood(lines, head)
-    if len(labels) < 2 and head.n_lines:
+    page, found = _understood(lines, head)
+    if len(found.labels) < 2 and head.n_lines:
         head = _NO_HEAD  # what looked like facts about the session was all there is
-        page, (begins, labels) = _understood(lines, head)
-    if not labels:
+        page, found = _understood(lines, head)
+    if not found.labels:
         return None
-    first, n_begins = min(begins), len(begins)
-    cut = _rows(page, begins, labels)
+    first, n_begins = min(found.begins), len(found.begins)
+    marked = sum(CHANGE in match.string[: match.start("label")] for match in found.begins.values())
+    cut = _rows(page, found.begins, found.labels)
     rows, by_day = from_the_first(cut.rows, by_day=cut.by_day)
     rows, at_end = _without_ends(rows)
-    notes = _notes(page, first, cut.n_dropped, by_day=by_day, at_end=at_end)
-    return Labelled(rows, labels, n_begins / max(len(page.filled), 1), tuple(notes), head.facts)
+    rows, changes = parted_at_changes(rows) if 2 * marked > n_begins else (rows, "")
+    n_pages = sum(bool(one.raw.strip()) for one in numbered) - len(page.filled)
+    notes = (
+        *_left_out(_preamble(page, first), "before the first speaker label"),
+        *_left_out(cut.dropped, "that the recorder wrote"),
+        *((f"{counted(n_pages, 'number')} of pages left out.",) if n_pages else ()),
+        *(("Times of day were counted from the first of them.",) if by_day else ()),
+        *((changes,) if changes else ()),
+        *(("Times behind the words were taken as the ends of turns.",) if at_end else ()),
+    )
+    share = n_begins / max(len(page.filled), 1)
+    return Labelled(rows, found.labels, share, notes, head.facts, found.passed_over)
 
 
 def _understood(lines: Sequence[Line], head: Head) -> tuple[Page, Layout]:
@@ -93,16 +106,15 @@ def _understood(lines: Sequence[Line], head: Head) -> tuple[Page, Layout]:
     return page, layout(page)
 
 
-def _notes(page: Page, first: int, n_dropped: int, *, by_day: bool, at_end: bool) -> Iterable[str]:
-    preamble = sum(at < first for at in page.filled) - page.above[first]
-    if preamble:
-        yield f"{counted(preamble, 'line')} before the first speaker label left out."
-    if n_dropped:
-        yield f"{counted(n_dropped, 'line')} that the recorder wrote left out."
-    if by_day:
-        yield "Times of day were counted from the first of them."
-    if at_end:
-        yield "Times behind the words were taken as the ends of turns."
+def _preamble(page: Page, first: int) -> list[str]:
+    """Return the lines above the first turn, but for the time that belongs to it."""
+    above = [page.lines[at].raw for at in page.filled if at < first]
+    return above[:-1] if page.above[first] else above
+
+
+def _left_out(lines: Sequence[str], which: str) -> Iterator[str]:
+    if lines:
+        yield f"{lost(lines)} {which} left out."
 
 
 def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
@@ -110,7 +122,7 @@ def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
     starts = sorted(begins)
     timing = _timing(page, begins)
     speakers = {label: speaker_of(label, labels) for label in {one["label"] for one in begins.values()}}
-    rows, n_dropped, by_day = list[Row](), 0, False
+    rows, dropped, by_day = list[Row](), list[str](), False
     for at, end in zip(starts, [*starts[1:], len(page.lines)], strict=True):
         match = begins.pop(at)
         words, times = _own_times(match, timing)
@@ -119,13 +131,15 @@ def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
             following, times = _without_clocks(page, range(at, end), times, has_no_words=not words.strip())
         place = page.lines[at].place
         if len(following) > 1 or (following and following[0].raw):
-            kept = without_rule([line for line in following if not is_beside_the_talk(line.raw)])
-            n_dropped += sum(is_beside_the_talk(line.raw) for line in following)
+            beside = [line.raw for line in following if is_beside_the_talk(line.raw)]
+            dropped += beside
+            kept = [line for line in following if not is_beside_the_talk(line.raw)] if beside else following
+            kept = without_rule(list(kept))
             place = place if words.strip() else _first_place(kept, place)
             words = "\n".join([words, *[line.raw for line in kept]])
         by_day = by_day or times.by_day
         rows.append(Row(speakers[match["label"]], words.strip(), place, times.start_s, times.end_s))
-    return _Cut(rows, n_dropped, by_day)
+    return _Cut(rows, dropped, by_day)
 
 
 def _timing(page: Page, begins: Found) -> _Timing:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._roles import is_program, is_relative, role_of_label
 from therapy_analytics.session import Role
 
 _HEADING_WORDS = """
 action answer date developer example exercise function goal homework idea important key keyword note notes option other
 plan point practice prompt ps question remember reminder result sentence step subject summary takeaway technique
 thought tip title tool topic warning
+from to cc bcc re type sent received status attachment attachments
 """
 _HEADINGS = frozenset(_HEADING_WORDS.split())
 """First words of lines with a colon inside a model's turns: no speakers, unless they name a role and come back."""
@@ -23,19 +26,45 @@ hmm and but what how why when sure please sorry great fine oh ah i you we bye go
 """
 SAID = frozenset(_ANSWER_WORDS.split())
 """What people answer in a word: on a line of its own it is no name."""
+AT_THE_KEYBOARD = frozenset({"you", "you said", "me", "i"})
+"""What chat programs call the person at the keyboard."""
+_FUNCTION_WORDS = """
+the a an me my your him his her us our them their this that these those it its he she they there here who where which
+if then than because also or for from with of to in on at by as is are was were be do does did can could will would
+should let
+"""
+_NO_NAMES = SAID | frozenset(_FUNCTION_WORDS.split())
+_JOINTS = frozenset({"and", "de", "da", "del", "der", "di", "la", "van", "von", "y", "e", "und", "et"})
+"""Small words between the parts of a name, or between two people who speak together."""
 _TRUST = 3
-"""Role labels are the speakers unless other labels are more than this many times as frequent."""
+"""Role labels that stand once are facts about the session, where other labels are more than so many times as often."""
+_LONGEST_NAME = 5
+_ONE_IN = 10
+_WHOLE_LINES = 0.5
+"""Where so many of the lines begin with a label, what looks like one is one; headings stand among more lines."""
 _NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
 _COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-def speakers(labels: Sequence[str]) -> frozenset[str]:
-    """Tell the speakers among all the beginnings of lines that end in a colon, in their order.
+class Beginning(NamedTuple):
+    """What may be a label: a key for all its spellings, one of them, what stands around it, and whether a time does."""
 
-    Labels that name a role are speakers. Where those do not cover both roles, or stand only
-    at the top of the file, so are labels of at most three words that come back and make up a
-    tenth of all. What stands only inside the turns of one speaker is a heading there.
+    key: str
+    written: str
+    look: Hashable = None
+    timed: bool = False
+
+
+class Choice(NamedTuple):
+    """The keys of the speakers; and of what looks like a label but was not taken for one, how often it stands."""
+
+    speakers: frozenset[str]
+    passed_over: Counter[str]
+
+
+def speakers(labels: Sequence[str]) -> frozenset[str]:
+    """Tell the speakers among labels that stand alone, as in the cells of a column, in their order.
 
     Examples
     --------
@@ -44,41 +73,114 @@ def speakers(labels: Sequence[str]) -> frozenset[str]:
     >>> sorted(speakers(["maya", "harbor", "right now", "maya", "harbor"] * 2))
     ['harbor', 'maya']
     """
-    counts = Counter(labels)
-    counts = Counter({label: n for label, n in counts.items() if not _is_heading(label, n)})
-    candidates = _candidates(counts)
-    order = [label for label in labels if label in candidates]
-    _, second = ([n for _, n in Counter(order).most_common(2)] + [0, 0])[:2]
-    inside = {label for label in candidates if 2 * counts[label] <= second and _stands_inside_one(label, order)}
-    return frozenset(candidates - inside)
+    return speakers_among([Beginning(label, label) for label in labels]).speakers
 
 
-def _candidates(counts: Counter[str]) -> set[str]:
+def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) -> Choice:
+    """Tell the speakers among the beginnings of lines that may be labels.
+
+    Labels that name a role are speakers; where those do not cover both roles, so are labels that come back and make
+    up a tenth of all. Beside these, whoever looks as they do on the line is a speaker, if the label has the form of a
+    name and comes back, or names a role or a relative. What stands only inside the turns of one speaker is a heading
+    there, if it has several words or a program speaks. Where every other line begins with a label, or the labels come
+    with times, a name that stands once is a speaker, too; not so where a program speaks, whose turns have headings.
+
+    Parameters
+    ----------
+    beginnings : sequence of Beginning
+        In the order of the text.
+    n_places : int, optional
+        At how many places of the text a turn could begin: the lines with words or, where labels stand above the words,
+        the paragraphs. Without it, a label that stands once must name a role or a relative.
+
+    Examples
+    --------
+    >>> lines = ["Therapist", "Client", "Husband", "I said", "Therapist", "Husband", "Mother", "Note"]
+    >>> found = speakers_among([Beginning(label.casefold(), label) for label in lines], len(lines))
+    >>> sorted(found.speakers), found.passed_over
+    (['client', 'husband', 'mother', 'therapist'], Counter())
+    """
+    counts = Counter(one.key for one in beginnings)
+    for label in [label for label, n in counts.items() if is_heading(label, n)]:
+        del counts[label]
+    written = {one.key: one.written for one in reversed(beginnings)}
+    small = sum(counts[label] for label in counts if written[label][0].islower()) * 2 > counts.total()
+    is_chat = any(n > 1 and is_program(label) for label, n in counts.items())
+    named = {label for label in counts if is_name(written[label], small=small, by_role=not is_chat)}
+    sure = _sure(counts, named)
+    if not sure:
+        return Choice(frozenset(), Counter())
+    looks = {one.look for one in beginnings if one.key in sure}
+    alike = Counter(one.key for one in beginnings if one.look in looks)
+    like_names = {label for label in named - sure if 2 * alike[label] >= counts[label]}
+    order = [one.key for one in beginnings if one.key in sure or one.key in like_names]
+    n_sure = sum(label in sure for label in order)
+    by_line = not is_chat and len(order) >= _WHOLE_LINES * n_places and 2 * n_sure >= len(order)
+    timed = {one.key for one in beginnings if one.timed}
+    once = like_names if by_line else {label for label in like_names if label in timed or _is_known(written[label])}
+    more = {label for label in like_names if counts[label] > 1} | (set() if is_chat else once)
+    people = sure | more
+    if not by_line:
+        spared = timed if is_chat else timed | {label for label in named if len(label.split()) == 1}
+        order = [label for label in order if label in people]
+        rare = _rarer(order) | (more if is_chat else set())
+        people -= {label for label in rare - spared if _stands_inside_one(label, order)}
+    passed = Counter({written[label]: counts[label] for label in like_names - people})
+    return Choice(frozenset(people), passed)
+
+
+def _sure(counts: Counter[str], named: Collection[str]) -> set[str]:
+    """Return the labels by which the others are judged: those of roles; names, where these do not cover both."""
     known = _known(counts)
-    least = max(2, counts.total() / 10)
-    names = {label for label, n in counts.items() if n >= least and len(label.split()) <= 3}
-    strangers = sum(counts[label] for label in names - set(known))
-    if strangers > _TRUST * sum(counts[label] for label in known):
-        return names
+    least = max(2, counts.total() / _ONE_IN)
+    names = {label for label in {*named, *AT_THE_KEYBOARD} if counts[label] >= least} - set(known)
+    if sum(counts[label] for label in names) > _TRUST * sum(counts[label] for label in known):
+        return names | {label for label in known if counts[label] > 1}
     if {"therapist", "client"} <= set(known.values()):
         return set(known)
-    people = names | {label for label, role in known.items() if role != "other"}
-    return people | set(known) if people else set()
+    return names | set(known) if names or set(known.values()) - {"other"} else set()
 
 
-def _is_heading(label: str, n: int) -> bool:
+def is_heading(label: str, n: int) -> bool:
+    """Tell a word that heads a part of a turn from a label, given how often it stands."""
     first = _LETTERS.findall(label)[0]
     return first in _HEADINGS and (n == 1 or role_of_label(label) is None)
 
 
 def _known(counts: Counter[str]) -> dict[str, Role]:
-    """Labels that name a role: the commonest of each role, others that come back, and numbered ones (``Client 5``)."""
+    """Labels that name a role: the commonest of each role, others that come back, ``Client 5``, ``Client (crying)``."""
     known: dict[str, Role] = {}
     for label, n in counts.most_common():
         role = role_of_label(label)
-        if role and (n > 1 or role not in known.values() or _NUMBERED.search(label)):
+        if role and (n > 1 or role not in known.values() or label[-1] == ")" or _NUMBERED.search(label)):
             known[label] = role
     return known
+
+
+def is_name(written: str, *, small: bool = False, by_role: bool = True) -> bool:
+    """Tell what has the form of a name, whose words begin with capitals, or of a role: ``Client's mother``."""
+    words = written.split()
+    plain = [word.casefold().strip("().,") for word in words]
+    if len(words) > _LONGEST_NAME or (plain[0] in _NO_NAMES and len(written) > 1) or written[-1] in "?!":
+        return False
+    if small and written.islower() and len(words) <= 2:
+        return True
+    if not any(word.islower() and word not in _JOINTS for word in words):
+        return True
+    names_role = bool(role_of_label(written)) or is_relative(written)
+    return by_role and names_role and not words[0][0].islower() and _NO_NAMES.isdisjoint(plain)
+
+
+def _is_known(written: str) -> bool:
+    """Tell a single word that names a role or a relative, which is trusted to be a speaker."""
+    return len(written.split()) == 1 and bool(role_of_label(written) or is_relative(written))
+
+
+def _rarer(order: Sequence[str]) -> set[str]:
+    """Return the labels that stand no more than half as often as the second of all."""
+    counts = Counter(order)
+    _, second = ([n for _, n in counts.most_common(2)] + [0, 0])[:2]
+    return {label for label, n in counts.items() if 2 * n <= second}
 
 
 def _stands_inside_one(label: str, order: Sequence[str]) -> bool:
@@ -86,7 +188,7 @@ def _stands_inside_one(label: str, order: Sequence[str]) -> bool:
 
     A single word that names a role, as in ``Observer`` or ``Client 2``, is trusted to be a speaker.
     """
-    if len(_LETTERS.findall(label)) == 1 and role_of_label(label):
+    if len(_LETTERS.findall(label)) == 1 and (role_of_label(label) or is_relative(label)):
         return False
     pairs = list(pairwise(order))
     before = {one for one, two in pairs if two == label != one}

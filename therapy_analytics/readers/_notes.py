@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 
 def counted(n: int, what: str) -> str:
     """Return a number with its noun.
@@ -12,3 +14,29 @@ def counted(n: int, what: str) -> str:
     ('1 row', '3 rows')
     """
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def passed_over_note(labels: Mapping[str, int]) -> Iterator[str]:
+    """Yield a note on lines whose beginnings were not taken for labels, if there are any; it does not quote them.
+
+    Examples
+    --------
+    >>> list(passed_over_note({"Breathing": 2}))
+    ['2 lines begin as a label does, but were not taken as the beginning of a turn: `tanalyze inspect` lists them.']
+    """
+    n = sum(labels.values())
+    if n:
+        verbs = "begins as a label does, but was" if n == 1 else "begin as a label does, but were"
+        them = "it" if n == 1 else "them"
+        yield f"{counted(n, 'line')} {verbs} not taken as the beginning of a turn: `tanalyze inspect` lists {them}."
+
+
+def lost(lines: Sequence[str], what: str = "line") -> str:
+    """Return how much lines hold that are left out.
+
+    Examples
+    --------
+    >>> lost(["Page 1 of 2"])
+    '1 line (4 words)'
+    """
+    return f"{counted(len(lines), what)} ({counted(sum(len(line.split()) for line in lines), 'word')})"

@@ -17,7 +17,7 @@ _THERAPIST = """
 t th ther therapist psychotherapist counselor counsellor couns clinician practitioner provider doctor doc
 psychologist psychiatrist nurse coach interviewer helper supporter listener facilitator mentor advisor
 adviser moderator professional worker caseworker agent assistant bot chatbot ai model gpt chatgpt claude gemini llm
-system_therapist psy dr
+system_therapist psy dr leader coleader cotherapist cofacilitator
 therapeut therapeutin psychologe psychologin berater beraterin terapeuta terapeut terapeutka terapeutti terapist
 terápeuta thérapeute psychologue psicólogo psicóloga psicologo psicologa psicoterapeuta conseiller conseillère
 psicanalista consejero consejera psycholoog psycholog psykolog psykologi psikolog hulpverlener
@@ -25,7 +25,7 @@ psicanalista consejero consejera psycholoog psycholog psykolog psykologi psikolo
 治疗师 治療師 咨询师 諮商師 心理咨询师 カウンセラー セラピスト 상담사 상담자 치료사
 """
 _CLIENT = """
-c cl client clt patient p pt pat user human seeker helpseeker help_seeker supportseeker caller participant
+c cl cli client clt patient p pt pat user human seeker helpseeker help_seeker supportseeker caller participant
 interviewee respondent visitor customer member subject student child adolescent veteran consumer coachee
 klient klientin patientin befragte befragter ratsuchende ratsuchender kl paciente cliente consultante paziente
 patiente cliënt cliënte patiënt klijent klijentka klientka pacjent pacjentka asiakas potilas
@@ -33,13 +33,31 @@ patiente cliënt cliënte patiënt klijent klijentka klientka pacjent pacjentka 
 来访者 來訪者 案主 求助者 クライエント クライアント 患者 내담자 환자
 """
 _OTHER = """
-system tool function developer narrator observer unknown other operator supervisor transcriber interpreter translator
+system tool function developer narrator observer unknown unidentified other operator supervisor transcriber
+interpreter translator dolmetscher dolmetscherin intérprete interprete interprète tolk переводчик 口译 通訳
 """
+_PROGRAM_WORDS = "user human assistant agent bot chatbot ai model gpt chatgpt claude gemini llm system tool"
+_PROGRAMS = frozenset(_PROGRAM_WORDS.split())
+"""Labels of chats with a program, whose turns have headings of their own."""
+_RELATIVE_WORDS = """
+husband wife spouse partner hus husb fiance fiancé fiancee fiancée boyfriend girlfriend mother mom mum mummy mommy mama
+father dad daddy papa parent parents stepmother stepmom stepfather stepdad son daughter stepson stepdaughter
+sister brother sibling grandmother grandma granny nana grandfather grandpa grandad aunt auntie uncle cousin niece
+nephew guardian caregiver carer toddler teen teenager girl boy friend neighbor neighbour roommate couple teacher
+mann ehefrau ehemann frau mutter vater tochter sohn schwester bruder père mère fils fille sœur frère esposo esposa
+marido madre padre hijo hija hermana hermano pareja marito moglie figlio figlia sorella fratello
+"""
+_TOGETHER = frozenset({"all", "both", "everyone", "everybody", "group", "several", "multiple"})
+"""What several people say at once: it is no one speaker's."""
+_RELATIVES = frozenset(_RELATIVE_WORDS.split())
+"""Who comes with a client, or is one where nobody else is: such a label by itself names no role."""
 _KNOWN: dict[str, Role] = {
     **dict.fromkeys(_THERAPIST.split(), "therapist"),
     **dict.fromkeys(_CLIENT.split(), "client"),
     **dict.fromkeys(_OTHER.split(), "other"),
 }
+_NOBODY = ("unknown", "unidentified", "unbekannt", "inconnu", "desconocido")
+_BY_FIRST: dict[str, Role] = {"dr": "therapist", "doctor": "therapist", **dict.fromkeys(_NOBODY, "other")}
 _FIRST_NAME = "pat"
 """A label of a role that is a first name, too: it names the role only beside a label of the other role."""
 _PAIRS = (("c", "p"), ("q", "a"), ("i", "r"), ("i", "b"), ("i", "p"))
@@ -93,12 +111,34 @@ def role_of_label(label: str) -> Role | None:
     whole, first, last = "_".join(words), words[0], words[-1]
     if whole in _KNOWN:
         return _KNOWN[whole]
-    if first in {"dr", "doctor"}:
-        return "therapist"
-    if len(words) > _LONGEST_ROLE:
+    if first in _BY_FIRST:
+        return _BY_FIRST[first]
+    if len(words) > _LONGEST_ROLE or _name_a_relative(words):
         return None
     ends = {_KNOWN[word] for word in {first, last} - {_FIRST_NAME} if word in _KNOWN and len(word) > 1} - {"other"}
     return ends.pop() if len(ends) == 1 else None
+
+
+def is_program(label: str) -> bool:
+    """Tell whether a label is one of those that chats with programs have: ``user``, ``assistant``."""
+    return label.casefold().strip(" *_") in _PROGRAMS
+
+
+def is_relative(label: str) -> bool:
+    """Tell whether a label names somebody by who they are to a client.
+
+    Examples
+    --------
+    >>> is_relative("Husband"), is_relative("Client's mother"), is_relative("Mother-in-law"), is_relative("Dana")
+    (True, True, True, False)
+    """
+    return _name_a_relative(_NO_WORDS.sub(" ", label.casefold()).split())
+
+
+def _name_a_relative(words: Sequence[str]) -> bool:
+    if not 0 < len(words) <= _LONGEST_ROLE:
+        return False
+    return words[-1] in _RELATIVES or (words[0] in _RELATIVES and words[1:2] in (["of"], ["in"]))
 
 
 def is_first_name(label: str) -> bool:
@@ -153,7 +193,11 @@ def _assigned(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
         return _complete(said, {**by_label, **by_name}, "metadata")
     if {"therapist", "client"} & set(by_label.values()):
         return _complete(said, by_label, "labels" if len(by_label) == len(said) else "elimination")
-    return _by_pronouns({label: texts for label, texts in said.items() if label not in by_label}, by_label)
+    unknown = {label: texts for label, texts in said.items() if label not in by_label}
+    alone = [label for label in unknown if not is_relative(label)]
+    if len(alone) == 1 and len(unknown) > 1:  # a therapist among relatives
+        return _complete(said, {**by_label, alone[0]: "therapist"}, "elimination")
+    return _by_pronouns(unknown, by_label)
 
 
 def _by_label(said: Iterable[str]) -> dict[str, Role]:
@@ -163,7 +207,9 @@ def _by_label(said: Iterable[str]) -> dict[str, Role]:
     if len(plain) > 2 and plain == set(_ALPHABET[: len(plain)]):
         return {}  # a recogniser calls its speakers A, B and C, the third of whom is no client for that
     roles = {label: role for label in labels if (role := role_of_label(label))}
-    if "therapist" not in roles.values():
+    roles |= {label: "other" for label in labels if label.casefold() in _TOGETHER}
+    unnamed = any(label not in roles and not is_relative(label) for label in labels)
+    if unnamed or "therapist" not in roles.values():
         roles = {label: role for label, role in roles.items() if not is_first_name(label)}
     letters = {label.strip(" .*").lower(): label for label in labels}
     for one, other in _PAIRS:
@@ -195,10 +241,14 @@ def _overlap(label: frozenset[str], name: frozenset[str]) -> bool:
 
 
 def _complete(said: Mapping[str, Sequence[str]], roles: Mapping[str, Role], method: str) -> Assignment:
-    """Give the speakers that are left the role that is missing; where none is, they are others."""
+    """Give the speakers that are left the role that is missing; where none is, they are others.
+
+    A relative is never the therapist by elimination.
+    """
     missing: Role = next((role for role in _MAIN if role not in roles.values()), "other")
     left = [label for label in said if label not in roles]
-    full: dict[str, Role] = {**roles, **dict.fromkeys(left, missing)}
+    taken = [label for label in left if missing == "client" or not is_relative(label)]
+    full: dict[str, Role] = {**roles, **dict.fromkeys(left, "other"), **dict.fromkeys(taken, missing)}
     return Assignment(full, method, math.nan, _role_notes(full))
 
 

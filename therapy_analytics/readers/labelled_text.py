@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import HEAD, RawSession, Source, reader
+from therapy_analytics.readers._clinical_notes import is_clinical_note, note_error
 from therapy_analytics.readers._columns import find_columns, may_be_header
 from therapy_analytics.readers._dialogue import NOTE, dialogue_rows
 from therapy_analytics.readers._front_matter import NONE, FrontMatter, front_matter
@@ -28,6 +29,8 @@ _MAGIC = re.compile(
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
 _BOLD_TAG = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)
 _LONGEST_FACT = 4
+_NOTE_SURE = 0.45
+"""Enough to say of a file what it is, and too little for a cell of a table to be a transcript."""
 _SEVERAL = 2
 
 
@@ -40,6 +43,7 @@ class _Text(NamedTuple):
     found: Labelled | None
     front: FrontMatter
     sure: float = 0.0
+    is_note: bool = False
 
 
 def sniff(source: Source) -> float:
@@ -72,14 +76,17 @@ def session_of(source: Source, text: str) -> RawSession:
     UnreadableFileError
         It has no labels of speakers.
     """
-    found, front, _ = _head_read(text) if len(text) <= HEAD else _read(text)
+    found, front, _, is_note = _head_read(text) if len(text) <= HEAD else _read(text)
+    if is_note:
+        raise note_error(source)
     if found is None:
         raise source.error(
             "no speaker labels were found", 'Begin each turn with a label and a colon, as in "Therapist:"'
         )
     metadata = {**found.facts, **front.metadata}
     odd = (f"{counted(front.n_left_out, 'line')} of the front matter left out.",) if front.n_left_out else ()
-    return RawSession(metadata.pop("session_id", ""), list(found.rows), metadata, (*odd, *found.notes))
+    name = metadata.pop("session_id", "")
+    return RawSession(name, list(found.rows), metadata, (*odd, *found.notes), passed_over=found.passed_over)
 
 
 @lru_cache(maxsize=1)
@@ -94,6 +101,8 @@ def _read(text: str) -> _Text:
     front = front_matter(lines)
     if front.n_lines:
         below = _talk(lines[front.n_lines :], first=front.n_lines + 1)
+        if below.is_note:
+            return below
         if below.found is not None and not _holds_turns(lines[1 : front.n_lines - 1], below.found):
             return below._replace(front=front)
     return _talk(lines, first=1)
@@ -109,6 +118,8 @@ def _talk(lines: list[str], *, first: int) -> _Text:
         return _Text(Labelled(in_table.rows, labels, 1.0, in_table.notes), NONE, 0.95)
     if found is None or len(found.rows) < 2:
         found = labelled_rows([part for line in numbered for part in _unfolded(line)]) or found
+    if is_clinical_note(numbered, found.rows if found else ()):
+        return _Text(None, NONE, _NOTE_SURE, is_note=True)
     if found is not None:
         return _Text(found, NONE, _sureness(found))
     rows = dialogue_rows(numbered)

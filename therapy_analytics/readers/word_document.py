@@ -12,10 +12,11 @@ from typing import IO
 from xml.sax import SAXException
 
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
+from therapy_analytics.readers._clinical_notes import is_clinical_note, note_error
 from therapy_analytics.readers._label_forms import Line
 from therapy_analytics.readers._labelled_lines import labelled_rows
 from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
-from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._notes import counted, lost
 from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
 from therapy_analytics.readers._word_tables import table_rows
 from therapy_analytics.readers._word_xml import BeyondMeasureError, word_blocks
@@ -49,6 +50,8 @@ def read_word_document(source: Source) -> Iterator[RawSession]:
     session = session_of_blocks(outside)
     if session is None:  # the whole transcript may stand in boxes
         session, left_out["box"] = session_of_blocks(blocks), 0
+    if is_clinical_note(list(_lines(blocks)), session.rows if session else ()):
+        raise note_error(source)
     if session is None:
         raise source.error(
             "no speaker labels were found",
@@ -72,13 +75,13 @@ def session_of_blocks(blocks: Sequence[Block]) -> RawSession | None:
     by_table = table_rows([block for block in blocks if isinstance(block, TableRow)])
     n_table_rows = len(by_table.rows) if by_table else 0
     if by_line and len(by_line.rows) > n_table_rows:
-        n_rows = sum(isinstance(block, TableRow) for block in blocks)
-        tables = (f"{counted(n_rows, 'table row')} left out.",) if n_rows else ()
-        return RawSession("", by_line.rows, by_line.facts, (*by_line.notes, *tables))
+        rows = [" ".join(block.cells) for block in blocks if isinstance(block, TableRow)]
+        tables = (f"{lost(rows, 'table row')} left out.",) if rows else ()
+        return RawSession("", by_line.rows, by_line.facts, (*by_line.notes, *tables), passed_over=by_line.passed_over)
     if by_table is None:
         return None
-    outside = sum(bool(line.raw.strip()) for line in lines)
-    beside = (f"{counted(outside, 'line')} outside the tables left out.",) if outside else ()
+    outside = [line.raw for line in lines if line.raw.strip()]
+    beside = (f"{lost(outside)} outside the tables left out.",) if outside else ()
     return RawSession("", by_table.rows, {}, (*by_table.notes, *beside))
 
 
