@@ -45,7 +45,7 @@ def marked_messages(text: str) -> list[Message]:
     """
     messages = list(_instructions(text)) if "[INST]" in text else list(_headed(text))
     messages = [one for one in messages if one["content"]]
-    spoken = {one["role"] for one in messages} - {"system", "tool", "function", "developer"}
+    spoken = {one["role"].lower() for one in messages} - {"system", "tool", "function", "developer"}
     return messages if len(spoken) > 1 else []
 
 
@@ -54,9 +54,9 @@ def _headed(text: str) -> Iterator[Message]:
     kinds = {match.lastgroup for match in found}
     ends = [*(match.start() for match in found[1:]), len(text)]
     for match, end in zip(found, ends, strict=False):
-        role = next(filter(None, (match[kind] for kind in kinds if kind and kind != "name"))).lower()
+        role = next(filter(None, (match[kind] for kind in kinds if kind and kind != "name")))
         name = {"name": match["name"]} if match["name"] else {}
-        yield {"role": _NAMES.get(role, role), **name, "content": _plain(text[match.end() : end])}
+        yield {"role": _NAMES.get(role.lower(), role), **name, "content": _plain(text[match.end() : end])}
 
 
 def _instructions(text: str) -> Iterator[Message]:

@@ -94,7 +94,7 @@ def labelled(lines: Sequence[Any]) -> Found | None:
     found = labelled_rows([Line(place, text, text) for place, text in enumerate(texts, start=1)])
     if found is None or len(found.labels) < 2 or found.share <= _FEWEST_LABELLED:
         return None
-    return Found(RawSession("", found.rows, found.facts, found.notes), WEAK)
+    return Found(RawSession("", found.rows, found.facts, found.notes, passed_over=found.passed_over), WEAK)
 
 
 def most(sample: Sequence[Any], test: Callable[[Any], bool]) -> bool:

@@ -90,9 +90,11 @@ def is_word(item: Any) -> bool:
 
 
 def are_words(sample: Sequence[Any]) -> bool:
-    """Tell a list of single words from one of segments: hardly any has a space inside."""
+    """Tell a list of single words from one of segments: hardly any has a space inside, and none a role."""
     n_words, n_longer = 0, 0
     for item in sample:
+        if isinstance(item, dict) and "role" in item:
+            return False
         word = word_of(item, longest=None)
         if word is not None and word.when.start is not None:
             n_words += 1

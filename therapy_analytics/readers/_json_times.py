@@ -29,7 +29,7 @@ _UNITS = {
     **dict.fromkeys(("ticks",), 1e-7),
     **dict.fromkeys(("ns", "nanos", "nanoseconds"), 1e-9),
 }
-_GUESSED = (1e-3, 1e-7, 1e-9)
+_GUESSED = {1e-3: "thousandths", 1e-7: "ten-millionths", 1e-9: "billionths"}
 """Units of whole numbers whose name tells none, and that are no seconds, the likeliest first."""
 _NO_PART_OF_NAMES = frozenset({"in", "ts"})
 _NO_UNIT = "Times were left out, because in no unit of theirs would people speak so fast or so slowly."
@@ -214,6 +214,11 @@ def from_first(spans: Sequence[Span], n_words: int) -> tuple[list[Span], tuple[s
     early = sum((now.start is None) > (then.start is None) for now, then in both)
     early += sum((now.end is None) > (then.end is None) for now, then in both)
     told = (f"{counted(early, 'time')} before that of the first message left out.",) if early else ()
+    if unit in _GUESSED:
+        told = (
+            f"Times were taken as {_GUESSED[unit]} of a second: in seconds, they would be much too long for the words.",
+            *told,
+        )
     return settled, (*_unread(spans), *told)
 
 
@@ -255,6 +260,6 @@ def _unit(spans: Sequence[Span], n_words: int) -> float | None:
     lasted = spoken or max(starts, default=0.0) - min(starts, default=0.0)
     if lasted <= 0 or n_words / lasted >= (_SLOWEST if spoken else _SLOWEST / 5):
         return 1.0
-    units = _GUESSED if spoken else () if is_date(min(starts)) else _GUESSED[:1]
+    units = list(_GUESSED) if spoken else [] if is_date(min(starts)) else list(_GUESSED)[:1]
     fitting = (unit for unit in units if _SPEECH[0] <= n_words / lasted / unit <= _SPEECH[1])
     return next(fitting, None if spoken and n_words / lasted < _NO_SPEECH else 1.0)

@@ -21,8 +21,8 @@ def _message(turn: Turn) -> dict[str, Any]:
     message: dict[str, Any] = {
         "speaker": label(turn),
         "role": turn.role,
-        "start": turn.start_s,
-        "end": turn.end_s,
+        "start_s": turn.start_s,
+        "end_s": turn.end_s,
         "text": join_marks(turn.text, turn.marks),
         "codes": dict(turn.gold),
     }
