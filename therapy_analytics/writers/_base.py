@@ -53,6 +53,8 @@ def clock(seconds: float | None) -> str:
 def table_of(session: Session, *, times: tuple[str, str], write_time: Callable[[float], str]) -> list[list[str]]:
     """Return a session as a table: a header, then a row a turn with its marks back in the words.
 
+    Where speakers were changed, the last column says how.
+
     Parameters
     ----------
     session : Session
@@ -63,11 +65,14 @@ def table_of(session: Session, *, times: tuple[str, str], write_time: Callable[[
         Seconds to a cell; a turn without a time has an empty one.
     """
     codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
-    rows = [["speaker", "role", *times, "text", *(f"gold_{name}" for name in codes)]]
+    changed = any(turn.speaker_changed for turn in session.turns)
+    marks = ["speaker_changed"] if changed else []
+    rows = [["speaker", "role", *times, "text", *(f"gold_{name}" for name in codes), *marks]]
     for turn in session.turns:
         when = ("" if time is None else write_time(time) for time in (turn.start_s, turn.end_s))
         given = (turn.gold.get(name, "") for name in codes)
-        rows.append([turn.speaker, turn.role, *when, join_marks(turn.text, turn.marks), *given])
+        mark = [turn.speaker_changed] if changed else []
+        rows.append([turn.speaker, turn.role, *when, join_marks(turn.text, turn.marks), *given, *mark])
     return rows
 
 
