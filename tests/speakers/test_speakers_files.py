@@ -81,8 +81,15 @@ def test_files_without_speakers_get_some(name: str, tmp_path: Path) -> None:
                                                  for _, time in CLOCK]  # fmt: skip
     assert given.read_bytes() == UNLABELLED[name].encode()
     (again,) = ta.read(copy)  # the copy can be analyzed
+    assert not any(turn.gold for turn in again.turns)
     said = Counter(word for text in SAID for word in text.split())
     assert Counter(word for turn in again.turns for word in turn.text.split()) == said
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("Said\n" + "".join(f'"{text}"\n' for text in SAID))
+    done = speakers([tmp_path / "own.csv"], tmp_path / "out", options=ta.ReadOptions(columns={"text": "Said"}))
+    assert [row["text"] for row in rows(done.files[0])] == list(SAID)
 
 
 def test_the_list_of_changes_gives_places_and_no_words(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def _proposals(reading: FileReading, options: ReadOptions) -> Iterator[Proposal]
     try:
         utterances = utterances_of(reading.path, options)
     except UnreadableFileError:
+        yield from map(proposed, reading.sessions)
         return
     known: Sequence[Session | None] = reading.sessions or [None] * len(utterances)
     for session, alone in zip(known, utterances, strict=False):

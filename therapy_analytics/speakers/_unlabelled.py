@@ -102,7 +102,7 @@ def _rows(source: Source) -> list[RawSession] | None:
                 for cue in without_repeats(cues)[0]
             ]
             return [RawSession("", rows)]
-    if table := _table_with_label(source.text):
+    if table := _table_with_label(source.text, source.options.columns.get("text", "")):
         return _by_reader(source, table, suffix=".csv")
     if source.path.suffix.lower() in {".csv", ".tsv"} or head.startswith("<"):
         return None
@@ -156,12 +156,12 @@ def _label(value: Any, depth: int) -> int:
     return len(said)
 
 
-def _table_with_label(text: str) -> str | None:
-    """Return a table of words without speakers with a column of them; None where it is no such table."""
+def _table_with_label(text: str, named: str) -> str | None:
+    """Return a table of words without speakers, in a known column or one named so, with a column of them, or None."""
     first = text.lstrip("\ufeff").partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
     cells = [cell.strip(' "\r').casefold() for cell in first.split(delimiter)]
-    if not set(cells) & set(_WORDS) or set(cells) & set(_WHO):
+    if not set(cells) & {*_WORDS, named.strip().casefold()} - {""} or set(cells) & set(_WHO):
         return None
     rows = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter)
     out = io.StringIO()
