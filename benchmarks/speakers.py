@@ -394,6 +394,8 @@ def _attributed(talk: Talk, own: Scored, model: SpeakerModel) -> Iterator[tuple[
 
 def _moved(talk: Talk, own: Scored, model: SpeakerModel) -> Iterator[tuple[str, int, float]]:
     """Move a share of the boundaries; the words stand in one order whoever says them, so their gaps are read once."""
+    cut_off = np.array([len(one) == LONGEST_TURN for one in talk.said])  # such a turn ends where none would
+    counted = ~(cut_off[:-1] | cut_off[1:])
     words = [word for one in talk.said for word in one]
     limit = model.moved["written" if is_written(words) else "recognised"]
     for share in (0.0, 0.02, 0.05, 0.1):
@@ -406,9 +408,9 @@ def _moved(talk: Talk, own: Scored, model: SpeakerModel) -> Iterator[tuple[str, 
             if rng.random() < share and before < ends[at] + step < talk.ends[at + 1]:
                 shift[at], ends[at] = step, ends[at] + step
         change = _found_moves(ends, own.gaps, limit)
-        is_moved = shift[:-1] != 0
+        is_moved, change = (shift[:-1] != 0)[counted], change[counted]
         if share:
-            right = float((is_moved & (change == -shift[:-1])).sum())
+            right = float((is_moved & (change == -shift[:-1][counted])).sum())
             yield f"boundaries, {share:.0%} moved: put right", int(is_moved.sum()), right
         yield (
             f"boundaries, {share:.0%} moved: others changed",

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from text_models import write
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -41,15 +43,13 @@ from therapy_analytics.speakers._model import WEIGHTS, Gaps, Limit
 VERSION = "0.1.0"
 LEAST_SURE = 0.75
 """Utterances without speakers are attributed from this probability on."""
-LEAST_EXCHANGED = 10.0
-"""The score from which on exchanged labels are proposed: chosen so that at most one session in fifty of AnnoMI, left
-out by recording, is wrongly said to have some."""
-FALSE_MOVES = 1 / 200
+FALSE_MOVES = 1 / 250
 """Boundaries of untouched sessions that may be moved. The limit is set on AnnoMI and MIBot: many boundaries of HLQC
 stand a few words off in the corpus itself."""
 TRUE_BOUNDARIES = ("annomi", "mibot")
-EXCHANGED_SHARE, MOVED_SHARE = 0.05, 0.05
-"""Probabilities are meant for such a share of sessions with exchanged labels, and of boundaries that stand off."""
+EXCHANGED_SHARE = MOVED_SHARE = 0.1
+"""Probabilities are meant for such a share of sessions with exchanged labels, and of boundaries that stand off. What is
+less likely than not is not proposed."""
 
 
 def main() -> None:
@@ -60,23 +60,28 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=None)
     parser.add_argument("--out", type=Path, default=WEIGHTS)
     options = parser.parse_args()
-    every = talks(options.data, LEARNT)
+    every = talks(options.data)
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
         said, read = utterances(every), vectors(every, options.cache)
         wrong = evident(every, said)
-        found = left_out(every, said, read, "recording", wrong)
-        limits = {
-            "exchanged": asdict(exchanged_limit(every, found, wrong)),
-            "moved": {manner: asdict(moved_limit(every, found, manner)) for manner in MANNERS},
-            "joint": asdict(joint_limit(found, wrong)),
-        }
-        weights, gaps = fit_voice(every, said, ~wrong), fit_gaps(every, read, ~wrong)
+        right = ~wrong & np.array([talk.corpus in LEARNT for talk in every])
+        limits = limits_of(every, left_out(every, said, read, "recording", wrong), right)
+        weights, gaps = fit_voice(every, said, right), fit_gaps(every, read, right)
     write(options.out, weights[:, None], {}, kinds=["therapist"], version=VERSION)
     write_gaps(options.out, gaps)
     about = {"units": UNITS * NETWORKS, **limits}
     (options.out / "speakers.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     print(f"{int(wrong.sum())} sessions with labels that are evidently exchanged were left out")
     print(json.dumps(about, indent=1))
+
+
+def limits_of(every: Sequence[Talk], found: dict[int, Scored], right: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return all limits, from what models that have not seen the recordings say of the sessions that are right."""
+    return {
+        "exchanged": asdict(exchanged_limit(every, found, right)),
+        "moved": {manner: asdict(moved_limit(every, found, manner)) for manner in MANNERS},
+        "joint": asdict(joint_limit(found, right)),
+    }
 
 
 def write_gaps(folder: Path, gaps: Gaps) -> None:
@@ -86,10 +91,10 @@ def write_gaps(folder: Path, gaps: Gaps) -> None:
     np.savez_compressed(folder / "gaps.npz", **small, **bias)
 
 
-def exchanged_limit(every: Sequence[Talk], found: dict[int, Scored], wrong: Iterable[bool]) -> Limit:
+def exchanged_limit(every: Sequence[Talk], found: dict[int, Scored], right: NDArray[np.bool_]) -> Limit:
     """Return how the largest score of a session says that labels are exchanged in it."""
     rng, scores, labels = np.random.default_rng(0), [], []
-    for at in (at for at, bad in enumerate(wrong) if not bad):
+    for at in np.flatnonzero(right).tolist():
         against = np.clip(found[at].voice, -MOST, MOST) * np.where(every[at].roles == 1, -1.0, 1.0)
         turned = against.copy()
         length = int(rng.integers(6, 21))
@@ -100,7 +105,7 @@ def exchanged_limit(every: Sequence[Talk], found: dict[int, Scored], wrong: Iter
             if best is not None:
                 scores.append(best.score)
                 labels.append(label)
-    return _limit(np.array(scores), np.array(labels), EXCHANGED_SHARE, LEAST_EXCHANGED)
+    return _limit(np.array(scores), np.array(labels), EXCHANGED_SHARE, np.array(labels))
 
 
 def moved_limit(every: Sequence[Talk], found: dict[int, Scored], manner: str) -> Limit:
@@ -120,20 +125,15 @@ def moved_limit(every: Sequence[Talk], found: dict[int, Scored], manner: str) ->
                     best, score = likeliest(gaps, moved, low, high)
                     scores.append(score)
                     labels.append(int(best == end))
-    every_score = np.concatenate([untouched, scores])
-    every_label = np.concatenate([np.zeros(len(untouched), dtype=np.int64), labels])
-    counts = np.concatenate([
-        np.full(len(untouched), (1 - MOVED_SHARE) / len(untouched)), np.full(len(scores), MOVED_SHARE / len(scores))
-    ])  # fmt: skip
-    model = LogisticRegression(C=1e6).fit(every_score[:, None], every_label, sample_weight=counts * len(counts))
-    least = float(np.quantile(untouched, 1 - FALSE_MOVES))
-    return Limit(float(model.coef_[0, 0]), float(model.intercept_[0]), least)
+    is_moved = np.repeat([0, 1], [len(untouched), len(scores)])
+    limit = _limit(np.array(untouched + scores), np.array([0] * len(untouched) + labels), MOVED_SHARE, is_moved)
+    return replace(limit, least=max(limit.least, float(np.quantile(untouched, 1 - FALSE_MOVES))))
 
 
-def joint_limit(found: dict[int, Scored], wrong: Iterable[bool]) -> Limit:
+def joint_limit(found: dict[int, Scored], right: NDArray[np.bool_]) -> Limit:
     """Return how the log-odds of a gap count where two pieces of talk meet, beside how often the speaker changes."""
     scores, labels = [], []
-    for at in (at for at, bad in enumerate(wrong) if not bad):
+    for at in np.flatnonzero(right).tolist():
         own = found[at]
         scores.append(own.gaps[own.piece_ends[:-1] - 1])
         labels.append(own.piece_roles[1:] != own.piece_roles[:-1])
@@ -143,10 +143,12 @@ def joint_limit(found: dict[int, Scored], wrong: Iterable[bool]) -> Limit:
     return Limit(float(model.coef_[0, 0]), float(model.intercept_[0]) - rate, LEAST_SURE)
 
 
-def _limit(scores: np.ndarray, labels: np.ndarray, share: float, least: float) -> Limit:
-    counts = np.where(labels == 1, share / labels.sum(), (1 - share) / (1 - labels).sum()) * len(labels)
+def _limit(scores: NDArray[np.float64], labels: NDArray[np.int64], share: float, is_wrong: NDArray[np.int64]) -> Limit:
+    """Fit log-odds that a proposal is right, where such a share is wrong; the limit is where they are 0."""
+    counts = np.where(is_wrong == 1, share / is_wrong.sum(), (1 - share) / (1 - is_wrong).sum()) * len(labels)
     model = LogisticRegression(C=1e6).fit(scores[:, None], labels, sample_weight=counts)
-    return Limit(float(model.coef_[0, 0]), float(model.intercept_[0]), least)
+    slope, intercept = float(model.coef_[0, 0]), float(model.intercept_[0])
+    return Limit(slope, intercept, -intercept / slope)
 
 
 if __name__ == "__main__":
