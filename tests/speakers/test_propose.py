@@ -57,7 +57,7 @@ def test_a_stretch_with_exchanged_labels_is_put_right() -> None:
     assert {turn.speaker_changed for turn in found.session.turns} == {"", "exchanged"}
 
 
-@pytest.mark.parametrize(("at", "words"), [(4, 2), (7, 3), (9, -2), (13, 2), (14, -4)])
+@pytest.mark.parametrize(("at", "words"), [(4, 2), (7, 3), (9, -2), (11, 2), (14, -4)])
 def test_words_at_the_wrong_side_of_a_turn_go_back(at: int, words: int) -> None:
     wrong = session(shifted(SAID, at, words))
     found = proposed(wrong)

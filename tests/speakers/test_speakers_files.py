@@ -88,7 +88,7 @@ def test_files_without_speakers_get_some(name: str, tmp_path: Path) -> None:
 
 def test_columns_can_be_named(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("Said\n" + "".join(f'"{text}"\n' for text in SAID))
-    done = speakers([tmp_path / "own.csv"], tmp_path / "out", options=ta.ReadOptions(columns={"text": "Said"}))
+    done = ta.speakers([tmp_path / "own.csv"], tmp_path / "out", options=ta.ReadOptions(columns={"text": "Said"}))
     assert [row["text"] for row in rows(done.files[0])] == list(SAID)
 
 
@@ -114,7 +114,7 @@ def test_the_list_of_changes_gives_places_and_no_words(tmp_path: Path) -> None:
 def test_what_is_written_is_for_its_owner_alone(tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(labelled())
     speakers([tmp_path / "talk.txt"], tmp_path / "out")
-    for path in (tmp_path / "out").rglob("*"):
+    for path in (tmp_path / "out", *(tmp_path / "out").rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
 
 

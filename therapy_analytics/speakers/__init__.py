@@ -11,6 +11,7 @@ from therapy_analytics.speakers._changes import KINDS, Change, Proposal
 from therapy_analytics.speakers._exchanged import with_speaker_notes
 from therapy_analytics.speakers._files import Speakers, speakers
 from therapy_analytics.speakers._propose import attributed, proposed, repaired
+from therapy_analytics.verbs import call_by_name
 
 __all__ = [
     "KINDS",
@@ -23,3 +24,5 @@ __all__ = [
     "speakers",
     "with_speaker_notes",
 ]
+
+call_by_name(__name__)

@@ -91,7 +91,7 @@ def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptio
             found = list(_proposals(reading, options))
             problems += [] if reading.problem is None or found else [reading.problem]
             for one in found:
-                (out / "transcripts").mkdir(mode=private.FOLDER, parents=True, exist_ok=True)
+                private.folder(private.folder(out) / "transcripts")
                 session = replace(one.session, id=unique_id(one.session.id, one.session.id, taken))
                 files.append(out / "transcripts" / f"{session.id}{form.suffix}")
                 private.write(files[-1], form.write(session))
