@@ -138,7 +138,7 @@ def test_a_page_takes_the_place_of_no_other_file() -> None:
     assert Path("page.html").read_bytes() != page
 
 
-@pytest.mark.parametrize("command", [("convert", "--to", "csv"), ("redact",)])
+@pytest.mark.parametrize("command", [("convert", "--to", "csv"), ("redact",), ("speakers",)])
 def test_copies_overwrite_nothing(command: tuple[str, ...]) -> None:
     name, *options = command
     assert said(name, "talks", *options, "--out", "o")[0] == 0

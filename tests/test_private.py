@@ -34,8 +34,8 @@ messages that `docs/privacy.md` names, and in nothing else."""
 OTHERS = ("tea", "rain", "bread", "music", "trains", "paint", "dogs", "letters", "snow", "songs")
 HOLD_LABELS = {"turns", "sessions"}
 """Tables, in whatever form."""
-HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted"}
-"""Folders whose files are transcripts: what `convert` and `redact` are for."""
+HOLD_WORDS = {"converted_csv", "converted_vtt", "redacted", "speakers"}
+"""Folders whose files are transcripts: what `convert`, `redact` and `speakers` are for."""
 
 GUARD = r"""
 import contextlib, io, json, os, sys, tempfile, threading
@@ -101,6 +101,8 @@ ends = {
 }
 if "redact" in names:
     ends["redact"] = tanalyze("redact", "talks", "--out", "redacted")
+if "speakers" in names:
+    ends["speakers"] = tanalyze("speakers", "talks", "--out", "speakers")
 """
 
 FAILING = """

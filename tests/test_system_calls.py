@@ -34,6 +34,7 @@ COMMANDS = {
     "train": ["train", "codes.csv", "all_talks", "--out", "model", "--only", "mi_question"],
     "convert": ["convert", "talks", "--to", "csv", "--out", "converted"],
     "redact": ["redact", "talks", "--out", "redacted"],
+    "speakers": ["speakers", "talks", "--out", "speakers"],
     "codebook": ["codebook"],
 }  # fmt: skip
 """Each with its defaults, so with the accurate tagger. They run in this order: some read what others wrote."""

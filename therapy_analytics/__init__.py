@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from therapy_analytics.report import report
     from therapy_analytics.session import Session, Turn
     from therapy_analytics.settings import Settings
+    from therapy_analytics.speakers import speakers
     from therapy_analytics.training import TrainOptions, train
 
 # Public names and where they live; loaded on first use, so that `tanalyze --help` imports nothing heavy.
@@ -61,6 +62,7 @@ _HOMES = {
     "redact": "",
     "report": "",
     "run": "pipeline",
+    "speakers": "",
     "synchrony": "dialogues",
     "train": "training",
 }
@@ -94,6 +96,7 @@ __all__ = [
     "redact",
     "report",
     "run",
+    "speakers",
     "synchrony",
     "train",
 ]

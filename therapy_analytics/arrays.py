@@ -12,6 +12,7 @@ from therapy_analytics.language.company import Company, Strangers, companies, le
 from therapy_analytics.language.english import with_language_notes
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.syntax import tag
+from therapy_analytics.speakers import with_speaker_notes
 
 if TYPE_CHECKING:
     from therapy_analytics.session import Session
@@ -31,8 +32,12 @@ def arrays_with_company(
 
 
 def read_as_arrays(sessions: Sequence[Session], settings: Settings) -> Batch:
-    """Return sessions as arrays, with a note on those that do not seem to be in English."""
-    return with_language_notes(_annotated(sessions, settings.all_lexicons, _tagged_by(settings)))
+    """Return sessions as arrays, with a note on those that do not seem to be in English.
+
+    The accurate tagger takes so long that there is time to look whether the labels of speakers are exchanged, too.
+    """
+    batch = with_language_notes(_annotated(sessions, settings.all_lexicons, _tagged_by(settings)))
+    return with_speaker_notes(batch) if settings.tagger.kind == "accurate" else batch
 
 
 def _annotated(sessions: Sequence[Session], lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]) -> Batch:

@@ -61,6 +61,9 @@ class Turn:
         What the transcriber noted about the talk; not part of `text`.
     gold : mapping of str to str
         Codes that people gave the turn, by the name of their column in the file.
+    speaker_changed : str
+        How `therapy_analytics.speakers` changed who says it: attributed, unsure, exchanged, words_moved; several are
+        split by ;, and empty is unchanged.
     """
 
     index: int
@@ -72,6 +75,7 @@ class Turn:
     end_s: float | None = None
     marks: tuple[Mark, ...] = ()
     gold: Mapping[str, str] = field(default_factory=dict)
+    speaker_changed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,8 @@ class Settings:
     spacy_model : str or None
         A spaCy pipeline of the user's that tags parts of speech, such as ``en_core_web_sm``,
         instead of the tagger of the package.
+    repair_speakers : bool
+        Whether exchanged labels, and words at the wrong side of a turn, are put right before anything is measured.
 
     Raises
     ------
@@ -55,6 +57,7 @@ class Settings:
     tagger: TaggerOptions = field(default_factory=TaggerOptions)
     extras: frozenset[Extra] = frozenset()
     spacy_model: str | None = None
+    repair_speakers: bool = False
 
     def __post_init__(self) -> None:
         for name in self.extras:
@@ -111,6 +114,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             "seed": settings.seed,
             "extras": sorted(settings.extras),
             "spacy_model": settings.spacy_model,
+            "repair_speakers": settings.repair_speakers,
         },
         "inputs": list(inputs),
         "lexicons": [{"name": one.name, "sha256": one.sha256} for one in settings.all_lexicons],

@@ -107,6 +107,10 @@ GOLD = "gold_"
 """Before the name of a column of codes that people gave, as the file has it."""
 UNSURE_COLUMN = _fixed("unsure_codes", "Codes whose decision on the turn may well be otherwise; several are split by ;")
 QUOTE_COLUMN = _fixed("text", "What was said (only with --quotes)")
+SPEAKER_COLUMN = _fixed(
+    "speaker_changed",
+    "How it was changed who says the turn: exchanged, words_moved; empty is unchanged (only with --repair-speakers)",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,9 @@ def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None
     BadOptionError
         A code would make a column (its own, its probability's, its rate's or its count's) that something else makes.
     """
-    taken = {one.name for one in (*SESSION_COLUMNS, *TURN_COLUMNS, UNSURE_COLUMN, QUOTE_COLUMN, *columns)}
+    taken = {
+        one.name for one in (*SESSION_COLUMNS, *TURN_COLUMNS, UNSURE_COLUMN, QUOTE_COLUMN, SPEAKER_COLUMN, *columns)
+    }
     for code in codes:
         rate = f"{code.column}_rate"
         for name in (code.column, f"p_{code.column}", rate, f"{rate}_lo", f"{rate}_hi", count_name(rate)):
@@ -238,7 +244,12 @@ def _rows_table(rows: Mapping[str, np.ndarray], columns: Sequence[Column], *, ca
 
 
 def turns_table(
-    measured: Sequence[Measured], columns: Sequence[Column], codes: Sequence[Code], *, quotes: bool = False
+    measured: Sequence[Measured],
+    columns: Sequence[Column],
+    codes: Sequence[Code],
+    *,
+    quotes: bool = False,
+    repaired: bool = False,
 ) -> pd.DataFrame:
     """Return a row a turn: place, role, times, words, then codes and turn measures.
 
@@ -256,6 +267,8 @@ def turns_table(
         "n_words": _joined([one.session.n_words for one in measured], np.int64),
         "n_sentences": _joined([one.session.turns.n_sentences for one in measured], np.int64),
     }
+    if repaired:
+        data[SPEAKER_COLUMN.name] = [turn.speaker_changed for turn in turns]
     if quotes:
         data["text"] = [turn.text for turn in turns]
     for code in codes:
@@ -304,6 +317,7 @@ def codebook_table(
     sessions: Iterable[str],
     gold: Iterable[str],
     meaning: Meaning,
+    repaired: bool = False,
 ) -> pd.DataFrame:
     """Return a row for every column of the tables, saying what it means; dyads have the session measures too.
 
@@ -317,12 +331,15 @@ def codebook_table(
         Columns of codes that people gave.
     meaning : Meaning
         What codes are worth, which depends on who gave them.
+    repaired : bool, optional
+        Whether speakers were repaired, so that the turns say where.
     """
     named = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in measures}
+    changed = (SPEAKER_COLUMN,) if repaired else ()
     rows = [_codebook_row(column, "sessions", "fixed") for column in SESSION_COLUMNS]
     rows += [_codebook_row(_metadata_column(name), "sessions", "metadata") for name in sessions if name not in named]
     rows += [_codebook_row(column, "sessions", one.family) for one, column in measures if column.level == "session"]
-    rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, QUOTE_COLUMN)]
+    rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, *changed, QUOTE_COLUMN)]
     rows += [row for book in codebooks for code in book.codes for row in _code_rows(code, book, meaning)]
     unsure = replace(UNSURE_COLUMN, formula=meaning.unsure, misleads=meaning.misleads, source="This program")
     rows.append(_codebook_row(unsure, "turns", "codes"))

@@ -27,7 +27,7 @@ ROOMS = (
     ("writers",),
     ("language",),
     ("behaviours",),
-    ("redact",),
+    ("redact", "speakers"),
     ("measures",),
     ("frames",),
     ("tables", "association", "references"),

@@ -105,6 +105,14 @@ def run(
             help="Also how alike the two build their sentences: finds nouns, verbs, ... first, and is slower.",
         ),
     ] = False,
+    repair_speakers: Annotated[
+        bool,
+        typer.Option(
+            "--repair-speakers",
+            help="Before measuring, put right what tanalyze speakers proposes: exchanged labels, and words at the "
+            "wrong side of a turn. turns.csv marks every changed turn.",
+        ),
+    ] = False,
     nclid: Annotated[
         bool,
         typer.Option(
@@ -220,6 +228,7 @@ def run(
                 tagger=coder,
                 extras=frozenset(extra for extra, wanted in asked.items() if wanted),
                 spacy_model=spacy_model,
+                repair_speakers=repair_speakers,
             ),
             read_options=read_options(columns, therapist, client, metadata, pattern, keep, split_by=split_by),
             writing=writing,
@@ -293,6 +302,43 @@ def convert(
         fail(str(error), NOTHING_DONE)
     _say_what_is_missing(done, to)
     say(f"{counted(len(done.files), 'file')} written to {out}")
+    raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
+
+
+@app.command()
+def speakers(
+    paths: Paths,
+    *,
+    out: Annotated[Path, typer.Option(help="A new or empty folder for the copies and the list of changes.")] = Path(
+        "speakers"
+    ),
+    columns: Columns = "",
+    therapist: Therapist = None,
+    client: Client = None,
+    metadata: Metadata = None,
+    pattern: Pattern = None,
+    keep: Keep = None,
+) -> None:
+    """Propose who said what, by the words: corrected copies and a list of the changes, for you to accept or not."""
+    from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
+    from therapy_analytics.readers._notes import counted  # noqa: PLC0415
+    from therapy_analytics.speakers import KINDS  # noqa: PLC0415
+    from therapy_analytics.speakers import speakers as propose  # noqa: PLC0415
+
+    os.umask(0o077)
+    options = read_options(columns, therapist, client, metadata, pattern, keep)
+    try:
+        done = propose(paths, out, options=options)
+    except TherapyAnalyticsError as error:
+        fail(str(error), NOTHING_DONE)
+    say(*(f"Not read: {problem}" for problem in done.problems), *done.told, err=True)
+    say(*(f"{session}: {why}" for session, why in done.abstained))
+    for kind, what in KINDS.items():
+        if done.changes.get(kind):
+            say(f"{done.changes[kind]:>7,} {what}")
+    if done.files:
+        say(f"{counted(len(done.files), 'file')} written to {out / 'transcripts'}, none of your own was touched.")
+        say(f"{out / 'changes.csv'} lists each proposal with its probability: look at them before you use the copies.")
     raise typer.Exit(SOME_FILES_FAILED if done.problems else 0)
 
 

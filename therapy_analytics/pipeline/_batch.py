@@ -19,6 +19,7 @@ from therapy_analytics.measures.synchrony._rows import kinds
 from therapy_analytics.pipeline._measured import Frames, frames, gold_names, measured, session_measures, with_gold
 from therapy_analytics.results import Done, Key
 from therapy_analytics.settings import Settings
+from therapy_analytics.speakers import repaired
 from therapy_analytics.tables import DIGITS
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class BatchTables:
 
 
 def tables_of(batch: Sequence[Session], settings: Settings, strangers: Strangers, *, explained: bool) -> BatchTables:
-    """Measure a batch."""
+    """Measure a batch; where the settings say so, with the speakers that the words of each session propose."""
+    if settings.repair_speakers:
+        batch = [repaired(session) for session in batch]
     values, counts = measured(batch, settings, strangers, course=True)
     arrays = [one.session for one in values]
     return BatchTables(

@@ -65,7 +65,7 @@ def frames(values: Sequence[tables.Measured], counts: Mapping[str, int], setting
     pairs = [(dyad, values_of(dyad.session)) for session in sessions for dyad in dyads(session)]
     return Frames(
         tables.sessions_table(values, columns),
-        tables.turns_table(values, columns, all_codes, quotes=settings.quotes),
+        tables.turns_table(values, columns, all_codes, quotes=settings.quotes, repaired=settings.repair_speakers),
         tables.dyads_table(pairs, columns),
         tables.profile_table(sessions),
         tables.responses_table(sessions),
@@ -93,8 +93,9 @@ def refuse_taken_names(settings: Settings) -> None:
 def codebook(settings: Settings, sessions: Iterable[str], gold: Iterable[str]) -> pd.DataFrame:
     """Return what each column means, of a sessions table with these columns and turns with these codes of people."""
     return tables.codebook_table(
-        columns_of(settings), settings.codebooks, sessions=sessions, gold=gold, meaning=meaning(settings.tagger)
-    )
+        columns_of(settings), settings.codebooks, sessions=sessions, gold=gold, meaning=meaning(settings.tagger),
+        repaired=settings.repair_speakers,
+    )  # fmt: skip
 
 
 def gold_names(turns: pd.DataFrame) -> list[str]:

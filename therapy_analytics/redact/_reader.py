@@ -17,16 +17,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours._weights import WEIGHTS
-from therapy_analytics.behaviours.encoder import BEGIN, END, ROLE_MARKS, inference_session
+from therapy_analytics.behaviours.encoder import BEGIN, END, ROLE_MARKS
+from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.data_files import Wanted, json_list, json_object, parsing, read_arrays
-from therapy_analytics.language.wordpiece import PIECES, WordPiece
 from therapy_analytics.redact._found import SURE, Found, settle
 from therapy_analytics.redact._spoken import Run, runs
 from therapy_analytics.redact._tokens import Token, straight, texts_before, tokens, without_capitals, word_list
@@ -36,9 +34,6 @@ from therapy_analytics.session import Role, Session, Turn
 Floats = NDArray[np.float32]
 
 MODEL = Path(__file__).with_name("reader")
-LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
-"""The output of the encoder's third layer. Its first three layers are those of MiniLM, whatever is trained above."""
-WIDTH = 384
 N_LISTED, N_RULED = 11, 6
 N_FEATURES = 3 * (WIDTH + N_LISTED + N_RULED)
 """Of a word, of the one before and of the one after."""
@@ -307,7 +302,7 @@ class _Vectors:
     """Gives each word of a turn its vector in context."""
 
     def __init__(self) -> None:
-        self._encoder, self._pieces = _encoder()
+        self._encoder, self._pieces = lower_layers()
 
     def of_turn(self, turn: Turn, before: str, words: Sequence[Token]) -> Floats:
         """Return the mean vectors of the pieces of each word, (n_words, WIDTH)."""
@@ -344,27 +339,3 @@ class _Vectors:
         given = {"pieces": np.array([[*head, *pieces, END]], dtype=np.int64), "own": own}
         vectors: Floats = self._encoder.run([LOWER], given)[0][0, len(head) : -1]
         return vectors
-
-
-@functools.cache
-def _encoder() -> tuple[Any, WordPiece]:
-    """Return the encoder of the package, which also gives `LOWER`, and its pieces."""
-    path = WEIGHTS / "encoder.onnx"
-    session = inference_session(path.read_bytes() + _also_gives(LOWER), path)
-    return session, WordPiece(PIECES.read_text(encoding="utf-8").split("\n"))
-
-
-def _also_gives(output: str) -> bytes:
-    """Return what to append to an ONNX model so that it gives another of its values.
-
-    The bytes say: a model, whose graph (field 7) has an output (field 12) with this name (field 1), a tensor (1.1.1) of
-    floats (1). Protocol buffers that stand one after the other are read as one, and repeated fields are put together.
-    """
-    name = output.encode()
-    value = b"\x0a" + _sized(name) + b"\x12" + _sized(b"\x0a" + _sized(b"\x08\x01"))
-    return b"\x3a" + _sized(b"\x62" + _sized(value))
-
-
-def _sized(message: bytes) -> bytes:
-    """Return a message after its length, which has less than 128 in it."""
-    return bytes([len(message)]) + message

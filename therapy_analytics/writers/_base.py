@@ -65,6 +65,8 @@ def table_of(
 ) -> list[list[str]]:
     """Return a session as a table: a header, then a row a turn with its marks back in the words.
 
+    Where speakers were changed, the last column says how.
+
     Parameters
     ----------
     session : Session
@@ -77,11 +79,14 @@ def table_of(
         How the form names the speaker of a turn.
     """
     codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
-    rows = [["speaker", "role", *times, "text", *(f"gold_{name}" for name in codes)]]
+    changed = any(turn.speaker_changed for turn in session.turns)
+    marks = ["speaker_changed"] if changed else []
+    rows = [["speaker", "role", *times, "text", *(f"gold_{name}" for name in codes), *marks]]
     for turn in session.turns:
         when = ("" if time is None else write_time(time) for time in (turn.start_s, turn.end_s))
         given = (turn.gold.get(name, "") for name in codes)
-        rows.append([name(turn), turn.role, *when, join_marks(turn.text, turn.marks), *given])
+        mark = [turn.speaker_changed] if changed else []
+        rows.append([name(turn), turn.role, *when, join_marks(turn.text, turn.marks), *given, *mark])
     return rows
 
 

@@ -1,0 +1,132 @@
+"""What is proposed of one session."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from spoken import FRENCH, SAID, plain, session
+
+from therapy_analytics.session import Mark, Session
+from therapy_analytics.speakers import attributed, proposed, repaired
+from therapy_analytics.speakers._boundaries import moved
+
+LOWER = tuple(map(plain, SAID))
+
+
+def words_of(one: Session) -> list[str]:
+    return [word for turn in one.turns for word in turn.text.split()]
+
+
+def shifted(said: tuple[str, ...], at: int, words: int) -> tuple[str, ...]:
+    """Give the last words of an utterance to the next, or the next one's first ones to it."""
+    left, right = said[at].split(), said[at + 1].split()
+    both, cut = left + right, len(left) - words
+    return (*said[:at], " ".join(both[:cut]), " ".join(both[cut:]), *said[at + 2 :])
+
+
+@pytest.mark.parametrize("said", [SAID, LOWER])
+def test_a_session_that_is_right_stays_as_it_is(said: tuple[str, ...]) -> None:
+    found = proposed(session(said))
+    assert found.changes == ()
+    assert found.session == session(said)
+    assert found.abstained == ""
+
+
+@pytest.mark.parametrize("said", [SAID, LOWER])
+def test_a_whole_session_with_exchanged_labels_is_found(said: tuple[str, ...]) -> None:
+    found = proposed(session(said, swapped=range(len(said))))
+    (change,) = [one for one in found.changes if one.kind == "exchanged"]
+    assert (change.turn, change.last_turn) == (0, len(said) - 1)
+    assert change.probability > 0.9
+    assert [(turn.speaker, turn.role) for turn in found.session.turns[:2]] == [("Ruth", "therapist"), ("Tom", "client")]
+
+
+def test_a_stretch_with_exchanged_labels_is_put_right() -> None:
+    wrong = session(swapped=range(8, 18))
+    found = proposed(wrong)
+    (change,) = found.changes
+    assert change.kind == "exchanged"
+    assert words_of(found.session) == words_of(wrong)
+    truth, before, after = ([turn.role for turn in one.turns for _ in turn.text.split()]
+                            for one in (session(), wrong, found.session))  # fmt: skip
+    assert np.mean(np.array(before) == np.array(truth)) < 0.7
+    assert np.mean(np.array(after) == np.array(truth)) > 0.9  # but for turns put together at the ends of the stretch
+    assert {turn.speaker_changed for turn in found.session.turns} == {"", "exchanged"}
+
+
+@pytest.mark.parametrize(("at", "words"), [(4, 2), (7, 3), (9, -2), (11, 2), (14, -4)])
+def test_words_at_the_wrong_side_of_a_turn_go_back(at: int, words: int) -> None:
+    wrong = session(shifted(SAID, at, words))
+    found = proposed(wrong)
+    (change,) = found.changes
+    assert (change.kind, change.turn, change.last_turn, change.words) == ("words_moved", at, at + 1, abs(words))
+    assert [turn.text for turn in found.session.turns] == list(SAID)
+    assert [turn.index for turn in found.session.turns if turn.speaker_changed] == [at, at + 1]
+
+
+def test_words_keep_their_order_and_number() -> None:
+    wrong = session(shifted(LOWER, 5, 3), swapped=range(10, 20))
+    right = repaired(wrong)
+    assert words_of(right) == words_of(wrong)
+    assert [turn.index for turn in right.turns] == list(range(len(right.turns)))
+    assert any("exchanged" in note for note in right.notes)
+
+
+def test_moved_words_take_their_marks_along() -> None:
+    one, other = session(("I see now, go on", "so I left"), name="marks").turns
+    one = replace(one, marks=(Mark(kind="sigh", at=2, written="[sighs]"), Mark(kind="laughter", at=14, written="[l]")))
+    other = replace(other, marks=(Mark(kind="pause", at=3, written="(pause)"),))
+    left, right = moved(one, other, 2)
+    assert (left.text, right.text) == ("I see now,", "go on so I left")
+    assert [mark.at for mark in left.marks] == [2]
+    assert [right.text[mark.at :].split()[0] for mark in right.marks] == ["on", "I"]
+    assert moved(left, right, -2)[0].text == one.text
+
+
+@pytest.mark.parametrize("said", [SAID, LOWER])
+def test_utterances_without_speakers_are_attributed(said: tuple[str, ...]) -> None:
+    one = session(said)
+    bare = replace(one, turns=tuple(replace(turn, speaker="", role="other") for turn in one.turns))
+    found = attributed(bare)
+    given = [turn.role == one.turns[turn.index].role for turn in found.session.turns]
+    assert np.mean(given) >= 0.9
+    assert words_of(found.session) == words_of(bare)
+    assert len(found.changes) == len(said)
+    assert Counter(turn.speaker_changed for turn in found.session.turns) == Counter(one.kind for one in found.changes)
+
+
+def test_the_speaker_need_not_change_at_every_utterance() -> None:
+    cut = tuple(
+        part.strip() for text in SAID for part in text.replace("?", "?|").replace(". ", ".|").split("|") if part
+    )
+    truth = [
+        at % 2 == 0
+        for at, text in enumerate(SAID)
+        for part in text.replace("?", "?|").replace(". ", ".|").split("|")
+        if part
+    ]
+    found = attributed(session(cut))
+    right = [(turn.role == "therapist") == role for turn, role in zip(found.session.turns, truth, strict=True)]
+    assert np.mean(right) >= 0.75
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [(FRENCH * 3, "English"), (SAID[:1], "too short"), ((), "too short"), (("Yes.", "No."), "too short")],
+)
+def test_nothing_is_claimed_of_what_the_models_do_not_know(said: tuple[str, ...], why: str) -> None:
+    for found in (proposed(session(said)), attributed(session(said))):
+        assert why in found.abstained
+        assert found.changes == ()
+        assert found.session == session(said)
+
+
+def test_exchanged_labels_are_not_looked_for_among_three() -> None:
+    one = session(swapped=range(len(SAID)))
+    third = replace(one.turns[-1], speaker="Ana", role="client")
+    found = proposed(replace(one, turns=(*one.turns[:-1], third)))
+    assert "two" in found.abstained
+    assert all(change.kind == "words_moved" for change in found.changes)

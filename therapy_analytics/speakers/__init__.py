@@ -1,0 +1,28 @@
+"""Who said what, by the words: speakers where there are none, exchanged labels, words at the wrong side of a turn.
+
+`proposed` reads one session and changes nothing; `repaired` returns the session with what it proposes; `attributed`
+is for utterances without speakers; `speakers` does all that for files. Two small models say what the words tell: how
+likely an utterance is the therapist's, and how likely the speaker changes between two words (`_model`).
+"""
+
+from __future__ import annotations
+
+from therapy_analytics.speakers._changes import KINDS, Change, Proposal
+from therapy_analytics.speakers._exchanged import with_speaker_notes
+from therapy_analytics.speakers._files import Speakers, speakers
+from therapy_analytics.speakers._propose import attributed, proposed, repaired
+from therapy_analytics.verbs import call_by_name
+
+__all__ = [
+    "KINDS",
+    "Change",
+    "Proposal",
+    "Speakers",
+    "attributed",
+    "proposed",
+    "repaired",
+    "speakers",
+    "with_speaker_notes",
+]
+
+call_by_name(__name__)

@@ -1,0 +1,130 @@
+"""Copies of transcripts with the speakers that their words propose, and the list of what was changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from therapy_analytics import private
+from therapy_analytics.cells import csv_of_rows
+from therapy_analytics.errors import BadOptionError, UnreadableFileError
+from therapy_analytics.outputs import OUT, refuse_unusable, written_to
+from therapy_analytics.readers import Account, FileReading, ReadOptions, read_files
+from therapy_analytics.readers._build import unique_id
+from therapy_analytics.session import Session
+from therapy_analytics.speakers._changes import Proposal
+from therapy_analytics.speakers._propose import attributed, proposed
+from therapy_analytics.speakers._unlabelled import utterances_of
+from therapy_analytics.writers import WRITERS
+
+COLUMNS = ("session_id", "kind", "turn", "last_turn", "row", "words", "from", "to", "probability")
+
+
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    """What `speakers` did.
+
+    Attributes
+    ----------
+    files : tuple of Path
+        Corrected copies, in order.
+    changes : mapping of str to int
+        How many proposals of each kind they hold.
+    abstained : tuple of (str, str)
+        Session id, and why nothing, or not everything, was looked for in it.
+    problems : tuple of UnreadableFileError
+        Files that could not be read.
+    told : tuple of str
+        What to say of options and tables about sessions, in sentences.
+    """
+
+    files: tuple[Path, ...]
+    changes: Mapping[str, int]
+    abstained: tuple[tuple[str, str], ...]
+    problems: tuple[UnreadableFileError, ...]
+    told: tuple[str, ...] = field(default=(), repr=False)
+
+
+def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptions | None = None) -> Speakers:
+    """Propose who said what: write a corrected copy of each session, and a list of the changes, for a person to accept.
+
+    Sessions with speakers are searched for exchanged labels and for words at the wrong side of a turn; utterances
+    without speakers are given to therapist and client. The transcripts themselves are not touched.
+
+    Parameters
+    ----------
+    paths : iterable of str or Path
+        Files and folders, with speakers or without.
+    out : str or Path
+        A new or empty folder (made private, 0700): ``transcripts/`` with a CSV a session, and ``changes.csv``.
+    options : ReadOptions, optional
+        As for `read`.
+
+    Returns
+    -------
+    Speakers
+        What was written, and what was not looked at.
+
+    Raises
+    ------
+    BadOptionError
+        The folder is not empty, or an option had no effect on any transcript.
+    NothingToReadError
+        There is no file to read.
+    CannotWriteError
+        The system refused to write.
+    """
+    out, options = Path(out), options or ReadOptions()
+    refuse_unusable(out)
+    if out.is_dir() and any(out.iterdir()):
+        raise BadOptionError(OUT, f"{out} is there already", "Name a new or an empty folder")
+    account = Account(options)
+    problems: list[UnreadableFileError] = []
+    done: list[Proposal] = []
+    files: list[Path] = []
+    taken: dict[str, int] = {}
+    form = WRITERS["csv"]
+    with written_to(out):
+        for reading in read_files(paths, options=options, leave_out=out, account=account):
+            found = list(_proposals(reading, options))
+            problems += [] if reading.problem is None or found else [reading.problem]
+            for one in found:
+                private.folder(private.folder(out) / "transcripts")
+                session = replace(one.session, id=unique_id(one.session.id, one.session.id, taken))
+                files.append(out / "transcripts" / f"{session.id}{form.suffix}")
+                private.write(files[-1], form.write(session))
+                done.append(replace(one, session=session))
+        if done:
+            private.write(out / "changes.csv", csv_of_rows([COLUMNS, *_rows(done)]).encode())
+    counts = Counter[str](change.kind for one in done for change in one.changes)
+    abstained = tuple((one.session.id, one.abstained) for one in done if one.abstained)
+    return Speakers(tuple(files), counts, abstained, tuple(problems), tuple(account.lines()))
+
+
+def _proposals(reading: FileReading, options: ReadOptions) -> Iterator[Proposal]:
+    """Yield what is proposed of each session of a file, be it with speakers or without."""
+    if reading.problem is None and all(len({turn.speaker for turn in one.turns}) > 1 for one in reading.sessions):
+        yield from map(proposed, reading.sessions)
+        return
+    try:
+        utterances = utterances_of(reading.path, options)
+    except UnreadableFileError:
+        yield from map(proposed, reading.sessions)
+        return
+    known: Sequence[Session | None] = reading.sessions or [None] * len(utterances)
+    for session, alone in zip(known, utterances, strict=False):
+        if alone is not None:
+            named = alone if session is None else replace(alone, id=session.id, metadata=session.metadata)
+            yield attributed(named)
+        elif session is not None:
+            yield proposed(session)
+
+
+def _rows(done: Sequence[Proposal]) -> Iterator[list[str]]:
+    for one in done:
+        for change in one.changes:
+            numbers = (change.turn, change.last_turn, change.row, change.words)
+            chances = f"{min(change.probability, 0.999):.3f}"
+            yield [one.session.id, change.kind, *map(str, numbers), change.before, change.after, chances]
