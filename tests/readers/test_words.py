@@ -177,39 +177,10 @@ def assert_roles(dialogue: Dialogue, session: Session) -> None:
         assert therapists <= {who for who, role in dialogue.cast.roles.items() if role == "therapist"}
 
 
-_THIRD = "the words of a third speaker, or of one who speaks once, go to whoever spoke before"
-FAILS_TODAY = {
-    "labelled_text": _THIRD,
-    "rich_text": _THIRD,
-    "word_document": _THIRD,
-    "srt": _THIRD,
-    "delimited: a session in a cell": _THIRD,
-    "delimited: two columns with a tab in text": _THIRD,
-    "delimited: two columns without a header": "a table without a header is refused where its labels are no roles",
-    "chat_json: labelled strings": _THIRD,
-    "chat_json: messages with names": "an interpreter whose role is user is taken as the client",
-    "chat_json: words in parts": "an interpreter whose role is user is taken as the client",
-    "chat_json: messages with a prompt": "a system prompt becomes a turn",
-    "chat_json: Amazon": "a word that begins with a sign is glued to the word before",
-    "chat_json: Google": "a word that begins with a sign is glued to the word before",
-    "chat_json: Speechmatics": "a word that begins with a sign is glued to the word before",
-    "chat_json: Amazon calls": "refused as if nobody had a name",
-    "chat_json: Watson": "refused as if nobody had a name",
-    "delimited: a column for each of all": "a table with a column for each of three speakers is refused",
-    "webvtt: only at changes": _THIRD,
-    "webvtt: names beside the numbers": "what two people say in the same words is taken for rolling captions",
-    "elan: tiers of ids above the words": "the ids of a reference tier are read as speech",
-}
-"""Readers, or forms of a reader, that are known to go wrong, each with the reason."""
-
-
 def registered() -> Iterator[object]:
     for form in FORMS:
         if form.reader in READERS.names():
-            name = f"{form.reader}: {form.name}"
-            reason = FAILS_TODAY.get(name, FAILS_TODAY.get(form.reader, ""))
-            marks = [pytest.mark.xfail(reason=reason, strict=False)] if reason else []
-            yield pytest.param(form, id=name, marks=marks)
+            yield pytest.param(form, id=f"{form.reader}: {form.name}")
 
 
 def test_every_reader_has_a_form_here() -> None:
@@ -274,19 +245,7 @@ COMMITTED = {
 }
 
 
-KNOWN_LOSSES = {
-    "moss_greta.eaf": "the note on a tier of remarks does not count its words",
-    "openai_messages.json": "the note on what a model thinks to itself does not count its words",
-}
-
-
-def committed() -> Iterator[object]:
-    for path in COMMITTED:
-        reason = KNOWN_LOSSES.get(path.name, "")
-        yield pytest.param(path, id=path.name, marks=[pytest.mark.xfail(reason=reason, strict=False)] * bool(reason))
-
-
-@pytest.mark.parametrize("path", list(committed()))
+@pytest.mark.parametrize("path", list(COMMITTED), ids=lambda path: path.name)
 def test_a_committed_file_is_read_as_the_standard_library_has_it(path: Path) -> None:
     there = COMMITTED[path]
     (reading,) = read_files([path])
