@@ -215,3 +215,12 @@ def test_a_list_of_people_is_no_talk(said: Said) -> None:
     people = table(("Name", "Place of work"), ("Ann Lee", "North clinic, second floor"), ("Bo Day", "South clinic"))
     rows = [("T", "How was the week?"), ("C", "Long."), ("T", "Oh?"), ("C", "Yes.")]
     assert said(docx(people + table(("Speaker", "Words"), *rows))) == rows
+
+
+def test_words_and_remarks_in_further_columns_are_no_codes(session: SessionOf) -> None:
+    """What is said, and what a transcriber thinks of it, would else stand in ``turns.csv``, which holds no words."""
+    said = ("How was the week?", "Long.", "Boring?", "I am hungry.", "Then let us stop.", "Soon.")
+    rows = [(f"0:0{at}", "TC"[at % 2], text, f"she {text} again", "OQ" * (at % 2)) for at, text in enumerate(said)]
+    one = session(docx(table(("Time", "Who", "What was said", "Comment", "Code"), *rows)))
+    assert [turn.text for turn in one.turns] == list(said)
+    assert [dict(turn.gold) for turn in one.turns] == [{}, {"code": "OQ"}] * 3

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 from therapy_analytics.readers._codes import CODE_WORDS, NOT_CODES
-from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._columns import names_remarks, slug
 from therapy_analytics.readers._facts import LONGEST_FACT, is_sentence
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import read_column
@@ -55,9 +55,9 @@ def speaker_and_text(
     Returns
     -------
     (int, int) or None
-        The words are in the column with the most of them. The speakers are in the one column of few short values that
-        come again and take turns; where several could be it, that with roles, then that with names in capitals. None
-        where there is no such column, or more than one.
+        The words are in the column with the most of them that is not called comment or the like. The speakers are in
+        the one column of few short values that come again and take turns; where several could be it, that with roles,
+        then that with names in capitals. None where there is no such column, or more than one.
 
     Examples
     --------
@@ -69,9 +69,10 @@ def speaker_and_text(
     taken = {at for at in known.values() if at is not None}
     text, speaker = known.get("text"), known.get("speaker")
     if text is None:
-        free = [at for at in range(len(columns)) if at not in taken]
-        text = max(free, key=lambda at: sum(len(cell.split()) for cell in columns[at]), default=None)
-        if text is None or not _holds_speech(columns[text]):
+        n_words = [sum(len(cell.split()) for cell in cells) for cells in columns]
+        spoken = [at for at in range(len(columns)) if at not in taken and _holds_speech(columns[at])]
+        text = max(spoken, key=lambda at: (not names_remarks(header[at]), n_words[at]), default=None)
+        if text is None:
             return None
     if speaker is None:
         alone = len(columns) == _PAIR and not any(header)

@@ -158,7 +158,7 @@ def choose_reader(source: Source) -> Reader:
         raise source.error(
             "no way to read this file was found",
             "Give text with a label before each turn (Therapist: ...), a table with columns speaker and text, "
-            "JSON messages, or captions with speakers",
+            "JSON messages, or captions with speakers; where speakers are missing, `tanalyze speakers` proposes them",
         )
     rivals = [name for sure, known, name, _ in others if (sure, known) == (best, by_suffix)]
     if rivals:

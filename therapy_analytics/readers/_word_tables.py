@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from therapy_analytics.readers._base import Row
-from therapy_analytics.readers._codes import GOLD
-from therapy_analytics.readers._columns import find_columns, slug
+from therapy_analytics.readers._codes import GOLD, has_codes
+from therapy_analytics.readers._columns import find_columns, names_remarks, slug
 from therapy_analytics.readers._label_forms import Line, has_both_roles
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows
 from therapy_analytics.readers._labels import speakers
@@ -29,8 +29,6 @@ _LETTERS = re.compile(r"[^\W\d_]{2}")
 _LASTS = frozenset({"dur", "duration"})
 _REPEATED = "that count or repeat what is said"
 _STAMP = re.compile(STAMP)
-_NUMBERS = "n no nr num number line line_no row turn turn_no turn_number id index utterance"
-_NUMBER_NAMES = frozenset(_NUMBERS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +151,8 @@ def _by_header(table: Sequence[TableRow]) -> _Layout | None:
             (at for at in range(len(header)) if at not in {words, speaker} and _holds_times(_column(table, at))), None
         )
     lasts = next((at for at, name in enumerate(slugs) if name in _LASTS), None)
-    used = {*known.values(), role, start, lasts}
-    left = [at for at, name in enumerate(slugs) if at not in used and name not in {"", *_NUMBER_NAMES}]
+    used = {*known.values(), words, role, start, lasts}
+    left = [at for at in range(len(header)) if at not in used and has_codes(header[at], _column(table, at)[1:])]
     gold = {at: header[at].strip().removeprefix(GOLD) if header[at].startswith(GOLD) else slugs[at] for at in left}
     return _Layout(
         width=len(header),
@@ -176,11 +174,11 @@ def _comes_again(labels: Sequence[str]) -> bool:
 
 
 def _longest(table: Sequence[TableRow], known: set[int | None]) -> int | None:
-    """Return the column with most words of those that have no known name; none where it has hardly any."""
+    """Return the column with most words of those without a known name, comments last; none where it has hardly any."""
     others = [at for at in range(len(table[0].cells)) if at not in known and table[0].cells[at].strip()]
     n_words = {at: sum(len(cell.split()) for cell in _column(table, at)[1:]) for at in others}
-    best = max(others, key=n_words.__getitem__, default=None)
-    return best if best is not None and n_words[best] >= _FEWEST_WORDS * (len(table) - 1) > 0 else None
+    spoken = [at for at in others if n_words[at] >= _FEWEST_WORDS * (len(table) - 1) > 0]
+    return max(spoken, key=lambda at: (not names_remarks(table[0].cells[at]), n_words[at]), default=None)
 
 
 def _by_content(table: Sequence[TableRow]) -> _Layout | None:
