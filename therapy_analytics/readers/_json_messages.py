@@ -167,6 +167,8 @@ def _code(value: Any) -> str:
 
 
 def _timed(rows: list[Row], spans: list[Span]) -> tuple[list[Row], tuple[str, ...]]:
+    if not any(one.start is not None or one.end is not None or one.unread for one in spans):
+        return rows, ()
     settled, told = from_first(spans, sum(n_words(row.text) for row in rows))
     if not any(one.start is not None or one.end is not None for one in settled):
         return rows, told

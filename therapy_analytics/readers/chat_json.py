@@ -102,10 +102,11 @@ def read_chat_json(source: Source) -> Iterator[RawSession]:
             "this is recognised speech in which no segment says who speaks: the diarisation is missing",
             'Run the recogniser with diarisation (WhisperX: --diarize), or give each segment a "speaker"',
         )
-    names = field_names(documents)
-    if len(names) < 2:
+    n_fields = len(field_names(documents))
+    if n_fields < 2:
         raise source.error("no list of messages was found", _MESSAGES)
-    raise source.error(f"no list of messages was found; its objects have the fields {', '.join(names)}", _COLUMNS)
+    # Their names are not told: what should be a name may be what somebody said.
+    raise source.error(f"no list of messages was found; its objects have {n_fields} fields", _COLUMNS)
 
 
 def _documents(source: Source, search: Search) -> list[Any]:

@@ -11,6 +11,7 @@ from itertools import islice
 from therapy_analytics.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._by_content import speaker_and_text
+from therapy_analytics.readers._chat_markup import begins_marked
 from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
@@ -41,6 +42,8 @@ _OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
 
 def sniff(source: Source) -> float:
     """Be sure of a first line that names columns of words and of speakers, or those of the user; else of even rows."""
+    if begins_marked(source.head):
+        return 0.0
     delimiter, rows = _top(source)
     by_suffix = source.path.suffix.lower() in _SUFFIXES
     if not any(map(may_be_header, rows)):

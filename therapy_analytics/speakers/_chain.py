@@ -33,7 +33,7 @@ def therapist_probabilities(voice: Floats, change: Floats) -> Floats:
     --------
     Two clear utterances tell whose the short one between them is:
 
-    >>> therapist_probabilities(np.array([4.0, 0.0, 4.0]), np.array([2.0, 2.0])).round(1).tolist()
+    >>> therapist_probabilities(np.array([4.0, 0.0, 4.0]), np.array([1.0, 1.0])).round(1).tolist()
     [1.0, 0.1, 1.0]
     """
     if not len(voice):
