@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from therapy_analytics.readers._json_fields import Message
 from therapy_analytics.readers._json_times import name_and_unit
 from therapy_analytics.readers._labels import speakers
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._roles import is_relative, role_of_label
 
 _ASKS = ("input", "context", "question", "prompt", "query", "post", "instruction")
 _ANSWERS = ("output", "response", "answer", "completion", "reply")
@@ -24,12 +24,6 @@ _BESIDE = frozenset({"time", "timestamp", "start", "end", "begin", "date", "ts",
 _LABEL = re.compile(r"[\s>#*_\[]*([^\W\d_][^:\uff1a\n\]]{0,39}?)[\s*_\]]*[:\uff1a][\s*_]*")
 _NEARLY_ALL = 0.8
 _LETTERS = frozenset("abcdefgh")
-_PEOPLE_WORDS = """
-husband wife partner spouse mother father mom mum dad parent son daughter child sister brother sibling grandmother
-grandfather aunt uncle friend interpreter translator observer cotherapist
-"""
-_PEOPLE = frozenset(_PEOPLE_WORDS.split()) | {"co therapist", "step mother", "step father"}
-"""Who may take part in a session beside its therapist and its client."""
 
 
 class Sides(NamedTuple):
@@ -77,7 +71,7 @@ def _names(name: str, role: str) -> bool:
 
 def _is_person(name: str) -> bool:
     """Tell a field that is called as somebody is who takes part beside therapist and client."""
-    return name.replace("_", " ").replace("-", " ") in _PEOPLE
+    return name not in _NO_SPEAKERS and (is_relative(name) or role_of_label(name) == "other")
 
 
 def is_pair(value: Any) -> bool:

@@ -14,18 +14,13 @@ from therapy_analytics.readers._addresses import named
 from therapy_analytics.readers._base import BINARY, RawSession, Row, Source
 from therapy_analytics.readers._cues import TIMES, Cue, plain, without_repeats
 from therapy_analytics.readers._files import choose_reader
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._roles import is_relative, role_of_label
 from therapy_analytics.readers._stamps import STAMP, times_of
 from therapy_analytics.readers._times import seconds
 
 _BEHIND = re.compile(r"(?P<talk>.*[^ _.-])[ _.-]+(?P<who>[^\W\d_]+(?:[ _-]?\d{1,2})?)", re.DOTALL)
 _BEFORE = re.compile(r"(?P<who>[^\W\d_]+\d{0,2})[ _.-]+(?P<talk>.+)", re.DOTALL)
 _VOICE = re.compile(r"(?:speaker|spk|spkr|channel|chan|ch|track|mic|voice|left|right)[ _-]?\d{0,2}", re.IGNORECASE)
-_PEOPLE_WORDS = """
-husband wife spouse partner mother father mom mum dad parent son daughter child brother sister grandmother grandfather
-interpreter translator caregiver cotherapist
-"""
-_PEOPLE = frozenset(_PEOPLE_WORDS.split())
 _LINE = re.compile(rf"[ \t]*(?P<stamp>{STAMP})[ \t:]*(?P<words>.*)")
 _SPANS = re.compile(r"[ \t]*(?P<start>\d{1,7}\.\d+)\t(?P<end>\d{1,7}\.\d+)\t(?P<words>.*)")
 _OF_DAY = "Times of day were counted"
@@ -77,7 +72,7 @@ def _parted(name: str) -> tuple[tuple[str, ...], str, str] | None:
     for place, form in enumerate((_BEHIND, _BEFORE)):
         match = form.fullmatch(path.stem)
         who = match["who"].casefold() if match else ""
-        if match and (role_of_label(match["who"]) or _VOICE.fullmatch(who) or who.rstrip("0123456789 _-") in _PEOPLE):
+        if match and (role_of_label(match["who"]) or _VOICE.fullmatch(who) or is_relative(who)):
             return (str(place), match["talk"].casefold(), path.suffix.casefold()), match["talk"], match["who"]
     return None
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._facts import is_fact
-from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._roles import is_relative, role_of_label
 
 Record = tuple[int, list[str]]
 Found = Mapping[str, int | None]
@@ -19,13 +19,6 @@ _FILLERS = frozenset({"turn", "utterance", "text", "message", "said", "says", "w
 _ASK = re.compile(r"(?:(?:client|patient|user|seeker)_)?(?:question|context|query|post)(?:_text)?")
 _REPLY = re.compile(r"(?:(?:therapist|counsel+or|doctor)_)?(?:response|answer|reply)(?:_text)?_?\d*")
 _NUMBER = re.compile(r"\d+")
-_PEOPLE_WORDS = """
-husband wife spouse partner mother father mom mum dad parent parents son daughter child brother sister sibling
-grandmother grandfather grandma grandpa aunt uncle guardian caregiver friend interpreter translator cotherapist
-co_therapist observer supervisor teacher family group
-"""
-_PEOPLE = frozenset(_PEOPLE_WORDS.split())
-"""Who may speak besides therapist and client, and have a column."""
 _IDS = ("id", "dialogue_id", "conversation_id", "transcript_id", "case", "name")
 
 
@@ -88,7 +81,7 @@ def _numbered(header: Sequence[str]) -> list[tuple[str, int]]:
         if len(numbers) == 1 and len(numbers[0]) <= 4 and label:
             columns.append((int(numbers[0]), label, at))
     if len({label for _, label, _ in columns}) > 2:
-        columns = [column for column in columns if role_of_label(column[1]) or column[1] in _PEOPLE]
+        columns = [column for column in columns if role_of_label(column[1]) or is_relative(column[1])]
     labels = dict.fromkeys(label for _, label, _ in columns)
     roles = {role_of_label(label) for label in labels}
     by_header = [label for _, label, _ in columns]
@@ -114,7 +107,7 @@ def _role_columns(header: Sequence[str]) -> dict[int, str]:
         if len(label.split()) == 1 and ":" not in name:  # a label has the colon
             if role in ("therapist", "client"):
                 found[at] = role
-            elif role == "other" or label in _PEOPLE:
+            elif role == "other" or is_relative(label):
                 found[at] = label
     return found if _have_talk(found.values()) else {}
 
