@@ -1,4 +1,4 @@
-"""XML of strangers: parsed without entities and without a look at other files."""
+"""XML from unknown sources: parsed without entities and without a look at other files."""
 
 from __future__ import annotations
 
