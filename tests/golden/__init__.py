@@ -1,0 +1,98 @@
+"""The numbers of every measure, frozen: a change of the code that changes one of them is found here.
+
+`samples.csv` holds every value of the sessions table for the sample transcripts, a row a column of the table and a
+column a session. `turns.csv` and `corpora.csv` hold fingerprints of columns: how many values are defined, and their
+sum weighted by numbers that depend on the row's place alone, so that no value of a corpus stands in the repository and
+no two values can be exchanged unnoticed.
+
+A number that is meant to change is written anew by ``python -m tests.golden``, and CHANGELOG.md says why it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import therapy_analytics as ta
+
+HERE = Path(__file__).parent
+CORPORA = {"annomi": 8, "hlqc": 16, "mibot": 16}
+"""The corpora, and how many of their sessions one stands for."""
+TOLERANCE = 1e-9
+"""Relative to the size of the values; they are written with twelve digits."""
+_DIGITS = "{:.12g}"
+
+
+def sample_analysis(samples: Path) -> ta.Analysis:
+    """Return the analysis of the sample transcripts with every code and every measure."""
+    return ta.analyze(ta.read(samples), extras=("syntax", "nclid"), tagger=ta.TaggerOptions(all_codes=True))
+
+
+def corpus_analysis(data: Path, corpus: str) -> ta.Analysis:
+    """Return the analysis of some sessions of a corpus by the fast tagger."""
+    sessions = [session for reading in ta.read_files([data / corpus]) for session in reading.sessions]
+    sessions.sort(key=lambda session: session.id)
+    return ta.analyze(sessions[:: CORPORA[corpus]], tagger=ta.TaggerOptions(kind="fast"))
+
+
+def sample_values(analysis: ta.Analysis) -> pd.DataFrame:
+    """Return the numbers of the sessions table: a row a column of it, a column a session."""
+    numbers = analysis.sessions.set_index("session_id").select_dtypes("number").astype(float)
+    return numbers.sort_index().T.rename_axis("column").rename_axis(columns=None)
+
+
+def fingerprints(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return a row for each numeric column of tables: `table`, `column`, `n` defined values, `size`, `weighted`.
+
+    `size` is the sum of the absolute values, (n_columns,), and `weighted` the sum of values times weights between -1
+    and 1 that depend on the place of the row alone.
+    """
+    rows = []
+    for name, table in tables.items():
+        weights = np.random.default_rng(len(table)).uniform(-1, 1, len(table))
+        for column in table.select_dtypes("number"):
+            values = table[column].to_numpy(dtype=float, na_value=np.nan)
+            known = np.isfinite(values)
+            sums = (np.abs(values[known]).sum(), (values * weights)[known].sum())
+            rows.append((name, str(column), int(known.sum()), *map(float, sums)))
+    return pd.DataFrame(rows, columns=["table", "column", "n", "size", "weighted"])
+
+
+def corpus_fingerprints(data: Path, corpora: Iterable[str] = CORPORA) -> pd.DataFrame:
+    """Return the fingerprints of the corpora, with a first column ``corpus``."""
+    found = []
+    for corpus in corpora:
+        analysis = corpus_analysis(data, corpus)
+        table = fingerprints({"sessions": analysis.sessions, "turns": analysis.turns})
+        found.append(table.assign(corpus=corpus)[["corpus", *table]])
+    return pd.concat(found, ignore_index=True)
+
+
+def turn_fingerprints(analysis: ta.Analysis) -> pd.DataFrame:
+    """Return the fingerprints of the turns table of the sample transcripts."""
+    return fingerprints({"turns": analysis.turns.sort_values(["session_id", "turn"])})
+
+
+def differences(found: pd.DataFrame, frozen: pd.DataFrame, key: list[str]) -> list[str]:
+    """Return one sentence for each value that is not what it was, and for each row that is new or gone."""
+    found, frozen = found.set_index(key), frozen.set_index(key)
+    gone = [f"{row} is gone" for row in frozen.index.difference(found.index)]
+    new = [f"{row} is new" for row in found.index.difference(frozen.index)]
+    both = frozen.index.intersection(found.index)
+    changed = []
+    for column in frozen:
+        now, before = (frame.loc[both, column].to_numpy(dtype=float) for frame in (found, frozen))
+        scale = np.nan_to_num(np.abs(before))
+        if column == "weighted":
+            scale = frozen.loc[both, "size"].to_numpy(dtype=float)
+        alike = np.isclose(now, before, rtol=0, atol=TOLERANCE * np.maximum(scale, 1e-3), equal_nan=True)
+        changed += [f"{both[at]}: {column} is {now[at]:.12g}, was {before[at]:.12g}" for at in np.flatnonzero(~alike)]
+    return gone + new + changed
+
+
+def write(table: pd.DataFrame, path: Path, *, index: bool = False) -> None:
+    """Write a table with twelve digits a number."""
+    table.to_csv(path, index=index, float_format=_DIGITS.format, lineterminator="\n")

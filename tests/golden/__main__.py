@@ -1,0 +1,13 @@
+"""Write the frozen numbers anew: ``python -m tests.golden`` (the corpora, too, where they are beside the checkout)."""
+
+from __future__ import annotations
+
+from tests.golden import HERE, corpus_fingerprints, sample_analysis, sample_values, turn_fingerprints, write
+
+root = HERE.parents[1]
+analysis = sample_analysis(root / "sample_transcripts")
+write(sample_values(analysis), HERE / "samples.csv", index=True)
+write(turn_fingerprints(analysis), HERE / "turns.csv")
+data = root.parent / "shared" / "data"
+if data.is_dir():
+    write(corpus_fingerprints(data), HERE / "corpora.csv")

@@ -1,0 +1,49 @@
+"""No number changes unless somebody means it to: see `tests.golden`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import therapy_analytics as ta
+from tests.golden import (
+    CORPORA,
+    HERE,
+    corpus_fingerprints,
+    differences,
+    sample_analysis,
+    sample_values,
+    turn_fingerprints,
+)
+
+
+@pytest.fixture(scope="module")
+def analysis(samples: Path) -> ta.Analysis:
+    return sample_analysis(samples)
+
+
+def test_the_sessions_of_the_samples(analysis: ta.Analysis) -> None:
+    found = sample_values(analysis).reset_index()
+    assert differences(found, pd.read_csv(HERE / "samples.csv"), ["column"]) == []
+
+
+def test_the_turns_of_the_samples(analysis: ta.Analysis) -> None:
+    frozen = pd.read_csv(HERE / "turns.csv")
+    assert differences(turn_fingerprints(analysis), frozen, ["table", "column"]) == []
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_the_corpora(corpus: str, corpora: Path) -> None:
+    frozen = pd.read_csv(HERE / "corpora.csv").query("corpus == @corpus")
+    found = corpus_fingerprints(corpora, [corpus])
+    assert differences(found, frozen, ["corpus", "table", "column"]) == []
+
+
+def test_a_changed_number_is_found() -> None:
+    frozen = pd.DataFrame({"column": ["a", "b"], "one": [1.0, 0.5]})
+    found = frozen.assign(one=[1.0, 0.5 + 1e-8])
+    assert differences(frozen, frozen, ["column"]) == []
+    assert differences(found, frozen, ["column"]) == ["b: one is 0.50000001, was 0.5"]
+    assert differences(frozen[:1], frozen, ["column"]) == ["b is gone"]
