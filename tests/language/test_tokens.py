@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Category, Lexicon, Matcher
-from therapy_analytics.language.tokens import plain, tokenize
+from therapy_analytics.language.tokens import plain, spans, tokenize
 from therapy_analytics.session import Session, Turn
 
 
@@ -133,3 +133,44 @@ def test_a_text_is_read_alike_alone_and_among_others(texts: list[str]) -> None:
 @given(st.text(max_size=80))
 def test_the_plain_form_is_as_long_as_the_text(text: str) -> None:
     assert len(plain(text)) == len(text)
+
+
+FORMS = [
+    ("cannot", ["can", "not"]),
+    ("(Really).", ["(", "really", ")", "."]),
+    ("well-known", ["well", "-", "known"]),
+    ("mom's", ["mom", "'s"]),
+    ("(:)", ["(", ":)"]),
+    ("www.a.de", ["www.a.de"]),
+    ("two\nlines\u00a0 here", ["two", "lines", "here"]),
+    ("a \ud800 b", ["a", "\ufffd", "b"]),
+]
+
+
+@pytest.mark.parametrize(("text", "tokens"), FORMS, ids=[ascii(text) for text, _ in FORMS])
+def test_tokens(text: str, tokens: list[str]) -> None:
+    found = tokenize([text])
+    assert [found.lower[which] for which in found.ids] == tokens
+
+
+PARTS = ["can't", "o'clock", "I'd've", "U.S.", "well-known", "$5", ":-)", "...", "--", "\u2019s", "\u0130", "\n", " ", "."]
+TEXTS = st.lists(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join), max_size=4)
+
+
+@given(TEXTS)
+def test_every_text_owns_the_tokens_that_it_would_have_alone(texts: list[str]) -> None:
+    together = tokenize(texts)
+    for text, begin, end in zip(texts, together.offsets[:-1], together.offsets[1:], strict=True):
+        alone = tokenize([text])
+        part = slice(begin, end)
+        assert [together.lower[one] for one in together.ids[part]] == [alone.lower[one] for one in alone.ids]
+        assert together.word_start[part].tolist() == alone.word_start.tolist()
+        assert len(spans(text)) == end - begin
+        assert all(text[first:last].strip() for first, last in spans(text))
+
+
+@pytest.mark.parametrize("sign", ["=", "!", "?)", "_", "\U0001f600"])
+def test_a_long_row_of_signs_is_cut_short(sign: str) -> None:
+    # Minutes when every sign was taken off by itself: a model that repeats itself writes such words.
+    assert len(tokenize([f"oh {sign * 50_000} no"]).ids) <= 210
+    assert len(plain(sign * 50_000)) == len(sign * 50_000)

@@ -1,23 +1,28 @@
-"""Tokens of many turns as arrays, by the rules of spaCy's English tokeniser, once."""
+"""Tokens of many turns as arrays, by spaCy's English tokeniser."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language._divide import Pieces, divide, each_alone, word_of
-from therapy_analytics.language.integers import consecutive
+from therapy_analytics import third_party
+
+if TYPE_CHECKING:
+    from spacy.tokenizer import Tokenizer
 
 _STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00b4": "'", "\u2014": " ", "\u2013": " "})
 _DASH = re.compile(r"-(?:(?!\w)|(?<!\w-)|(?=\w+'))")
 _DOTS = re.compile(r"\.{3,}")
-_WORD = re.compile(r"\S+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONG_WORD = re.compile(r"\S{200,}")
+_SIGN = re.compile(r"[\W_]")
 _NORMS = {"'ve": "have"}
 _ENDS_SENTENCE = re.compile(r"[.!?]*[!?]|\.|\u3002")
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc"})
@@ -69,21 +74,46 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     Returns
     -------
     Tokens
-        Types are numbered in the order of their text, so the result does not depend on
-        what was tokenised before.
+        Types are numbered in the order of their text, so the result does not depend on what was tokenised before.
     """
-    words_of = _words_of([plain(text) for text in texts])
-    ends_of = np.cumsum([0, *map(len, words_of)])
-    which = {word: i for i, word in enumerate(set[str | Pieces]().union(*words_of))}
-    types = _Types.of(which)
-    word = np.fromiter(map(which.__getitem__, chain.from_iterable(words_of)), np.int64, ends_of[-1])
-    n_tokens = types.bounds[word + 1] - types.bounds[word]
-    before = np.append(0, np.cumsum(n_tokens))
-    at, _ = consecutive(types.bounds[word], n_tokens)
-    ids = types.ids[at]
-    ends = _flags(_ENDS_SENTENCE.fullmatch, types.lower)[ids]
-    ends[1:] &= ~_flags(_TITLES.__contains__, types.lower)[ids[:-1]]
-    return Tokens(types.lower, types.norm, types.keys, types.verbal, ids, before[ends_of], types.starts[at], ends)
+    tokenizer = _tokenizer()
+    columns = ["LOWER", "NORM", "SPACY", "IS_SPACE"]
+    tables = [tokenizer(plain(text)).to_array(columns).reshape(-1, len(columns)) for text in texts]
+    table = np.concatenate([np.zeros((0, len(columns)), dtype=np.uint64), *tables])
+    text_of = np.repeat(np.arange(len(texts)), [len(one) for one in tables])
+    blank = table[:, 3] == 1
+    space_follows = (table[:, 2] == 1) | np.append(blank[1:], True) | (np.diff(text_of, append=-1) != 0)
+    table, text_of, space_follows = table[~blank], text_of[~blank], space_follows[~blank]
+    forms = list(zip(*table[:, :2].T.tolist(), strict=True))
+    strings = tokenizer.vocab.strings
+    text = {form: (strings[form[0]], strings[form[1]]) for form in set(forms)}
+    types = sorted(text.values())
+    rank = {type_: position for position, type_ in enumerate(types)}
+    position = {form: rank[type_] for form, type_ in text.items()}
+    ids = np.fromiter(map(position.__getitem__, forms), np.int32, len(forms))
+    lower = tuple(form for form, _ in types)
+    verbal = _flags(_is_word, lower)
+    begins_word = verbal[ids]
+    begins_word[1:] &= space_follows[:-1] | ~verbal[ids][:-1]
+    ends = _flags(_ENDS_SENTENCE.fullmatch, lower)[ids]
+    ends[1:] &= ~_flags(_TITLES.__contains__, lower)[ids[:-1]]
+    return Tokens(
+        lower=lower,
+        norm=tuple(_NORMS.get(norm, norm).lower() for _, norm in types),
+        keys=_keys(lower),
+        verbal=verbal,
+        ids=ids,
+        offsets=np.searchsorted(text_of, np.arange(len(texts) + 1)),
+        word_start=begins_word,
+        sentence_end=ends,
+    )
+
+
+@functools.cache
+def _tokenizer() -> Tokenizer:
+    """Load spaCy's English tokeniser, which takes one to three seconds, when the first text is tokenised."""
+    tokenizer: Tokenizer = third_party.spacy().blank("en").tokenizer
+    return tokenizer
 
 
 def _is_word(word: str) -> bool:
@@ -97,19 +127,22 @@ def _flags(test: Callable[[str], object], types: tuple[str, ...]) -> NDArray[np.
 def plain(text: str) -> str:
     """Return a text in the form that is tokenised, character for character as long.
 
-    Lower case, straight apostrophes, and space for the dashes and dots that transcribers
-    put between words: behind them the rules would leave "i'm" whole.
+    Lower case, straight apostrophes, and space for the dashes and dots that transcribers put between words: behind
+    them the rules would leave "i'm" whole. Of more than 200 characters without a space, the signs after the first 200
+    become spaces: the time to take signs off a word grows with the square of their number.
 
     Examples
     --------
     >>> plain("I know...I\u2019m so--so tired")
     "i know … i'm so  so tired"
     """
-    text = text if text.isascii() else text.translate(_STRAIGHT)
+    if not text.isascii():
+        text = _SURROGATE.sub("\ufffd", text.translate(_STRAIGHT))
     if "-" in text:
         text = _DASH.sub(" ", text)
     if "..." in text:
         text = _DOTS.sub(lambda dots: "\u2026".center(len(dots[0])), text)
+    text = _LONG_WORD.sub(lambda word: word[0][:200] + _SIGN.sub(" ", word[0][200:]), text)
     lower = text.lower()
     return lower if len(lower) == len(text) else text
 
@@ -123,71 +156,11 @@ def spans(text: str) -> list[tuple[int, int]]:
     [(0, 1), (2, 4), (4, 7), (7, 10)]
     """
     dots = {place: run.span() for run in _DOTS.finditer(text) for place in range(*run.span())}
-    form = plain(text)
-    found: list[tuple[int, int]] = []
-    for word, pieces in zip(_WORD.finditer(form), divide(form), strict=True):
-        begin = word.start()
-        for piece, _ in pieces:
-            found.append((begin, begin := begin + len(piece)))
+    tokens = (token for token in _tokenizer()(plain(text)) if not token.is_space)
+    found = [(token.idx, token.idx + len(token)) for token in tokens]
     return [dots.get(span[0], span) for span in found] if dots else found
-
-
-@dataclass(frozen=True, slots=True)
-class _Types:
-    """What the different words of a list of texts consist of, as written between spaces.
-
-    Attributes
-    ----------
-    lower, norm, keys, verbal : tuple or array (n_types,)
-        As in `Tokens`.
-    ids : int32 array (n,)
-        Types of the tokens of all words, word after word.
-    starts : bool array (n,)
-        As ``word_start`` in `Tokens`.
-    bounds : int64 array (n_words + 1,)
-        Word ``i`` owns tokens ``ids[bounds[i]:bounds[i + 1]]``.
-    """
-
-    lower: tuple[str, ...]
-    norm: tuple[str, ...]
-    keys: NDArray[np.uint64]
-    verbal: NDArray[np.bool_]
-    ids: NDArray[np.int32]
-    starts: NDArray[np.bool_]
-    bounds: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, words: Iterable[str | Pieces]) -> _Types:
-        """Divide words, and number their tokens' types in the order of their text."""
-        pieces = [word_of(word).pieces if isinstance(word, str) else word for word in words]
-        pairs = list(chain.from_iterable(pieces))
-        lowered = {pair: (pair[0].lower(), pair[1]) for pair in set(pairs)}
-        types = sorted(set(lowered.values()))
-        rank = {pair: i for i, pair in enumerate(types)}
-        of = {pair: rank[lower] for pair, lower in lowered.items()}
-        ids = np.fromiter(map(of.__getitem__, pairs), np.int32, len(pairs))
-        lower = tuple(form for form, _ in types)
-        norm = tuple(_NORMS.get(form, form).lower() for _, form in types)
-        bounds = np.append(0, np.cumsum([len(word) for word in pieces], dtype=np.int64))
-        verbal = _flags(_is_word, lower)
-        return cls(lower, norm, _keys(lower), verbal, ids, _word_starts(verbal[ids], bounds), bounds)
-
-
-def _words_of(texts: Sequence[str]) -> list[Sequence[str | Pieces]]:
-    """Return the words of each text; where what stands beside a word matters, pieces in their place."""
-    found = [text.split() for text in texts]
-    bound = {word for word in set[str]().union(*found) if word_of(word).goes_on}
-    alone = (bound.isdisjoint(words) or each_alone(words) for words in found)
-    return [words if one else divide(text) for words, text, one in zip(found, texts, alone, strict=True)]
 
 
 def _keys(types: Sequence[str]) -> NDArray[np.uint64]:
     found = (hashlib.blake2b(one.encode("utf-8", "surrogatepass"), digest_size=8).digest() for one in types)
     return np.frombuffer(b"".join(found), dtype="<u8")
-
-
-def _word_starts(is_word: NDArray[np.bool_], bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
-    glued = np.zeros_like(is_word)
-    glued[1:] = is_word[:-1]
-    glued[bounds[:-1]] = False
-    return is_word & ~glued
