@@ -153,7 +153,22 @@ def test_tokens(text: str, tokens: list[str]) -> None:
     assert [found.lower[which] for which in found.ids] == tokens
 
 
-PARTS = ["can't", "o'clock", "I'd've", "U.S.", "well-known", "$5", ":-)", "...", "--", "\u2019s", "\u0130", "\n", " ", "."]
+PARTS = [
+    "can't",
+    "o'clock",
+    "I'd've",
+    "U.S.",
+    "well-known",
+    "$5",
+    ":-)",
+    "...",
+    "--",
+    "\u2019s",
+    "\u0130",
+    "\n",
+    " ",
+    ".",
+]
 TEXTS = st.lists(st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join), max_size=4)
 
 
