@@ -3,7 +3,7 @@
 ``DATA`` holds the corpora ``annomi``, ``hlqc``, ``mibot`` and ``vera_mh``; ``unseen.csv`` is made by
 ``tools/unseen_codes.py`` and holds, for the turns of AnnoMI, the codes of human coders and what the tagger says of them
 when it has not seen the recording. Printed are: how near rates come to those of human coders; what the therapist does
-after talk against change, by human codes and the tagger's; how well advice is found; and how well each measure tells
+after sustain talk, by human codes and the tagger's; how well advice is found; and how well each measure tells
 sessions of high from those of low quality (AUC, bootstrap intervals over sessions), beside a count of advice cues.
 """
 
@@ -72,7 +72,7 @@ def main() -> None:
     }
     print("### Rates of sessions, tagger against human coders (AnnoMI, recordings not seen)\n")
     print(_rates(by_coder))
-    print("\n### The answer to talk against change (AnnoMI)\n")
+    print("\n### The answer to sustain talk (AnnoMI)\n")
     print(_after_sustain({"human, main behaviour": _main_behaviours(by_coder[HUMAN], unseen)} | by_coder))
     print("\n### Advice, turn by turn (AnnoMI)\n")
     print(_advice(by_coder, unseen))

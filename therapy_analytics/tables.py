@@ -434,6 +434,6 @@ def _code_row(code: Code) -> dict[str, str]:
         "definition": code.definition,
         "examples": "\n".join(code.examples),
         "counter_examples": "\n".join(code.counter_examples),
-        "bridges": "\n".join(f"{one.to} ({one.quality}) {one.note}".strip() for one in code.bridges),
+        "crosswalk": "\n".join(f"{one.to} ({one.quality}) {one.note}".strip() for one in code.crosswalk),
         "source": code.source,
     }

@@ -234,7 +234,11 @@ def _code(row: Row) -> list[str]:
     lines = [f"### {_text(row['name'])}", "", f"`{row['column']}`. {_sentence(row['definition'])}", ""]
     if row["status"]:
         lines += [f"*{_text(row['status'])}*", ""]
-    for field, title in (("examples", "Has it"), ("counter_examples", "Only looks so"), ("bridges", "In other books")):
+    for field, title in (
+        ("examples", "Has it"),
+        ("counter_examples", "Only looks so"),
+        ("crosswalk", "In other books"),
+    ):
         said = [line for line in row[field].split("\n") if line]
         if said:
             lines += [f"{title}:", "", *(f"- {_text(line)}" for line in said), ""]

@@ -86,16 +86,16 @@ def test_every_code_is_complete(code: Code) -> None:
 
 
 @EACH_CODE
-def test_every_bridge_leads_there_and_back(code: Code) -> None:
-    assert code.bridges or f"{code.book}.{code.id}" in NO_COUNTERPART
-    for bridge in code.bridges:
-        other = CODES[bridge.to]
+def test_every_crosswalk_leads_there_and_back(code: Code) -> None:
+    assert code.crosswalk or f"{code.book}.{code.id}" in NO_COUNTERPART
+    for entry in code.crosswalk:
+        other = CODES[entry.to]
         assert other.book != code.book
         assert other.role == code.role
-        assert bridge.quality in QUALITIES
-        assert bridge.note
-        back = [one.quality for one in other.bridges if one.to == f"{code.book}.{code.id}"]
-        assert back in ([], [OPPOSITE[bridge.quality]]), f"{bridge.to} sees it in another way"
+        assert entry.quality in QUALITIES
+        assert entry.note
+        back = [one.quality for one in other.crosswalk if one.to == f"{code.book}.{code.id}"]
+        assert back in ([], [OPPOSITE[entry.quality]]), f"{entry.to} sees it in another way"
 
 
 @EACH_CODE
@@ -111,9 +111,9 @@ def test_a_narrower_code_is_not_broader_than_a_kind_of_the_same() -> None:
     """If a is narrower than b, no kind of a is broader than b."""
     for code in CODES.values():
         if code.parent:
-            above = {one.to: one.quality for one in CODES[f"{code.book}.{code.parent}"].bridges}
-            for bridge in code.bridges:
-                assert not (bridge.quality == "broader" and above.get(bridge.to) in ("narrower", "same")), code.column
+            above = {one.to: one.quality for one in CODES[f"{code.book}.{code.parent}"].crosswalk}
+            for entry in code.crosswalk:
+                assert not (entry.quality == "broader" and above.get(entry.to) in ("narrower", "same")), code.column
 
 
 def test_no_example_says_two_things() -> None:
@@ -123,7 +123,7 @@ def test_no_example_says_two_things() -> None:
             assert one not in owner, f"an example of {owner.get(one)} stands again in {name}"
             owner[one] = name
     for name, code in CODES.items():
-        near = {name, *(bridge.to for bridge in code.bridges if bridge.quality in ("same", "broader"))}
+        near = {name, *(entry.to for entry in code.crosswalk if entry.quality in ("same", "broader"))}
         near |= {other for other, one in CODES.items() if one.book == code.book and one.parent == code.id}
         for one in code.counter_examples:
             assert owner.get(sentence(one)) not in near, f"a counter-example of {name} is an example of it"
@@ -217,7 +217,7 @@ role = "therapist"
 group = "support"
 definition = "The therapist takes the client's side."
 examples = ["I am with you there."]
-bridges = [{ to = "misc.support", quality = "narrower", note = "Ours wants the client's side" }]
+crosswalk = [{ to = "misc.support", quality = "narrower", note = "Ours wants the client's side" }]
 
 [[codes]]
 id = "joining_late"
@@ -244,7 +244,7 @@ def test_a_book_of_ones_own(path: Path) -> None:
     assert (book.id, first.column, second.level) == ("our_clinic", "our_clinic_joining", "fine")
     assert (first.source, second.source) == ("Our clinic, 2025", "A. Person (2024)")
     assert (first.unit, second.unit) == ("turn", "utterance")
-    assert first.bridges[0].to == "misc.support"
+    assert first.crosswalk[0].to == "misc.support"
     assert first.counter_examples == second.examples == ()
     assert codebooks_with(["our_clinic_joining"], more=[book])[0].codes == (first,)
     assert pickle.loads(pickle.dumps(book)) == book
@@ -304,7 +304,7 @@ FAULTS = {
     'to = "misc.support"': [
         (
             'to = "misc.suport"',
-            JOINING + "its bridge to 'misc.suport' leads to no code of another built-in codebook. "
+            JOINING + "its crosswalk to 'misc.suport' leads to no code of another built-in codebook. "
             "Perhaps 'misc.support' is meant; tanalyze codebook bolt mi misc miti lists all codes.",
         ),
         ('to = "x"', "Write book.code, as in mi.question; tanalyze codebook"),
@@ -318,14 +318,14 @@ FAULTS = {
             'quality = "broader" or quality = "overlaps".',
         ),
     ],
-    'bridges = [{ to = "misc.support", quality = "narrower", note = "Ours wants the client\'s side" }]': [
+    'crosswalk = [{ to = "misc.support", quality = "narrower", note = "Ours wants the client\'s side" }]': [
         (
-            'bridges = ["misc.support"]',
-            JOINING + "the bridges do not have their form. See docs/codebooks.md, on bridges",
+            'crosswalk = ["misc.support"]',
+            JOINING + "the field 'crosswalk' does not have its form. See docs/codebooks.md, on crosswalks",
         ),
         (
-            'bridges = [{to = "mi.input", quality = "same"}, {to = "mi.input", quality = "same"}]',
-            JOINING + "it has several bridges to 'mi.input'. Leave one.",
+            'crosswalk = [{to = "mi.input", quality = "same"}, {to = "mi.input", quality = "same"}]',
+            JOINING + "its crosswalk names 'mi.input' several times. Leave one.",
         ),
     ],
     'id = "our_clinic"': [
@@ -338,7 +338,7 @@ FAULTS = {
     GOOD[GOOD.index("[[codes]]") :]: [
         ("", "the codebook has no codes. Begin each code with a line [[codes]]."),
         ("codes = []", "the codebook has no codes. Begin each code with a line [[codes]]."),
-        ("[codes]\nid = 3", "the codes do not have their form. Begin each code with a line [[codes]]."),
+        ("[codes]\nid = 3", "the field 'codes' does not have its form. Begin each code with a line [[codes]]."),
     ],
 }
 
@@ -394,7 +394,7 @@ def test_the_table_of_codes_says_everything() -> None:
     row = table.loc["misc_reflection_simple"]
     assert (row["label"], row["level"], row["parent"]) == ("SR", "fine", "simple_listening")
     assert row["status"].startswith("experimental: ")
-    assert "mi.reflection_simple (same) " in row["bridges"]
+    assert "mi.reflection_simple (same) " in row["crosswalk"]
     assert codes_table([]).empty
 
 

@@ -149,7 +149,7 @@ def _meaning(code: Code, machine: frozenset[str]) -> Meaning:
 
 
 def _crosswalked(code: Code, *qualities: str) -> set[str]:
-    return {bridge.to.replace(".", "_", 1) for bridge in code.bridges if bridge.quality in qualities}
+    return {entry.to.replace(".", "_", 1) for entry in code.crosswalk if entry.quality in qualities}
 
 
 def _parents_of(columns: set[str]) -> set[str]:

@@ -18,7 +18,7 @@ from therapy_analytics.behaviours.choice import (
     with_codes,
 )
 from therapy_analytics.behaviours.codebook import (
-    Bridge,
+    CrosswalkEntry,
     Code,
     Codebook,
     builtin_codebooks,
@@ -30,7 +30,7 @@ from therapy_analytics.behaviours.tagger import Codes, Tagger, load_tagger
 
 __all__ = [
     "AccurateTagger",
-    "Bridge",
+    "CrosswalkEntry",
     "Code",
     "Codebook",
     "Coder",

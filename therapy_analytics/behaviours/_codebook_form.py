@@ -30,12 +30,12 @@ CODE_FIELDS = (
     "unit",
     "parent",
     "exclusive",
-    "bridges",
+    "crosswalk",
     "status",
     "status_reason",
     "turn_correlation",
 )
-BRIDGE_FIELDS = ("to", "quality", "note")
+CROSSWALK_FIELDS = ("to", "quality", "note")
 CODED_ROLES = ("therapist", "client")
 QUALITIES: tuple[Quality, ...] = get_args(Quality)
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -131,13 +131,13 @@ def one_of(
 def tables(
     table: Mapping[str, Any], field: str, place: Place, *, default: Sequence[Mapping[str, Any]] | None = None
 ) -> Sequence[Mapping[str, Any]]:
-    """Return a list of tables: the codes of a book, the bridges of a code."""
+    """Return a list of tables: the codes of a book, the crosswalk of a code."""
     value = table.get(field, default)
-    right = "Begin each code with a line [[codes]]" if field == "codes" else f"{REMEDY}, on bridges"
+    right = "Begin each code with a line [[codes]]" if field == "codes" else f"{REMEDY}, on crosswalks"
     if value is None or (default is None and value == []):
         raise place.error(f"the codebook has no {field}", right)
     if not isinstance(value, list | tuple) or not all(isinstance(one, dict) for one in value):
-        raise place.error(f"the {field} do not have their form", right)
+        raise place.error(f"the field {field!r} does not have its form", right)
     return value
 
 
@@ -162,15 +162,15 @@ def check_ids(ids: Sequence[str], place: Place) -> None:
         raise place.error(f"several codes have the id {', '.join(map(repr, twice))}", "Give each code an id of its own")
 
 
-def check_bridges(targets: Sequence[str], known: Collection[str], place: Place) -> None:
-    """Refuse bridges that lead nowhere, and two to one code."""
+def check_crosswalk(targets: Sequence[str], known: Collection[str], place: Place) -> None:
+    """Refuse a crosswalk that leads nowhere, or twice to one code."""
     for target in targets:
         if target not in known:
             raise place.error(
-                f"its bridge to {target!r} leads to no code of another built-in codebook", _meant(target, known)
+                f"its crosswalk to {target!r} leads to no code of another built-in codebook", _meant(target, known)
             )
         if targets.count(target) > 1:
-            raise place.error(f"it has several bridges to {target!r}", "Leave one")
+            raise place.error(f"its crosswalk names {target!r} several times", "Leave one")
 
 
 def _meant(target: str, known: Iterable[str]) -> str:

@@ -54,7 +54,7 @@ class TaggerOptions:
     Attributes
     ----------
     kind : {"accurate", "fast", "llm"}
-        The tagger of the package with its encoder, the same without (less right, and thirty times as fast),
+        The tagger of the package with its encoder, the same without (less accurate, and thirty times as fast),
         or an outside coder.
     aim : {"balanced", "precision", "recall", "rate"}
         What the tagger's decisions are for, see ``docs/tagger.md``; an outside coder has no choice.

@@ -25,7 +25,7 @@ DEFAULT_CORRELATION = 0.06
 
 
 @dataclass(frozen=True, slots=True)
-class Bridge:
+class CrosswalkEntry:
     """How a code lies to a code of another book.
 
     Attributes
@@ -76,7 +76,7 @@ class Code:
         where it has the code.
     exclusive : {"", "turn", "question"}
         How many of its kinds a turn may have: any number, one, or as many as it has questions.
-    bridges : tuple of Bridge
+    crosswalk : tuple of CrosswalkEntry
         Its nearest codes in other books.
     status : {"", "experimental"}
         experimental: people agree too little on it, so that it is written only on request.
@@ -101,7 +101,7 @@ class Code:
     unit: Unit = "turn"
     parent: str = ""
     exclusive: Exclusive = ""
-    bridges: tuple[Bridge, ...] = ()
+    crosswalk: tuple[CrosswalkEntry, ...] = ()
     status: Status = ""
     status_reason: str = ""
     turn_correlation: float = DEFAULT_CORRELATION
@@ -137,7 +137,7 @@ def load_codebook(path: str | Path) -> Codebook:
     ------
     BadDataFileError
         The file is not a codebook: it says which code and field, and what would be right. Also
-        where its id is that of another codebook, or a bridge leads to no code of the package.
+        where its id is that of another codebook, or an entry of a crosswalk leads to no code of the package.
     """
     book = _parsed(Path(path))
     place = Place(str(path))
@@ -148,7 +148,7 @@ def load_codebook(path: str | Path) -> Codebook:
     taken = sorted(_columns(builtin.values()) & _columns([book])) if book.id not in builtin else []
     if taken:
         raise place.error(f"the column {taken[0]!r} would be that of another codebook", "Give the book another id")
-    _check_bridges(book, builtin, str(path))
+    _check_crosswalk(book, builtin, str(path))
     return book
 
 
@@ -159,7 +159,7 @@ def builtin_codebooks() -> tuple[Codebook, ...]:
     read = [_parsed(path) for path in paths]
     books = {book.id: book for book in sorted(read, key=lambda book: book.id)}
     for path, book in zip(paths, read, strict=True):
-        _check_bridges(book, books, str(path))
+        _check_crosswalk(book, books, str(path))
     return tuple(books.values())
 
 
@@ -251,17 +251,17 @@ def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str,
         unit=form.one_of(entry, "unit", form.UNITS, place, default=unit),
         parent=form.text(entry, "parent", place, default=""),
         exclusive=form.one_of(entry, "exclusive", form.EXCLUSIVES, place, default=""),
-        bridges=tuple(_bridge(one, place) for one in form.tables(entry, "bridges", place, default=())),
+        crosswalk=tuple(_crosswalk_entry(one, place) for one in form.tables(entry, "crosswalk", place, default=())),
         status=status,
         status_reason=form.text(entry, "status_reason", place, default=None if status else ""),
         turn_correlation=form.share(entry, "turn_correlation", place, default=DEFAULT_CORRELATION),
     )
 
 
-def _bridge(entry: Mapping[str, Any], place: Place) -> Bridge:
-    form.only_known(entry, form.BRIDGE_FIELDS, place)
+def _crosswalk_entry(entry: Mapping[str, Any], place: Place) -> CrosswalkEntry:
+    form.only_known(entry, form.CROSSWALK_FIELDS, place)
     quality = form.one_of(entry, "quality", form.QUALITIES, place)
-    return Bridge(form.text(entry, "to", place), quality, form.text(entry, "note", place, default=""))
+    return CrosswalkEntry(form.text(entry, "to", place), quality, form.text(entry, "note", place, default=""))
 
 
 def _check_parents(codes: tuple[Code, ...], place: Place) -> None:
@@ -284,7 +284,7 @@ def _check_parents(codes: tuple[Code, ...], place: Place) -> None:
             )
 
 
-def _check_bridges(book: Codebook, books: Mapping[str, Codebook], path: str) -> None:
+def _check_crosswalk(book: Codebook, books: Mapping[str, Codebook], path: str) -> None:
     known = {f"{one.id}.{code.id}" for one in books.values() for code in one.codes if one.id != book.id}
     for code in book.codes:
-        form.check_bridges([bridge.to for bridge in code.bridges], known, Place(path).at(code.id))
+        form.check_crosswalk([entry.to for entry in code.crosswalk], known, Place(path).at(code.id))

@@ -130,7 +130,7 @@ def run(
     tagger: Annotated[
         str,
         typer.Option(
-            help="Who codes the turns: accurate (the tagger that comes along), fast (much faster, less right), "
+            help="Who codes the turns: accurate (the tagger that comes along), fast (much faster, less accurate), "
             "or llm (a language model on a server of yours)."
         ),
     ] = "accurate",

@@ -18,15 +18,15 @@ Json = dict[str, Any]
 _SERIES = (
     ("lsm_turn", "Style matching (LSM)", "synchrony", "lsm_turn_mean"),
     ("semantic_similarity_turn", "Similar in meaning", "synchrony", "semantic_similarity"),
-    ("state_change", "Talks for change", "client", ""),
-    ("state_sustain", "Talks against change", "client", ""),
+    ("state_change", "Change talk", "client", ""),
+    ("state_sustain", "Sustain talk", "client", ""),
     ("state_neutral", "Neither", "client", ""),
 )
 _MARKS = (
     ("safety_cue", "Cue of danger: review", "safety_cue", ">0"),
     ("stigmatising_word", "Stigmatising word", "stigmatising_word_turn", "1"),
     ("advice_after_feeling", "Advice right after a feeling", "advice_after_feeling_turn", "1"),
-    ("input_after_sustain", "Advice or information after talk against change", "input_after_sustain_turn", "1"),
+    ("input_after_sustain", "Advice or information after sustain talk", "input_after_sustain_turn", "1"),
     ("unexpressed_feeling", "Names a feeling that the client had not expressed", "unexpressed_feeling_turn", "1"),
     ("false_attribution", "Says that the client said, and nothing like it is found", "false_attribution_turn", "1"),
     ("repeated_advice", "Repeats advice", "repeated_advice_turn", "1"),

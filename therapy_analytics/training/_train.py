@@ -244,7 +244,7 @@ def _same(base: Any, codes: Sequence[Code]) -> dict[int, int]:
     alone = {code.column: base.weights.heads.index(code.heads[0]) for code in base.codes if len(code.heads) == 1}
     found = {}
     for place, code in enumerate(codes):
-        names = [code.column, *(one.to.replace(".", "_", 1) for one in code.bridges if one.quality == "same")]
+        names = [code.column, *(one.to.replace(".", "_", 1) for one in code.crosswalk if one.quality == "same")]
         known = [alone[name] for name in names if name in alone]
         if known:
             found[place] = known[0]

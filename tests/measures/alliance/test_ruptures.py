@@ -88,7 +88,7 @@ def test_examples_that_were_set_aside(shown: list[set[str]], kind: str, names: S
 
 
 def test_no_candidate_among_sentences_that_only_look_alike(shown: list[set[str]]) -> None:
-    """Talk against change, other people, short answers to closed questions: 72 of them."""
+    """Sustain talk, other people, short answers to closed questions: 72 of them."""
     wrong = [one["client"] for one, found in zip(EXAMPLES, shown, strict=True) if one["kind"] == "none" and found]
     assert len(wrong) <= 1
 

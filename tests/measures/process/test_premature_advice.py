@@ -22,7 +22,7 @@ SAID = [
     ("C", "They are."),
     ("T", "Would it be okay if I shared an idea?"),  # asks leave
     ("C", "Sure."),
-    ("T", "A fixed time to get up."),  # advice, leave asked the turn before
+    ("T", "A fixed time to get up."),  # advice, permission asked the turn before
     ("C", "Well."),
     ("T", "No screens at night."),  # advice, unasked
     ("C", "Right."),

@@ -150,7 +150,7 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
 
     Notes
     -----
-    Talk against change, complaints of others and short answers to closed questions are no ruptures and are left out as
+    Sustain talk, complaints of others and short answers to closed questions are no ruptures and are left out as
     far as words tell. Ruptures are often silent; the absence of candidates says little.
 
     References

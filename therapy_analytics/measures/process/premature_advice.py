@@ -65,23 +65,23 @@ _RATES = {
         "turns with advice before the first turn with mi_reflection, none in the turn itself / turns with advice",
     ),
     "advice_with_permission_rate": (
-        "Share of advice with leave asked for it",
-        "Advice with leave asked",
+        "Share of advice with permission asked for it",
+        "Advice with permission asked",
         "more advice after asking",
         f"advice after {_LEAVE} in the therapist's turn before or its own first {_OPENING} words / turns with advice",
     ),
     "unasked_advice_rate": (
         "Share of therapist turns with advice for which no leave was asked",
-        "Therapist turns with advice, no leave asked",
+        "Therapist turns with advice, no permission asked",
         "more unasked advice",
-        "turns with advice and without leave asked (see advice_with_permission_rate) / therapist turns with words",
+        "turns with advice and without permission asked (see advice_with_permission_rate) / therapist turns with words",
     ),
 }
 _KIND = replace(
     _PLAIN,
     name="advice_turn_kind",
-    meaning="Kind of advice in the therapist's turn: 0 none, 1 with leave asked, 2 with leave asked but before any "
-    "reflection, 3 no leave asked, 4 no leave asked and before any reflection",
+    meaning="Kind of advice in the therapist's turn: 0 none, 1 with permission asked, 2 with permission asked but before any "
+    "reflection, 3 no permission asked, 4 no permission asked and before any reflection",
     unit="code, 0 to 4",
     high=4,
     direction="4: advice that looks most premature",

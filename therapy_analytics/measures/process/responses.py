@@ -1,4 +1,4 @@
-"""How the therapist answers talk against change, and feelings."""
+"""How the therapist answers sustain talk, and feelings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from therapy_analytics.measures.process._counts import (
 
 _SOURCE = "This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed."
 _MISLEADS = (
-    "Both codes are predictions, and feelings or talk against change that were missed are missing here, too; "
+    "Both codes are predictions, and feelings or sustain talk that were missed are missing here, too; "
     "a session often has fewer than ten such turns, so that the interval is wide"
 )
 _ADVICE = "mi_input with bolt_problem_solving, bolt_planning or an advice cue"
@@ -53,7 +53,7 @@ class _Answer:
         return f"{self.name}_rate"
 
 
-_AFTER_SUSTAIN, _AFTER_FEELING = "the client speaks against change", "the client shares a feeling"
+_AFTER_SUSTAIN, _AFTER_FEELING = "the client says sustain talk", "the client shares a feeling"
 _ANSWERS = (
     _Answer("input_after_sustain", "informs or advises", _AFTER_SUSTAIN, _SUSTAIN, "mi_input", ("mi_input",)),
     _Answer("reflection_after_sustain", "reflects", _AFTER_SUSTAIN, _SUSTAIN, "mi_reflection", ("mi_reflection",)),
@@ -125,14 +125,14 @@ def _turn_column(main: Column, answer: _Answer) -> Column:
 
 _BALANCE_COLUMN = Column(
     name=_BALANCE,
-    meaning="Whether talk against change is met by reflections (towards 1) or by advice and information (towards -1)",
+    meaning="Whether sustain talk is met by reflections (towards 1) or by advice and information (towards -1)",
     unit="difference of proportions",
     low=-1,
     high=1,
-    direction="more reflecting and less informing or advising after talk against change",
+    direction="more reflecting and less informing or advising after sustain talk",
     formula="sum over answered client turns of p(mi_sustain) (p(mi_reflection) - p(mi_input) of the answer) / sum of "
     f"p(mi_sustain); undefined under {_FEWEST:g} expected turns",
-    misleads=f"{_MISLEADS}. Where talk against change is rare it tends to the same difference over all answers",
+    misleads=f"{_MISLEADS}. Where sustain talk is rare it tends to the same difference over all answers",
     source=_SOURCE,
     evidence="supported",
 )
@@ -140,18 +140,18 @@ _BALANCE_COLUMN = Column(
 
 @measure(columns=[*(column for answer in _ANSWERS for column in _columns(answer)), _BALANCE_COLUMN])
 def responses(session: AnnotatedSession) -> dict[str, Value]:
-    """Look at what the therapist does in the turn right after the client speaks against change or shares a feeling.
+    """Look at what the therapist does in the turn right after sustain talk or a feeling of the client.
 
     High rates mean that such an answer is usual. The answer is the therapist's next turn, unless the client speaks
     again before it. An odds ratio over 1 means that advice comes more often then than after other turns.
 
     Notes
     -----
-    The rates rest on decisions. Input after talk against change comes near to what human coders saw; reflections after
+    The rates rest on decisions. Input after sustain talk comes near to what human coders saw; reflections after
     it are found too often in poor sessions (.34 against .12), so that their rate hides some of the difference. The
     balance rests on probabilities: it is defined in more sessions, and tells good from poor ones better than decisions
     of the fast tagger do (AUC .93 against .79; accurate tagger: .92 and .93). All are descriptive: that advice follows
-    talk against change does not say that it caused anything.
+    sustain talk does not say that it caused anything.
 
     References
     ----------
