@@ -18,9 +18,9 @@ from therapy_analytics.behaviours.choice import (
     with_codes,
 )
 from therapy_analytics.behaviours.codebook import (
-    CrosswalkEntry,
     Code,
     Codebook,
+    CrosswalkEntry,
     builtin_codebooks,
     codebook_named,
     codebooks_with,
@@ -30,11 +30,11 @@ from therapy_analytics.behaviours.tagger import Codes, Tagger, load_tagger
 
 __all__ = [
     "AccurateTagger",
-    "CrosswalkEntry",
     "Code",
     "Codebook",
     "Coder",
     "Codes",
+    "CrosswalkEntry",
     "Meaning",
     "Tagger",
     "TaggerOptions",
