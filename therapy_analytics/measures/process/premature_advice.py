@@ -80,8 +80,8 @@ _RATES = {
 _KIND = replace(
     _PLAIN,
     name="advice_turn_kind",
-    meaning="Kind of advice in the therapist's turn: 0 none, 1 with permission asked, 2 with permission asked but before "
-    "any reflection, 3 no permission asked, 4 no permission asked and before any reflection",
+    meaning="Kind of advice in the therapist's turn: 0 none, 1 with permission asked, 2 with permission asked but "
+    "before any reflection, 3 no permission asked, 4 no permission asked and before any reflection",
     unit="code, 0 to 4",
     high=4,
     direction="4: advice that looks most premature",
