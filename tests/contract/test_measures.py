@@ -67,14 +67,14 @@ def test_its_file_is_named_after_it(one: Measure) -> None:
     assert Path(inspect.getfile(one.compute)).stem == one.name
 
 
-@pytest.mark.parametrize("column", WITH_EXTRAS, ids=lambda column: column.name)
-def test_a_column_says_what_it_is(column: Column) -> None:
-    assert re.fullmatch(r"[a-z][a-z0-9_]*", column.name)
-    for said in (column.meaning, column.unit, column.direction, column.formula, column.misleads, column.source):
-        assert said.strip()
-    assert column.low < column.high
-    assert not column.name.startswith("wai_")
-    assert "alliance_score" not in column.name
+def test_every_column_says_what_it_is() -> None:
+    for column in WITH_EXTRAS:
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", column.name), column.name
+        texts = (column.meaning, column.unit, column.direction, column.formula, column.misleads, column.source)
+        assert all(text.strip() for text in texts), column.name
+        assert column.low < column.high, column.name
+        assert not column.name.startswith("wai_")
+        assert "alliance_score" not in column.name
 
 
 def test_a_count_and_an_interval_stand_beside_every_rate() -> None:

@@ -133,11 +133,10 @@ def test_each_sample_is_won_by_one_reader_alone(sample: Path) -> None:
 
 
 @each_sample
-@pytest.mark.parametrize("one", list(READERS), ids=lambda one: one.name)
-def test_a_sniff_does_not_depend_on_the_suffix_alone(sample: Path, one: Reader, tmp_path: Path) -> None:
+def test_a_sniff_does_not_depend_on_the_suffix_alone(sample: Path, tmp_path: Path) -> None:
     path = rewritten(sample, tmp_path, sample.read_bytes()).rename(tmp_path / "without_suffix")
-    bid = one.sniff(load_source(path, ReadOptions()))
-    assert (bid > 0.5) == (winner(sample).name == one.name)
+    source = load_source(path, ReadOptions())
+    assert [one.name for one in READERS if one.sniff(source) > 0.5] == [winner(sample).name]
 
 
 @each_sample
@@ -172,12 +171,12 @@ def test_a_cut_file_gives_sessions_or_a_plain_problem_quickly(sample: Path, tmp_
 
 
 @each_sample
-@pytest.mark.parametrize("data", [b"", b" \n\t\r\n  ", b"\0" * 64, b"\xef\xbb\xbf", b"\xff\xfe", b"\xff\xfe\0\0" * 9])
-def test_a_file_with_nothing_in_it_is_empty(sample: Path, data: bytes, tmp_path: Path) -> None:
-    problem = reading_of(rewritten(sample, tmp_path, data)).problem
-    assert problem is not None
-    assert_clean(problem)
-    assert problem.problem == "the file is empty"
+def test_a_file_with_nothing_in_it_is_empty(sample: Path, tmp_path: Path) -> None:
+    for data in (b"", b" \n\t\r\n  ", b"\0" * 64, b"\xef\xbb\xbf", b"\xff\xfe", b"\xff\xfe\0\0" * 9):
+        problem = reading_of(rewritten(sample, tmp_path, data)).problem
+        assert problem is not None
+        assert_clean(problem)
+        assert problem.problem == "the file is empty"
 
 
 @each_sample
