@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
-from therapy_analytics.readers._labels import unnumbered, without_number
+from therapy_analytics.readers._labels import misspelled, unnumbered, without_number
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted, passed_over_note
 from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
@@ -70,7 +70,7 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
     """
     filled = [row for row in raw.rows if row.text.strip()]
     spoken_rows, prompts = _without_prompts(filled)
-    rows = _without_numbers(_without_empty_times(spoken_rows))
+    rows, slips = _spelled(_without_numbers(_without_empty_times(spoken_rows)))
     labels = {label: _Label.of(label) for label in {row.speaker for row in rows}}
     spoken = [list(group) for _, group in groupby(rows, key=lambda row: (labels[row.speaker].key, row.role))]
     found = _roles(spoken, labels, metadata, options)
@@ -86,10 +86,11 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
             *raw.notes,
             *prompts,
             *passed_over_note(raw.passed_over),
+            *_slips_note(slips),
             *_losses(len(raw.rows) - len(filled), rows),
             *found.notes,
         ),
-        passed_over=raw.passed_over,
+        passed_over={**raw.passed_over, **slips},
     )
 
 
@@ -128,6 +129,30 @@ def _without_numbers(rows: list[Row]) -> list[Row]:
         return rows
     counted_off = {label: without_number(label) for label, other in zip(labels, plain, strict=True) if label != other}
     return [replace(row, speaker=counted_off.get(row.speaker, row.speaker)) for row in rows]
+
+
+def _spelled(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
+    """Give the turns with a misspelled role to that role; return what was misspelled, and how many turns had it."""
+    labels = {row.speaker: _Label.of(row.speaker) for row in rows}
+    turns = [key for key, _ in groupby(labels[row.speaker].key for row in rows)]
+    told = {labels[row.speaker].key for row in rows if row.role is not None}
+    meant = {slip: role for slip, role in misspelled(turns).items() if slip not in told}
+    if not meant:
+        return rows, {}
+    written = {label.key: label.written for label in reversed(labels.values())}
+    slips = {written[slip]: turns.count(slip) for slip in meant}
+    keys = {label: meant.get(one.key) for label, one in labels.items()}
+    return [replace(row, speaker=written[role]) if (role := keys[row.speaker]) else row for row in rows], slips
+
+
+def _slips_note(slips: Mapping[str, int]) -> Iterator[str]:
+    n = sum(slips.values())
+    if n:
+        was, that = ("was", "it") if n == 1 else ("were", "them")
+        yield (
+            f"{counted(n, 'turn')} whose label is one letter away from that of a role {was} read as of that role: "
+            f"`tanalyze inspect` lists {that}."
+        )
 
 
 def _losses(n_empty: int, rows: Sequence[Row]) -> Iterator[str]:

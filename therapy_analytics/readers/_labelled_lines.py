@@ -96,6 +96,7 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
         *(("Times of day were counted from the first of them.",) if by_day else ()),
         *((changes,) if changes else ()),
         *(("Times behind the words were taken as the ends of turns.",) if at_end else ()),
+        *_slips(found.n_slips),
     )
     share = n_begins / max(len(page.filled), 1)
     return Labelled(rows, found.labels, share, notes, head.facts, found.passed_over)
@@ -110,6 +111,12 @@ def _preamble(page: Page, first: int) -> list[str]:
     """Return the lines above the first turn, but for the time that belongs to it."""
     above = [page.lines[at].raw for at in page.filled if at < first]
     return above[:-1] if page.above[first] else above
+
+
+def _slips(n: int) -> Iterator[str]:
+    if n:
+        was, those = ("was", "a turn") if n == 1 else ("were", "turns")
+        yield f"{counted(n, 'line')} whose label has no colon, or another mark, {was} read as {those} of that speaker."
 
 
 def _left_out(lines: Sequence[str], which: str) -> Iterator[str]:
