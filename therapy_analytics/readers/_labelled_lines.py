@@ -43,11 +43,12 @@ class _Timing(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """The rows, the lines that were none of the talk, whether times are of the day."""
+    """The rows, the lines that were none of the talk, whether times are of the day, whether all are in short."""
 
     rows: list[Row]
     dropped: list[str]
     by_day: bool
+    are_short: bool
 
 
 def plain_lines(texts: Iterable[str], *, first: int = 1) -> list[Line]:
@@ -85,7 +86,7 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
     first, n_begins = min(found.begins), len(found.begins)
     marked = sum(CHANGE in match.string[: match.start("label")] for match in found.begins.values())
     cut = _rows(page, found.begins, found.labels)
-    rows, by_day = from_the_first(cut.rows, by_day=cut.by_day)
+    rows, by_day = from_the_first(cut.rows, by_day=cut.by_day, are_short=cut.are_short)
     rows, at_end = _without_ends(rows)
     rows, changes = parted_at_changes(rows) if 2 * marked > n_begins else (rows, "")
     n_pages = sum(bool(one.raw.strip()) for one in numbered) - len(page.filled)
@@ -129,7 +130,7 @@ def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
     starts = sorted(begins)
     timing = _timing(page, begins)
     speakers = {label: speaker_of(label, labels) for label in {one["label"] for one in begins.values()}}
-    rows, dropped, by_day = list[Row](), list[str](), False
+    rows, dropped, by_day, are_short = list[Row](), list[str](), False, True
     for at, end in zip(starts, [*starts[1:], len(page.lines)], strict=True):
         match = begins.pop(at)
         words, times = _own_times(match, timing)
@@ -145,8 +146,9 @@ def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
             place = place if words.strip() else _first_place(kept, place)
             words = "\n".join([words, *[line.raw for line in kept]])
         by_day = by_day or times.by_day
+        are_short = are_short and (times.is_short or not times)
         rows.append(Row(speakers[match["label"]], words.strip(), place, times.start_s, times.end_s))
-    return _Cut(rows, dropped, by_day)
+    return _Cut(rows, dropped, by_day, are_short)
 
 
 def _timing(page: Page, begins: Found) -> _Timing:
