@@ -233,7 +233,8 @@ def _roles(
     said: dict[str, list[str]] = {}
     told: dict[str, Role] = {}
     for group in spoken:
-        role, key = group[0].role, labels[group[0].speaker].key
+        role = group[0].role
+        key = labels[group[0].speaker].key or role or ""  # of those without a name, each role is somebody
         if role != "other":
             said.setdefault(key, []).extend([row.text for row in group])
         if role is not None and role != "other":
@@ -243,7 +244,7 @@ def _roles(
 
 
 def _role(row: Row, label: _Label, found: Assignment) -> Role:
-    if row.role is not None and (row.role == "other" or found.method == "file"):
+    if row.role is not None and (row.role == "other" or found.method == "file" or not label.key):
         return row.role
     return found.roles.get(label.key) or role_of_label(row.speaker) or "other"
 
