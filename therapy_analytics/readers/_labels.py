@@ -15,7 +15,7 @@ from therapy_analytics.session import Role
 _HEADING_WORDS = """
 action answer date developer example exercise function goal homework idea important key keyword note notes option other
 plan point practice prompt ps question remember reminder result sentence step subject summary takeaway technique
-thought tip title tool topic warning
+thought tip title tool topic warning risk assessment objective intervention medication medications diagnosis
 from to cc bcc re type sent received status attachment attachments
 """
 _HEADINGS = frozenset(_HEADING_WORDS.split())
