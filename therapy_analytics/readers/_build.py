@@ -26,6 +26,8 @@ _WRITTEN = _SYSTEM | {"tool", "function", "developer"}
 """Labels of what is written to a model, or comes from a tool, in the log of a chat."""
 _MODEL_WORDS = "user assistant human ai model gpt bot chatbot chatgpt claude gemini"
 _OF_MODELS = _WRITTEN | frozenset(_MODEL_WORDS.split())
+_MANNER = re.compile(r"(?<=\w) ?\((?:(?:through|via) [^()]{1,40}|in [A-Z][a-z]+|(?!sibling)[a-z]+(?:ing|ly))\)\s*\Z")
+"""How something is said, behind a label: ``(crying)``, ``(through interpreter)``, ``(in English)``."""
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
@@ -45,7 +47,7 @@ class _Label(NamedTuple):
 
     @classmethod
     def of(cls, label: str) -> _Label:
-        words = label.split()
+        words = _MANNER.sub("", label).split()
         return cls(" ".join(words).casefold(), _whole(" ".join(words)))
 
 
@@ -163,6 +165,9 @@ def _losses(n_empty: int, rows: Sequence[Row]) -> Iterator[str]:
     if unnamed:
         yield f"{counted(unnamed, 'row')} without a speaker's name."
     starts = [row.start_s for row in rows if row.start_s is not None]
+    manner = sum(row.speaker.endswith(")") and _MANNER.search(row.speaker) is not None for row in rows)
+    if manner:
+        yield f"What stands in brackets behind {counted(manner, 'label')} says how something was said, not who said it."
     back = sum(later < earlier for earlier, later in pairwise(starts))
     if back:
         yield f"Times run back at {counted(back, 'place')}; the order of the file was kept."
