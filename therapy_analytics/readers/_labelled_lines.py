@@ -13,8 +13,8 @@ from therapy_analytics.readers._label_forms import Found, Line, Page
 from therapy_analytics.readers._label_layout import Layout, is_clock, layout, page_of, speaker_of
 from therapy_analytics.readers._margins import is_beside_the_talk, without_numbers, without_rule
 from therapy_analytics.readers._notes import counted, lost
-from therapy_analytics.readers._session_head import Head, session_head
 from therapy_analytics.readers._stamps import CLOCK, Times, from_the_first, times_of
+from therapy_analytics.readers._text_heads import Head, session_head
 
 _EVEN = 0.5
 _NO_HEAD = Head(0, {})
