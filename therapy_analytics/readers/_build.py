@@ -135,10 +135,11 @@ def _without_numbers(rows: list[Row]) -> list[Row]:
 
 def _spelled(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
     """Give the turns with a misspelled role to that role; return what was misspelled, and how many turns had it."""
-    labels = {row.speaker: _Label.of(row.speaker) for row in rows}
+    labels = {speaker: _Label.of(speaker) for speaker in dict.fromkeys(row.speaker for row in rows)}
     turns = [key for key, _ in groupby(labels[row.speaker].key for row in rows)]
-    told = {labels[row.speaker].key for row in rows if row.role is not None}
-    meant = {slip: role for slip, role in misspelled(turns).items() if slip not in told}
+    meant = misspelled(turns)
+    told = {labels[row.speaker].key for row in rows if row.role is not None} if meant else set()
+    meant = {slip: role for slip, role in meant.items() if slip not in told}
     if not meant:
         return rows, {}
     written = {label.key: label.written for label in reversed(labels.values())}

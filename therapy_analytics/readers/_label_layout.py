@@ -164,6 +164,8 @@ def _with_slips(page: Page, chosen: Layout) -> Layout:
     )
     begins, first = chosen.begins, min(chosen.begins)
     found = {at: match for at in page.filled if at not in begins and (match := slip.match(page.lines[at].text))}
+    if not found:
+        return chosen
     n_lines = sum(at >= first and not is_beside_the_talk(page.lines[at].raw) for at in page.filled)
     in_lines = len(begins) + sum(at > first for at in found) == n_lines
     before = ""

@@ -246,7 +246,7 @@ def misspelled(order: Sequence[str]) -> dict[str, str]:
 
     The role stands at least twice as often and is never the next to speak: somebody with a name of his own would
     answer, or be answered. Names and numbers are nobody's slip (Ann and Anne, Client 1 and Client 2), nor is a last
-    letter, which may tell a woman from a man or one from several.
+    letter, which may tell a woman from a man or one from several. Two spellings of a role are one: counsellor.
 
     Parameters
     ----------
@@ -257,27 +257,29 @@ def misspelled(order: Sequence[str]) -> dict[str, str]:
     --------
     >>> misspelled(["therapist", "client", "therpist", "client", "therapist", "cleint", "therapist", "client"])
     {'therpist': 'therapist', 'cleint': 'client'}
+    >>> misspelled(["counselor", "client", "counsellor", "client", "counselor"])
+    {'counsellor': 'counselor'}
     >>> misspelled(["therapist", "client", "clint", "therapist", "clients", "therapist 1", "client"])
     {}
     """
     counts = Counter(order)
     if len(counts) > _MOST_LABELS:
         return {}
-    unknown = [label for label in counts if not (role_of_label(label) or is_relative(label))]
-    roles = [
-        one for one in counts.keys() - set(unknown) if len(one) >= _FEWEST_LETTERS and role_of_label(one) != "other"
-    ]
-    neighbours = {frozenset(pair) for pair in pairwise(order)}
+    means = {label: role_of_label(label) or ("relative" if is_relative(label) else "") for label in counts}
+    roles = [label for label, role in means.items() if len(label) >= _FEWEST_LETTERS and role not in {"", "other"}]
     found: dict[str, str] = {}
-    for label in unknown:
+    for label in [one for one in means if one not in _NAMES_LIKE_ROLES]:
         near = [
             role
             for role in roles
-            if _is_slip(label, role) and _MUCH_MORE * counts[label] <= counts[role] and {label, role} not in neighbours
+            if _is_slip(label, role)
+            and (not means[label] or (means[label] == means[role] != "relative" and label.isalpha()))
+            and _MUCH_MORE * counts[label] <= counts[role]
         ]
-        if len(near) == 1 and label not in _NAMES_LIKE_ROLES:
+        if len(near) == 1:
             found[label] = near[0]
-    return found
+    neighbours = {frozenset(pair) for pair in pairwise(order)} if found else set()
+    return {label: role for label, role in found.items() if {label, role} not in neighbours}
 
 
 def _is_slip(label: str, meant: str) -> bool:
