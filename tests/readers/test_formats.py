@@ -149,8 +149,7 @@ def test_what_is_written_reads_back(one: Expected, form: str, tmp_path: Path) ->
 
 
 def held(turn: Said, lost: set[str]) -> Said:
-    """Return what a form that cannot hold something is still to hold: all but times, line breaks, and no name."""
+    """Return what a form that cannot hold something is still to hold: all but times and line breaks."""
     role, label, start, end, text = turn
-    label = label.replace("Unknown", "") if "turns without a speaker's name" in lost else label
     times = (None, None) if lost & {"times", "times of turns whose start is not known"} else (start, end)
     return role, label, *times, " ".join(text.split())

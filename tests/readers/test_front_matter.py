@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from therapy_analytics.readers._front_matter import NONE, front_matter
+from therapy_analytics.readers._text_heads import NONE, front_matter
 from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]

@@ -210,7 +210,7 @@ def test_the_third_of_a_b_and_c_is_no_client_for_the_letter(session: SessionOf) 
 
 def test_a_unit_in_which_people_would_not_speak_so_is_no_unit(session: SessionOf) -> None:
     rows = [
-        {"speaker": "TC"[at % 2], "text": "How are you?", "start": 40_000 * at, "end": 40_000 * at + 32_000}
+        {"speaker": "TC"[at % 2], "text": "How are you?", "start": 1_100_000 * at, "end": 1_100_000 * at + 1_000_000}
         for at in range(4)
     ]
     one = session(json.dumps(rows), "talk.json")

@@ -138,7 +138,10 @@ def test_a_third_speaker_beside_both_roles_is_an_other() -> None:
     [
         {"Therapist": "therapist", "Husband": "client", "Wife": "client"},
         {"Therapist": "therapist", "Client": "client", "Husband": "other", "All": "other"},
-        {"Therapist": "therapist", "Mother": "other", "Child": "client"},
+        {"Therapist": "therapist", "Mother": "client", "Child": "client"},
+        {"Therapist": "therapist", "H": "client", "W": "client", "Child": "client"},
+        {"Therapist": "therapist", "Child": "client"},
+        {"Therapist": "therapist", "Client": "client", "Child": "other"},
         {"Ann": "therapist", "Mother": "client", "Mother-in-law": "client"},
         {"Client": "client", "Ann": "therapist", "Mother": "other"},
         {"Counselor": "therapist", "Interpreter": "other", "Patient": "client", "Unknown Speaker": "other"},

@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row
-from therapy_analytics.readers._labels import unnumbered, without_number
+from therapy_analytics.readers._labels import misspelled, unnumbered, without_number
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted, passed_over_note
 from therapy_analytics.readers._roles import Assignment, Hints, assign_roles, role_of_label
@@ -26,6 +26,8 @@ _WRITTEN = _SYSTEM | {"tool", "function", "developer"}
 """Labels of what is written to a model, or comes from a tool, in the log of a chat."""
 _MODEL_WORDS = "user assistant human ai model gpt bot chatbot chatgpt claude gemini"
 _OF_MODELS = _WRITTEN | frozenset(_MODEL_WORDS.split())
+_MANNER = re.compile(r"(?<=\w) ?\((?:(?:through|via) [^()]{1,40}|in [A-Z][a-z]+|(?!sibling)[a-z]+(?:ing|ly))\)\s*\Z")
+"""How something is said, behind a label: ``(crying)``, ``(through interpreter)``, ``(in English)``."""
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
@@ -45,7 +47,7 @@ class _Label(NamedTuple):
 
     @classmethod
     def of(cls, label: str) -> _Label:
-        words = label.split()
+        words = _MANNER.sub("", label).split()
         return cls(" ".join(words).casefold(), _whole(" ".join(words)))
 
 
@@ -70,7 +72,7 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
     """
     filled = [row for row in raw.rows if row.text.strip()]
     spoken_rows, prompts = _without_prompts(filled)
-    rows = _without_numbers(_without_empty_times(spoken_rows))
+    rows, slips = _spelled(_without_numbers(_without_empty_times(spoken_rows)))
     labels = {label: _Label.of(label) for label in {row.speaker for row in rows}}
     spoken = [list(group) for _, group in groupby(rows, key=lambda row: (labels[row.speaker].key, row.role))]
     found = _roles(spoken, labels, metadata, options)
@@ -86,10 +88,11 @@ def build_session(raw: RawSession, place: Place, metadata: Mapping[str, str], op
             *raw.notes,
             *prompts,
             *passed_over_note(raw.passed_over),
+            *_slips_note(slips),
             *_losses(len(raw.rows) - len(filled), rows),
             *found.notes,
         ),
-        passed_over=raw.passed_over,
+        passed_over={**raw.passed_over, **slips},
     )
 
 
@@ -130,6 +133,31 @@ def _without_numbers(rows: list[Row]) -> list[Row]:
     return [replace(row, speaker=counted_off.get(row.speaker, row.speaker)) for row in rows]
 
 
+def _spelled(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
+    """Give the turns with a misspelled role to that role; return what was misspelled, and how many turns had it."""
+    labels = {speaker: _Label.of(speaker) for speaker in dict.fromkeys(row.speaker for row in rows)}
+    turns = [key for key, _ in groupby(labels[row.speaker].key for row in rows)]
+    meant = misspelled(turns)
+    told = {labels[row.speaker].key for row in rows if row.role is not None} if meant else set()
+    meant = {slip: role for slip, role in meant.items() if slip not in told}
+    if not meant:
+        return rows, {}
+    written = {label.key: label.written for label in reversed(labels.values())}
+    slips = {written[slip]: turns.count(slip) for slip in meant}
+    keys = {label: meant.get(one.key) for label, one in labels.items()}
+    return [replace(row, speaker=written[role]) if (role := keys[row.speaker]) else row for row in rows], slips
+
+
+def _slips_note(slips: Mapping[str, int]) -> Iterator[str]:
+    n = sum(slips.values())
+    if n:
+        was, that = ("was", "it") if n == 1 else ("were", "them")
+        yield (
+            f"{counted(n, 'turn')} whose label is one letter away from that of a role {was} read as of that role: "
+            f"`tanalyze inspect` lists {that}."
+        )
+
+
 def _losses(n_empty: int, rows: Sequence[Row]) -> Iterator[str]:
     """Say what of the file's rows is not in the session, or not as it should be."""
     if n_empty:
@@ -138,6 +166,9 @@ def _losses(n_empty: int, rows: Sequence[Row]) -> Iterator[str]:
     if unnamed:
         yield f"{counted(unnamed, 'row')} without a speaker's name."
     starts = [row.start_s for row in rows if row.start_s is not None]
+    manner = sum(row.speaker.endswith(")") and _MANNER.search(row.speaker) is not None for row in rows)
+    if manner:
+        yield f"What stands in brackets behind {counted(manner, 'label')} says how something was said, not who said it."
     back = sum(later < earlier for earlier, later in pairwise(starts))
     if back:
         yield f"Times run back at {counted(back, 'place')}; the order of the file was kept."
@@ -208,7 +239,8 @@ def _roles(
     said: dict[str, list[str]] = {}
     told: dict[str, Role] = {}
     for group in spoken:
-        role, key = group[0].role, labels[group[0].speaker].key
+        role = group[0].role
+        key = labels[group[0].speaker].key or role or ""  # of those without a name, each role is somebody
         if role != "other":
             said.setdefault(key, []).extend([row.text for row in group])
         if role is not None and role != "other":
@@ -218,7 +250,7 @@ def _roles(
 
 
 def _role(row: Row, label: _Label, found: Assignment) -> Role:
-    if row.role is not None and (row.role == "other" or found.method == "file"):
+    if row.role is not None and (row.role == "other" or found.method == "file" or not label.key):
         return row.role
     return found.roles.get(label.key) or role_of_label(row.speaker) or "other"
 

@@ -1,9 +1,8 @@
-"""Which columns say who speaks and what, where no name of a column says it; and tables that are no talk at all."""
+"""Which columns say who speaks and what, where no name of a column says it."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
@@ -28,13 +27,6 @@ _LONGEST_NAME = 4
 _WORDS_A_ROW = 2
 _MOSTLY = 0.8
 _PAIR = 2
-_HEADING_WORDS = """
-subjective objective assessment plan data intervention interventions response history diagnosis diagnoses medication
-medications impression hpi allergies vitals examination prognosis recommendation recommendations
-"""
-_HEADINGS = frozenset(_HEADING_WORDS.split())
-_HEADING = re.compile(r"(?:\A|(?<=[.\n;] )|(?<=\n))([A-Za-z]{3,16})[ \t]*[:\-\u2013]")
-_FEW_HEADINGS = 3
 ENDS_SENTENCE = (".", "?", "!", "\u2026", "\u3002", "\uff1f")
 
 
@@ -182,27 +174,3 @@ def _holds_clocks(cells: Sequence[str]) -> bool:
     times = [time for time in read_column(filled, 1.0).starts if time is not None]
     rises = sum(one <= two for one, two in pairwise(times))
     return len(times) >= _MOSTLY * len(filled) and 2 * rises >= len(times) - 1
-
-
-def are_clinical_notes(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell notes about patients, with headings such as those of SOAP and DAP, from talk with them.
-
-    Examples
-    --------
-    >>> are_clinical_notes(["id", "note"], [["1", "Subjective: poor sleep. Objective: alert. Plan: diary."]])
-    True
-    >>> are_clinical_notes(["speaker", "text"], [["T", "What is the plan: go or stay?"]])
-    False
-    """
-    if len(_HEADINGS.intersection(map(slug, header))) >= _FEW_HEADINGS:
-        return True
-    some = rows[:_SAMPLE]
-    for cells in zip(*some, strict=True):
-        filled = [cell for cell in cells if cell.strip()]
-        labels = Counter(cell.strip(" :").casefold() for cell in filled)
-        if sum(labels[one] for one in _HEADINGS) >= _MOSTLY * len(filled) and len(_HEADINGS & labels.keys()) > 2:
-            return True
-        noted = sum(len({one.casefold() for one in _HEADING.findall(cell)} & _HEADINGS) > 1 for cell in filled)
-        if filled and noted >= _MOSTLY * len(filled):
-            return True
-    return False

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from therapy_analytics.readers._changes import CHANGE
+from therapy_analytics.readers._cues import Cue
 from therapy_analytics.readers._labels import Beginning, is_heading, is_name, speakers_among
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._roles import role_of_label
@@ -130,3 +132,28 @@ def _may_be_a_name(label: str) -> bool:
     _, marks = split_marks(f"[{label}]")
     is_sound = any(mark.kind != "event" for mark in marks) or label.casefold() in _SOUNDS
     return not is_sound and (not label[0].islower() or role_of_label(label) is not None or "_" in label)
+
+
+def with_own_labels(cues: Sequence[Cue]) -> list[Cue]:
+    """Give captions without a named speaker the one whose label they begin with, where others have a named speaker.
+
+    Parameters
+    ----------
+    cues : sequence of Cue
+        In order; where none names a speaker, labels are left to who reads captions without such names.
+
+    Examples
+    --------
+    >>> with_own_labels([Cue(1, 0, 1, ["Hello."], "Ann"), Cue(2, 1, 2, ["LI: Hi."])])[1].speaker
+    'LI'
+    """
+    names = {cue.speaker.casefold() for cue in cues if cue.speaker}
+    return [_with_label(cue, names) if names and not cue.speaker else cue for cue in cues]
+
+
+def _with_label(cue: Cue, names: set[str]) -> Cue:
+    label, end = label_of(cue.lines[0])
+    known = label.casefold() in names or role_of_label(label) is not None
+    if not label or not (known or label.isupper() or label.istitle()):
+        return cue
+    return replace(cue, speaker=label, lines=[cue.lines[0][end:], *cue.lines[1:]])

@@ -15,8 +15,11 @@ from therapy_analytics.readers._cues import Cue, plain, without_repeats
 from therapy_analytics.readers._notes import counted, lost
 from therapy_analytics.session import Role
 
-_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]++([^<>]*)>")
+_VOICE = re.compile(r"<v(?:\.(?P<role>therapist|client|other)(?=[ \t]+>)|\.[^\s<>]*)?[ \t]++([^<>]*)>")
+"""A voice without a name may have a role."""
 _VOICE_OF_ROLE = re.compile(r"<v\.(therapist|client|other)[ \t]++([^<>]*)>")
+_NAMELESS: Mapping[str, Role] = {"\0therapist": "therapist", "\0client": "client", "\0other": "other"}
+"""What stands for a voice with a role and without a name, until there are rows."""
 _CHEVRON = re.compile(r">>+\s*")
 _DASH = re.compile(r"[-\u2010-\u2015](?![-\u2010-\u2015\d])\s*(?=\S)")
 
@@ -49,18 +52,21 @@ def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSessi
     once = _with_words(once)
     split, passed_over = _splitter(source, once, example)
     roles = _roles_of_voices(once)
-    rows = [
-        Row(speaker, words, cue.place + line, cue.start_s, cue.end_s, roles.get(speaker))
-        for cue in once
-        for speaker, words, line in split(cue)
-    ]
+    rows = [_row(cue, piece, roles) for cue in once for piece in split(cue)]
     if not any(row.text for row in rows):
         raise source.error("no captions were found", "A caption is a line with two times and -->, then the words")
-    if not any(row.speaker for row in rows):
+    if not any(row.speaker or row.role for row in rows):
         raise source.error("no caption says who speaks", _remedy(example))
     repeated = f"{counted(n_repeats, 'repeated line')} ({counted(n_words, 'word')})"
     notes = [f"{repeated} of rolling captions left out."] if n_repeats else []
     return RawSession("", _named(rows, notes), notes=tuple(notes), passed_over=passed_over)
+
+
+def _row(cue: Cue, piece: Piece, roles: Mapping[str, Role]) -> Row:
+    speaker, words, line = piece
+    name = "" if speaker in _NAMELESS else speaker
+    role = _NAMELESS.get(speaker, roles.get(name) if name else None)
+    return Row(name, words, cue.place + line, cue.start_s, cue.end_s, role)
 
 
 def _n_words(cues: Sequence[Cue]) -> int:
@@ -147,8 +153,8 @@ def _by_voice(lines: list[str]) -> Iterator[Piece]:
     if plain(before):
         yield "", plain(before), _leading_lines(before)
     line = before.count("\n")
-    for speaker, words in zip(pieces[::2], pieces[1::2], strict=True):
-        yield plain(speaker), plain(words), line + _leading_lines(words)
+    for role, speaker, words in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        yield f"\0{role}" if role else plain(speaker), plain(words), line + _leading_lines(words)
         line += words.count("\n")
 
 
@@ -169,6 +175,10 @@ def _named(rows: list[Row], notes: list[str]) -> list[Row]:
     goes_on = bool(changes) or _goes_on(rows)
     speaker, done, n_before, unknown = "", list[Row](), 0, list[str]()
     for row in rows:
+        if row.role is not None and not row.speaker:
+            speaker = ""
+            done += [row] if row.text else []
+            continue
         if row.speaker == CHANGE:
             speaker = other_of(speaker, pair) if speaker or names else pair[0]
         elif row.speaker or not goes_on:
@@ -189,6 +199,6 @@ def _named(rows: list[Row], notes: list[str]) -> list[Row]:
 
 def _goes_on(rows: Sequence[Row]) -> bool:
     """Tell whether a caption without a label goes on with the turn before: more do so than repeat its label."""
-    named = [row.speaker.casefold() for row in rows]
+    named = [row.speaker.casefold() for row in rows if row.speaker or row.role is None]
     repeated = sum(one == two != "" for one, two in pairwise(named))
     return named.count("") > repeated

@@ -158,12 +158,16 @@ def words(message: Message, plan: Plan) -> tuple[Any, str]:
     return first(message, plan.texts), "content"
 
 
+OUR_ROLES = frozenset({"therapist", "client", "other"})
+"""Roles as this package writes them; beside an empty name they tell the role of somebody without one."""
+
+
 def who(message: Message, plan: Plan, role: str | None) -> str | None:
     """Return who speaks: by name if there is one beside the role, unless it is no person at all."""
     if role is not None and role.lower() in NOT_SPOKEN:
         return role
     names = [name for key in plan.speakers if (name := person(message[key])) is not None]
-    nameless = "" if names and role in {None, "other"} else role
+    nameless = "" if names and (role is None or role in OUR_ROLES) else role
     return next(filter(str.strip, names), nameless)
 
 

@@ -13,6 +13,7 @@ from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._json_fields import (
     NOBODY,
     NOT_SPOKEN,
+    OUR_ROLES,
     Message,
     Numbered,
     Plan,
@@ -108,8 +109,8 @@ def speaks(message: Any) -> bool:
     plan = field_plan(message)
     if plan is None:
         return False
-    inside = message.get("words")
-    return bool(who(message, plan, role_said(message, plan))) or (
+    inside, said = message.get("words"), role_said(message, plan)
+    return bool(who(message, plan, said) or said in OUR_ROLES) or (
         isinstance(inside, list) and any(map(_is_of_somebody, inside))
     )
 
@@ -137,6 +138,8 @@ def _role(said: str | None, label: str) -> Role | None:
     A name that says its role in a word, as that of an interpreter does, is right about it where the role is no more
     than that of a user or a model.
     """
+    if not label.strip() and (said is None or said in OUR_ROLES):
+        return role_of_label(said) if said else None
     if (said or "").lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
         return "other"
     if said is None or said == label:
@@ -183,7 +186,7 @@ def _one_role_each(rows: list[Row]) -> list[Row]:
     """Go back to the roles as labels where one name stands beside several roles, as the name of an account does."""
     roles: dict[str, set[Role]] = {}
     for row in rows:
-        if row.role in {"therapist", "client"}:
+        if row.speaker and row.role in {"therapist", "client"}:
             roles.setdefault(row.speaker, set()).add(row.role)
     both = {name for name, known in roles.items() if len(known) > 1}
     if not both:
@@ -193,7 +196,7 @@ def _one_role_each(rows: list[Row]) -> list[Row]:
 
 def _without_names(rows: list[Row], left: Left) -> list[Row]:
     """Leave a segment without a speaker with nobody, unless labels stand only where the speaker changes."""
-    unnamed = [row for row in rows if not row.speaker.strip()]
+    unnamed = [row for row in rows if not row.speaker.strip() and row.role is None]
     named = [row.speaker for row in rows if row.speaker.strip()]
     if not unnamed or not named:
         return rows
@@ -201,11 +204,11 @@ def _without_names(rows: list[Row], left: Left) -> list[Row]:
     if not (at_changes and rows[0].speaker.strip() and len(unnamed) >= _FEW * len(rows)):
         left["nobody"] += len(unnamed)
         left["nobody words"] += sum(n_words(row.text) for row in unnamed)
-        return [row if row.speaker.strip() else replace(row, role="other") for row in rows]
+        return [row if row.speaker.strip() or row.role else replace(row, role="other") for row in rows]
     left["carried"] += len(unnamed)
     name, role = "", None
     done: list[Row] = []
     for row in rows:
-        name, role = (row.speaker, row.role) if row.speaker.strip() else (name, role)
+        name, role = (row.speaker, row.role) if row.speaker.strip() or row.role else (name, role)
         done.append(replace(row, speaker=name, role=role))
     return done

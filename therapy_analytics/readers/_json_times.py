@@ -29,8 +29,9 @@ _UNITS = {
     **dict.fromkeys(("ticks",), 1e-7),
     **dict.fromkeys(("ns", "nanos", "nanoseconds"), 1e-9),
 }
-_GUESSED = {1e-3: "thousandths", 1e-7: "ten-millionths", 1e-9: "billionths"}
-"""Units of whole numbers whose name tells none, and that are no seconds, the likeliest first."""
+_GUESSED = {1e-3: "thousandths", 1 / 16_000: "sixteen-thousandths", 1e-7: "ten-millionths", 1e-9: "billionths"}
+"""Units of whole numbers whose name tells none, and that are no seconds, the likeliest first; of those that count
+samples of sound, recognisers have 16,000 a second."""
 _NO_PART_OF_NAMES = frozenset({"in", "ts"})
 _NO_UNIT = "Times were left out, because in no unit of theirs would people speak so fast or so slowly."
 _DURATION = re.compile(r"PT?(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?", re.IGNORECASE)

@@ -175,7 +175,10 @@ STRICT = (
     _form(rf"{_STRICT}[ \t]*[-\u2013\u2014]+[ \t]++{_REST}"),
     _form(rf"{_STRICT}[ \t]*(?:\||->|=>?|;|\u2192)[ \t]++{_REST}"),
     _form(rf"{_STRICT}(?:[ \t]*\t|[ ]{{3,}}+)[ \t]*+{_REST}"),
-    _form(rf"{_BEFORE}(?P<label>[^\W\d_]\w{{0,11}}(?: \d{{1,2}})?)[.)][ \t]++{_REST}", has_names=False),
+    _form(
+        rf"{_BEFORE}(?!(?i:mr|mrs|ms|dr|prof|st)\.)(?P<label>[^\W\d_]\w{{0,11}}(?: \d{{1,2}})?)[.)][ \t]++{_REST}",
+        has_names=False,
+    ),
     _form(rf"{_BEFORE}[\[<](?P<label>{_SHORT})[\]>][ \t]++{_REST}"),
     _form(rf"^[ \t>#]*(?P<bold>\*\*|__)(?P<label>{_SHORT})[ \t]*(?P=bold)[ \t]*+{_REST}"),
     _form(rf"^[ \t>#]*(?P<bold>\*\*|__)(?P<label>{_SHORT})(?P=bold)[ \t]*(?P<words>)$"),

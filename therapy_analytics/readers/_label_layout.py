@@ -8,12 +8,22 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from therapy_analytics.readers._label_forms import EDGE, PLAIN, STRICT, Form, Found, Line, Page, has_both_roles
-from therapy_analytics.readers._labels import Beginning, speakers_among, unnumbered, without_number
+from therapy_analytics.readers._labels import (
+    Beginning,
+    is_heading,
+    is_name,
+    is_trusted,
+    speakers_among,
+    stands_inside_one,
+    unnumbered,
+    without_number,
+)
 from therapy_analytics.readers._margins import is_beside_the_talk
+from therapy_analytics.readers._roles import is_program, is_relative, role_of_label
 from therapy_analytics.readers._stamps import STAMP
 
 _SAMPLE = 2_000
@@ -31,14 +41,18 @@ _MARKS = frozenset("*_>#[(<-|")
 
 
 class Layout(NamedTuple):
-    """The lines that begin a turn, the labels, and what looks like a label but was not taken for one, with counts."""
+    """The lines that begin a turn, the labels, and what looks like a label but was not taken for one, with counts.
+
+    `n_slips` tells how many of the lines have no colon behind the label, where all others have one.
+    """
 
     begins: Found
     labels: frozenset[str]
-    passed_over: Mapping[str, int]
+    passed_over: Counter[str]
+    n_slips: int = 0
 
 
-_NOTHING = Layout({}, frozenset(), {})
+_NOTHING = Layout({}, frozenset(), Counter())
 
 
 def is_clock(text: str) -> bool:
@@ -69,12 +83,13 @@ def _beside(kinds: Sequence[tuple[bool, bool]]) -> list[bool]:
 def layout(page: Page) -> Layout:
     """Return the lines that begin a turn, and the labels, in the form that finds most of them."""
     if len(page.lines) <= _SAMPLE:
-        return _best(page, (*PLAIN, *STRICT))[1]
+        form, found = _best(page, (*PLAIN, *STRICT))
+        return _with_colons(form, page, found)
     head = Page(page.lines[:_SAMPLE], page.above, page.below)
     form, found = _best(head, (*PLAIN, *STRICT))  # what is strict shows itself at the head
     if len(found.labels) < 2:
         return _best(page, PLAIN)[1]
-    return _tried(form, page)
+    return _with_colons(form, page, _tried(form, page))
 
 
 def _best(page: Page, forms: Sequence[Form]) -> tuple[Form, Layout]:
@@ -90,9 +105,7 @@ def _best(page: Page, forms: Sequence[Form]) -> tuple[Form, Layout]:
 
 
 def _tried(form: Form, page: Page) -> Layout:
-    match_line, lines = form.pattern.match, page.lines
-    found = [(at, match) for at in page.filled if (match := match_line(lines[at].text))]
-    found = [one for one in found if form.allowed(page, *one) and not _is_date(one[1]["label"])]
+    found = _candidates(form, page, page.filled)
     if not found:
         return _NOTHING
     keys = unnumbered(_keys(found))
@@ -103,11 +116,16 @@ def _tried(form: Form, page: Page) -> Layout:
     ]
     labels, passed_over = speakers_among(beginnings, _n_places(form, page, found))
     begins = {at: match for (at, match), key in zip(found, keys, strict=True) if key in labels}
-    if form is PLAIN[0] and labels:
-        passed_over += _slips(page, begins, labels)
-    if labels and form.holds(page, list(begins), [key for key in keys if key in labels], labels):
-        return Layout(begins, labels, passed_over)
-    return _NOTHING
+    if not labels or not form.holds(page, list(begins), [key for key in keys if key in labels], labels):
+        return _NOTHING
+    chosen = Layout(begins, labels, passed_over)
+    return _with_slips(page, chosen) if form is PLAIN[0] else chosen
+
+
+def _candidates(form: Form, page: Page, places: Iterable[int]) -> list[tuple[int, re.Match[str]]]:
+    match_line, lines = form.pattern.match, page.lines
+    found = [(at, match) for at in places if (match := match_line(lines[at].text))]
+    return [one for one in found if form.allowed(page, *one) and not _is_date(one[1]["label"])]
 
 
 def _n_places(form: Form, page: Page, found: Sequence[tuple[int, re.Match[str]]]) -> float:
@@ -131,14 +149,68 @@ def _look(page: Page, at: int, match: re.Match[str]) -> tuple[Hashable, bool]:
     return (*map(_MARKS.intersection, marks), *times, page.is_blank(at - 1), words), any(times)
 
 
-def _slips(page: Page, begins: Found, labels: frozenset[str]) -> Counter[str]:
-    """Count the lines that begin with a label in which the colon is missing, or is another mark."""
-    spelled = [re.escape(label) for label in labels if len(label) >= _SPELLED]
+def _with_slips(page: Page, chosen: Layout) -> Layout:
+    """Add the lines in which the colon behind a role is missing, or is another mark; the less sure ones are told of.
+
+    A hyphen or semicolon that touches the label is a slip. A label without a mark is one only where no turn goes on
+    over several lines: ``Client Centered Therapy`` may begin the second line of a turn.
+    """
+    spelled = [re.escape(label) for label in chosen.labels if len(label) >= _SPELLED]
     if not 0 < len(spelled) <= _MOST_SPELLED:
-        return Counter()
-    slip = re.compile(rf"{EDGE}(?P<label>(?i:{'|'.join(spelled)}))(?:[ \t]{{0,3}}[-;.,\u2013\u2014]|[ \t]+(?=[A-Z]))")
-    matches = (slip.match(page.lines[at].text) for at in page.filled if at not in begins)
-    return Counter(match["label"] for match in matches if match)
+        return chosen
+    slip = re.compile(
+        rf"{EDGE}(?P<label>(?i:{'|'.join(spelled)}))(?:(?P<mark>[-;])[ \t]{{1,3}}(?=[^a-z])"
+        r"|[ \t]{0,3}[-;.,\u2013\u2014]|(?P<space>[ \t]{1,3})(?=[A-Z]))(?P<words>.*)$"
+    )
+    begins, first = chosen.begins, min(chosen.begins)
+    found = {at: match for at in page.filled if at not in begins and (match := slip.match(page.lines[at].text))}
+    if not found:
+        return chosen
+    n_lines = sum(at >= first and not is_beside_the_talk(page.lines[at].raw) for at in page.filled)
+    in_lines = len(begins) + sum(at > first for at in found) == n_lines
+    before = ""
+    taken: Found = {}
+    for at, match in sorted({**begins, **found}.items()):
+        label = _key(match["label"])
+        if at in found and at > first and label != before and _is_slip(match, in_lines=in_lines):
+            taken[at] = found.pop(at)
+        before = before if at in found else label
+    passed_over = chosen.passed_over + Counter(match["label"] for match in found.values())
+    return Layout({**begins, **taken}, chosen.labels, passed_over, len(taken))
+
+
+def _is_slip(match: re.Match[str], *, in_lines: bool) -> bool:
+    role = role_of_label(match["label"])
+    if match["mark"]:
+        return bool(role) or is_relative(match["label"])
+    return bool(match["space"]) and in_lines and role in {"therapist", "client"}
+
+
+def _with_colons(form: Form, page: Page, chosen: Layout) -> Layout:
+    """Add whoever has a label with a colon where those who mostly speak have none, as counsel beside Q. and A."""
+    if form in PLAIN or not chosen.begins or any(map(is_program, chosen.labels)):
+        return chosen
+    begins, first = chosen.begins, min(chosen.begins)
+    found = _candidates(PLAIN[0], page, [at for at in page.filled if at > first and at not in begins])
+    keys = _keys(found)
+    counts = Counter(keys)
+    written = {key: match["label"].strip() for (_, match), key in zip(found, keys, strict=True)}
+    names = {
+        key for key, one in written.items() if not is_heading(key, counts[key]) and (is_name(one) or is_trusted(one))
+    }
+    labelled = {
+        **{at: _key(match["label"]) for at, match in begins.items()},
+        **dict(zip(dict(found), keys, strict=True)),
+    }
+    order = [key for _, key in sorted(labelled.items()) if key in names or key in chosen.labels]
+    people = {
+        key
+        for key in names
+        if is_trusted(key) or (counts[key] > 1 and (written[key].isupper() or not stands_inside_one(key, order)))
+    }
+    more = {at: match for (at, match), key in zip(found, keys, strict=True) if key in people}
+    passed_over = chosen.passed_over + Counter({written[key]: counts[key] for key in names - people})
+    return Layout({**begins, **more}, chosen.labels | people, passed_over)
 
 
 def _keys(found: Sequence[tuple[int, re.Match[str]]]) -> list[str]:

@@ -13,8 +13,8 @@ from therapy_analytics.readers._label_forms import Found, Line, Page
 from therapy_analytics.readers._label_layout import Layout, is_clock, layout, page_of, speaker_of
 from therapy_analytics.readers._margins import is_beside_the_talk, without_numbers, without_rule
 from therapy_analytics.readers._notes import counted, lost
-from therapy_analytics.readers._session_head import Head, session_head
 from therapy_analytics.readers._stamps import CLOCK, Times, from_the_first, times_of
+from therapy_analytics.readers._text_heads import Head, session_head
 
 _EVEN = 0.5
 _NO_HEAD = Head(0, {})
@@ -43,11 +43,12 @@ class _Timing(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """The rows, the lines that were none of the talk, whether times are of the day."""
+    """The rows, the lines that were none of the talk, whether times are of the day, whether all are in short."""
 
     rows: list[Row]
     dropped: list[str]
     by_day: bool
+    are_short: bool
 
 
 def plain_lines(texts: Iterable[str], *, first: int = 1) -> list[Line]:
@@ -85,7 +86,7 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
     first, n_begins = min(found.begins), len(found.begins)
     marked = sum(CHANGE in match.string[: match.start("label")] for match in found.begins.values())
     cut = _rows(page, found.begins, found.labels)
-    rows, by_day = from_the_first(cut.rows, by_day=cut.by_day)
+    rows, by_day = from_the_first(cut.rows, by_day=cut.by_day, are_short=cut.are_short)
     rows, at_end = _without_ends(rows)
     rows, changes = parted_at_changes(rows) if 2 * marked > n_begins else (rows, "")
     n_pages = sum(bool(one.raw.strip()) for one in numbered) - len(page.filled)
@@ -96,6 +97,7 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
         *(("Times of day were counted from the first of them.",) if by_day else ()),
         *((changes,) if changes else ()),
         *(("Times behind the words were taken as the ends of turns.",) if at_end else ()),
+        *_slips(found.n_slips),
     )
     share = n_begins / max(len(page.filled), 1)
     return Labelled(rows, found.labels, share, notes, head.facts, found.passed_over)
@@ -112,6 +114,12 @@ def _preamble(page: Page, first: int) -> list[str]:
     return above[:-1] if page.above[first] else above
 
 
+def _slips(n: int) -> Iterator[str]:
+    if n:
+        was, those = ("was", "a turn") if n == 1 else ("were", "turns")
+        yield f"{counted(n, 'line')} whose label has no colon, or another mark, {was} read as {those} of that speaker."
+
+
 def _left_out(lines: Sequence[str], which: str) -> Iterator[str]:
     if lines:
         yield f"{lost(lines)} {which} left out."
@@ -122,7 +130,7 @@ def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
     starts = sorted(begins)
     timing = _timing(page, begins)
     speakers = {label: speaker_of(label, labels) for label in {one["label"] for one in begins.values()}}
-    rows, dropped, by_day = list[Row](), list[str](), False
+    rows, dropped, by_day, are_short = list[Row](), list[str](), False, True
     for at, end in zip(starts, [*starts[1:], len(page.lines)], strict=True):
         match = begins.pop(at)
         words, times = _own_times(match, timing)
@@ -138,8 +146,9 @@ def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
             place = place if words.strip() else _first_place(kept, place)
             words = "\n".join([words, *[line.raw for line in kept]])
         by_day = by_day or times.by_day
+        are_short = are_short and (times.is_short or not times)
         rows.append(Row(speakers[match["label"]], words.strip(), place, times.start_s, times.end_s))
-    return _Cut(rows, dropped, by_day)
+    return _Cut(rows, dropped, by_day, are_short)
 
 
 def _timing(page: Page, begins: Found) -> _Timing:

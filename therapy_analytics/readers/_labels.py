@@ -15,7 +15,7 @@ from therapy_analytics.session import Role
 _HEADING_WORDS = """
 action answer date developer example exercise function goal homework idea important key keyword note notes option other
 plan point practice prompt ps question remember reminder result sentence step subject summary takeaway technique
-thought tip title tool topic warning
+thought tip title tool topic warning risk assessment objective intervention medication medications diagnosis
 from to cc bcc re type sent received status attachment attachments
 """
 _HEADINGS = frozenset(_HEADING_WORDS.split())
@@ -26,6 +26,8 @@ hmm and but what how why when sure please sorry great fine oh ah i you we bye go
 """
 SAID = frozenset(_ANSWER_WORDS.split())
 """What people answer in a word: on a line of its own it is no name."""
+_QUOTED = frozenset({"me", "i", "he", "him", "she", "her", "they", "them", "we", "us"})
+"""Who speaks in a dialogue that somebody quotes: no speaker, and told of."""
 AT_THE_KEYBOARD = frozenset({"you", "you said", "me", "i"})
 """What chat programs call the person at the keyboard."""
 _FUNCTION_WORDS = """
@@ -43,8 +45,14 @@ _ONE_IN = 10
 _WHOLE_LINES = 0.5
 """Where so many of the lines begin with a label, what looks like one is one; headings stand among more lines."""
 _NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
+_TITLED = re.compile(r"(?:mr|mrs|ms|miss)\b\.? \w", re.IGNORECASE)
 _COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_FEWEST_LETTERS = 6
+_MUCH_MORE = 2
+_MOST_LABELS = 200
+_NAMES_LIKE_ROLES = frozenset({"clint", "heller", "mather"})
+"""Names that are one letter away from client, helper and mother."""
 
 
 class Beginning(NamedTuple):
@@ -117,15 +125,17 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     n_sure = sum(label in sure for label in order)
     by_line = not is_chat and len(order) >= _WHOLE_LINES * n_places and 2 * n_sure >= len(order)
     timed = {one.key for one in beginnings if one.timed}
-    once = like_names if by_line else {label for label in like_names if label in timed or _is_known(written[label])}
+    once = like_names if by_line else {label for label in like_names if label in timed or is_trusted(written[label])}
     more = {label for label in like_names if counts[label] > 1} | (set() if is_chat else once)
     people = sure | more
     if not by_line:
         spared = timed if is_chat else timed | {label for label in named if len(label.split()) == 1}
         order = [label for label in order if label in people]
         rare = _rarer(order) | (more if is_chat else set())
-        people -= {label for label in rare - spared if _stands_inside_one(label, order)}
-    passed = Counter({written[label]: counts[label] for label in like_names - people})
+        people -= {label for label in rare - spared if stands_inside_one(label, order)}
+    people |= {label for label, role in misspelled([one.key for one in beginnings]).items() if role in sure}
+    quoted = {label for label in alike if label in _QUOTED}
+    passed = Counter({written[label]: counts[label] for label in (like_names | quoted) - people})
     return Choice(frozenset(people), passed)
 
 
@@ -161,7 +171,8 @@ def is_name(written: str, *, small: bool = False, by_role: bool = True) -> bool:
     """Tell what has the form of a name, whose words begin with capitals, or of a role: ``Client's mother``."""
     words = written.split()
     plain = [word.casefold().strip("().,") for word in words]
-    if len(words) > _LONGEST_NAME or (plain[0] in _NO_NAMES and len(written) > 1) or written[-1] in "?!":
+    is_no_name = plain[0] in _NO_NAMES and len(written) > 1 and not (plain[0] == "the" and is_trusted(written))
+    if len(words) > _LONGEST_NAME or is_no_name or written[-1] in "?!":
         return False
     if small and written.islower() and len(words) <= 2:
         return True
@@ -171,9 +182,17 @@ def is_name(written: str, *, small: bool = False, by_role: bool = True) -> bool:
     return by_role and names_role and not words[0][0].islower() and _NO_NAMES.isdisjoint(plain)
 
 
-def _is_known(written: str) -> bool:
-    """Tell a single word that names a role or a relative, which is trusted to be a speaker."""
-    return len(written.split()) == 1 and bool(role_of_label(written) or is_relative(written))
+def is_trusted(label: str) -> bool:
+    """Tell what is trusted to be a speaker even where it stands once.
+
+    Examples
+    --------
+    >>> [is_trusted(label) for label in ("Observer", "Client 2", "MR. HALE", "THE INTERPRETER", "Hale")]
+    [True, True, True, True, False]
+    """
+    words = _LETTERS.findall(label.casefold())
+    is_one_word = len(words) - (words[0] == "the") == 1
+    return bool(_TITLED.match(label)) or (is_one_word and bool(role_of_label(label) or is_relative(label)))
 
 
 def _rarer(order: Sequence[str]) -> set[str]:
@@ -183,12 +202,9 @@ def _rarer(order: Sequence[str]) -> set[str]:
     return {label for label, n in counts.items() if 2 * n <= second}
 
 
-def _stands_inside_one(label: str, order: Sequence[str]) -> bool:
-    """Tell a heading: it always follows the same speaker, who is never the next to speak.
-
-    A single word that names a role, as in ``Observer`` or ``Client 2``, is trusted to be a speaker.
-    """
-    if len(_LETTERS.findall(label)) == 1 and (role_of_label(label) or is_relative(label)):
+def stands_inside_one(label: str, order: Sequence[str]) -> bool:
+    """Tell a heading: it always follows the same speaker, who is never the next to speak."""
+    if is_trusted(label):
         return False
     pairs = list(pairwise(order))
     before = {one for one, two in pairs if two == label != one}
@@ -223,3 +239,54 @@ def _grows(numbers: Sequence[int]) -> bool:
 def without_number(label: str) -> str:
     """Return a label that counts turns as it is without the number."""
     return _COUNTED_LABEL.sub(r"\1", label.strip())
+
+
+def misspelled(order: Sequence[str]) -> dict[str, str]:
+    """Return the labels that are a slip of the pen away from a role's, each with the label that is meant.
+
+    The role stands at least twice as often and is never the next to speak: somebody with a name of his own would
+    answer, or be answered. Names and numbers are nobody's slip (Ann and Anne, Client 1 and Client 2), nor is a last
+    letter, which may tell a woman from a man or one from several. Two spellings of a role are one: counsellor.
+
+    Parameters
+    ----------
+    order : sequence of str
+        The labels in order, in small letters.
+
+    Examples
+    --------
+    >>> misspelled(["therapist", "client", "therpist", "client", "therapist", "cleint", "therapist", "client"])
+    {'therpist': 'therapist', 'cleint': 'client'}
+    >>> misspelled(["counselor", "client", "counsellor", "client", "counselor"])
+    {'counsellor': 'counselor'}
+    >>> misspelled(["therapist", "client", "clint", "therapist", "clients", "therapist 1", "client"])
+    {}
+    """
+    counts = Counter(order)
+    if len(counts) > _MOST_LABELS:
+        return {}
+    means = {label: role_of_label(label) or ("relative" if is_relative(label) else "") for label in counts}
+    roles = [label for label, role in means.items() if len(label) >= _FEWEST_LETTERS and role not in {"", "other"}]
+    found: dict[str, str] = {}
+    for label in [one for one in means if one not in _NAMES_LIKE_ROLES]:
+        near = [
+            role
+            for role in roles
+            if _is_slip(label, role)
+            and (not means[label] or (means[label] == means[role] != "relative" and label.isalpha()))
+            and _MUCH_MORE * counts[label] <= counts[role]
+        ]
+        if len(near) == 1:
+            found[label] = near[0]
+    neighbours = {frozenset(pair) for pair in pairwise(order)} if found else set()
+    return {label: role for label, role in found.items() if {label, role} not in neighbours}
+
+
+def _is_slip(label: str, meant: str) -> bool:
+    """Tell a word with one letter wrong, missing or too many, or two that changed places; not the first or the last."""
+    if label[:1] != meant[0] or [*filter(str.isdecimal, label)] != [*filter(str.isdecimal, meant)]:
+        return False
+    same = next((at for at, (one, two) in enumerate(zip(label, meant, strict=False)) if one != two), 0)
+    is_, was = label[same:], meant[same:]
+    wrong, missing, more = is_[1:] == was[1:] != "", is_ == was[1:] != "", is_[1:] == was != ""
+    return same > 0 and (wrong or missing or more or (is_[1::-1], is_[2:]) == (was[:2], was[2:]))

@@ -27,6 +27,7 @@ _RECORDER = re.compile(
     r"|this transcript was exported on .{1,100}"
     r"|(?:meeting|call|recording|transcription) ended after .{1,20}"
     r"|reference \d{1,4} - [\d.,]{1,8}% coverage"
+    r"|by (?:mr|mrs|ms|miss|dr)\b\.? [^:]{1,40}:|(?:(?:direct|cross|re-?direct|re-?cross|further)[- ])*examination"
     r"|<.{1,200}> - \u00a7 \d{1,4} references? coded.{0,40}"
     r"|this editable transcript was computer generated.{0,200}"
     rf"|\W*(?:{CLOCK}\W*)?(?:end of|end) (?:the )?(?:session|transcript(?:ion)?|recording|interview|audio|tape)"

@@ -26,7 +26,7 @@ psicanalista consejero consejera psycholoog psycholog psykolog psykologi psikolo
 """
 _CLIENT = """
 c cl cli client clt patient p pt pat user human seeker helpseeker help_seeker supportseeker caller participant
-interviewee respondent visitor customer member subject student child adolescent veteran consumer coachee
+interviewee respondent visitor customer member subject student veteran consumer coachee witness the_witness
 klient klientin patientin befragte befragter ratsuchende ratsuchender kl paciente cliente consultante paziente
 patiente cliënt cliënte patiënt klijent klijentka klientka pacjent pacjentka asiakas potilas
 клиент клиентка пациент пациентка πελάτης πελάτισσα ασθενής מטופל מטופלת العميل العميلة المريض
@@ -35,6 +35,7 @@ patiente cliënt cliënte patiënt klijent klijentka klientka pacjent pacjentka 
 _OTHER = """
 system tool function developer narrator observer unknown unidentified other operator supervisor transcriber
 interpreter translator dolmetscher dolmetscherin intérprete interprete interprète tolk переводчик 口译 通訳
+judge bailiff the_court the_clerk the_reporter the_interpreter the_translator the_judge the_bailiff
 """
 _PROGRAM_WORDS = "user human assistant agent bot chatbot ai model gpt chatgpt claude gemini llm system tool"
 _PROGRAMS = frozenset(_PROGRAM_WORDS.split())
@@ -42,10 +43,10 @@ _PROGRAMS = frozenset(_PROGRAM_WORDS.split())
 _RELATIVE_WORDS = """
 husband wife spouse partner hus husb fiance fiancé fiancee fiancée boyfriend girlfriend mother mom mum mummy mommy mama
 father dad daddy papa parent parents stepmother stepmom stepfather stepdad son daughter stepson stepdaughter
-sister brother sibling grandmother grandma granny nana grandfather grandpa grandad aunt auntie uncle cousin niece
-nephew guardian caregiver carer toddler teen teenager girl boy friend neighbor neighbour roommate couple teacher
-mann ehefrau ehemann frau mutter vater tochter sohn schwester bruder père mère fils fille sœur frère esposo esposa
-marido madre padre hijo hija hermana hermano pareja marito moglie figlio figlia sorella fratello
+child kid adolescent sister brother sibling grandmother grandma granny nana grandfather grandpa grandad aunt auntie
+uncle cousin niece nephew guardian caregiver carer toddler teen teenager girl boy friend neighbor neighbour roommate
+couple teacher mann ehefrau ehemann frau mutter vater tochter sohn schwester bruder père mère fils fille sœur frère
+esposo esposa marido madre padre hijo hija hermana hermano pareja marito moglie figlio figlia sorella fratello
 """
 _TOGETHER = frozenset({"all", "both", "everyone", "everybody", "group", "several", "multiple"})
 """What several people say at once: it is no one speaker's."""

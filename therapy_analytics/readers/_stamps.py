@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
-from therapy_analytics.readers._times import HALF_DAY, LATE, seconds
+from therapy_analytics.readers._times import HALF_DAY, LATE, are_hours, seconds
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
 CLOCK = (
@@ -32,11 +32,12 @@ _NOON = re.compile(r"(?P<clock>[\d:;.,]+?)[ \t]*(?P<half>[AaPp])\.?[Mm]\b\.?")
 
 
 class Times(NamedTuple):
-    """When something is said, in seconds."""
+    """When something is said, in seconds; `is_short` where the clock may show hours and minutes as well."""
 
     start_s: float | None = None
     end_s: float | None = None
     by_day: bool = False
+    is_short: bool = False
 
     def __bool__(self) -> bool:
         return self.start_s is not None
@@ -47,11 +48,11 @@ def times_of(stamp: str) -> Times:
 
     Examples
     --------
-    >>> times_of("[00:01:02 --> 00:01:04.5]"), times_of("(2:15)"), times_of("1:00 PM").start_s
-    (Times(start_s=62.0, end_s=64.5, by_day=False), Times(start_s=135.0, end_s=None, by_day=False), 46800.0)
+    >>> times_of("[00:01:02 --> 00:01:04.5]")[:2], times_of("(2:15)").start_s, times_of("1:00 PM").start_s
+    ((62.0, 64.5), 135.0, 46800.0)
     """
     if _PLAIN.fullmatch(stamp):
-        return Times(seconds(stamp))
+        return Times(seconds(stamp), is_short=stamp.count(":") == 1)
     clocks = _CLOCK.findall(stamp)
     first, second = ([_seconds(clock) for clock in clocks[:2]] + [None, None])[:2]
     return Times(first, second, any(_NOON.fullmatch(clock) for clock in clocks))
@@ -70,7 +71,7 @@ def _seconds(clock: str) -> float | None:
     return None if value is None else value % HALF_DAY + HALF_DAY * (noon["half"] in "pP")
 
 
-def from_the_first(rows: Sequence[Row], *, by_day: bool) -> tuple[list[Row], bool]:
+def from_the_first(rows: Sequence[Row], *, by_day: bool, are_short: bool = False) -> tuple[list[Row], bool]:
     """Count times of day from the first of them; times from the start of a recording stay.
 
     Parameters
@@ -79,6 +80,8 @@ def from_the_first(rows: Sequence[Row], *, by_day: bool) -> tuple[list[Row], boo
         In order.
     by_day : bool
         The layout says that they are times of day.
+    are_short : bool
+        They may be hours and minutes as well as minutes and seconds.
 
     Returns
     -------
@@ -87,10 +90,21 @@ def from_the_first(rows: Sequence[Row], *, by_day: bool) -> tuple[list[Row], boo
     bool
         Whether they were times of day.
     """
+    if are_short and not by_day:
+        by_day = are_hours([row.start_s for row in rows], [len(row.text.split()) for row in rows])
+        rows = (
+            [replace(row, start_s=_in_hours(row.start_s), end_s=_in_hours(row.end_s)) for row in rows]
+            if by_day
+            else rows
+        )
     first = next((row.start_s for row in rows if row.start_s is not None), None)
     if first is None or not (by_day or first >= LATE):
         return list(rows), False
     return [replace(row, start_s=_since(row.start_s, first), end_s=_since(row.end_s, first)) for row in rows], True
+
+
+def _in_hours(value: float | None) -> float | None:
+    return None if value is None else 60 * value
 
 
 def _since(value: float | None, first: float) -> float | None:

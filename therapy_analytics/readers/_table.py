@@ -13,11 +13,11 @@ from therapy_analytics.printable import printable
 from therapy_analytics.readers import _long, _wide
 from therapy_analytics.readers._base import Layout, RawSession, Source
 from therapy_analytics.readers._by_content import (
-    are_clinical_notes,
     columns_of_times,
     names_without_header,
     speaker_and_text,
 )
+from therapy_analytics.readers._clinical_notes import are_clinical_notes
 from therapy_analytics.readers._columns import NAMES, Columns, find_beside_times, find_columns, may_be_header, slug
 from therapy_analytics.readers._facts import may_be_fact
 from therapy_analytics.readers._roles import role_of_label

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from therapy_analytics.readers import _codes
 from therapy_analytics.readers._base import Layout, Part, Source
-from therapy_analytics.readers._by_content import are_clinical_notes
+from therapy_analytics.readers._clinical_notes import are_clinical_notes
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._facts import may_be_fact, names_fact
 from therapy_analytics.readers._roles import role_of_label

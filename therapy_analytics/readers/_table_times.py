@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._columns import Columns, time_unit
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._times import HALF_DAY, Column, Time, read_column
+from therapy_analytics.readers._times import HALF_DAY, Column, Time, are_hours, read_column
 
 _SLOWEST = 0.05
 """Words a second; what is said slower than this in whole numbers was timed in thousandths."""
@@ -58,6 +58,7 @@ class Clock:
         nothing: list[Time] = [None] * len(records)
         if start is None:
             return Times(nothing, nothing if end is None else end.starts)
+        start, end = self._hours(records, start, end)
         if end is None or end.is_dates != start.is_dates:
             return self._from_first(records, start, self._ends(records, start))
         if self._in_thousandths(records, start, end):
@@ -96,9 +97,24 @@ class Clock:
         n_words = sum(len(record[self._columns.text].split()) for record in records)
         return spoken > 0 and n_words < _SLOWEST * spoken
 
+    def _hours(self, records: Records, start: Column, end: Column | None) -> tuple[Column, Column | None]:
+        """Take minutes and seconds in which nobody could say the words for hours and minutes of the day."""
+        cells = self._cells(records, self._columns.start)
+        n_words = [len(record[self._columns.text].split()) for record in records]
+        if self._units["start"] or any(cell.count(":") > 1 for cell in cells) or not any(":" in cell for cell in cells):
+            return start, end
+        if start.is_dates or start.by_day or not are_hours(start.starts, n_words):
+            return start, end
+        return _by_minutes(start), None if end is None else _by_minutes(end)
+
     @staticmethod
     def _cells(records: Records, at: int | None) -> Sequence[str]:
         return () if at is None else [record[at] for record in records]
+
+
+def _by_minutes(column: Column) -> Column:
+    starts, ends = ([None if time is None else 60 * time for time in times] for times in (column.starts, column.ends))
+    return column._replace(starts=starts, ends=ends, by_day=True)
 
 
 def _in_seconds(times: Sequence[Time]) -> list[Time]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from therapy_analytics.readers._messenger_lines import Written, dates, written
@@ -28,6 +29,8 @@ _RANGE = re.compile(r"(.*?\d[)\]smMpPaA.]*) *(?:-->|->|\u2192|[-\u2013\u2014]| t
 _LONGEST = 60
 _LONGEST_DATE = 40
 HALF_DAY = 43_200.0
+_FASTEST = 4.0
+"""Words a second; nobody speaks faster for long (about 2.7 on the telephone: Yuan, Liberman & Cieri, 2006)."""
 LATE = 6 * 3600.0
 """A recording whose first words are spoken after so many seconds is timed by the day, not from its start."""
 
@@ -217,6 +220,31 @@ def _moments(cells: Sequence[str]) -> list[datetime | None]:
         return by_iso
     found = iter(dates([one for one in parts if one is not None])[0])
     return [None if one is None else next(found) for one in parts]
+
+
+def are_hours(times: Sequence[Time], n_words: Sequence[int]) -> bool:
+    """Tell hours and minutes of a day, as in ``10:02``, that were read as minutes and seconds.
+
+    They begin at six o'clock or later, never run back, and nobody could say the words between the first and the last
+    in so many seconds.
+
+    Parameters
+    ----------
+    times : sequence of float or None
+        When each turn begins, in seconds if the times are minutes and seconds.
+    n_words : sequence of int
+        How many words each turn has.
+
+    Examples
+    --------
+    >>> are_hours([602, 602, 603, 605], [9, 4, 12, 8]), are_hours([602, 606, 611, 613], [9, 4, 12, 8])
+    (True, False)
+    """
+    known = [(time, n) for time, n in zip(times, n_words, strict=True) if time is not None]
+    if len(known) <= 2 or known[0][0] < LATE / 60 or any(one > two for (one, _), (two, _) in pairwise(known)):
+        return False
+    span = known[-1][0] - known[0][0]
+    return known[-1][0] < 2 * HALF_DAY / 60 and sum(n for _, n in known[:-1]) > _FASTEST * span
 
 
 def _span(cell: str) -> tuple[Time, Time]:

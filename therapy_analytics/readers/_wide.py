@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
@@ -13,6 +14,7 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Row, Source
 from therapy_analytics.readers._cell_lists import BY_TURNS, as_json, said_by_turns
 from therapy_analytics.readers._chat_markup import marked_messages
+from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._facts import LONGEST_FACT
 from therapy_analytics.readers._json_lists import WEAK, session_of
 from therapy_analytics.readers._notes import counted
@@ -41,6 +43,8 @@ _TEXTS = ("cells", "labels")
 _SAMPLE = 50
 _FIRST_LABEL = re.compile(r"\s*(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s")
 _DIALOGUE = re.compile(r"dialog|conversation|chat|turns|utterances|exchange|gespr\u00e4ch", re.IGNORECASE)
+_RANGES = frozenset({"excerpt_range", "range", "char_range", "character_range"})
+_RANGE = re.compile(r"\s*(\d{1,9})\s*[-\u2013]\s*(\d{1,9})\s*")
 _ENDS = frozenset('.?!\u2026"\u201d)')
 
 
@@ -101,6 +105,8 @@ def _cells(table: Grid) -> list[RawSession]:
         return []
     by_lines = _DIALOGUE.search(table.header[at]) is not None
     sessions: list[RawSession] = []
+    ranges: list[str] = []
+    at_range = next((place for place, name in enumerate(table.header) if slug(name) in _RANGES), None)
     lost = n_words = 0
     for place, record in table.records:
         try:
@@ -112,6 +118,7 @@ def _cells(table: Grid) -> list[RawSession]:
         for one in inside:
             rows = [replace(row, place=place) for row in one.rows]
             sessions.append(replace(of_row(table, (place, record), rows, {at}), notes=one.notes))
+            ranges.append("" if at_range is None else record[at_range])
     where = "this part of the file" if table.is_part else "the file"
     note = (
         (f"{counted(lost, 'row')} of {where} without labelled turns left out ({counted(n_words, 'word')}).",)
@@ -119,9 +126,36 @@ def _cells(table: Grid) -> list[RawSession]:
         else ()
     )
     if len({one.name for one in sessions}) < len(sessions):
-        note = (*note, "Several rows name the same session: each row was read as a session of its own.")
+        joined = _joined(sessions, ranges)
+        how = (
+            "they were joined in the order of their ranges." if joined else "each row was read as a session of its own."
+        )
+        note, sessions = (*note, f"Several rows name the same session: {how}"), joined or sessions
     sessions = sessions if len(sessions) > 1 or table.is_part else [replace(one, name="") for one in sessions]
     return [replace(one, notes=(*note, *one.notes)) for one in sessions]
+
+
+def _joined(sessions: Sequence[RawSession], ranges: Sequence[str]) -> list[RawSession]:
+    """Join the excerpts of each session in the order of their ranges; nothing where a range is missing or overlaps."""
+    parts: dict[str, list[tuple[int, int, RawSession]]] = {}
+    for one, written in zip(sessions, ranges, strict=True):
+        span = _RANGE.fullmatch(written)
+        if span is None:
+            return []
+        parts.setdefault(one.name, []).append((int(span[1]), int(span[2]), one))
+    joined: list[RawSession] = []
+    for excerpts in parts.values():
+        excerpts.sort(key=lambda part: part[:2])
+        if any(one[1] > two[0] for one, two in pairwise(excerpts)):
+            return []
+        first, *others = (one for _, _, one in excerpts)
+        same = {
+            key: said for key, said in first.metadata.items() if all(one.metadata.get(key) == said for one in others)
+        }
+        notes = tuple(dict.fromkeys(note for one in (first, *others) for note in one.notes))
+        rows = [row for one in (first, *others) for row in one.rows]
+        joined.append(replace(first, rows=rows, metadata=same, notes=notes))
+    return joined
 
 
 def column_of_sessions(

@@ -223,7 +223,8 @@ def _rows(table: Sequence[TableRow], layout: _Layout) -> Iterator[Row]:
     for row in table[layout.n_header :]:
         cells = dict(enumerate(row.cells))
         label, stamp = _apart(cells.get(layout.speaker, "")) if layout.speaker is not None else ("", Times())
-        speaker = label or speaker
+        # as in other tables, a role of its own tells a row of nobody's from one of the speaker above
+        speaker = label if label or (layout.role is not None and cells.get(layout.role, "").strip()) else speaker
         times = _times(cells, layout) or stamp
         gold = {name: cells[at] for at, name in layout.gold.items() if cells.get(at)}
         for at, who in layout.words.items():

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from therapy_analytics.readers._base import HEAD, RawSession, Source, reader
+from therapy_analytics.readers._base import HEAD, RawSession, Row, Source, reader
 from therapy_analytics.readers._clinical_notes import is_clinical_note, note_error
 from therapy_analytics.readers._columns import find_columns, may_be_header
-from therapy_analytics.readers._dialogue import NOTE, dialogue_rows
-from therapy_analytics.readers._front_matter import NONE, FrontMatter, front_matter
-from therapy_analytics.readers._label_forms import PLAIN, Line
+from therapy_analytics.readers._label_forms import EDGE, PLAIN, Line
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows, plain_lines
-from therapy_analytics.readers._markdown_tables import markdown_rows
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._text_heads import NONE, FrontMatter, front_matter
+from therapy_analytics.readers._word_blocks import TableRow
 from therapy_analytics.readers._word_tables import Tabled, table_rows
 
 _MAGIC = re.compile(
@@ -33,8 +32,17 @@ _NOTE_SURE = 0.45
 """Enough to say of a file what it is, and too little for a cell of a table to be a transcript."""
 _SEVERAL = 2
 
-
 _INLINE = re.compile(r"(?<![ \t])[ \t]++(?=(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s)")
+_DASH = re.compile(rf"{EDGE}[\u2013\u2014\u2015][ \t\xa0]*(?=\S)")
+_FEWEST = 4
+_LONGEST_TITLE = 3
+_MOSTLY = 0.5
+_BY_DASHES = "Dashes without names were read as two people taking turns. Check the first turns."
+_ROW = re.compile(r"[ \t>]*\|(?P<cells>.*)\|[ \t]*$")
+_BELOW_HEADER = re.compile(r"[ \t>]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)+(?:[ \t]*+:?-++:?[ \t]*+)?$")
+_BAR = re.compile(r"(?<!\\)\|")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_STARS = re.compile(r"\A(\*\*|__|\*|_)(.*)\1\Z")
 
 
 class _Text(NamedTuple):
@@ -123,7 +131,7 @@ def _talk(lines: list[str], *, first: int) -> _Text:
     if found is not None:
         return _Text(found, NONE, _sureness(found))
     rows = dialogue_rows(numbered)
-    by_dash = Labelled(rows, frozenset({"speaker 1", "speaker 2"}), 0.0, (NOTE,)) if rows else None
+    by_dash = Labelled(rows, frozenset({"speaker 1", "speaker 2"}), 0.0, (_BY_DASHES,)) if rows else None
     return _Text(by_dash, NONE, 0.4 if rows else 0.0)
 
 
@@ -158,3 +166,50 @@ def _holds_turns(lines: list[str], below: Labelled) -> bool:
         len(pair["words"].split()) > _LONGEST_FACT or pair["words"].rstrip()[-1:] in set(".?!") for pair in pairs
     )
     return said and {pair["label"].casefold() for pair in pairs} <= below.labels
+
+
+def dialogue_rows(lines: Sequence[Line]) -> list[Row]:
+    r"""Return the turns of a text whose lines mostly begin with a long dash, or nothing; each dash is a change.
+
+    Examples
+    --------
+    >>> text = ["\u2014 Hello.", "\u2014 Hi.", "\u2014 How so?", "\u2014 Well.", "It is late."]
+    >>> [(row.speaker, row.text) for row in dialogue_rows([Line(1, line, line) for line in text])][2:]
+    [('Speaker 1', 'How so?'), ('Speaker 2', 'Well.\nIt is late.')]
+    """
+    filled = [line for line in lines if line.raw.strip()]
+    dashes = [(at, match) for at, line in enumerate(filled) if (match := _DASH.match(line.text))]
+    if len(dashes) < max(_FEWEST, _MOSTLY * len(filled)) or dashes[0][0] > _LONGEST_TITLE:
+        return []
+    rows: list[Row] = []
+    for n, (at, match) in enumerate(dashes):
+        end = dashes[n + 1][0] if n + 1 < len(dashes) else len(filled)
+        words = [filled[at].text[match.end() :], *(line.raw for line in filled[at + 1 : end])]
+        rows.append(Row(f"Speaker {n % 2 + 1}", "\n".join(words), filled[at].place))
+    return rows
+
+
+def markdown_rows(lines: Sequence[str]) -> list[TableRow]:
+    """Return the rows of all tables of a text, each with the number of its line.
+
+    Examples
+    --------
+    >>> [row.cells for row in markdown_rows(["| Who | Said |", "| --- | --- |", "| **T** | Hello. |"])]
+    [['Who', 'Said'], ['T', 'Hello.']]
+    """
+    below = [at for at, line in enumerate(lines) if "-" in line and "|" in line and _BELOW_HEADER.fullmatch(line)]
+    return [row for number, at in enumerate(below, start=1) for row in _rows_of(lines, at, number)]
+
+
+def _rows_of(lines: Sequence[str], below_header: int, number: int) -> Iterator[TableRow]:
+    for at in range(max(below_header - 1, 0), len(lines)):
+        match = _ROW.match(lines[at])
+        if match is None:
+            return
+        if at != below_header:
+            yield TableRow(at + 1, number, [_cell(cell) for cell in _BAR.split(match["cells"])])
+
+
+def _cell(written: str) -> str:
+    text = _BREAK.sub("\n", written.replace("\\|", "|")).strip()
+    return _STARS.sub(r"\2", text)

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._caption_labels import with_own_labels
 from therapy_analytics.readers._captions import session_of
 from therapy_analytics.readers._cues import Cue
-from therapy_analytics.readers._named_cues import with_own_labels
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._caption_labels import with_own_labels
 from therapy_analytics.readers._captions import session_of
 from therapy_analytics.readers._cues import Cue
-from therapy_analytics.readers._named_cues import with_own_labels
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._tiers import distinct_names
 from therapy_analytics.readers._xml import begins_with, local, xml_root

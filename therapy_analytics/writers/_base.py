@@ -16,14 +16,9 @@ FEATURES: dict[str, tuple[str, Callable[[Turn], bool]]] = {
     "ends": ("times of turns whose start is not known", lambda turn: turn.start_s is None and turn.end_s is not None),
     "codes": ("codes by people", lambda turn: bool(turn.gold)),
     "lines": ("line breaks inside turns", lambda turn: "\n" in turn.text),
-    "unnamed": ("turns without a speaker's name", lambda turn: not turn.speaker),
     "others": ("turns that are neither the therapist's nor the client's", lambda turn: turn.role == "other"),
 }
 """What a turn can have that not every form holds: its name for the user, and how to see it."""
-
-
-NOBODY = "Unknown"
-"""How forms name a speaker without a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +38,6 @@ class Writer:
                 yield what
 
 
-def label(turn: Turn) -> str:
-    """Return whom a turn is of in a form that needs a name: without one, readers would take the speaker before."""
-    return turn.speaker or NOBODY
-
-
 def clock(seconds: float | None) -> str:
     """Return a time as captions and people write it, to the millisecond; without one, the start.
 
@@ -60,9 +50,7 @@ def clock(seconds: float | None) -> str:
     return f"{whole // 3_600_000:02}:{whole // 60_000 % 60:02}:{whole // 1000 % 60:02}.{whole % 1000:03}"
 
 
-def table_of(
-    session: Session, *, times: tuple[str, str], write_time: Callable[[float], str], name: Callable[[Turn], str] = label
-) -> list[list[str]]:
+def table_of(session: Session, *, times: tuple[str, str], write_time: Callable[[float], str]) -> list[list[str]]:
     """Return a session as a table: a header, then a row a turn with its marks back in the words.
 
     Where speakers were changed, the last column says how.
@@ -75,8 +63,6 @@ def table_of(
         What the columns of starts and ends are called.
     write_time : callable
         Seconds to a cell; a turn without a time has an empty one.
-    name : callable
-        How the form names the speaker of a turn.
     """
     codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
     changed = any(turn.speaker_changed for turn in session.turns)
@@ -86,7 +72,7 @@ def table_of(
         when = ("" if time is None else write_time(time) for time in (turn.start_s, turn.end_s))
         given = (turn.gold.get(name, "") for name in codes)
         mark = [turn.speaker_changed] if changed else []
-        rows.append([name(turn), turn.role, *when, join_marks(turn.text, turn.marks), *given, *mark])
+        rows.append([turn.speaker, turn.role, *when, join_marks(turn.text, turn.marks), *given, *mark])
     return rows
 
 

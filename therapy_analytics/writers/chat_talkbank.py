@@ -30,7 +30,7 @@ _NOT_IN_CODE = re.compile(r"[^\w.-]")
 Speaker = tuple[str, Role]
 
 
-@writer("chat", suffix=".cha", holds={"times", "ends", "codes", "unnamed", "others"})
+@writer("chat", suffix=".cha", holds={"times", "ends", "codes", "others"})
 def write_chat(session: Session) -> bytes:
     """CHAT of TalkBank: an utterance a sentence, with times, speech marks as its codes, codes by people on a tier."""
     codes = _codes(session)

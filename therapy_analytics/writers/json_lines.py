@@ -7,7 +7,7 @@ from typing import Any
 
 from therapy_analytics.readers import join_marks
 from therapy_analytics.session import Session, Turn
-from therapy_analytics.writers._base import label, writer
+from therapy_analytics.writers._base import writer
 
 
 @writer("jsonl", suffix=".jsonl", holds={"times", "ends", "codes", "lines", "others"})
@@ -19,7 +19,7 @@ def write_json_lines(session: Session) -> bytes:
 
 def _message(turn: Turn) -> dict[str, Any]:
     message: dict[str, Any] = {
-        "speaker": label(turn),
+        "speaker": turn.speaker,
         "role": turn.role,
         "start_s": turn.start_s,
         "end_s": turn.end_s,

@@ -6,7 +6,7 @@ import html
 
 from therapy_analytics.readers import join_marks
 from therapy_analytics.session import Session, Turn
-from therapy_analytics.writers._base import clock, label, writer
+from therapy_analytics.writers._base import clock, writer
 
 
 @writer("vtt", suffix=".vtt", holds={"times", "others"})
@@ -21,4 +21,4 @@ def write_web_captions(session: Session) -> bytes:
 
 def _words(turn: Turn) -> str:
     words = html.escape(join_marks(turn.text, turn.marks), quote=False)
-    return f"<v.{turn.role} {html.escape(label(turn), quote=False)}>{' '.join(words.split())}"
+    return f"<v.{turn.role} {html.escape(turn.speaker, quote=False)}>{' '.join(words.split())}"
