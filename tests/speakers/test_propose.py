@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from spoken import FRENCH, SAID, plain, session
 
-from therapy_analytics.session import Mark, Session
+from therapy_analytics.session import Mark, Role, Session
 from therapy_analytics.speakers import attributed, proposed, repaired
-from therapy_analytics.speakers._boundaries import moved
+from therapy_analytics.speakers._boundaries import moved, moves_of
+from therapy_analytics.speakers._gaps import gap_scores
+from therapy_analytics.speakers._model import load_speaker_model
 
 LOWER = tuple(map(plain, SAID))
 
@@ -65,6 +68,21 @@ def test_words_at_the_wrong_side_of_a_turn_go_back(at: int, words: int) -> None:
     assert (change.kind, change.turn, change.last_turn, change.words) == ("words_moved", at, at + 1, abs(words))
     assert [turn.text for turn in found.session.turns] == list(SAID)
     assert [turn.index for turn in found.session.turns if turn.speaker_changed] == [at, at + 1]
+
+
+def test_half_of_the_moved_words_go_back_without_punctuation_and_nothing_else_moves() -> None:
+    model, said = load_speaker_model(), [text.split() for text in LOWER]
+    scores = gap_scores([word for one in said for word in one], model)  # the words stay in one order, whoever says them
+    roles: list[Role] = ["client" if at % 2 else "therapist" for at in range(len(said))]
+    right, ends = [], np.cumsum([len(one) for one in said])
+    for at, words in product(range(len(said) - 1), (-4, -3, -2, -1, 1, 2, 3, 4)):
+        wrong = ends.copy()
+        wrong[at] += words
+        if (ends[at - 1] if at else 0) < wrong[at] < ends[at + 1]:
+            found = list(moves_of(wrong, roles, scores, model.moved["recognised"]))
+            assert {one.turn for one in found} <= {at}
+            right.append([one.words for one in found] == [words])
+    assert np.mean(right) >= 0.5
 
 
 def test_words_keep_their_order_and_number() -> None:

@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.session import Turn
-from therapy_analytics.speakers._gaps import gap_log_odds
-from therapy_analytics.speakers._model import Limit, SpeakerModel
+from therapy_analytics.session import Role, Turn
+from therapy_analytics.speakers._gaps import gap_scores
+from therapy_analytics.speakers._model import GapScores, Limit, SpeakerModel
 
 FARTHEST = 4
 """So many words can go from one turn to its neighbour."""
 _PUNCTUATED = 0.03
 """Talk in which a smaller share of the words ends with a full stop, question or exclamation mark has no punctuation."""
 _WORD = re.compile(r"\S+")
-_MAIN = {"therapist", "client"}
+_MAIN: set[Role] = {"therapist", "client"}
 
 
 class Move(NamedTuple):
@@ -39,24 +39,37 @@ def is_written(words: Sequence[str]) -> bool:
 
 
 def moves(turns: Sequence[Turn], model: SpeakerModel) -> list[Move]:
-    """Return which boundaries between therapist and client stand a few words off, in order.
-
-    A boundary is moved where another gap, at most `FARTHEST` words away, is by enough the likelier one. Each turn keeps
-    a word at least.
-    """
+    """Return which boundaries between therapist and client stand a few words off, in order."""
     said = [turn.text.split() for turn in turns]
     words = [word for one in said for word in one]
     limit = model.moved["written" if is_written(words) else "recognised"]
-    scores = gap_log_odds(words, model)
-    return list(_moves(turns, np.cumsum([len(one) for one in said]), scores, limit))
+    ends = np.cumsum([len(one) for one in said])
+    return list(moves_of(ends, [turn.role for turn in turns], gap_scores(words, model), limit))
 
 
-def _moves(turns: Sequence[Turn], ends: NDArray[np.int64], scores: NDArray[np.float64], limit: Limit) -> Iterator[Move]:
+def moves_of(ends: NDArray[np.int64], roles: Sequence[Role], scores: GapScores, limit: Limit) -> Iterator[Move]:
+    """Yield which boundaries between therapist and client stand a few words off, in order.
+
+    A boundary is moved where another gap, at most `FARTHEST` words away, is by enough the likelier one for a change
+    from this speaker to the next. Each turn keeps a word at least.
+
+    Parameters
+    ----------
+    ends : int64 array (n_turns,)
+        How many words of the session stand before the end of each turn.
+    roles : sequence of str
+        Of the turns.
+    scores : GapScores
+        Of the session's gaps.
+    limit : Limit
+        How far likelier the other gap must be.
+    """
+    after = {role: scores.after(role == "therapist") for role in _MAIN}
     first = 0  # the first word of the turn, where its beginning has been moved to
-    for at, (turn, after) in enumerate(pairwise(turns)):
+    for at, (role, following) in enumerate(pairwise(roles)):
         end = int(ends[at])
-        if {turn.role, after.role} == _MAIN and first < end < ends[at + 1]:
-            best, score = likeliest(scores, end, first + 1, int(ends[at + 1]) - 1)
+        if {role, following} == _MAIN and first < end < ends[at + 1]:
+            best, score = likeliest(after[role], end, first + 1, int(ends[at + 1]) - 1)
             if best != end and score >= limit.least:
                 yield Move(at, end - best, score, limit.probability(score))
                 end = best
@@ -69,7 +82,7 @@ def likeliest(scores: NDArray[np.float64], end: int, low: int, high: int) -> tup
     Parameters
     ----------
     scores : float64 array (n_words - 1,)
-        The log-odds of a change behind each word.
+        What speaks for the end of this turn behind each word, in log-odds.
     end, low, high : int
         How many words stand before the boundary: as it is, at least, and at most.
 

@@ -13,7 +13,7 @@ from therapy_analytics.behaviours.encoder import BEGIN, END
 from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.wordpiece import WordPiece
-from therapy_analytics.speakers._model import SpeakerModel
+from therapy_analytics.speakers._model import GapScores, SpeakerModel
 
 CORE, MARGIN = 56, 12
 """So many words are read at a time, with so many before and after them."""
@@ -22,8 +22,8 @@ MOST = 8
 _UNKNOWN = 100
 
 
-def gap_log_odds(words: Sequence[str], model: SpeakerModel) -> NDArray[np.float64]:
-    """Return the log-odds that the speaker changes behind each word but the last, (n_words - 1,).
+def gap_scores(words: Sequence[str], model: SpeakerModel) -> GapScores:
+    """Return what speaks for a change of the speaker behind each word but the last.
 
     Parameters
     ----------
@@ -33,9 +33,10 @@ def gap_log_odds(words: Sequence[str], model: SpeakerModel) -> NDArray[np.float6
         Its network of gaps.
     """
     if len(words) < 2:
-        return np.zeros(0)
+        return GapScores(np.zeros(0), np.zeros(0))
     with ThreadPoolExecutor(threads()) as pool:
-        return np.concatenate([model.gaps.log_odds(one) for one in pool.map(_reading(words), _begins(words))])
+        parts = [model.gaps.parts(one) for one in pool.map(_reading(words), _begins(words))]
+    return GapScores.of(np.concatenate(parts))
 
 
 def gap_vectors(words: Sequence[str]) -> NDArray[np.float32]:

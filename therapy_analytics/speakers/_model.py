@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,27 +51,59 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gaps:
-    """A network with one hidden layer: the log-odds that the speaker changes between two words.
+    """A network with one hidden layer: whether the speaker changes between two words, and who speaks the word before.
 
     Attributes
     ----------
     hidden, hidden_bias : float32 array (2 * WIDTH, n_units), (n_units,)
         From the vectors of the pieces before and after the gap to the hidden layer, whose units are rectified.
-    out : float32 array (n_units,)
-        From the hidden layer to the log-odds.
-    out_bias : float
-        Of these.
+    out, out_bias : float32 array (n_units, 3), (3,)
+        From the hidden layer to the parts of a score, see `GapScores.of`.
     """
 
     hidden: NDArray[np.float32]
     hidden_bias: NDArray[np.float32]
     out: NDArray[np.float32]
-    out_bias: float
+    out_bias: NDArray[np.float32]
 
-    def log_odds(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the log-odds of a change, (n_gaps,), from what is read around each gap, (n_gaps, 2 * WIDTH)."""
+    def parts(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the parts of the scores, (n_gaps, 3), from what is read around each gap, (n_gaps, 2 * WIDTH)."""
         units = np.maximum(vectors @ self.hidden + self.hidden_bias, 0.0)
         return np.asarray(units @ self.out + self.out_bias, dtype=np.float64)
+
+
+class GapScores(NamedTuple):
+    """What speaks for a change of the speaker behind each word of a session but the last.
+
+    Attributes
+    ----------
+    change : float64 array (n_words - 1,)
+        The log-odds of a change, whoever speaks.
+    lean : float64 array (n_words - 1,)
+        What is added to that for a change from therapist to client, and taken off for one from client to therapist.
+        Only differences between gaps of a session count.
+    """
+
+    change: NDArray[np.float64]
+    lean: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, parts: NDArray[np.float64]) -> GapScores:
+        """Add up the parts of the scores (`Gaps.parts`): change, its direction, and whose the word before sounds.
+
+        If a turn of the therapist ends some words later, these words are the therapist's: whose they sound counts for
+        all words up to the gap.
+
+        Examples
+        --------
+        >>> GapScores.of(np.array([[-1.0, 0.5, 2.0], [1.0, 0.0, -1.0]])).lean.tolist()
+        [2.5, 1.0]
+        """
+        return cls(parts[:, 0], parts[:, 1] + np.cumsum(parts[:, 2]))
+
+    def after(self, of_therapist: bool) -> NDArray[np.float64]:
+        """Return the scores of ends of a turn of the therapist, or of the client, (n_words - 1,)."""
+        return self.change + self.lean if of_therapist else self.change - self.lean
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +115,7 @@ class SpeakerModel:
     voice : TextModel
         Its one score is the log-odds that an utterance is the therapist's.
     gaps : Gaps
-        Where the speaker changes.
+        Where the speaker changes, and whose words they are.
     exchanged : Limit
         Of stretches with exchanged labels, by their score (see `_exchanged`).
     moved : mapping of str to Limit
@@ -116,11 +148,11 @@ def load_speaker_model(folder: Path = WEIGHTS) -> SpeakerModel:
         exchanged, joint = Limit(**said["exchanged"]), Limit(**said["joint"])
         moved = {manner: Limit(**said["moved"][manner]) for manner in ("written", "recognised")}
     shapes: dict[str, Any] = {
-        "hidden": (2 * WIDTH, units), "hidden_bias": (units,), "out": (units,), "out_bias": (),
+        "hidden": (2 * WIDTH, units), "hidden_bias": (units,), "out": (units, 3), "out_bias": (3,),
     }  # fmt: skip
     path = folder / "gaps.npz"
     data = read_bytes(path, LARGEST_ARRAYS, what=_WHAT, remedy=_REMEDY)
     wanted = {name: Wanted(shape, held_as="float32") for name, shape in shapes.items()}
     found = read_arrays(path, data, wanted, what="an archive of weights", remedy=_REMEDY)
-    gaps = Gaps(found["hidden"], found["hidden_bias"], found["out"], float(found["out_bias"]))
+    gaps = Gaps(found["hidden"], found["hidden_bias"], found["out"], found["out_bias"])
     return SpeakerModel(load_text_model(folder), gaps, exchanged, moved, joint)

@@ -16,7 +16,7 @@ from therapy_analytics.speakers._boundaries import Move, moved, moves
 from therapy_analytics.speakers._chain import therapist_probabilities
 from therapy_analytics.speakers._changes import Change, Proposal
 from therapy_analytics.speakers._exchanged import Stretch, exchanged, probability, two_speak, voices
-from therapy_analytics.speakers._gaps import gap_log_odds
+from therapy_analytics.speakers._gaps import gap_scores
 from therapy_analytics.speakers._model import SpeakerModel, load_speaker_model
 
 UNSURE = "unsure"
@@ -111,7 +111,7 @@ def _not_looked_at(batch: Batch) -> str:
 def _changes_between(turns: Sequence[Turn], model: SpeakerModel) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return what speaks for a change of the speaker behind each utterance but the last, in log-odds."""
     said = [turn.text.split() for turn in turns]
-    scores = gap_log_odds([word for one in said for word in one], model)
+    scores = gap_scores([word for one in said for word in one], model).change
     if not len(scores):
         return np.zeros(max(len(turns) - 1, 0))
     ends = np.clip(np.cumsum([len(one) for one in said])[:-1] - 1, 0, len(scores) - 1)
