@@ -17,6 +17,7 @@ _PROLOG = re.compile(
     re.IGNORECASE,
 )
 """What may stand before the first element: declarations and comments."""
+_ASCII = bytes(range(128))
 _BLANK = "\ufeff \n\t"
 
 
@@ -41,11 +42,21 @@ def xml_root(source: Source, name: str, *, what: str, remedy: str, may_have_doct
     UnreadableFileError
         It is broken, it is something else, or it defines entities.
     """
-    from defusedxml import DefusedXmlException  # noqa: PLC0415 (only XML needs it)
-    from defusedxml.ElementTree import ParseError, fromstring  # noqa: PLC0415
+    from xml.etree.ElementTree import TreeBuilder  # noqa: PLC0415 (only XML needs it)
 
+    from defusedxml import DefusedXmlException  # noqa: PLC0415
+    from defusedxml.common import DTDForbidden  # noqa: PLC0415
+    from defusedxml.ElementTree import DefusedXMLParser, ParseError  # noqa: PLC0415
+
+    def doctype(root: str, system: str | None, public: str | None, has_declarations: int) -> None:
+        if has_declarations or not may_have_doctype:  # they may give each element attributes as long as the file
+            raise DTDForbidden(root, system, public)
+
+    parser = DefusedXMLParser(target=TreeBuilder())  # by that of the standard library, nothing is too deep
+    parser.parser.StartDoctypeDeclHandler = doctype
     try:
-        root: Element = fromstring(as_declared(source).lstrip(_BLANK), forbid_dtd=not may_have_doctype)
+        parser.feed(as_declared(source).lstrip(_BLANK))
+        root: Element = parser.close()
     except ParseError as error:
         raise source.error("the XML is broken or breaks off here", remedy, line=error.position[0]) from None
     except DefusedXmlException:
@@ -70,6 +81,8 @@ def as_declared(source: Source) -> str:
         text = source.data.decode(declared[1].decode("ascii"), "replace")
     except (LookupError, ValueError):
         return source.text
+    if 2 * text.count("\ufffd") > len(source.data.translate(None, _ASCII)):
+        return source.text  # it is not written in the letters that it declares
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -12,16 +12,16 @@ from dataclasses import replace
 from typing import IO
 from xml.sax import ContentHandler, SAXException
 from xml.sax.handler import feature_namespaces
-from xml.sax.xmlreader import AttributesNSImpl
+from xml.sax.xmlreader import AttributesNSImpl, InputSource
 
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
 from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._word_blocks import Block, Builder, TableRow
+from therapy_analytics.readers._word_blocks import Block, Builder, Paragraph
 from therapy_analytics.readers._word_xml import BeyondMeasureError
 from therapy_analytics.readers._xml import begins_with
 from therapy_analytics.readers._zip import bounded_zip
-from therapy_analytics.readers.word_document import session_of_blocks
+from therapy_analytics.readers.word_document import session_of_document
 
 _TEXT_TYPE = b"application/vnd.oasis.opendocument.text"
 _BODY, _MANIFEST = "content.xml", "META-INF/manifest.xml"
@@ -57,13 +57,9 @@ def sniff(source: Source) -> float:
 def read_open_document(source: Source) -> Iterator[RawSession]:
     """OpenDocument text with labelled paragraphs or tables; tracked changes as accepted, comments left out."""
     blocks, left_out = _blocks(source)
-    outside = [block for block in blocks if isinstance(block, TableRow) or not block.in_box]
-    session = session_of_blocks(outside) or session_of_blocks(blocks)
-    if session is None:
-        raise source.error(
-            "no speaker labels were found",
-            'Begin each paragraph with a label and a colon, as in "Therapist:", or use a table of labels and words',
-        )
+    session, beside_boxes = session_of_document(source, blocks)
+    boxes = [block.text for block in blocks if beside_boxes and isinstance(block, Paragraph) and block.in_box]
+    left_out["text boxes"] = sum(len(text.split()) for text in boxes)
     about = tuple(f"{kind.capitalize()} left out ({counted(n, 'word')})." for kind, n in left_out.items() if kind and n)
     yield replace(session, notes=(*session.notes, *about))
 
@@ -169,7 +165,7 @@ def _short(name: tuple[str | None, str]) -> tuple[str, str]:
 
 def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
     if source.encoding != BINARY:
-        return _parsed(source, io.BytesIO(source.text.encode("utf-8", "replace")))
+        return _parsed(source, io.BytesIO(source.text.encode("utf-8", "replace")), encoding="utf-8")
     try:
         with bounded_zip(source) as archive:
             names = {part.filename: part for part in archive.infolist()}
@@ -184,7 +180,7 @@ def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
         raise source.error("the file is damaged or breaks off", _AGAIN) from None
 
 
-def _parsed(source: Source, part: IO[bytes]) -> tuple[list[Block], Counter[str]]:
+def _parsed(source: Source, part: IO[bytes], encoding: str | None = None) -> tuple[list[Block], Counter[str]]:
     from defusedxml import DefusedXmlException  # noqa: PLC0415 (only few documents need it)
     from defusedxml.sax import make_parser  # noqa: PLC0415
 
@@ -192,8 +188,11 @@ def _parsed(source: Source, part: IO[bytes]) -> tuple[list[Block], Counter[str]]
     parser.forbid_dtd = True
     parser.setFeature(feature_namespaces, True)
     parser.setContentHandler(body)
+    document = InputSource()
+    document.setByteStream(part)
+    document.setEncoding(encoding)
     try:
-        parser.parse(part)
+        parser.parse(document)
     except DefusedXmlException:
         raise source.error("the file declares entities or a document type, which can do harm", _AGAIN) from None
     except BeyondMeasureError:

@@ -76,8 +76,11 @@ def _pages(source: Source) -> Pages:
             raise source.error("the PDF is locked by a password", "Save a copy without a password")
         if len(document.pages) > _MOST_PAGES:
             raise source.error(f"the PDF has more than {_MOST_PAGES:,} pages", "Split it into a file for each session")
-        size = sum(len(content.get_data()) for page in document.pages if (content := page.get_contents()) is not None)
-        refuse_large(str(source.path), size, LARGEST_SESSION, packed=True)
+        size = 0
+        for page in document.pages:
+            content = page.get_contents()
+            size += 0 if content is None else len(content.get_data())
+            refuse_large(str(source.path), size, LARGEST_SESSION, packed=True)
         return [[line for line in page.extract_text().split("\n") if line.strip()] for page in document.pages]
     except (DependencyError, FileNotDecryptedError):
         raise source.error("the PDF is locked by a password", "Save a copy without a password") from None

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._captions import session_of
 from therapy_analytics.readers._cues import Cue
-from therapy_analytics.readers._named_cues import with_own_labels
+from therapy_analytics.readers._named_cues import in_order, with_own_labels
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._tiers import distinct_names
 from therapy_analytics.readers._xml import begins_with, local, xml_root
@@ -66,10 +66,8 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
     shown = [] if body is None else _captions(source, body, _rates(root))
     if not shown:
         raise source.error("no captions with words were found", _REMEDY)
-    language = shown[0].language
-    first = [one for one in shown if one.language == language]
-    if all(one.begin is not None for one in first):
-        first.sort(key=lambda one: one.begin or 0.0)
+    again = _translations(shown)
+    first = [one for one in shown if one.language not in again]
     names = _agents(root)
     cues = [
         Cue(
@@ -81,10 +79,20 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
         )
         for place, one in enumerate(first, start=1)
     ]
-    session = session_of(source, with_own_labels(cues), example='"Therapist: Hello"')
-    n_words = sum(len(line.split()) for one in shown if one.language != language for line in one.lines)
+    session = session_of(source, with_own_labels(in_order(cues)), example='"Therapist: Hello"')
+    n_words = sum(len(line.split()) for one in shown if one.language in again for line in one.lines)
     other = f"{counted(len(shown) - len(first), 'caption')} in another language left out ({counted(n_words, 'word')})."
     yield replace(session, notes=(*session.notes, *([other] if len(first) < len(shown) else [])))
+
+
+def _translations(shown: Sequence[_Shown]) -> set[str]:
+    """Return the languages whose captions mostly begin when some of the first do; in others, somebody else speaks."""
+    begins = {one.begin for one in shown if one.language == shown[0].language}
+    at: dict[str, list[float | None]] = {}
+    for one in shown:
+        at.setdefault(one.language, []).append(one.begin)
+    del at[shown[0].language]
+    return {language for language, times in at.items() if 2 * sum(time in begins for time in times) > len(times)}
 
 
 def _get(element: Element, name: str) -> str:

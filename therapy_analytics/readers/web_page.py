@@ -12,7 +12,7 @@ from therapy_analytics.readers._page_blocks import NAME, NAME_END, Place, page_b
 from therapy_analytics.readers._stamps import STAMP, from_the_first, times_of
 from therapy_analytics.readers._word_blocks import Block
 from therapy_analytics.readers._xml import as_declared, begins_with
-from therapy_analytics.readers.word_document import session_of_blocks
+from therapy_analytics.readers.word_document import refuse_note, session_of_blocks
 
 _STAMP = re.compile(rf"[ \t]*{STAMP}(?=[ \t]|$)[ \t]*")
 _DOCTYPE = re.compile(r"[\ufeff\s]*+<!doctype html\b", re.IGNORECASE)
@@ -31,6 +31,8 @@ def read_web_page(source: Source) -> Iterator[RawSession]:
     page = page_blocks(as_declared(source))
     read = _named_session if page.named else session_of_blocks
     session = read(page.blocks)
+    if not page.named:
+        refuse_note(source, page.blocks, session)
     if session is None:
         raise source.error(
             "this web page shows no turns with the names of speakers",

@@ -46,18 +46,36 @@ def sniff(source: Source) -> float:
 def read_word_document(source: Source) -> Iterator[RawSession]:
     """Word documents with labelled paragraphs or tables; tracked changes as accepted, comments left out."""
     blocks, left_out = _blocks(source)
+    session, beside_boxes = session_of_document(source, blocks)
+    if not beside_boxes:
+        left_out["box"] = 0
+    yield replace(session, notes=(*session.notes, *_about(left_out)))
+
+
+def session_of_document(source: Source, blocks: Sequence[Block]) -> tuple[RawSession, bool]:
+    """Return the session that a document is, and whether it stands beside its text boxes, not in them.
+
+    Raises
+    ------
+    UnreadableFileError
+        Nobody speaks in it, or it is a clinical note.
+    """
     outside = [block for block in blocks if isinstance(block, TableRow) or not block.in_box]
-    session = session_of_blocks(outside)
-    if session is None:  # the whole transcript may stand in boxes
-        session, left_out["box"] = session_of_blocks(blocks), 0
-    if is_clinical_note(list(_lines(blocks)), session.rows if session else ()):
-        raise note_error(source)
+    beside = session_of_blocks(outside)
+    session = beside or session_of_blocks(blocks)  # the whole transcript may stand in boxes
+    refuse_note(source, blocks, session)
     if session is None:
         raise source.error(
             "no speaker labels were found",
             'Begin each paragraph with a label and a colon, as in "Therapist:", or use a table of labels and words',
         )
-    yield replace(session, notes=(*session.notes, *_about(left_out)))
+    return session, beside is not None
+
+
+def refuse_note(source: Source, blocks: Sequence[Block], session: RawSession | None) -> None:
+    """Raise an error where a document is a clinical note."""
+    if is_clinical_note(list(_lines(blocks)), session.rows if session else ()):
+        raise note_error(source)
 
 
 def _about(left_out: Mapping[str, int]) -> tuple[str, ...]:
