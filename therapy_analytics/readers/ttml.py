@@ -1,4 +1,4 @@
-"""Timed text in XML (``.ttml``, ``.dfxp``, ``.xml``): captions of the W3C's TTML, who speaks as an agent or a label.
+"""Timed text in XML (``.ttml``, ``.dfxp``, ``.xml``): captions of the W3C's TTML, and of YouTube; who speaks as an agent or a label.
 
 By hand with defusedxml: the libraries of captions drop agents, which say who speaks.
 """
@@ -54,13 +54,19 @@ class _Shown:
 
 
 def sniff(source: Source) -> float:
-    """Be certain of XML whose root is that of timed text."""
-    return 1.0 if begins_with(source, "tt") else 0.0
+    """Be certain of XML whose root is that of timed text, or of YouTube's."""
+    is_youtube = begins_with(source, "timedtext") or (
+        begins_with(source, "transcript") and "<text start=" in source.head
+    )
+    return 1.0 if is_youtube or begins_with(source, "tt") else 0.0
 
 
 @reader("ttml", suffixes=(".ttml", ".dfxp"), sniff=sniff, one_session=True)
 def read_ttml(source: Source) -> Iterator[RawSession]:
     """TTML and DFXP captions with the speaker as an agent of the metadata, before a colon, or after >> marks."""
+    if not begins_with(source, "tt"):
+        yield _of_youtube(source)
+        return
     root = xml_root(source, "tt", what="TTML file", remedy=_REMEDY, may_have_doctype=True)
     body = next((one for one in root if local(one.tag) == "body"), None)
     shown = [] if body is None else _captions(source, body, _rates(root))
@@ -83,6 +89,19 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
     n_words = sum(len(line.split()) for one in shown if one.language in again for line in one.lines)
     other = f"{counted(len(shown) - len(first), 'caption')} in another language left out ({counted(n_words, 'word')})."
     yield replace(session, notes=(*session.notes, *([other] if len(first) < len(shown) else [])))
+
+
+def _of_youtube(source: Source) -> RawSession:
+    """Read YouTube's captions: ``<text start dur>`` in seconds, ``<p t d>`` or ``<text t d>`` in milliseconds."""
+    name = "timedtext" if begins_with(source, "timedtext") else "transcript"
+    root = xml_root(source, name, what="file of captions", remedy=_REMEDY)
+    cues = []
+    for place, one in enumerate((one for one in root.iter() if one.tag in {"p", "text"}), start=1):
+        at, unit, lasting = ("start", "s", "dur") if "start" in one.keys() else ("t", "ms", "d")
+        begin, lasts = (_seconds(one.get(key, "") + unit, _Rates(_FRAMES, 1.0)) for key in (at, lasting))
+        end = None if begin is None or lasts is None else round(begin + lasts, 6)
+        cues.append(Cue(place, begin, end, "".join(one.itertext()).split("\n")))
+    return session_of(source, cues, example='"Therapist: Hello"')
 
 
 def _translations(shown: Sequence[_Shown]) -> set[str]:

@@ -1,12 +1,13 @@
-"""Saved web pages (``.html``, ``.htm``, ``.xhtml``) that show a transcript: the talk, without the page around it."""
+"""Saved web pages (``.html``, ``.mhtml``) that show a transcript: the talk, without the page around it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from email import message_from_bytes
 
-from therapy_analytics.readers._base import RawSession, Row, Source, reader
+from therapy_analytics.readers._base import RawSession, Row, Source, decoded, reader
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._page_blocks import NAME, NAME_END, Place, page_blocks, texts_of
 from therapy_analytics.readers._stamps import STAMP, from_the_first, times_of
@@ -16,18 +17,25 @@ from therapy_analytics.readers.word_document import refuse_note, session_of_bloc
 
 _STAMP = re.compile(rf"[ \t]*{STAMP}(?=[ \t]|$)[ \t]*")
 _DOCTYPE = re.compile(r"[\ufeff\s]*+<!doctype html\b", re.IGNORECASE)
+_ARCHIVE = re.compile(
+    r"[\ufeff\s]*+(?=[a-z][\w-]{0,40}:)(?:(?!content-type:).*\n){0,30}?content-type:\s*multipart/related", re.IGNORECASE
+)
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 _FEWEST = 3
 """Turns that show where on the page the transcript stands."""
 
 
 def sniff(source: Source) -> float:
-    """Be certain of a text that begins as a web page does."""
-    return 1.0 if _DOCTYPE.match(source.head) or begins_with(source, "(?i:html)") else 0.0
+    """Be certain of a text that begins as a web page does, and of one that a browser saved with its pictures."""
+    is_page = _DOCTYPE.match(source.head) or begins_with(source, "(?i:html)") or _ARCHIVE.match(source.head)
+    return 1.0 if is_page else 0.0
 
 
-@reader("web_page", suffixes=(".html", ".htm", ".xhtml"), sniff=sniff, one_session=True)
+@reader("web_page", suffixes=(".html", ".htm", ".xhtml", ".mhtml", ".mht"), sniff=sniff, one_session=True)
 def read_web_page(source: Source) -> Iterator[RawSession]:
     """Web pages that show a talk: labelled paragraphs, names above words, tables; without menus and scripts."""
+    if _ARCHIVE.match(source.head):
+        source = _unpacked(source)
     page = page_blocks(as_declared(source))
     read = _named_session if page.named else session_of_blocks
     session = read(page.blocks)
@@ -51,6 +59,15 @@ def read_web_page(source: Source) -> Iterator[RawSession]:
     told = f"The page around the transcript was left out ({counted(n_words, 'word')})."
     dated = ("Times were counted from that of the first message.",) if page.dated else ()
     yield replace(session, notes=(*session.notes, *dated, *([told] if n_words else [])))
+
+
+def _unpacked(source: Source) -> Source:
+    """Return the page in an archive of a page with its pictures; frames in it are pages of their own, and stay out."""
+    for part in message_from_bytes(source.data).walk():
+        content = part.get_payload(decode=True) if part.get_content_type() in _PAGES else None
+        if isinstance(content, bytes):
+            return replace(decoded(source.path, content, source.options), place=source.place)
+    raise source.error("no page was found in this archive", "Save the page as a web page (HTML only)")
 
 
 def _named_session(blocks: Sequence[Block]) -> RawSession | None:
