@@ -44,7 +44,7 @@ _HALF = 0.5
 _UNKNOWN = "Unknown"
 _DEEPEST = 20
 """How many tiers may depend on each other, one on the next."""
-__all__ = ["Span", "Tier", "distinct_names", "session_of", "timeline"]
+__all__ = ["Span", "Tier", "session_of", "timeline"]
 
 Voice = tuple[str, list[Named]]
 """Who speaks, and the tiers that hold the words."""
@@ -289,16 +289,3 @@ def timeline(slots: Sequence[tuple[str, float | None]]) -> Mapping[str, float]:
         step = (values[two] - values[one]) / (two - one)
         values[one + 1 : two] = [values[one] + step * n for n in range(1, two - one)]
     return {name: value for (name, _), value in zip(slots, values, strict=True)}
-
-
-def distinct_names(people: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the name of each speaker by id; where two have one name, their ids tell them apart.
-
-    Examples
-    --------
-    >>> distinct_names([("s1", "Ann"), ("s2", " Li "), ("s3", "ann"), ("s4", "")])
-    {'s1': 'Ann (s1)', 's2': 'Li', 's3': 'ann (s3)'}
-    """
-    known = [(key, " ".join(name.split())) for key, name in people]
-    counts = Counter(name.casefold() for _, name in known)
-    return {key: name if counts[name.casefold()] == 1 else f"{name} ({key})" for key, name in known if name}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import Source
@@ -89,3 +91,16 @@ def as_declared(source: Source) -> str:
 def local(name: object) -> str:
     """Return the name of an element or attribute without its namespace; that of a comment is empty."""
     return name.rpartition("}")[2] if isinstance(name, str) else ""
+
+
+def distinct_names(people: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the name of each speaker by id; where two have one name, their ids tell them apart.
+
+    Examples
+    --------
+    >>> distinct_names([("s1", "Ann"), ("s2", " Li "), ("s3", "ann"), ("s4", "")])
+    {'s1': 'Ann (s1)', 's2': 'Li', 's3': 'ann (s3)'}
+    """
+    known = [(key, " ".join(name.split())) for key, name in people]
+    counts = Counter(name.casefold() for _, name in known)
+    return {key: name if counts[name.casefold()] == 1 else f"{name} ({key})" for key, name in known if name}

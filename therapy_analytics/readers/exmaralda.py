@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._tiers import Span, Tier, distinct_names, session_of, timeline
+from therapy_analytics.readers._tiers import Span, Tier, session_of, timeline
 from therapy_analytics.readers._times import seconds
-from therapy_analytics.readers._xml import begins_with, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -42,7 +42,7 @@ def sniff(source: Source) -> float:
 
 @reader("pdf_document", suffixes=(".pdf",), sniff=sniff, one_session=True)
 def read_pdf(source: Source) -> Iterator[RawSession]:
-    """PDF with a text layer and labelled paragraphs, or a column of speakers; headers, footers and numbers of pages and lines left out."""
+    """PDF with text: labelled paragraphs, or a column of speakers; headers, footers and line numbers left out."""
     pages = _pages(source)
     lines = [line for page in pages for line in page]
     if sum(map(bool, map(_LABEL.match, lines))) < _OFTEN * len(lines):

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._captions import session_of
-from therapy_analytics.readers._cues import Cue
-from therapy_analytics.readers._named_cues import in_order, with_own_labels
+from therapy_analytics.readers._cues import Cue, in_order
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
@@ -49,7 +48,7 @@ def read_substation(source: Source) -> Iterator[RawSession]:
         Cue(place, seconds(event["start"]), seconds(event["end"]), _lines(event["text"]), _name(event[column]))
         for place, event in once
     ]
-    session = session_of(source, with_own_labels(in_order(cues)), example='"Therapist: Hello"')
+    session = session_of(source, in_order(cues), example='"Therapist: Hello"')
     kept = {place for place, _ in once}
     n_repeated = sum(len(_shown(event)[-1].split()) for place, event in events if place not in kept)
     left_out = (("Comments", n_comments), ("Repeated captions", n_repeated))

@@ -1,4 +1,4 @@
-"""Timed text in XML (``.ttml``, ``.dfxp``, ``.xml``): captions of the W3C's TTML, and of YouTube; who speaks as an agent or a label.
+"""Timed text in XML (``.ttml``, ``.dfxp``, ``.xml``): captions of the W3C's TTML and of YouTube.
 
 By hand with defusedxml: the libraries of captions drop agents, which say who speaks.
 """
@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._captions import session_of
-from therapy_analytics.readers._cues import Cue
-from therapy_analytics.readers._named_cues import in_order, with_own_labels
+from therapy_analytics.readers._cues import Cue, in_order
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._tiers import distinct_names
-from therapy_analytics.readers._xml import begins_with, local, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, local, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -85,7 +83,7 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
         )
         for place, one in enumerate(first, start=1)
     ]
-    session = session_of(source, with_own_labels(in_order(cues)), example='"Therapist: Hello"')
+    session = session_of(source, in_order(cues), example='"Therapist: Hello"')
     n_words = sum(len(line.split()) for one in shown if one.language in again for line in one.lines)
     other = f"{counted(len(shown) - len(first), 'caption')} in another language left out ({counted(n_words, 'word')})."
     yield replace(session, notes=(*session.notes, *([other] if len(first) < len(shown) else [])))
@@ -97,7 +95,7 @@ def _of_youtube(source: Source) -> RawSession:
     root = xml_root(source, name, what="file of captions", remedy=_REMEDY)
     cues = []
     for place, one in enumerate((one for one in root.iter() if one.tag in {"p", "text"}), start=1):
-        at, unit, lasting = ("start", "s", "dur") if "start" in one.keys() else ("t", "ms", "d")
+        at, unit, lasting = ("start", "s", "dur") if one.get("start") else ("t", "ms", "d")
         begin, lasts = (_seconds(one.get(key, "") + unit, _Rates(_FRAMES, 1.0)) for key in (at, lasting))
         end = None if begin is None or lasts is None else round(begin + lasts, 6)
         cues.append(Cue(place, begin, end, "".join(one.itertext()).split("\n")))
