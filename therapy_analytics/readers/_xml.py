@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
+from xml.sax import ContentHandler, SAXException
+from xml.sax.handler import feature_namespaces
+from xml.sax.xmlreader import AttributesNSImpl, InputSource
 
 from therapy_analytics.readers._base import Source
 
@@ -20,6 +23,8 @@ _PROLOG = re.compile(
 )
 """What may stand before the first element: declarations and comments."""
 _ASCII = bytes(range(128))
+_DEEPEST = 200
+_MOST_ELEMENTS = 500_000
 _BLANK = "\ufeff \n\t"
 
 
@@ -104,3 +109,87 @@ def distinct_names(people: Iterable[tuple[str, str]]) -> dict[str, str]:
     known = [(key, " ".join(name.split())) for key, name in people]
     counts = Counter(name.casefold() for _, name in known)
     return {key: name if counts[name.casefold()] == 1 else f"{name} ({key})" for key, name in known if name}
+
+
+class BeyondMeasureError(Exception):
+    """More elements, in all or inside each other, than a transcript has."""
+
+
+class Elements(ContentHandler):
+    """Walks through the elements of a document that is too large to be held; some are left out with all inside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth = self.skipped_from = self._n_elements = 0
+
+    def startElementNS(  # noqa: N802 (the name that the parser calls)
+        self, name: tuple[str | None, str], _qname: str | None, attrs: AttributesNSImpl
+    ) -> None:
+        """Open an element, unless it stands in one that is left out."""
+        self.depth += 1
+        self._n_elements += 1
+        if self.depth > _DEEPEST or self._n_elements > _MOST_ELEMENTS:
+            raise BeyondMeasureError
+        if not self.skipped_from:
+            self.opened(name, attrs)
+
+    def endElementNS(  # noqa: N802 (the name that the parser calls)
+        self, name: tuple[str | None, str], _qname: str | None
+    ) -> None:
+        """Close an element."""
+        if self.skipped_from == self.depth:
+            self.skipped_from = 0
+            self.left()
+        elif not self.skipped_from:
+            self.closed(name)
+        self.depth -= 1
+
+    def opened(self, name: tuple[str | None, str], attrs: AttributesNSImpl) -> None:
+        """Take an element by its namespace and name; setting `skipped_from` to `depth` leaves it out."""
+
+    def closed(self, name: tuple[str | None, str]) -> None:
+        """Take the end of an element that was not left out."""
+
+    def left(self) -> None:
+        """Take the end of an element that was left out."""
+
+
+def walk_through(source: Source, part: IO[bytes], elements: Elements, *, remedy: str, encoding: str = "") -> None:
+    """Walk through a part of an office document.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for errors.
+    part : file
+        Open for reading bytes.
+    elements : Elements
+        Takes what is there.
+    remedy : str
+        What to do about a broken file.
+    encoding : str, optional
+        Of the letters, if not the one that the part declares.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is not what a word processor writes.
+    """
+    from defusedxml import DefusedXmlException  # noqa: PLC0415 (only office documents need it)
+    from defusedxml.sax import make_parser  # noqa: PLC0415
+
+    document = InputSource()
+    document.setByteStream(part)
+    document.setEncoding(encoding or None)
+    parser = make_parser()
+    parser.forbid_dtd = True
+    parser.setFeature(feature_namespaces, True)
+    parser.setContentHandler(elements)
+    try:
+        parser.parse(document)
+    except DefusedXmlException:
+        raise source.error("the file declares entities or a document type, which can do harm", remedy) from None
+    except BeyondMeasureError:
+        raise source.error("the document has more parts than any transcript", "Split it into smaller files") from None
+    except (SAXException, ValueError, LookupError):
+        raise source.error("the text of the document is damaged", remedy) from None
