@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from therapy_analytics.errors import UnreadableFileError
+from therapy_analytics.readers import read
 from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]
@@ -135,6 +137,25 @@ def test_a_declaration_that_is_none_is_passed_over(session: SessionOf) -> None:
 def test_a_caption_without_a_time_moves_nothing(session: SessionOf) -> None:
     text = ass("Ann,0,0,0,,One.", "Ben,0,0,0,,Two.", "Ann,0,0,0,,Three.").replace("0:00:02.00", "soon")
     assert [turn.text for turn in session(text, "a.ass").turns] == ["One.", "Two.", "Three."]
+
+
+@pytest.mark.parametrize("head", ["WEBVTT\n\n", ""], ids=["vtt", "srt"])
+@pytest.mark.parametrize("end", ["soon", "", "--:--"])
+def test_a_caption_whose_end_cannot_be_read_keeps_its_words(head: str, end: str, session: SessionOf) -> None:
+    text = f"{head}00:01.000 --> 00:02.000\nAnn: One.\n\n00:03.000 --> {end}\nBen: Two.\n"
+    one = session(text, "a.vtt" if head else "a.srt")
+    assert [(turn.speaker, turn.text, turn.start_s, turn.end_s) for turn in one.turns] == [
+        ("Ann", "One.", 1.0, 2.0),
+        ("Ben", "Two.", 3.0, None),
+    ]
+
+
+def test_an_empty_line_in_a_caption_of_one_speaker_ends_no_words(tmp_path: Path) -> None:
+    doctor = "1\n00:00:00,000 --> 00:00:02,000\nOne.\n\nTwo.\n\n2\n00:00:04,000 --> 00:00:05,000\nFour.\n"
+    (tmp_path / "visit_doctor.srt").write_text(doctor)
+    (tmp_path / "visit_patient.srt").write_text("1\n00:00:02,000 --> 00:00:03,000\nThree.\n")
+    (one,) = read(tmp_path)
+    assert said(one) == [("doctor", "One. Two."), ("patient", "Three."), ("doctor", "Four.")]
 
 
 def test_a_message_that_nobody_answers_is_kept(session: SessionOf) -> None:

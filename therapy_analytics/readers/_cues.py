@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from therapy_analytics.readers._times import seconds
 
-TIMES = re.compile(r"\s*([\d:.,]+)\s*-->\s*([\d:.,]+)")
+TIMES = re.compile(r"\s*([\d:.,]+)\s*-->\s*([\d:.,]+|(?=\S*\s*$))")
+"""The line above the words of a caption, also where its end cannot be read."""
 _BROKEN_OFF = re.compile(r"\n[ \t]*\n\d+[ \t]*(?:\n[\d:,. >-]*+)?\s*+\Z")
 """The number of a caption, with or without the beginning of its times, at the end of a file that was cut."""
 _SKIPPED_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
