@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
 from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted
@@ -46,7 +47,7 @@ def read_pdf(source: Source) -> Iterator[RawSession]:
     pages = _pages(source)
     lines = [line for page in pages for line in page]
     if sum(map(bool, map(_LABEL.match, lines))) < _OFTEN * len(lines):
-        pages = _as_labelled(_pages(source, mode="layout")) or pages
+        pages = _columns(source) or pages
     n_empty = sum(not page for page in pages)
     if n_empty == len(pages):
         raise source.error(
@@ -99,6 +100,13 @@ def _pages(source: Source, mode: Literal["plain", "layout"] = "plain") -> Pages:
         raise source.error(
             "the PDF is damaged or breaks off", f"Open it and print it to a new PDF. {_REMEDY}"
         ) from None
+
+
+def _columns(source: Source) -> Pages | None:
+    try:
+        return _as_labelled(_pages(source, mode="layout"))
+    except UnreadableFileError:  # what can be read otherwise is no reason to refuse a file
+        return None
 
 
 def _as_labelled(pages: Pages) -> Pages | None:

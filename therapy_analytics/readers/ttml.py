@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -103,13 +104,21 @@ def _of_youtube(source: Source) -> RawSession:
 
 
 def _translations(shown: Sequence[_Shown]) -> set[str]:
-    """Return the languages whose captions mostly begin when some of the first do; in others, somebody else speaks."""
-    begins = {one.begin for one in shown if one.language == shown[0].language}
-    at: dict[str, list[float | None]] = {}
+    """Return the languages that are mostly shown while the first is; in others, somebody else speaks."""
+    first = [one for one in shown if one.language == shown[0].language]
+    begins, ends = sorted(one.begin or 0.0 for one in first), sorted(one.end or one.begin or 0.0 for one in first)
+
+    def is_beside(one: _Shown) -> bool:
+        if one.begin is None or one.end is None:
+            return one.begin is None or one.begin in begins
+        middle = (one.begin + one.end) / 2
+        return bisect_right(begins, middle) > bisect_right(ends, middle)
+
+    at: dict[str, list[bool]] = {}
     for one in shown:
-        at.setdefault(one.language, []).append(one.begin)
-    del at[shown[0].language]
-    return {language for language, times in at.items() if 2 * sum(time in begins for time in times) > len(times)}
+        if one.language != shown[0].language:
+            at.setdefault(one.language, []).append(is_beside(one))
+    return {language for language, beside in at.items() if 2 * sum(beside) > len(beside)}
 
 
 def _get(element: Element, name: str) -> str:
