@@ -1,18 +1,22 @@
-"""What the caption formats share: who speaks in a caption."""
+"""What the caption formats share: who speaks in a caption, by a voice tag, a label, or a mark of a change."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import cast
+from types import MappingProxyType
+from typing import NamedTuple, cast
 
 from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._caption_labels import label_of, labels_of, parts
 from therapy_analytics.readers._changes import CHANGE, UNKNOWN, about_changes, other_of
 from therapy_analytics.readers._cues import Cue, plain, without_repeats
+from therapy_analytics.readers._labels import Beginning, is_heading, is_name, speakers_among
+from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted, lost
+from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 
 _VOICE = re.compile(r"<v(?:\.(?P<role>therapist|client|other)(?=[ \t]+>)|\.[^\s<>]*)?[ \t]++([^<>]*)>")
@@ -23,6 +27,17 @@ _NAMELESS: Mapping[str, Role] = {"\0therapist": "therapist", "\0client": "client
 _CHEVRON = re.compile(r">>+\s*")
 _DASH = re.compile(r"[-\u2010-\u2015](?![-\u2010-\u2015\d])\s*(?=\S)")
 
+_NAME = r"[^\W\d_][\w.'\u2019-]*(?:,? [\w.'\u2019()&-]+){0,4}"
+_LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")
+_BEFORE_CHEVRON = re.compile(r"\s+(?=>>)")
+_IN_BRACKETS = re.compile(rf"(?:[-\u2010-\u2015]\s*)?[\[(](?P<label>{_NAME})[\])]\s*(?P<words>.*)$")
+_BEFORE_DASH = re.compile(rf"(?P<label>{_NAME}) [-\u2013\u2014] (?P<words>\S.*)$")
+_ABOVE = re.compile(r"(?P<label>[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()&-]+){0,3})(?<![.,!?])(?P<words>)$")
+_SOUNDS = frozenset({"music", "applause", "noise", "background noise", "cheering", "coughs", "cough", "phone rings"})
+_FEW = 0.1
+_EVEN = 0.5
+
+Lines = list[str]
 Piece = tuple[str, str, int]
 """Speaker, words, and the line of the cue on which they begin, from 0."""
 Split = Callable[[Cue], Iterator[Piece]]
@@ -46,6 +61,7 @@ def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSessi
         There is no caption, or nothing tells who speaks.
     """
     # Captions that name each voice do not roll: what stands there twice was said twice.
+    cues = cues if _are_voiced(cues) else _with_own_labels(cues)
     is_named = _are_voiced(cues) or any(cue.speaker for cue in cues)
     once, n_repeats = (list(cues), 0) if is_named else without_repeats(cues)
     n_words = _n_words(cues) - _n_words(once)
@@ -84,7 +100,7 @@ def _splitter(source: Source, cues: list[Cue], example: str) -> tuple[Split, Map
     if any(cue.speaker for cue in cues):
         return lambda cue: iter([(cue.speaker, plain("\n".join(cue.lines)), 0)]), {}
     lines = [[plain(line) for line in cue.lines] for cue in cues]
-    labels = labels_of(lines)
+    labels = _labels_of(lines)
     change = _CHEVRON if any(CHANGE in line for cue in lines for line in cue) else None
     if not labels.names and not change:
         change = _dash(source, lines, example)
@@ -131,8 +147,8 @@ def _by_label(lines: list[str], labels: frozenset[str], change: re.Pattern[str] 
     """Split a caption at each line that begins with a speaker's label, or with a mark of change."""
     speaker, words, begin = "", list[str](), 0
     for at, line in enumerate(lines):
-        for part in parts(line):
-            who, end = label_of(part)
+        for part in _line_parts(line):
+            who, end = _label_of(part)
             if who not in labels:
                 mark = change.match(part) if change else None
                 who, end = (CHANGE, mark.end()) if mark else ("", 0)
@@ -202,3 +218,142 @@ def _goes_on(rows: Sequence[Row]) -> bool:
     named = [row.speaker.casefold() for row in rows if row.speaker or row.role is None]
     repeated = sum(one == two != "" for one, two in pairwise(named))
     return named.count("") > repeated
+
+
+def _with_own_labels(cues: Sequence[Cue]) -> list[Cue]:
+    """Give captions without a named speaker the one whose label they begin with, where others have a named speaker.
+
+    Parameters
+    ----------
+    cues : sequence of Cue
+        In order; where none names a speaker, labels are left to who reads captions without such names.
+
+    Examples
+    --------
+    >>> _with_own_labels([Cue(1, 0, 1, ["Hello."], "Ann"), Cue(2, 1, 2, ["LI: Hi."])])[1].speaker
+    'LI'
+    """
+    names = {cue.speaker.casefold() for cue in cues if cue.speaker}
+    if not names:
+        return list(cues)
+    labels = _labels_of([[_as_label(cue.speaker) + plain(line) for line in cue.lines] for cue in cues]).names
+    return [cue if cue.speaker or not cue.lines else _labelled(cue, names, labels) for cue in cues]
+
+
+def _as_label(speaker: str) -> str:
+    return f"{speaker}: " if speaker else ""
+
+
+def _labelled(cue: Cue, names: set[str], labels: frozenset[str]) -> Cue:
+    label, end = _label_of(cue.lines[0])
+    if label not in labels and (not label or label.casefold() not in names):
+        return cue
+    return replace(cue, speaker=label, lines=[cue.lines[0][end:], *cue.lines[1:]])
+
+
+class _Labels(NamedTuple):
+    """The speakers, and the form in which they stand without a colon, if they do."""
+
+    names: frozenset[str]
+    bare: re.Pattern[str] | None = None
+    passed_over: Mapping[str, int] = MappingProxyType({})
+
+    def with_colons(self, lines: Lines) -> Lines:
+        """Write the labels of a caption as all others are written."""
+        if self.bare is None:
+            return lines
+        return [
+            self._with_colon(line, self.bare) if at in _places(lines, self.bare) else line
+            for at, line in enumerate(lines)
+        ]
+
+    def _with_colon(self, line: str, bare: re.Pattern[str]) -> str:
+        match = bare.match(line)
+        known = match and match["label"] in self.names
+        return f"{match['label']}: {match['words']}".rstrip() if match and known else line
+
+
+def _line_parts(line: str) -> Lines:
+    """Split a line before each mark of change."""
+    return _BEFORE_CHEVRON.split(line) if CHANGE in line else [line]
+
+
+def _label_of(line: str) -> tuple[str, int]:
+    """Return the label at the beginning of a line, and where it ends; ``and I said:`` at an end of line is none."""
+    match = _LABEL.match(line)
+    if not match:
+        return "", 0
+    label = match[1] or match[2]
+    is_speech = match.end() == len(line) and any(word[0].islower() for word in label.split())
+    return ("", 0) if is_speech and not role_of_label(label) else (label, match.end())
+
+
+def _labels_of(cues: Sequence[Lines]) -> _Labels:
+    """Tell speakers from a colon inside speech: they come back, or look like one, or stand in every caption.
+
+    A name that stands once beside others that come back is a speaker as well: each caption has its time.
+
+    One name alone that comes back now and then, and looks like none, is how somebody speaks;
+    where one name alone comes back often, it has a partner who is named once.
+    """
+    lines = [
+        (label, part) for cue in cues for line in cue for part in _line_parts(line) if (label := _label_of(part)[0])
+    ]
+    counts = Counter(label for label, _ in lines)
+    if cues and all(_label_of(next(filter(None, cue)))[0] for cue in cues):
+        small = 2 * sum(n for label, n in counts.items() if label.islower()) > counts.total()
+        return _Labels(frozenset(label for label, n in counts.items() if _may_stand_in_each(label, n, small=small)))
+    sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
+    found, passed_over = speakers_among([Beginning(label.casefold(), label, timed=True) for label, _ in lines])
+    labels = sure | {label for label in counts if label.casefold() in found}
+    if len(labels) == 1 and not sure and max(counts.values()) < _FEW * len(cues):
+        labels = set()
+    partners = {label for label in counts if label.istitle()} if len(labels) == 1 else set()
+    marked = any(CHANGE in line for cue in cues for line in cue)
+    passed_over = Counter({label: n for label, n in passed_over.items() if label not in labels | partners})
+    with_colon = _Labels(frozenset(labels | partners), passed_over=passed_over)
+    if sure or marked or len(with_colon.names) > 1:
+        return with_colon
+    without = _bare_labels(cues)
+    return without if without.names else with_colon
+
+
+def _may_stand_in_each(label: str, n: int, *, small: bool) -> bool:
+    """Tell a label from a word with a colon, where each caption begins with one or the other."""
+    return bool(role_of_label(label)) or (is_name(label, small=small) and not is_heading(label.casefold(), n))
+
+
+def _is_plainly_a_label(label: str, line: str) -> bool:
+    """Tell a role, a name in capitals, and what follows a mark of change."""
+    return bool(role_of_label(label)) or (label.isupper() and len(label) > 2) or line.startswith(CHANGE)
+
+
+def _bare_labels(cues: Sequence[Lines]) -> _Labels:
+    """Find labels without a colon, in the first form that most captions have, or all changes of two named roles."""
+    for bare in (_IN_BRACKETS, _ABOVE, _BEFORE_DASH):
+        found = [
+            (at, match["label"])
+            for at, cue in enumerate(cues)
+            for place in _places(cue, bare)
+            if (match := bare.match(cue[place])) and _may_be_a_name(match["label"])
+        ]
+        known, _ = speakers_among([Beginning(label.casefold(), label) for _, label in found], len(cues))
+        begins = {at for at, label in found if label.casefold() in known}
+        roles = {role_of_label(label) for label in known}
+        share = _FEW if {"therapist", "client"} <= roles and 0 in begins else _EVEN
+        if len(known) > 1 and len(begins) >= share * len(cues):
+            return _Labels(frozenset(label for _, label in found if label.casefold() in known), bare)
+    return _Labels(frozenset())
+
+
+def _places(lines: Lines, bare: re.Pattern[str]) -> Sequence[int]:
+    """Return on which lines a label may stand: one above the words needs words below."""
+    filled = [at for at, line in enumerate(lines) if line]
+    return filled if bare is not _ABOVE else filled[: len(filled) > 1]
+
+
+def _may_be_a_name(label: str) -> bool:
+    """Tell a name from a sound: ``[laughs]``, ``(music)``."""
+    _, marks = split_marks(f"[{label}]")
+    is_sound = any(mark.kind != "event" for mark in marks) or label.casefold() in _SOUNDS
+    return not is_sound and (not label[0].islower() or role_of_label(label) is not None or "_" in label)

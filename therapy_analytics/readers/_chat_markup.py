@@ -14,14 +14,13 @@ _BEGINS = re.compile(
     rf"|<\|start_header_id\|>(?P<llama3>\w+)<\|end_header_id\|>\s*"
     rf"|<\|(?P<bare>{_ROLES})\|>\s*"
     rf"|<start_of_turn>(?P<gemma>\w+)[ \t]*\n?"
-    rf"|^#{{2,4}}[ ]?(?P<heading>{_HEADINGS})[ \t]*:?[ \t]*(?:\n|(?<=:[ ]))"
+    rf"|^#{{2,4}}[ ]?(?P<heading>{_HEADINGS})[ \t]*+(?:\n|:[ \t]*+\n|:[ ])"
     rf"|(?<=\s)###[ ]?(?P<inline>{_HEADINGS}):[ ]",
     re.MULTILINE | re.IGNORECASE,
 )
 _MARKS = re.compile(
     r"<\|(?:im_end|eot_id|eom_id|end|endoftext|end_of_text|begin_of_text|im_sep|return)\|>|<end_of_turn>|<bos>|<eos>|</?s>"
 )
-_INSTRUCTION = re.compile(r"\[INST\](?P<asked>.*?)\[/INST\](?P<answer>.*?)(?=(?:</s>|<s>|\s)*\[INST\]|\Z)", re.DOTALL)
 _SYSTEM = re.compile(r"\s*<<SYS>>(?P<told>.*?)<</SYS>>", re.DOTALL)
 _NAMES = {"instruction": "system", "input": "user", "response": "assistant", "ipython": "tool"}
 
@@ -60,14 +59,14 @@ def _headed(text: str) -> Iterator[Message]:
 
 
 def _instructions(text: str) -> Iterator[Message]:
-    for match in _INSTRUCTION.finditer(text):
-        asked = match["asked"]
+    for exchange in text.split("[INST]")[1:]:
+        asked, _, answer = exchange.partition("[/INST]")
         told = _SYSTEM.match(asked)
         if told:
             yield {"role": "system", "content": _plain(told["told"])}
             asked = asked[told.end() :]
         yield {"role": "user", "content": _plain(asked)}
-        yield {"role": "assistant", "content": _plain(match["answer"])}
+        yield {"role": "assistant", "content": _plain(answer)}
 
 
 def _plain(text: str) -> str:

@@ -1,14 +1,21 @@
-"""Captions, and the lines that roll over from one to the next."""
+"""Captions of SubRip and WebVTT, and the lines that roll over from one to the next."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-TIMES = re.compile(r"\s*([\d:.,]+)\s*-->\s*([\d:.,]+)")
+from therapy_analytics.readers._times import seconds
+
+TIMES = re.compile(r"\s*([\d:.,]+)\s*-->\s*([\d:.,]+|(?=\S*\s*$))")
+"""The line above the words of a caption, also where its end cannot be read."""
+_BROKEN_OFF = re.compile(r"\n[ \t]*\n\d+[ \t]*(?:\n[\d:,. >-]*+)?\s*+\Z")
+"""The number of a caption, with or without the beginning of its times, at the end of a file that was cut."""
+_SKIPPED_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
+_WEBEX = re.compile(r'\d+ "([^"]+)"(?: \(\d*\))?\s*$')
 _TAG = re.compile(r"</?(?:[a-zA-Z][^<>]*|\d[\d:.]*)?>|\{\\[a-zA-Z0-9][^{}]*\}")
 
 
@@ -34,6 +41,14 @@ def plain(text: str) -> str:
     if "<" in text or "{" in text:
         text = _TAG.sub("", text)
     return html.unescape(" ".join(text.split()))
+
+
+def in_order(cues: Sequence[Cue]) -> list[Cue]:
+    """Return captions in the order of their begins, where all have one."""
+    begins = [cue.start_s for cue in cues if cue.start_s is not None]
+    return (
+        [cues[at] for at in sorted(range(len(cues)), key=begins.__getitem__)] if len(begins) == len(cues) else [*cues]
+    )
 
 
 def without_repeats(cues: Sequence[Cue]) -> tuple[list[Cue], int]:
@@ -80,3 +95,63 @@ def _cut(cue: Cue, known: str) -> Cue:
     at = next(at for at, line in enumerate(cue.lines) if plain(line))
     more = html.escape(plain(cue.lines[at])[len(known) :], quote=False)
     return replace(cue, lines=[*cue.lines[:at], more, *cue.lines[at + 1 :]])
+
+
+def caption_cues(lines: list[str]) -> Iterator[Cue]:
+    """Yield the captions of a text in the one or the other form; none where it is neither."""
+    return (vtt_cues if lines[0].lstrip("\ufeff").startswith("WEBVTT") else srt_cues)(lines)
+
+
+def srt_cues(lines: list[str]) -> Iterator[Cue]:
+    """Yield the captions: all up to the number and times of the next, for an empty line ends none in some players."""
+    found = [(at, match) for at, line in enumerate(lines) if "-->" in line and (match := TIMES.match(line))]
+    if not found:
+        return
+    numbered = _is_number(lines, found[0][0])
+    ends = [at - 1 if numbered and _is_number(lines, at) else at for at, _ in found[1:]]
+    for (at, times), end in zip(found, [*ends, len(lines)], strict=True):
+        words = lines[at + 1 : max(end, at + 1)]
+        if end == len(lines):
+            words = _BROKEN_OFF.sub("", "\n".join(["", *words])).split("\n")[1:]
+        yield Cue(at + 2, seconds(times[1]), seconds(times[2]), words)
+
+
+def _is_number(lines: list[str], at: int) -> bool:
+    """Tell whether the line before is the number of a caption."""
+    return at > 0 and lines[at - 1].strip("\ufeff \t").isdecimal()
+
+
+def vtt_cues(lines: list[str]) -> Iterator[Cue]:
+    """Yield the captions of WebVTT."""
+    at = 0
+    while at < len(lines):
+        if _SKIPPED_BLOCK.match(lines[at]):
+            at = _block_end(lines, at)
+            continue
+        times = TIMES.match(lines[at])
+        at += 1
+        if times:
+            end = _block_end(lines, at)
+            speaker = _WEBEX.match(lines[at - 2]) if at > 1 else None
+            words = _without_id(lines, at, end)
+            yield Cue(at + 1, seconds(times[1]), seconds(times[2]), words, speaker[1] if speaker else "")
+            at = end
+
+
+def _block_end(lines: list[str], at: int) -> int:
+    """Return where a block ends: at an empty line; one of blanks is a line of words in rolling captions."""
+    while at < len(lines) and lines[at] and not TIMES.match(lines[at]):
+        if not lines[at].strip() and _begins_block(lines[at + 1 : at + 3]):
+            return at
+        at += 1
+    return at
+
+
+def _begins_block(lines: list[str]) -> bool:
+    return any(map(TIMES.match, lines)) or any(map(_SKIPPED_BLOCK.match, lines[:1]))
+
+
+def _without_id(lines: list[str], at: int, end: int) -> list[str]:
+    """Return the words of a caption; the number of the next is none of them, where no empty line stands between."""
+    runs_on = end < len(lines) and end > at and lines[end] and lines[end - 1].strip().isdecimal()
+    return lines[at : end - 1 if runs_on else end]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._labelled_lines import labelled_rows, plain_lines
+from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows, plain_lines
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._tier_kinds import (
@@ -44,7 +44,7 @@ _HALF = 0.5
 _UNKNOWN = "Unknown"
 _DEEPEST = 20
 """How many tiers may depend on each other, one on the next."""
-__all__ = ["Span", "Tier", "distinct_names", "session_of", "timeline"]
+__all__ = ["Span", "Tier", "session_of", "timeline"]
 
 Voice = tuple[str, list[Named]]
 """Who speaks, and the tiers that hold the words."""
@@ -78,21 +78,22 @@ def session_of(source: Source, tiers: Sequence[Tier], *, timed: bool = True) -> 
         raise source.error(problem, "Give each speaker a tier with the words spoken, and name it by the speaker")
     used = {id(one) for _, chosen in voices for one in chosen}
     said = [(who, span) for who, chosen in voices for one in chosen for span in _utterances(one)]
-    rows: list[Row] = []
+    labelled = Labelled([], frozenset(), 0.0)
     if len(voices) == 1:
-        rows = _labelled([span for _, span in said])
+        labelled = _labelled([span for _, span in said]) or labelled
         names = [one for one in found if one.kind == WHO and id(one) not in used]
-        if not rows and not voices[0][0] and names:
+        if not labelled.rows and not voices[0][0] and names:
             said = list(_told(said, names[0].tier.spans))
             used.add(id(names[0]))
     said.sort(key=lambda one: _place(one[1]))
-    rows = rows or [
+    rows = labelled.rows or [
         Row(who or _UNKNOWN, span.words, place, seconds(span.begin), seconds(span.end))
         for place, (who, span) in enumerate(said, start=1)
     ]
     if not timed:
         rows = [replace(row, start_s=None, end_s=None) for row in rows]
-    return RawSession("", rows, notes=tuple(_left_out([one for one in found if id(one) not in used])))
+    left_out = _left_out([one for one in found if id(one) not in used])
+    return RawSession("", rows, notes=(*labelled.notes, *left_out), passed_over=labelled.passed_over)
 
 
 def _with_words(spans: Iterable[Span]) -> list[Span]:
@@ -230,17 +231,18 @@ def _told(spans: Sequence[tuple[str, Span]], names: Sequence[Span]) -> Iterator[
         yield (order[at].words if at >= 0 and middle <= order[at].end else ""), span
 
 
-def _labelled(spans: Sequence[Span]) -> list[Row]:
-    """Return the rows of a single tier in which the speaker stands before the words: ``Therapist: ...``."""
+def _labelled(spans: Sequence[Span]) -> Labelled | None:
+    """Read a single tier in which the speaker stands before the words: ``Therapist: ...``."""
     spans = sorted(spans, key=_place)
     found = labelled_rows(plain_lines(span.words for span in spans))
     if found is None or len(found.labels) < 2 or found.rows[0].place != 1:
-        return []
+        return None
     ends = [row.place - 1 for row in found.rows[1:]] + [len(spans)]
-    return [
+    rows = [
         replace(row, start_s=seconds(spans[row.place - 1].begin), end_s=seconds(spans[end - 1].end))
         for row, end in zip(found.rows, ends, strict=True)
     ]
+    return replace(found, rows=rows)
 
 
 def _left_out(tiers: Sequence[Named]) -> Iterator[str]:
@@ -287,16 +289,3 @@ def timeline(slots: Sequence[tuple[str, float | None]]) -> Mapping[str, float]:
         step = (values[two] - values[one]) / (two - one)
         values[one + 1 : two] = [values[one] + step * n for n in range(1, two - one)]
     return {name: value for (name, _), value in zip(slots, values, strict=True)}
-
-
-def distinct_names(people: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the name of each speaker by id; where two have one name, their ids tell them apart.
-
-    Examples
-    --------
-    >>> distinct_names([("s1", "Ann"), ("s2", " Li "), ("s3", "ann"), ("s4", "")])
-    {'s1': 'Ann (s1)', 's2': 'Li', 's3': 'ann (s3)'}
-    """
-    known = [(key, " ".join(name.split())) for key, name in people]
-    counts = Counter(name.casefold() for _, name in known)
-    return {key: name if counts[name.casefold()] == 1 else f"{name} ({key})" for key, name in known if name}

@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._addresses import named
 from therapy_analytics.readers._base import BINARY, RawSession, Row, Source
-from therapy_analytics.readers._cues import TIMES, Cue, plain, without_repeats
+from therapy_analytics.readers._cues import caption_cues, plain, without_repeats
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._roles import is_relative, role_of_label
 from therapy_analytics.readers._stamps import STAMP, times_of
@@ -150,15 +150,7 @@ def _timed_rows(source: Source) -> list[Row]:
 
 
 def _of_captions(lines: list[str]) -> Iterator[Row]:
-    begins = [at for at, line in enumerate(lines) if "-->" in line and TIMES.match(line)]
-    cues = []
-    for at, end in pairwise([*begins, len(lines)]):
-        words = lines[at + 1 : end]
-        blank = next((number for number, line in enumerate(words) if not line.strip()), len(words))
-        match = TIMES.match(lines[at])
-        if match is not None:
-            cues.append(Cue(at + 2, seconds(match[1]), seconds(match[2]), words[:blank]))
-    for cue in without_repeats(cues)[0]:
+    for cue in without_repeats(list(caption_cues(lines)))[0]:
         yield Row("", plain("\n".join(cue.lines)), cue.place, cue.start_s, cue.end_s)
 
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable
+from typing import IO, TYPE_CHECKING
+from xml.sax import ContentHandler, SAXException
+from xml.sax.handler import feature_namespaces
+from xml.sax.xmlreader import AttributesNSImpl, InputSource
 
 from therapy_analytics.readers._base import Source
 
@@ -17,6 +22,9 @@ _PROLOG = re.compile(
     re.IGNORECASE,
 )
 """What may stand before the first element: declarations and comments."""
+_ASCII = bytes(range(128))
+_DEEPEST = 200
+_MOST_ELEMENTS = 500_000
 _BLANK = "\ufeff \n\t"
 
 
@@ -41,11 +49,21 @@ def xml_root(source: Source, name: str, *, what: str, remedy: str, may_have_doct
     UnreadableFileError
         It is broken, it is something else, or it defines entities.
     """
-    from defusedxml import DefusedXmlException  # noqa: PLC0415 (only XML needs it)
-    from defusedxml.ElementTree import ParseError, fromstring  # noqa: PLC0415
+    from xml.etree.ElementTree import TreeBuilder  # noqa: PLC0415 (only XML needs it)
 
+    from defusedxml import DefusedXmlException  # noqa: PLC0415
+    from defusedxml.common import DTDForbidden  # noqa: PLC0415
+    from defusedxml.ElementTree import DefusedXMLParser, ParseError  # noqa: PLC0415
+
+    def doctype(root: str, system: str | None, public: str | None, has_declarations: int) -> None:
+        if has_declarations or not may_have_doctype:  # they may give each element attributes as long as the file
+            raise DTDForbidden(root, system, public)
+
+    parser = DefusedXMLParser(target=TreeBuilder())  # by that of the standard library, nothing is too deep
+    parser.parser.StartDoctypeDeclHandler = doctype
     try:
-        root: Element = fromstring(as_declared(source).lstrip(_BLANK), forbid_dtd=not may_have_doctype)
+        parser.feed(as_declared(source).lstrip(_BLANK))
+        root: Element = parser.close()
     except ParseError as error:
         raise source.error("the XML is broken or breaks off here", remedy, line=error.position[0]) from None
     except DefusedXmlException:
@@ -70,9 +88,108 @@ def as_declared(source: Source) -> str:
         text = source.data.decode(declared[1].decode("ascii"), "replace")
     except (LookupError, ValueError):
         return source.text
+    if 2 * text.count("\ufffd") > len(source.data.translate(None, _ASCII)):
+        return source.text  # it is not written in the letters that it declares
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def local(name: object) -> str:
     """Return the name of an element or attribute without its namespace; that of a comment is empty."""
     return name.rpartition("}")[2] if isinstance(name, str) else ""
+
+
+def distinct_names(people: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the name of each speaker by id; where two have one name, their ids tell them apart.
+
+    Examples
+    --------
+    >>> distinct_names([("s1", "Ann"), ("s2", " Li "), ("s3", "ann"), ("s4", "")])
+    {'s1': 'Ann (s1)', 's2': 'Li', 's3': 'ann (s3)'}
+    """
+    known = [(key, " ".join(name.split())) for key, name in people]
+    counts = Counter(name.casefold() for _, name in known)
+    return {key: name if counts[name.casefold()] == 1 else f"{name} ({key})" for key, name in known if name}
+
+
+class BeyondMeasureError(Exception):
+    """More elements, in all or inside each other, than a transcript has."""
+
+
+class Elements(ContentHandler):
+    """Walks through the elements of a document that is too large to be held; some are left out with all inside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth = self.skipped_from = self._n_elements = 0
+
+    def startElementNS(  # noqa: N802 (the name that the parser calls)
+        self, name: tuple[str | None, str], _qname: str | None, attrs: AttributesNSImpl
+    ) -> None:
+        """Open an element, unless it stands in one that is left out."""
+        self.depth += 1
+        self._n_elements += 1
+        if self.depth > _DEEPEST or self._n_elements > _MOST_ELEMENTS:
+            raise BeyondMeasureError
+        if not self.skipped_from:
+            self.opened(name, attrs)
+
+    def endElementNS(  # noqa: N802 (the name that the parser calls)
+        self, name: tuple[str | None, str], _qname: str | None
+    ) -> None:
+        """Close an element."""
+        if self.skipped_from == self.depth:
+            self.skipped_from = 0
+            self.left()
+        elif not self.skipped_from:
+            self.closed(name)
+        self.depth -= 1
+
+    def opened(self, name: tuple[str | None, str], attrs: AttributesNSImpl) -> None:
+        """Take an element by its namespace and name; setting `skipped_from` to `depth` leaves it out."""
+
+    def closed(self, name: tuple[str | None, str]) -> None:
+        """Take the end of an element that was not left out."""
+
+    def left(self) -> None:
+        """Take the end of an element that was left out."""
+
+
+def walk_through(source: Source, part: IO[bytes], elements: Elements, *, remedy: str, encoding: str = "") -> None:
+    """Walk through a part of an office document.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for errors.
+    part : file
+        Open for reading bytes.
+    elements : Elements
+        Takes what is there.
+    remedy : str
+        What to do about a broken file.
+    encoding : str, optional
+        Of the letters, if not the one that the part declares.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is not what a word processor writes.
+    """
+    from defusedxml import DefusedXmlException  # noqa: PLC0415 (only office documents need it)
+    from defusedxml.sax import make_parser  # noqa: PLC0415
+
+    document = InputSource()
+    document.setByteStream(part)
+    document.setEncoding(encoding or None)
+    parser = make_parser()
+    parser.forbid_dtd = True
+    parser.setFeature(feature_namespaces, True)
+    parser.setContentHandler(elements)
+    try:
+        parser.parse(document)
+    except DefusedXmlException:
+        raise source.error("the file declares entities or a document type, which can do harm", remedy) from None
+    except BeyondMeasureError:
+        raise source.error("the document has more parts than any transcript", "Split it into smaller files") from None
+    except (SAXException, ValueError, LookupError):
+        raise source.error("the text of the document is damaged", remedy) from None

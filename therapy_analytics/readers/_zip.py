@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 import zlib
+from collections.abc import Callable
+from typing import IO, TypeVar
 from xml.parsers import expat
 
 from therapy_analytics.readers._base import Source
-from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
+from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
 
+T = TypeVar("T")
 MAX_RATIO = 100
 _SMALL = 100_000
 """A part of fewer bytes may be packed tighter than the ratio: it does no harm."""
@@ -54,6 +58,26 @@ def bounded_zip(source: Source) -> zipfile.ZipFile:
     if _is_bomb(parts, len(source.data)):
         raise source.error("the file would unpack to more than 100 times its size, as no transcript does", _AGAIN)
     return archive
+
+
+def read_part(source: Source, name: re.Pattern[str], take: Callable[[IO[bytes]], T]) -> T | None:
+    """Return what is made of the part of an office document that is called so, or None where there is none.
+
+    Raises
+    ------
+    UnreadableFileError
+        The archive or the part is damaged or too large.
+    """
+    try:
+        with bounded_zip(source) as archive:
+            part = next((one for one in archive.infolist() if name.fullmatch(one.filename)), None)
+            if part is None:
+                return None
+            refuse_large(str(source.path), part.file_size, LARGEST_SESSION, packed=True)
+            with archive.open(part) as file:
+                return take(file)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
+        raise source.error("the file is damaged or breaks off", _AGAIN) from None
 
 
 def refuse_doctypes(source: Source, archive: zipfile.ZipFile) -> None:

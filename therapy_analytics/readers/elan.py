@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _ROOT = "ANNOTATION_DOCUMENT"
 _PER_SECOND = {"PAL-frames": 25.0, "NTSC-frames": 30000 / 1001}
 _MILLISECONDS = 1000.0
+_NOWHERE = (math.inf, math.inf, 0)
+"""Of an annotation whose time the file does not hold: it stands behind all others."""
 
 Times = dict[str, tuple[float, float, int]]
 """Begin, end and place in the order of time of annotations, by their ids."""
@@ -88,14 +90,14 @@ def _spans(tier: Element, points: Points, times: Times) -> list[Span]:
     for one in tier.iterfind("ANNOTATION/*"):
         above = one.get("ANNOTATION_REF", "")
         if above:
-            begin, end, order = times.get(above, (0.0, 0.0, 0))
+            begin, end, order = times.get(above, _NOWHERE)
             step = (end - begin) / n_below[above]
             if n_below[above] > 1 and math.isfinite(step):
                 begin, end = begin + step * done[above], begin + step * (done[above] + 1)
             done[above] += 1
         else:
-            begin, order = points.get(one.get("TIME_SLOT_REF1", ""), (0.0, 0))
-            end, _ = points.get(one.get("TIME_SLOT_REF2", ""), (0.0, 0))
+            begin, order = points.get(one.get("TIME_SLOT_REF1", ""), (math.inf, len(points)))
+            end, _ = points.get(one.get("TIME_SLOT_REF2", ""), (math.inf, 0))
         times[one.get("ANNOTATION_ID", "")] = begin, end, order
         spans.append(Span(begin, end, one.findtext("ANNOTATION_VALUE") or "", above, order))
     return spans

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._tiers import Span, Tier, distinct_names, session_of, timeline
+from therapy_analytics.readers._tiers import Span, Tier, session_of, timeline
 from therapy_analytics.readers._times import seconds
-from therapy_analytics.readers._xml import begins_with, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -59,23 +59,31 @@ def _tier(tier: Element, names: Mapping[str, str], spans: list[Span], *, typed: 
 
 def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int]) -> list[Span]:
     """Return what a tier says, up to the end of each sentence: events are cut where another speaker begins."""
-    events = [(one.get("start", ""), one.get("end", ""), "".join(one.itertext())) for one in tier.iterfind("event")]
-    events.sort(key=lambda event: order.get(event[0], 0))
+    events = [(one.get("start", ""), one.get("end", ""), _written(one)) for one in tier.iterfind("event")]
+    events.sort(key=lambda event: order.get(event[0], len(order)))
     # where no event ends in a space, as the program wants it, events end where words do
     space = "" if any(text[-1:].isspace() for _, _, text in events) else " "
-    spans: list[Span] = []
-    last = ""
-    text = ""
-    for start, end, words in events:
-        if spans and start == last and text.rstrip()[-1:] not in _ENDS:
-            text = f"{text}{space}{words}"
-            spans[-1] = replace(spans[-1], end=points.get(end, spans[-1].end), words=_plain(text))
+    sentences: list[list[tuple[str, str, str]]] = []
+    for event in events:
+        *_, (_, last, words) = sentences[-1] if sentences else [("", "", "")]
+        if sentences and event[0] == last and words.rstrip()[-1:] not in _ENDS:
+            sentences[-1].append(event)
         else:
-            text = words
-            begin = points.get(start, 0.0)
-            spans.append(Span(begin, points.get(end, begin), _plain(text), order=order.get(start, 0)))
-        last = end
-    return spans
+            sentences.append([event])
+    return [
+        Span(
+            points.get(one[0][0], math.inf),
+            points.get(one[-1][1], math.inf),
+            _plain(space.join(words for _, _, words in one)),
+            order=order.get(one[0][0], len(order)),
+        )
+        for one in sentences
+    ]
+
+
+def _written(event: Element) -> str:
+    """Return what an event says, without what programs note inside it."""
+    return "".join([event.text or "", *(one.tail or "" for one in event)])
 
 
 def _plain(text: str) -> str:

@@ -15,8 +15,8 @@ from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._times import seconds
 
 _PARTS = re.compile(r"[-_.]+")
-_SIDE = re.compile(r"(?P<talk>.+)[-_.](?P<side>[A-Z]|\d|ch\d)")
-_BY_NAME = "Who speaks was taken from the names of the utterances, as no file utt2spk stands beside them."
+_SIDE = re.compile(r"(?P<talk>.+)[-_.](?P<side>[ABLR]|[012]|ch[012])")
+_BY_NAME = "Who speaks was taken from the names of utterances or recordings, as no file utt2spk tells it."
 
 
 class _Segment(NamedTuple):
@@ -44,8 +44,12 @@ def read_kaldi_folder(source: Source) -> Iterator[RawSession]:
     said = _fields(source.text)
     places = {name: place for place, name in enumerate(said, start=1)}
     speakers = _fields(beside(source, SPEAKERS))
-    sessions, sides = _sessions(said, segments)
-    notes = () if speakers else (_BY_NAME,)
+    if all(name == speaker for name, speaker in speakers.items()):
+        speakers = {}  # as Kaldi wants it where nobody knows who speaks
+    sessions, sides = _sessions(said, segments, speakers)
+    notes = [] if speakers else [_BY_NAME]
+    n_repeated = sum(bool(line.strip()) for line in source.lines) - len(said)
+    notes += [f"{counted(n_repeated, 'line')} left out: another has the same utterance."] if n_repeated else []
     speakers = speakers or sides or _by_name(said, segments)
     if not speakers:
         raise source.error(
@@ -70,12 +74,13 @@ def _segment(rest: str) -> _Segment:
     return _Segment(recording, seconds(start), seconds(end))
 
 
-def _sessions(said: Mapping[str, str], segments: Mapping[str, _Segment]) -> tuple[dict[str, list[str]], dict[str, str]]:
+def _sessions(
+    said: Mapping[str, str], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
+) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Return the utterances of each session, and who speaks them where each side of a talk is recorded alone."""
     recordings = {one.recording for one in segments.values()}
     split = {name: match for name in recordings if (match := _SIDE.fullmatch(name))}
-    talks = {match["talk"] for match in split.values()}
-    by_side = len(split) == len(recordings) > len(talks) > 0
+    by_side = len(split) == len(recordings) and _are_sides(split, segments, speakers)
     sessions: dict[str, list[str]] = {}
     sides: dict[str, str] = {}
     for name in said:
@@ -85,6 +90,23 @@ def _sessions(said: Mapping[str, str], segments: Mapping[str, _Segment]) -> tupl
         if match:
             sides[name] = match["side"]
     return sessions, sides
+
+
+def _are_sides(
+    split: Mapping[str, re.Match[str]], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
+) -> bool:
+    """Tell recordings of one side each from visits with numbers: in each, one speaks, and in the other another."""
+    heard: dict[str, set[str]] = {name: set() for name in split}
+    for utterance, one in segments.items():
+        heard[one.recording].add(speakers.get(utterance, ""))
+    talks: dict[str, list[set[str]]] = {}
+    for name, match in split.items():
+        talks.setdefault(match["talk"], []).append(heard[name])
+    if {len(sides) for sides in talks.values()} - {1} != {2}:
+        return False
+    if not speakers:
+        return not any(match["side"].isdecimal() for match in split.values())
+    return all(sum(map(len, people)) == len(set.union(*people)) == len(people) for people in talks.values())
 
 
 def _by_name(said: Mapping[str, str], segments: Mapping[str, _Segment]) -> dict[str, str]:

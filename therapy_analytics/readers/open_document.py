@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import IO
-from xml.sax import ContentHandler, SAXException
-from xml.sax.handler import feature_namespaces
 from xml.sax.xmlreader import AttributesNSImpl
 
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
-from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._word_blocks import Block, Builder, TableRow
-from therapy_analytics.readers._word_xml import BeyondMeasureError
-from therapy_analytics.readers._xml import begins_with
-from therapy_analytics.readers._zip import bounded_zip
-from therapy_analytics.readers.word_document import session_of_blocks
+from therapy_analytics.readers._word_blocks import Block, Builder, Paragraph
+from therapy_analytics.readers._xml import Elements, begins_with, walk_through
+from therapy_analytics.readers._zip import read_part
+from therapy_analytics.readers.word_document import session_of_document
 
 _TEXT_TYPE = b"application/vnd.oasis.opendocument.text"
-_BODY, _MANIFEST = "content.xml", "META-INF/manifest.xml"
+_BODY, _MANIFEST = re.compile(r"content\.xml"), re.compile(r"META-INF/manifest\.xml")
 _AGAIN = "Open it in LibreOffice or another word processor and save it again as .odt or .docx"
 _LEFT_OUT: Mapping[tuple[str, str], str] = {
     ("text", "tracked-changes"): "tracked deletions",
@@ -40,8 +34,6 @@ _LEFT_OUT: Mapping[tuple[str, str], str] = {
 _SPACE = re.compile(r"[ \t\r\n]+")
 _BOLD_STYLES = ("strong", "bold")
 _BOLD_WEIGHTS = frozenset({"bold", "600", "700", "800", "900"})
-_DEEPEST = 200
-_MOST_ELEMENTS = 500_000
 _MOST_SPACES = 100
 
 
@@ -57,18 +49,14 @@ def sniff(source: Source) -> float:
 def read_open_document(source: Source) -> Iterator[RawSession]:
     """OpenDocument text with labelled paragraphs or tables; tracked changes as accepted, comments left out."""
     blocks, left_out = _blocks(source)
-    outside = [block for block in blocks if isinstance(block, TableRow) or not block.in_box]
-    session = session_of_blocks(outside) or session_of_blocks(blocks)
-    if session is None:
-        raise source.error(
-            "no speaker labels were found",
-            'Begin each paragraph with a label and a colon, as in "Therapist:", or use a table of labels and words',
-        )
+    session, beside_boxes = session_of_document(source, blocks)
+    boxes = [block.text for block in blocks if beside_boxes and isinstance(block, Paragraph) and block.in_box]
+    left_out["text boxes"] = sum(len(text.split()) for text in boxes)
     about = tuple(f"{kind.capitalize()} left out ({counted(n, 'word')})." for kind, n in left_out.items() if kind and n)
     yield replace(session, notes=(*session.notes, *about))
 
 
-class _Body(ContentHandler):
+class _Text(Elements):
     """Collects the blocks of ``content.xml``, and counts the words of what is left out."""
 
     def __init__(self) -> None:
@@ -79,7 +67,6 @@ class _Body(ContentHandler):
         self._bold_styles: set[str] = set()
         self._style = ""
         self._bold: list[bool] = []
-        self._skipped_from = self._depth = self._n_elements = 0
         self._kind = ""
         self._words: list[str] = []
         self._opening: dict[tuple[str, str], Callable[[], None]] = {
@@ -103,21 +90,13 @@ class _Body(ContentHandler):
             ("draw", "text-box"): build.close_box,
         }
 
-    def startElementNS(  # noqa: N802 (the name that the parser calls)
-        self, name: tuple[str | None, str], _qname: str | None, attrs: AttributesNSImpl
-    ) -> None:
+    def opened(self, name: tuple[str | None, str], attrs: AttributesNSImpl) -> None:
         """Open an element."""
-        self._depth += 1
-        self._n_elements += 1
-        if self._depth > _DEEPEST or self._n_elements > _MOST_ELEMENTS:
-            raise BeyondMeasureError
         key = _short(name)
-        if self._skipped_from:
-            return
         if key in _LEFT_OUT:
-            self._skipped_from, self._kind, self._words = self._depth, _LEFT_OUT[key], []
-            return
-        self._begin(key, {key[1]: value for key, value in attrs.items()})
+            self.skipped_from, self._kind, self._words = self.depth, _LEFT_OUT[key], []
+        else:
+            self._begin(key, {key[1]: value for key, value in attrs.items()})
 
     def _begin(self, key: tuple[str, str], attrs: Mapping[str, str]) -> None:
         if key in self._opening:
@@ -134,25 +113,21 @@ class _Body(ContentHandler):
             self._bold_styles.add(self._style)
         self.is_text = self.is_text or key == ("office", "text")
 
-    def endElementNS(  # noqa: N802 (the name that the parser calls)
-        self, name: tuple[str | None, str], _qname: str | None
-    ) -> None:
+    def closed(self, name: tuple[str | None, str]) -> None:
         """Close an element."""
-        self._depth -= 1
         key = _short(name)
-        if self._skipped_from:
-            if self._depth < self._skipped_from:
-                self.left_out[self._kind] += len("".join(self._words).split())
-                self._skipped_from = 0
-            return
         if key in self._closing:
             self._closing[key]()
         if key in {("text", "p"), ("text", "h"), ("text", "span")}:
             self._bold.pop()
 
+    def left(self) -> None:
+        """Count the words of what was left out."""
+        self.left_out[self._kind] += len("".join(self._words).split())
+
     def characters(self, content: str) -> None:
         """Take letters; in a part that is left out, they are counted."""
-        if self._skipped_from:
+        if self.skipped_from:
             self._words.append(content)
         else:
             self._add(_SPACE.sub(" ", content))
@@ -168,38 +143,18 @@ def _short(name: tuple[str | None, str]) -> tuple[str, str]:
 
 
 def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
+    body = _Text()
+
+    def take(part: IO[bytes], encoding: str = "") -> bool:
+        walk_through(source, part, body, remedy=_AGAIN, encoding=encoding)
+        return True
+
     if source.encoding != BINARY:
-        return _parsed(source, io.BytesIO(source.text.encode("utf-8", "replace")))
-    try:
-        with bounded_zip(source) as archive:
-            names = {part.filename: part for part in archive.infolist()}
-            if _BODY not in names:
-                raise source.error("the file has no text of a document in it", _AGAIN)
-            if _MANIFEST in names and b"encryption-data" in archive.read(_MANIFEST):
-                raise source.error("the file is locked by a password", "Save a copy without a password")
-            refuse_large(str(source.path), names[_BODY].file_size, LARGEST_SESSION, packed=True)
-            with archive.open(_BODY) as part:
-                return _parsed(source, part)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
-        raise source.error("the file is damaged or breaks off", _AGAIN) from None
-
-
-def _parsed(source: Source, part: IO[bytes]) -> tuple[list[Block], Counter[str]]:
-    from defusedxml import DefusedXmlException  # noqa: PLC0415 (only few documents need it)
-    from defusedxml.sax import make_parser  # noqa: PLC0415
-
-    parser, body = make_parser(), _Body()
-    parser.forbid_dtd = True
-    parser.setFeature(feature_namespaces, True)
-    parser.setContentHandler(body)
-    try:
-        parser.parse(part)
-    except DefusedXmlException:
-        raise source.error("the file declares entities or a document type, which can do harm", _AGAIN) from None
-    except BeyondMeasureError:
-        raise source.error("the document has more parts than any transcript", "Split it into smaller files") from None
-    except (SAXException, ValueError, LookupError):
-        raise source.error("the text of the document is damaged", _AGAIN) from None
+        take(io.BytesIO(source.text.encode("utf-8", "replace")), "utf-8")
+    elif read_part(source, _MANIFEST, lambda part: b"encryption-data" in part.read()):
+        raise source.error("the file is locked by a password", "Save a copy without a password")
+    elif not read_part(source, _BODY, take):
+        raise source.error("the file has no text of a document in it", _AGAIN)
     if not body.is_text:
         raise source.error(
             "this OpenDocument file is no text document, but a spreadsheet or slides",

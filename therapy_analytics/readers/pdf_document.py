@@ -9,10 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
+from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
 from therapy_analytics.readers._limits import LARGEST_SESSION, refuse_large
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP
 from therapy_analytics.readers.labelled_text import session_of
 
@@ -23,6 +26,9 @@ _FEWEST_NUMBERS = 5
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"\W{0,3}(?:page\s+)?(\d{1,4})(?:\s*(?:of|/)\s*\d{1,4})?\W{0,3}", re.IGNORECASE)
 _LABEL = re.compile(r"[^\W\d_][^:\n]{0,39}:\s*\S")
+_LEFT = re.compile(r"(?P<label>[^\W\d_]\S*+(?: \S++){0,3}?) {2,}(?P<words>\S.*)")
+_OFTEN = 0.2
+_FEWEST_ROWS = 4
 _BROKEN_ROW = re.compile(rf"^(?P<row>{STAMP}[ \t]+[^\W\d_]\w{{0,14}})[ \t]*\n(?!{STAMP})", re.MULTILINE)
 """A row of a table, time and speaker, whose words go on for several lines: these stand below it."""
 _REMEDY = "Copy the words into a text file, or get the transcript as Word, text or captions"
@@ -37,8 +43,11 @@ def sniff(source: Source) -> float:
 
 @reader("pdf_document", suffixes=(".pdf",), sniff=sniff, one_session=True)
 def read_pdf(source: Source) -> Iterator[RawSession]:
-    """PDF with a text layer and labelled paragraphs; headers, footers and numbers of pages and lines left out."""
+    """PDF with text: labelled paragraphs, or a column of speakers; headers, footers and line numbers left out."""
     pages = _pages(source)
+    lines = [line for page in pages for line in page]
+    if sum(map(bool, map(_LABEL.match, lines))) < _OFTEN * len(lines):
+        pages = _columns(source) or pages
     n_empty = sum(not page for page in pages)
     if n_empty == len(pages):
         raise source.error(
@@ -58,8 +67,8 @@ def _n_words(lines: Sequence[str]) -> str:
     return counted(sum(len(line.split()) for line in lines), "word")
 
 
-def _pages(source: Source) -> Pages:
-    """Return the lines of each page, without empty ones.
+def _pages(source: Source, mode: Literal["plain", "layout"] = "plain") -> Pages:
+    """Return the lines of each page, without empty ones; in the mode ``layout`` spaces show where each piece stands.
 
     Raises
     ------
@@ -76,15 +85,52 @@ def _pages(source: Source) -> Pages:
             raise source.error("the PDF is locked by a password", "Save a copy without a password")
         if len(document.pages) > _MOST_PAGES:
             raise source.error(f"the PDF has more than {_MOST_PAGES:,} pages", "Split it into a file for each session")
-        size = sum(len(content.get_data()) for page in document.pages if (content := page.get_contents()) is not None)
-        refuse_large(str(source.path), size, LARGEST_SESSION, packed=True)
-        return [[line for line in page.extract_text().split("\n") if line.strip()] for page in document.pages]
+        size = 0
+        for page in document.pages:
+            content = page.get_contents()
+            size += 0 if content is None else len(content.get_data())
+            refuse_large(str(source.path), size, LARGEST_SESSION, packed=True)
+        return [
+            [line for line in page.extract_text(extraction_mode=mode).split("\n") if line.strip()]
+            for page in document.pages
+        ]
     except (DependencyError, FileNotDecryptedError):
         raise source.error("the PDF is locked by a password", "Save a copy without a password") from None
     except (PyPdfError, ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
         raise source.error(
             "the PDF is damaged or breaks off", f"Open it and print it to a new PDF. {_REMEDY}"
         ) from None
+
+
+def _columns(source: Source) -> Pages | None:
+    try:
+        return _as_labelled(_pages(source, mode="layout"))
+    except UnreadableFileError:  # what can be read otherwise is no reason to refuse a file
+        return None
+
+
+def _as_labelled(pages: Pages) -> Pages | None:
+    """Write pages with a column of speakers, and one of words, as labelled lines; None where there are no such columns.
+
+    Labels come back or tell a role, and all but few of the other lines are words further to the right than any label.
+    """
+    rows = [[(line.rstrip(), _LEFT.fullmatch(line.rstrip())) for line in page] for page in pages]
+    counts = Counter(_label(row) for page in rows for _, row in page if row)
+    labels = {label for label, n in counts.items() if n > 1 or role_of_label(label)}
+    n_turns = sum(counts[label] for label in labels)
+    width = max(map(len, labels), default=0)
+    other = [line for page in rows for line, row in page if not (row and _label(row) in labels)]
+    n_odd = sum(len(line) - len(line.lstrip()) <= width for line in other)
+    if n_turns < max(_FEWEST_ROWS, 2 * len(labels)) or len(labels) < 2 or 10 * n_odd > n_turns + len(other):
+        return None
+    return [
+        [f"{_label(row)}: {row['words']}" if row and _label(row) in labels else line.strip() for line, row in page]
+        for page in rows
+    ]
+
+
+def _label(row: re.Match[str]) -> str:
+    return row["label"].rstrip(":")
 
 
 def _without_edges(pages: Pages) -> tuple[Pages, list[str]]:

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._caption_labels import with_own_labels
 from therapy_analytics.readers._captions import session_of
-from therapy_analytics.readers._cues import Cue
+from therapy_analytics.readers._cues import Cue, in_order
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
@@ -21,8 +20,8 @@ from therapy_analytics.readers._times import seconds
 _BEGINS = re.compile(r"\s*(?:;[^\n]*\n\s*)*\[script info\]", re.IGNORECASE)
 _FORMAT = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
 """The columns where no line says which they are."""
-_DRAWING = re.compile(r"\{[^{}]*\\p[1-9][^{}]*\}[^{}]*")
-_TAGS = re.compile(r"\{[^{}]*\}")
+_TAGS = re.compile(r"\{([^{}]*+)\}")
+_DRAWING = re.compile(r"\\p(\d)")
 _BREAK = re.compile(r"\\[Nn]")
 _NOBODY = frozenset({"default", "ntp"})
 """What stands in the column of names where there is none."""
@@ -49,8 +48,7 @@ def read_substation(source: Source) -> Iterator[RawSession]:
         Cue(place, seconds(event["start"]), seconds(event["end"]), _lines(event["text"]), _name(event[column]))
         for place, event in once
     ]
-    cues.sort(key=lambda cue: cue.start_s or 0.0)
-    session = session_of(source, with_own_labels(cues), example='"Therapist: Hello"')
+    session = session_of(source, in_order(cues), example='"Therapist: Hello"')
     kept = {place for place, _ in once}
     n_repeated = sum(len(_shown(event)[-1].split()) for place, event in events if place not in kept)
     left_out = (("Comments", n_comments), ("Repeated captions", n_repeated))
@@ -89,7 +87,13 @@ def _shown(event: Event) -> tuple[str, ...]:
 
 def _lines(text: str) -> list[str]:
     """Return the lines of a caption without override tags, comments in braces and drawings."""
-    plain = _TAGS.sub("", _DRAWING.sub("", text)).replace("\\h", " ")
+    first, *others = _TAGS.split(text)
+    shown, draws = [first], False
+    for tags, words in zip(others[::2], others[1::2], strict=True):
+        for mode in _DRAWING.findall(tags):
+            draws = mode != "0"
+        shown.append("" if draws else words)
+    plain = "".join(shown).replace("\\h", " ")
     return [html.escape(words, quote=False) for line in _BREAK.split(plain) if (words := " ".join(line.split()))]
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Row, Source, reader
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._tiers import distinct_names
 from therapy_analytics.readers._times import seconds
-from therapy_analytics.readers._xml import begins_with, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -1,4 +1,4 @@
-"""Timed text in XML (``.ttml``, ``.dfxp``, ``.xml``): captions of the W3C's TTML, who speaks as an agent or a label.
+"""Timed text in XML (``.ttml``, ``.dfxp``, ``.xml``): captions of the W3C's TTML and of YouTube.
 
 By hand with defusedxml: the libraries of captions drop agents, which say who speaks.
 """
@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._caption_labels import with_own_labels
 from therapy_analytics.readers._captions import session_of
-from therapy_analytics.readers._cues import Cue
+from therapy_analytics.readers._cues import Cue, in_order
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._tiers import distinct_names
-from therapy_analytics.readers._xml import begins_with, local, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, local, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -54,22 +53,26 @@ class _Shown:
 
 
 def sniff(source: Source) -> float:
-    """Be certain of XML whose root is that of timed text."""
-    return 1.0 if begins_with(source, "tt") else 0.0
+    """Be certain of XML whose root is that of timed text, or of YouTube's."""
+    is_youtube = begins_with(source, "timedtext") or (
+        begins_with(source, "transcript") and "<text start=" in source.head
+    )
+    return 1.0 if is_youtube or begins_with(source, "tt") else 0.0
 
 
 @reader("ttml", suffixes=(".ttml", ".dfxp"), sniff=sniff, one_session=True)
 def read_ttml(source: Source) -> Iterator[RawSession]:
     """TTML and DFXP captions with the speaker as an agent of the metadata, before a colon, or after >> marks."""
+    if not begins_with(source, "tt"):
+        yield _of_youtube(source)
+        return
     root = xml_root(source, "tt", what="TTML file", remedy=_REMEDY, may_have_doctype=True)
     body = next((one for one in root if local(one.tag) == "body"), None)
     shown = [] if body is None else _captions(source, body, _rates(root))
     if not shown:
         raise source.error("no captions with words were found", _REMEDY)
-    language = shown[0].language
-    first = [one for one in shown if one.language == language]
-    if all(one.begin is not None for one in first):
-        first.sort(key=lambda one: one.begin or 0.0)
+    again = _translations(shown)
+    first = [one for one in shown if one.language not in again]
     names = _agents(root)
     cues = [
         Cue(
@@ -81,10 +84,41 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
         )
         for place, one in enumerate(first, start=1)
     ]
-    session = session_of(source, with_own_labels(cues), example='"Therapist: Hello"')
-    n_words = sum(len(line.split()) for one in shown if one.language != language for line in one.lines)
+    session = session_of(source, in_order(cues), example='"Therapist: Hello"')
+    n_words = sum(len(line.split()) for one in shown if one.language in again for line in one.lines)
     other = f"{counted(len(shown) - len(first), 'caption')} in another language left out ({counted(n_words, 'word')})."
     yield replace(session, notes=(*session.notes, *([other] if len(first) < len(shown) else [])))
+
+
+def _of_youtube(source: Source) -> RawSession:
+    """Read YouTube's captions: ``<text start dur>`` in seconds, ``<p t d>`` or ``<text t d>`` in milliseconds."""
+    name = "timedtext" if begins_with(source, "timedtext") else "transcript"
+    root = xml_root(source, name, what="file of captions", remedy=_REMEDY)
+    cues = []
+    for place, one in enumerate((one for one in root.iter() if one.tag in {"p", "text"}), start=1):
+        at, unit, lasting = ("start", "s", "dur") if one.get("start") else ("t", "ms", "d")
+        begin, lasts = (_seconds(one.get(key, "") + unit, _Rates(_FRAMES, 1.0)) for key in (at, lasting))
+        end = None if begin is None or lasts is None else round(begin + lasts, 6)
+        cues.append(Cue(place, begin, end, "".join(one.itertext()).split("\n")))
+    return session_of(source, cues, example='"Therapist: Hello"')
+
+
+def _translations(shown: Sequence[_Shown]) -> set[str]:
+    """Return the languages that are mostly shown while the first is; in others, somebody else speaks."""
+    first = [one for one in shown if one.language == shown[0].language]
+    begins, ends = sorted(one.begin or 0.0 for one in first), sorted(one.end or one.begin or 0.0 for one in first)
+
+    def is_beside(one: _Shown) -> bool:
+        if one.begin is None or one.end is None:
+            return one.begin is None or one.begin in begins
+        middle = (one.begin + one.end) / 2
+        return bisect_right(begins, middle) > bisect_right(ends, middle)
+
+    at: dict[str, list[bool]] = {}
+    for one in shown:
+        if one.language != shown[0].language:
+            at.setdefault(one.language, []).append(is_beside(one))
+    return {language for language, beside in at.items() if 2 * sum(beside) > len(beside)}
 
 
 def _get(element: Element, name: str) -> str:

@@ -1,36 +1,61 @@
-"""Saved web pages (``.html``, ``.htm``, ``.xhtml``) that show a transcript: the talk, without the page around it."""
+"""Saved web pages (``.html``, ``.mhtml``) that show a transcript: the talk, without the page around it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from email import message_from_bytes
 
-from therapy_analytics.readers._base import RawSession, Row, Source, reader
+from therapy_analytics.readers._base import RawSession, Row, Source, decoded, reader
+from therapy_analytics.readers._label_layout import is_clock
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._page_blocks import NAME, NAME_END, Place, page_blocks, texts_of
+from therapy_analytics.readers._page_blocks import MARKS, NAME, NAME_END, Page, Place, page_blocks, texts_of, tidy
+from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, from_the_first, times_of
-from therapy_analytics.readers._word_blocks import Block
+from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
 from therapy_analytics.readers._xml import as_declared, begins_with
-from therapy_analytics.readers.word_document import session_of_blocks
+from therapy_analytics.readers.word_document import refuse_note, session_of_blocks
 
 _STAMP = re.compile(rf"[ \t]*{STAMP}(?=[ \t]|$)[ \t]*")
 _DOCTYPE = re.compile(r"[\ufeff\s]*+<!doctype html\b", re.IGNORECASE)
+_ARCHIVE = re.compile(
+    r"[\ufeff\s]*+(?=[a-z][\w-]{0,40}:)(?:(?!content-type:).*\n){0,30}?content-type:\s*multipart/related", re.IGNORECASE
+)
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+_NAMED = re.compile(r"\x01([^\x01\x02]*)\x02[ \t]*:?")
+_BY_ROLE = re.compile(r"\x05([^\x05\x06]*)\x06")
+_BUTTONS = re.compile(r"\x03([^\x03\x04]*)\x04")
+_CAPITALISED = r"[^\W\d_a-z][\w.'\u2019()-]{0,30}"
+_HEADING = re.compile(
+    rf"(?P<name>{_CAPITALISED}(?: {_CAPITALISED}){{0,4}}):?[ ,|\u00b7\u2013-]{{0,3}}(?P<stamp>{STAMP})"
+)
+"""A name, each word of which begins with a capital, and a time."""
+_HEADINGS = 0.25
+"""Share of the blocks of a page."""
+_LONGEST_NAME, _MOST_WORDS = 60, 6
+_MOSTLY = 0.9
 _FEWEST = 3
 """Turns that show where on the page the transcript stands."""
 
 
 def sniff(source: Source) -> float:
-    """Be certain of a text that begins as a web page does."""
-    return 1.0 if _DOCTYPE.match(source.head) or begins_with(source, "(?i:html)") else 0.0
+    """Be certain of a text that begins as a web page does, and of one that a browser saved with its pictures."""
+    is_page = _DOCTYPE.match(source.head) or begins_with(source, "(?i:html)") or _ARCHIVE.match(source.head)
+    return 1.0 if is_page else 0.0
 
 
-@reader("web_page", suffixes=(".html", ".htm", ".xhtml"), sniff=sniff, one_session=True)
+@reader("web_page", suffixes=(".html", ".htm", ".xhtml", ".mhtml", ".mht"), sniff=sniff, one_session=True)
 def read_web_page(source: Source) -> Iterator[RawSession]:
     """Web pages that show a talk: labelled paragraphs, names above words, tables; without menus and scripts."""
+    if _ARCHIVE.match(source.head):
+        source = _unpacked(source)
     page = page_blocks(as_declared(source))
-    read = _named_session if page.named else session_of_blocks
+    named = _settle_names(page)
+    read = _named_session if named else session_of_blocks
     session = read(page.blocks)
+    if not named:
+        refuse_note(source, page.blocks, session)
     if session is None:
         raise source.error(
             "this web page shows no turns with the names of speakers",
@@ -49,6 +74,15 @@ def read_web_page(source: Source) -> Iterator[RawSession]:
     told = f"The page around the transcript was left out ({counted(n_words, 'word')})."
     dated = ("Times were counted from that of the first message.",) if page.dated else ()
     yield replace(session, notes=(*session.notes, *dated, *([told] if n_words else [])))
+
+
+def _unpacked(source: Source) -> Source:
+    """Return the page in an archive of a page with its pictures; frames in it are pages of their own, and stay out."""
+    for part in message_from_bytes(source.data).walk():
+        content = part.get_payload(decode=True) if part.get_content_type() in _PAGES else None
+        if isinstance(content, bytes):
+            return replace(decoded(source.path, content, source.options), place=source.place)
+    raise source.error("no page was found in this archive", "Save the page as a web page (HTML only)")
 
 
 def _named_session(blocks: Sequence[Block]) -> RawSession | None:
@@ -102,3 +136,71 @@ def _around(numbers: set[int], places: Sequence[Place]) -> Place | None:
         kept = set(map(id, above))
         found = [one for one in found if id(one) in kept] if found else above
     return found[0] if found else None
+
+
+def _settle_names(page: Page) -> bool:
+    """Settle what are names and buttons, which the whole page tells; return whether the page tells names from words."""
+    texts = [text for block in page.blocks for text in texts_of(block)]
+    names = [" ".join(MARKS.sub("", name).split()) for text in texts for name in _NAMED.findall(text)]
+    if not _are_names(names):
+        _mark_headings(page)
+        texts = [text for block in page.blocks for text in texts_of(block)]
+        names = [name for text in texts for name in _NAMED.findall(text)]
+    roles = {role_of_label(role) for text in texts for role in _BY_ROLE.findall(text)}
+    named_by = _NAMED if _are_names(names) else _BY_ROLE if {"therapist", "client"} <= roles else None
+    for block in page.blocks:
+        if isinstance(block, TableRow):
+            block.cells = [_settled(page, cell, named_by) for cell in block.cells]
+        else:
+            block.text = _settled(page, block.text, named_by)
+    return named_by is not None
+
+
+def _mark_headings(page: Page) -> None:
+    """Mark names that stand with a time, and nothing else, in a paragraph above the words."""
+    for block in page.blocks:
+        if isinstance(block, Paragraph):
+            block.text = block.text.replace(NAME, "").replace(NAME_END, "")
+    found = [
+        (block, heading)
+        for block in page.blocks
+        if isinstance(block, Paragraph) and (heading := _HEADING.fullmatch(MARKS.sub("", block.text)))
+    ]
+    if len(found) >= _HEADINGS * len(page.blocks) and _are_names([one["name"] for _, one in found]):
+        for block, one in found:
+            block.text = f"{NAME}{one['name']}{NAME_END} {one['stamp']}"
+
+
+def _settled(page: Page, text: str, named_by: re.Pattern[str] | None) -> str:
+    """Return a text in which only names are marked, each at the beginning of a line."""
+    if not MARKS.search(text):
+        return text
+    pieces, end = [], 0
+    for match in named_by.finditer(text) if named_by else ():
+        name = " ".join(MARKS.sub("", match[1]).split()).rstrip(":")
+        pieces += [_pressed(page, text[end : match.start()]), f"\n{NAME}{name}{NAME_END}" if name else " "]
+        end = match.end()
+    return tidy("".join([*pieces, _pressed(page, text[end:])]))
+
+
+def _pressed(page: Page, text: str) -> str:
+    """Return a text without what stands on buttons, but for times, and without marks."""
+
+    def told(button: re.Match[str]) -> str:
+        if is_clock(button[1]):
+            return f" {button[1]} "
+        page.n_words_beside += len(button[1].split())
+        return " "
+
+    return MARKS.sub("", _BUTTONS.sub(told, text))
+
+
+def _are_names(found: list[str]) -> bool:
+    """Tell whether what elements hold that are called by names are names: short, no sentences, and some come back."""
+    found = [name for name in found if name]
+    good = [
+        name
+        for name in found
+        if len(name) <= _LONGEST_NAME and len(name.split()) <= _MOST_WORDS and name[-1] not in ".?!"
+    ]
+    return len(found) > 1 and len(good) >= _MOSTLY * len(found) and 4 * len(set(found)) <= max(20, 3 * len(found))

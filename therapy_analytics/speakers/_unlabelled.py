@@ -15,13 +15,11 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._base import BINARY, load_source
 from therapy_analytics.readers._build import safe_id
-from therapy_analytics.readers._cues import TIMES, plain, without_repeats
+from therapy_analytics.readers._cues import caption_cues, plain, without_repeats
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
-from therapy_analytics.readers.srt import _cues as srt_cues
-from therapy_analytics.readers.webvtt import _cues as webvtt_cues
 from therapy_analytics.session import Session, Turn
 
 NOBODY = "Speaker"
@@ -94,14 +92,12 @@ def _rows(source: Source) -> list[RawSession] | None:
     head = source.head.lstrip("\ufeff \n")
     if head.startswith(("{", "[{", "[\n", "[ ")):
         return _by_reader(source, _json_with_label(source.text))
-    if head.startswith("WEBVTT") or TIMES.search(head):
-        cues = [*(webvtt_cues if head.startswith("WEBVTT") else srt_cues)(source.lines)]
-        if cues:
-            rows = [
-                Row("", " ".join(map(plain, cue.lines)).strip(), cue.place, cue.start_s, cue.end_s)
-                for cue in without_repeats(cues)[0]
-            ]
-            return [RawSession("", rows)]
+    if cues := list(caption_cues(source.lines)):
+        rows = [
+            Row("", " ".join(map(plain, cue.lines)).strip(), cue.place, cue.start_s, cue.end_s)
+            for cue in without_repeats(cues)[0]
+        ]
+        return [RawSession("", rows)]
     if table := _table_with_label(source.text, source.options.columns.get("text", "")):
         return _by_reader(source, table, suffix=".csv")
     if source.path.suffix.lower() in {".csv", ".tsv"} or head.startswith("<"):

@@ -168,6 +168,16 @@ def papers() -> None:
         ],
     )
     pdf("scan.pdf", [[], []])
+    columns = [
+        ["\tTherapist\tWho had the map on that walk, and who", "read it?"],
+        ["\tHusband\tI had it."],
+        ["\tWife\tI read it. He only held it: he always", "holds what I read."],
+        ["\tTherapist\tHe holds, and you read."],
+        ["\tHusband\tShe reads fast."],
+        ["\tWife\tHe says so now."],
+    ]
+    pages = [["Walks in autumn", *(line for turn in half for line in turn)] for half in (columns[:3], columns[3:])]
+    pdf("two_columns.pdf", pages, left=150)
 
 
 def samples() -> None:
