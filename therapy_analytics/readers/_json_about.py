@@ -9,8 +9,8 @@ from typing import Any
 
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._facts import is_fact, may_be_fact, names_fact
-from therapy_analytics.readers._json_times import day, is_date, moment
 from therapy_analytics.readers._json_words import Left, words_of
+from therapy_analytics.readers._times import date_of, day
 
 NAMES = (
     *("session_id", "id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "chat_id", "uuid"),
@@ -61,7 +61,7 @@ def about(value: Mapping[str, Any], sessions: Container[str] = ()) -> dict[str, 
     {'model': 'm-1', 'survey_empathy': '4', 'date': '2024-03-12'}
     """
     facts = dict(_facts({key: item for key, item in value.items() if key not in sessions}, "", _DEPTH))
-    when = next(((key, time) for key in _DATES if is_date(time := moment(value.get(key)))), None)
+    when = next(((key, time) for key in _DATES if (time := date_of(value.get(key))) is not None), None)
     if when is not None and "date" not in facts and when[1] is not None:
         facts.pop(when[0], None)
         facts["date"] = day(when[1])

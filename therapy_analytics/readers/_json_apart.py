@@ -18,8 +18,8 @@ from therapy_analytics.readers._json_speech import (
     messages_of,
     word_of,
 )
-from therapy_analytics.readers._json_times import Span
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._times import span
 
 _SAMPLE = 200
 _PAUSE_S = 1.0
@@ -101,7 +101,7 @@ def _with_times(results: list[Any], labels: list[Any]) -> list[Word]:
     known = {one["from"]: _label(one.get("speaker")) for one in labels if is_object(one) and _is_time(one.get("from"))}
     stamps = (best_of(result).get("timestamps") for result in results if is_object(result) and not is_replaced(result))
     found = [one for some in stamps if isinstance(some, list) for one in some if _is_stamp(one)]
-    words = [Word(known.get(start), text, Span(start, end), is_mark=False) for text, start, end in found]
+    words = [Word(known.get(start), text, span(start, end), is_mark=False) for text, start, end in found]
     return words if any(word.speaker for word in words) else []
 
 
@@ -179,7 +179,7 @@ def tracks(several: Any) -> list[Message] | None:
     if sum(bool(words) for _, words in found) < 2:
         return None
     pieces = [piece for name, words in found for piece in _pieces(name, words)]
-    return sorted(pieces, key=lambda one: one["time"].start or 0.0)
+    return sorted(pieces, key=lambda one: one["time"].start.at if one["time"].start else 0.0)
 
 
 def _track(one: Mapping[str, Any], number: int | None = None) -> str:
@@ -208,7 +208,7 @@ def _pieces(name: str, words: Sequence[Word]) -> Iterator[Message]:
 
 def _may_end(one: Word, two: Word) -> bool:
     """Tell whether there is the end of a sentence, or a pause, between two words."""
-    paused = two.when.start is not None and one.when.end is not None and two.when.start - one.when.end > _PAUSE_S
+    paused = two.when.start is not None and one.when.end is not None and two.when.start.at - one.when.end.at > _PAUSE_S
     return paused or one.text.rstrip().endswith(_END_OF_SENTENCE)
 
 
@@ -255,5 +255,5 @@ def joined(texts: Sequence[Timed], speakers: Sequence[Timed]) -> list[Message]:
             if time >= 0:
                 shared[one.what] = shared.get(one.what, 0.0) + time
         name = max(shared, key=shared.__getitem__, default=None)
-        messages.append(Word(name, text.what, Span(text.start, text.end), is_mark=False))
+        messages.append(Word(name, text.what, span(text.start, text.end), is_mark=False))
     return messages_of(messages)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from therapy_analytics.readers._base import Source
-from therapy_analytics.readers._columns import slug, time_unit
-from therapy_analytics.readers._json_times import name_and_unit
+from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._times import name_and_unit
 
 _OURS = {"text": "content", "speaker": "speaker", "session": "session_id", "start": "start", "end": "end"}
 """What each kind of field is called when it is read; others have no meaning in JSON."""
@@ -67,7 +67,7 @@ def _renamed(
 
 def _name(kind: str, field: str) -> str:
     """Return our name of a field; a unit of time stays in it."""
-    unit = name_and_unit(field)[1] or time_unit(field)
+    unit = name_and_unit(field)[1]
     return f"{_OURS[kind]}_ms" if kind in {"start", "end"} and unit == 1e-3 else _OURS[kind]
 
 

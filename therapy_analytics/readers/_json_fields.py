@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._json_times import Span, name_and_unit, span
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._times import NEVER, Span, name_and_unit, span
 
 Message = Mapping[str, Any]
 Numbered = tuple[int, Message]
@@ -64,7 +64,6 @@ _CODE = re.compile(
 _CONTENT = (str, list, int, float, dict)
 _CODED = frozenset({"annotation", "annotations", "meta"})
 _MOST_FIELDS = 200
-_NEVER = Span()
 
 
 class Plan(NamedTuple):
@@ -142,12 +141,21 @@ def first(message: Message, keys: Sequence[str]) -> Any:
 def times(message: Message, plan: Plan) -> Span:
     """Return when a message is said."""
     if not plan.starts and not plan.ends:
-        return _NEVER
+        return NEVER
     known = (plan.starts, plan.ends, plan.lasts)
     keys = [next((key for key in some if message[key] is not None), None) for some in known]
     units = [None if key is None else name_and_unit(key)[1] for key in keys]
     start, end, lasts = (None if key is None else message[key] for key in keys)
-    return span(start, end, lasts, units)
+    return start if isinstance(start, Span) else span(*_begin_and_end(start, end), lasts, units)
+
+
+def _begin_and_end(start: Any, end: Any) -> tuple[Any, Any]:
+    """Take begin and end out of one list or object, into which some files put them."""
+    if isinstance(start, list) and start and isinstance(start[0], dict):
+        start = start[0]  # of the places where something is said, the first
+    if isinstance(start, dict) and start.keys() & {"from", "start", "to", "end"}:
+        return start.get("from", start.get("start")), start.get("to", start.get("end"))
+    return (*start, None, None)[:2] if isinstance(start, list) else (start, end)
 
 
 def words(message: Message, plan: Plan) -> tuple[Any, str]:

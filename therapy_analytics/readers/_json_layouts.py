@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from therapy_analytics.readers._json_fields import Message
-from therapy_analytics.readers._json_times import name_and_unit
 from therapy_analytics.readers._labels import speakers
 from therapy_analytics.readers._roles import is_relative, role_of_label
+from therapy_analytics.readers._times import name_and_unit
 
 _ASKS = ("input", "context", "question", "prompt", "query", "post", "instruction")
 _ANSWERS = ("output", "response", "answer", "completion", "reply")

@@ -16,10 +16,10 @@ from therapy_analytics.readers._json_fields import Numbered, Plan, field_plan, f
 from therapy_analytics.readers._json_messages import rows_of, speaks
 from therapy_analytics.readers._json_people import with_channels
 from therapy_analytics.readers._json_speech import are_words, spoken_words
-from therapy_analytics.readers._json_times import FIRST_DATE
 from therapy_analytics.readers._json_words import Left, notes
 from therapy_analytics.readers._label_forms import Line
 from therapy_analytics.readers._labelled_lines import labelled_rows
+from therapy_analytics.readers._times import FIRST_DATE, NEVER, resolved, since_1970
 
 WORDS, PIECES, WEAK, STRONG = range(4)
 """How good a form is, where several of one session stand beside each other."""
@@ -147,9 +147,9 @@ def _form(plans: list[Plan]) -> int:
 def read_messages(messages: list[Numbered], form: int, label: str = "", left: Left | None = None) -> Found:
     left = Counter() if left is None else left
     ordered = _in_order(messages)
-    rows, told = rows_of(ordered, left)
+    rows, told, began = rows_of(ordered, left)
     moved = (_moved(ordered),) if ordered is not messages else ()
-    return Found(RawSession(label, rows, notes=(*notes(left), *told, *moved)), form)
+    return Found(RawSession(label, rows, notes=(*notes(left), *told, *moved), began=began), form)
 
 
 def _moved(messages: list[Numbered]) -> str:
@@ -161,13 +161,14 @@ def _moved(messages: list[Numbered]) -> str:
 
 def _in_order(messages: list[Numbered]) -> list[Numbered]:
     """Order messages by their dates, or by the numbers that stand for dates where messages answer each other."""
-    moments = []
-    for _, message in messages:
-        plan = field_plan(message)
-        time = times(message, plan).start if plan and plan.starts else None
-        if time is None or not (time >= FIRST_DATE or _answered(message) is not _NOTHING):
-            return _by_answers(messages)
-        moments.append(time)
+    plans = [(message, field_plan(message)) for _, message in messages]
+    spans = resolved([times(message, plan) if plan and plan.starts else NEVER for message, plan in plans])
+    starts = [one.start for one in spans if one.start is not None]
+    numbered = all(_answered(message) is not _NOTHING for _, message in messages)
+    dated = all(mark.kind == "date" or mark.at >= FIRST_DATE for mark in starts)
+    if len(starts) < len(messages) or not (dated or numbered):
+        return _by_answers(messages)
+    moments = [since_1970(mark.at) if dated else mark.at for mark in starts]
     if all(one <= two for one, two in pairwise(moments)):
         return messages
     order = sorted(range(len(messages)), key=moments.__getitem__)

@@ -24,9 +24,10 @@ from therapy_analytics.readers._json_fields import (
     words,
 )
 from therapy_analytics.readers._json_speech import is_replaced, spoken_words, text_and_time
-from therapy_analytics.readers._json_times import Span, from_first
 from therapy_analytics.readers._json_words import Left, n_words, thinks_or_calls, words_of
 from therapy_analytics.readers._roles import is_first_name, role_of_label
+from therapy_analytics.readers._timeline import timeline
+from therapy_analytics.readers._times import Span, Time, on_day
 from therapy_analytics.session import Role
 
 _NO_CODE = re.compile(r".*(?:id|url|link|time|date|stamp|author|name|user|ip|role)", re.IGNORECASE)
@@ -38,8 +39,8 @@ _FEW = 0.3
 """Of the rows at least so many have no label where labels stand only where the speaker changes."""
 
 
-def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[str, ...]]:
-    """Return the rows of a session, and what to tell of their times; what is left out is counted.
+def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[str, ...], Time]:
+    """Return the rows of a session, what to tell of their times, and when they began; what is left out is counted.
 
     Parameters
     ----------
@@ -50,12 +51,24 @@ def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[
     """
     rows: list[Row] = []
     spans: list[Span] = []
-    for place, message in messages:
+    for place, message in _on_their_days(messages):
         for row, when in _rows(place, message, left):
             rows.append(row)
             spans.append(when)
-    rows, told = _timed(rows, spans)
-    return _without_names(_one_role_each(rows), left), told
+    rows, told, began = _timed(rows, spans)
+    return _without_names(_one_role_each(rows), left), told, began
+
+
+def _on_their_days(messages: Sequence[Numbered]) -> Sequence[Numbered]:
+    """Put the date of each message before its time of day, where the messages are of several days."""
+    days = [message.get("date") for _, message in messages if isinstance(message, dict)]
+    if len(set(filter(None, map(str, days)))) < 2 or not all(isinstance(day, str) for day in days):
+        return messages
+    clocks = [message.get("time") for _, message in messages]
+    if not all(isinstance(clock, str) for clock in clocks):
+        return messages
+    both = zip(messages, clocks, days, strict=True)
+    return [(place, {**message, "time": on_day(str(clock), str(day))}) for (place, message), clock, day in both]
 
 
 def _rows(place: int, message: Message, left: Left) -> Iterator[tuple[Row, Span]]:
@@ -166,17 +179,15 @@ def _code(value: Any) -> str:
     return str(value).strip() if short else ""
 
 
-def _timed(rows: list[Row], spans: list[Span]) -> tuple[list[Row], tuple[str, ...]]:
-    if not any(one.start is not None or one.end is not None or one.unread for one in spans):
-        return rows, ()
-    settled, told = from_first(spans, sum(n_words(row.text) for row in rows))
-    if not any(one.start is not None or one.end is not None for one in settled):
-        return rows, told
+def _timed(rows: list[Row], spans: list[Span]) -> tuple[list[Row], tuple[str, ...], Time]:
+    if not any(one.start is not None or one.end is not None or one.n_unread for one in spans):
+        return rows, (), None
+    found = timeline(spans, [row.text for row in rows])
     timed = [
-        Row(row.speaker, row.text, row.place, when.start, when.end, row.role, row.gold)
-        for row, when in zip(rows, settled, strict=True)
+        Row(row.speaker, row.text, row.place, start, end, row.role, row.gold)
+        for row, start, end in zip(rows, found.starts, found.ends, strict=True)
     ]
-    return timed, told
+    return timed, found.told, found.began
 
 
 def _one_role_each(rows: list[Row]) -> list[Row]:

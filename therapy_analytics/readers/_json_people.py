@@ -149,8 +149,8 @@ def _unnamed_texts(items: list[Any]) -> list[Timed]:
     if not items or not all(is_segment(item) or is_word(item) for item in items[:_SAMPLE]):
         return []
     words = [word for item in items if (word := word_of(item, longest=None)) and word.speaker is None]
-    spans = [(word.text, word.when.start, word.when.end) for word in words]
-    return [Timed(text, start, end) for text, start, end in spans if start is not None and end is not None]
+    spans = [(word.text, word.when) for word in words]
+    return [Timed(text, when.start.at, when.end.at) for text, when in spans if when.start and when.end]
 
 
 def _times_of_speakers(items: list[Any]) -> list[Timed]:
@@ -164,5 +164,5 @@ def _times_of_speakers(items: list[Any]) -> list[Timed]:
         when = None if plan is None else times(item, plan)
         if name is None or when is None or when.start is None or when.end is None:
             return []
-        found.append(Timed(name, when.start, when.end))
+        found.append(Timed(name, when.start.at, when.end.at))
     return found

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._json_fields import Message
-from therapy_analytics.readers._json_times import Span, name_and_unit, span
+from therapy_analytics.readers._times import NEVER, Span, name_and_unit, span
 
 _WORD = ("punctuated_word", "word", "text", "value")
 _SPEAKER = ("speaker", "speaker_label", "speaker_id", "speaker_tag")
@@ -18,7 +18,6 @@ _LASTS = frozenset({"duration", "dur"})
 _MARKS = frozenset({"punctuation", "punct", "spacing"})
 _LONGEST = 60
 _SAMPLE = 200
-_NEVER = Span()
 _PARTIAL, _FINAL = frozenset({"is_partial", "partial"}), frozenset({"is_final", "final"})
 
 
@@ -53,16 +52,15 @@ def messages_of(words: Sequence[Word]) -> list[Message]:
                 messages[-1]["pieces"].append(word.text)
             continue
         if not messages or name != messages[-1]["speaker"]:
-            messages.append({"speaker": name, "pieces": [], "start": word.when.start, "end": None, "settled": True})
+            messages.append({"speaker": name, "pieces": [], "start": word.when.start, "end": None})
         last = messages[-1]
         last["pieces"].append(word.text if with_spaces or word.is_mark or not last["pieces"] else f" {word.text}")
         last["end"] = last["end"] if word.when.end is None else word.when.end
-        last["settled"] &= word.when.settled
     return [_message(one) for one in messages if "".join(one["pieces"]).strip()]
 
 
 def _message(one: Mapping[str, Any]) -> Message:
-    when = Span(one["start"], one["end"], one["settled"])
+    when = Span(one["start"], one["end"])
     return {"speaker": one["speaker"], "content": "".join(one["pieces"]).strip(), "time": when}
 
 
@@ -157,7 +155,7 @@ def word_of(item: Any, longest: int | None = _LONGEST) -> Word | None:
     nobody = name is None or (name == 0 and item.get(plan.tag) == 0)  # tags count from 1
     is_mark = item.get(plan.kind) in _MARKS or (name is None and not any(map(str.isalnum, text)))
     start, end, lasts = (item[key] if key else None for key in plan.times)
-    when = span(start, end, lasts, plan.units) if any(plan.times) else _NEVER
+    when = span(start, end, lasts, plan.units) if any(plan.times) else NEVER
     return Word(None if nobody else str(name), text, when, is_mark)
 
 

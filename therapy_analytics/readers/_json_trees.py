@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from therapy_analytics.readers._json_fields import Numbered
-from therapy_analytics.readers._json_times import day, is_date, moment
 from therapy_analytics.readers._json_words import Left
+from therapy_analytics.readers._times import date_of, day
 
 _FOR_THE_MODEL = ("user_editable_context", "model_editable_context")
 _NOT_SHOWN = ("is_visually_hidden_from_conversation", "is_user_system_message", "rebase_system_message")
@@ -35,10 +35,10 @@ def branch(value: Mapping[str, Any], left: Left) -> list[Numbered]:
 def about(value: Mapping[str, Any]) -> dict[str, str]:
     """Return title, date and model of a chat."""
     facts = {}
-    title, made, model = value.get("title"), moment(value.get("create_time")), value.get("default_model_slug")
+    title, made, model = value.get("title"), date_of(value.get("create_time")), value.get("default_model_slug")
     if isinstance(title, str) and len(title) <= _LONGEST_TITLE:
         facts["title"] = title
-    if made is not None and is_date(made):
+    if made is not None:
         facts["date"] = day(made)
     if isinstance(model, str):
         facts["model"] = model
@@ -68,7 +68,7 @@ def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
 
 def _written(node: Mapping[str, Any]) -> float:
     message = node.get("message")
-    return (moment(message.get("create_time")) or 0.0) if isinstance(message, dict) else 0.0
+    return (date_of(message.get("create_time")) or 0.0) if isinstance(message, dict) else 0.0
 
 
 def _left_out(message: Mapping[str, Any], left: Left) -> bool:
