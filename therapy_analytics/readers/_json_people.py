@@ -9,9 +9,8 @@ from typing import Any
 
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._json_apart import Timed, joined
 from therapy_analytics.readers._json_fields import Message, field_plan, first, is_segment, person, role_said, times, who
-from therapy_analytics.readers._json_speech import is_word, word_of
+from therapy_analytics.readers._json_speech import Timed, is_word, joined, word_of
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 

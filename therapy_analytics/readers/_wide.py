@@ -14,7 +14,7 @@ from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader,
 from therapy_analytics.readers._cell_lists import BY_TURNS, as_json, said_by_turns
 from therapy_analytics.readers._chat_markup import marked_messages
 from therapy_analytics.readers._facts import LONGEST_FACT
-from therapy_analytics.readers._json_lists import WEAK, session_of
+from therapy_analytics.readers._json_messages import WEAK, session_of
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._wide_rows import (
