@@ -167,13 +167,14 @@ def _only_count(spans: Sequence[Span]) -> bool:
 def _unit(spans: Sequence[Span], texts: Sequence[str]) -> float | None:
     """Return the unit of plain numbers, and None where none is known in which people would speak as they do."""
     bare = [(one, text) for one, text in zip(spans, texts, strict=True) if _is_bare(one)]
-    numbers = [mark.at for one, _ in bare for mark in one[:2] if mark is not None]
+    numbers = [mark.at for one, _ in bare for mark in one[:2] if mark is not None and mark.kind == "bare"]
     starts = [one.start.at for one, _ in bare if one.start is not None]
     if not numbers or (not all(map(float.is_integer, numbers)) and not _are_serial(numbers)):
         return 1.0
     words = [len(text.split()) for _, text in bare]
     if not all(map(float.is_integer, numbers)):
-        return DAY if sum(words) > _SPEECH[1] * (max(starts) - min(starts)) > 0 else 1.0
+        lasted = max(starts) - min(starts) if starts else 0.0
+        return DAY if sum(words) > _SPEECH[1] * lasted > 0 else 1.0
     spoken = sum(one.end.at - one.start.at for one, _ in bare if one.start is not None and one.end is not None)
     if spoken <= 0:
         return _unit_of_starts(starts, words) if len(starts) == len(bare) else 1.0
@@ -196,19 +197,23 @@ def _are_serial(numbers: Sequence[float]) -> bool:
 def _unit_of_starts(starts: Sequence[float], words: Sequence[int]) -> float:
     """Return the unit of numbers that only say when something begins: seconds, unless it reads as speech in another.
 
-    A chat may be slow. Speech in a smaller unit takes the time that its words take: nearly every gap fits the words
-    before it, and of many gaps the longer ones are those with more words.
+    A chat may be slow. Speech in a smaller unit has the pace of speech, nearly every gap can hold the words before it,
+    and of many gaps the longer ones are those with more words.
     """
     gaps = [(after - before, n) for (before, after), n in zip(pairwise(starts), words, strict=False) if n]
-    if not gaps or min(starts) >= FIRST_DATE or not any(at % 60 for at in starts):
-        return 1.0
-    if sum(words) >= _SLOWEST / 5 * (max(starts) - min(starts)):
+    lasted = max(starts) - min(starts)
+    if (
+        not gaps
+        or min(starts) >= FIRST_DATE
+        or sum(words) >= _SLOWEST / 5 * lasted
+        or not any(at % 60 for at in starts)
+    ):
         return 1.0
     lengths, said = zip(*gaps, strict=True)
     if len(gaps) >= _FEW_GAPS and min(len(set(lengths)), len(set(said))) > 1 and correlation(lengths, said) < _RELATED:
         return 1.0
     for unit in _GUESSED:
-        fit = sum(gap > 0 and _SPEECH[0] <= n / (gap * unit) <= _SPEECH[1] for gap, n in gaps)
-        if fit >= _MOSTLY * len(gaps):
+        fit = sum(gap > 0 and _SLOWEST <= n / (gap * unit) <= _SPEECH[1] for gap, n in gaps)
+        if fit >= _MOSTLY * len(gaps) and _SPEECH[0] <= sum(words) / (lasted * unit) <= _SPEECH[1]:
             return unit
     return 1.0
