@@ -48,6 +48,7 @@ _WITH_UNITS = re.compile(
 _HOUR_AND_MINUTE = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?[ \u00a0\u202f]?([AaPp])\.?[Mm]\.?")
 _RANGE = re.compile(r"(.*?\d[)\]smMpPaA.]*) *(?:-->|->|\u2192|[-\u2013\u2014]| to ) *([(\[]?\d.*)")
 _LONGEST, _LONGEST_DATE = 60, 40
+_BRACKETS = "[]()"
 _MISSING = frozenset({"", "-", "--", "\u2013", "?", "na", "n/a", "nan", "nat", "none", "null", "unknown"})
 
 
@@ -123,7 +124,7 @@ def seconds(value: object) -> Time:
         return None
     if isinstance(value, (int, float)):
         return _usable(value)
-    text = str(value).strip().strip("[]()")
+    text = str(value).strip().strip(_BRACKETS)
     if not text or len(text) > _LONGEST:
         return None
     if ":" in text:
@@ -203,7 +204,7 @@ def _iso(text: str) -> Mark | None:
 
 
 def date_of(value: Any) -> Time:
-    """Return seconds since 1970 of a value that is a date by itself, with or without a time of day.
+    """Return seconds since 1970 of a value that is a date with a time of day by itself; None for any other.
 
     Examples
     --------
@@ -304,12 +305,13 @@ def _of_text(text: str, unit: float | None) -> _Marks | None:
         return _NOTHING
     if len(short) > _LONGEST:
         return None
-    one = _of_one(short) or _of_one(short.strip("[]()"))
+    bare = short.strip(_BRACKETS)
+    one = _of_one(bare)
     if one is not None:
         return one, None
-    match = _RANGE.fullmatch(short.strip("[]()")) if ":" in short or short.strip("[]()")[-1:] in set("sS") else None
-    both = (None, None) if match is None else (_of_one(match[1].strip("[]()")), _of_one(match[2].strip("[]()")))
-    return both if both[0] is not None and both[1] is not None else None
+    match = _RANGE.fullmatch(bare) if ":" in bare or bare[-1:] in set("sS") else None
+    both = _NOTHING if match is None else (_of_one(match[1].strip(_BRACKETS)), _of_one(match[2].strip(_BRACKETS)))
+    return both if None not in both else None
 
 
 def _of_one(text: str) -> Mark | None:
@@ -317,10 +319,9 @@ def _of_one(text: str) -> Mark | None:
         date = _iso(text)
         if date is not None:
             return date
-        for kind, read in (("noon", _half_day), ("clock", _clock)):
-            time = read(text)
-            if time is not None:
-                return Mark(time, "noon" if kind == "noon" else "clock")
+        noon, clock = _half_day(text), _clock(text)
+        if noon is not None or clock is not None:
+            return Mark(clock or 0.0, "clock") if noon is None else Mark(noon, "noon")
     parts = written(text)
     if parts is not None:
         return Mark(0.0, "date", written=parts)
