@@ -253,14 +253,12 @@ def span(
     >>> span({"seconds": "3", "nanos": 500_000_000}).start.at, span("0:03 - 0:05").end.at, span("soon").n_unread
     (3.5, 5.0, 1)
     """
-    n_unread = 0
-    read: list[_Marks] = []
-    for value, unit in zip((start, end, lasts), units, strict=True):
-        found = _NOTHING if value is None else _marks(value, unit)
-        n_unread += found is None
-        read.append(found or _NOTHING)
-    (begins, until), (ends, _), (length, _) = read
-    ends = ends or until
+    one = _NOTHING if start is None else _marks(start, units[0])
+    two = _NOTHING if end is None else _marks(end, units[1])
+    three = _NOTHING if lasts is None else _marks(lasts, units[2])
+    n_unread = (one, two, three).count(None)
+    begins, until = one or _NOTHING
+    ends, length = (two or _NOTHING)[0] or until, (three or _NOTHING)[0]
     if begins is None or ends is not None or length is None:
         return Span(begins, ends, None, n_unread)
     if begins.written is not None:
