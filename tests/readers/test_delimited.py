@@ -317,7 +317,7 @@ def test_dates_count_in_each_session_by_itself_and_never_below_0(sessions: Sessi
     one, two = sessions("session,speaker,text,timestamp\n" + "\n".join(rows) + "\n", "a.csv")
     assert [turn.start_s for turn in one.turns] == [0.0, 1.0]
     assert [turn.start_s for turn in two.turns] == [0.0, None, 4.0]
-    assert two.notes == ("1 time before that of the first row left out.",)
+    assert two.notes == ("1 time before that of the first utterance left out.",)
 
 
 def test_a_day_alone_is_no_time(session: SessionOf) -> None:

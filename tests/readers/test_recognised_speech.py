@@ -222,7 +222,7 @@ def test_times_that_cannot_be_read_are_told(session: SessionOf) -> None:
     rows = [{"speaker": who, "text": "Yes.", "start": start} for who, start in (("T", "00:01"), ("C", "later"))]
     one = session(json.dumps(rows), "talk.json")
     assert [turn.start_s for turn in one.turns] == [1.0, None]
-    assert one.notes == ("The times of 1 message could not be read.",)
+    assert one.notes == ("1 time could not be read.",)
 
 
 def test_a_translation_of_the_talk_is_not_read(session: SessionOf) -> None:

@@ -11,7 +11,7 @@ from therapy_analytics.readers._codes import CODE_WORDS, NOT_CODES
 from therapy_analytics.readers._columns import names_remarks, slug
 from therapy_analytics.readers._facts import LONGEST_FACT, is_sentence
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._times import read_column
+from therapy_analytics.readers._times import span
 
 _NOT_SPEAKER_WORDS = """
 section category topic theme condition diagnosis disorder drug medication class status site region country city group
@@ -171,6 +171,6 @@ def _holds_clocks(cells: Sequence[str]) -> bool:
     filled = [cell for cell in cells if cell.strip()]
     if 2 * len(filled) <= len(cells) or not all(":" in cell for cell in filled):
         return False
-    times = [time for time in read_column(filled, 1.0).starts if time is not None]
+    times = [mark.at for cell in filled if (mark := span(cell).start) is not None]
     rises = sum(one <= two for one, two in pairwise(times))
     return len(times) >= _MOSTLY * len(filled) and 2 * rises >= len(times) - 1

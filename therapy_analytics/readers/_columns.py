@@ -96,14 +96,6 @@ _SESSION_WORDS = frozenset(
 )
 _KEY_WORDS = frozenset({"id", "no", "number", "nr", "name", "title", "index", "idx", "num", "key"})
 _NOT_SESSION = frozenset({"act", "turn", "utt", "utterance", "vol", "message", "type", "topic", "speaker", "date"})
-_UNITS: Mapping[str, float] = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds", "millisec"), 1e-3),
-    **dict.fromkeys(("us", "usec", "micros", "microsecond", "microseconds"), 1e-6),
-    **dict.fromkeys(("ns", "nanos", "nanosecond", "nanoseconds"), 1e-9),
-    **dict.fromkeys(("tick", "ticks"), 1e-7),
-    **dict.fromkeys(("min", "minute", "minutes", "mins"), 60.0),
-}
 MOST_COLUMNS = 2_000
 _LONGEST_NAME = 100
 _UTTERANCE_LEVEL = ("utt", "utterance", "message")
@@ -214,17 +206,6 @@ def _find_by_parts(found: dict[str, int | None], slugs: Sequence[str], wanted: M
         if found[kind] is None and kind not in wanted:
             found[kind] = at = next((at for at, name in left.items() if in_parts(name)), None)
             left = {other: name for other, name in left.items() if other != at}
-
-
-def time_unit(name: str) -> float | None:
-    """Return the seconds that one unit of a column of times is, as its name says, if it does.
-
-    Examples
-    --------
-    >>> time_unit("Start (ms)"), time_unit("end_s"), time_unit("start")
-    (0.001, 1.0, None)
-    """
-    return next((_UNITS[part] for part in slug(name).split("_") if part in _UNITS), None)
 
 
 def numbers_utterances(name: str) -> bool:

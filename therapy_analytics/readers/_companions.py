@@ -11,7 +11,7 @@ from typing import Any
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._addresses import sibling
 from therapy_analytics.readers._base import RawSession, Source, load_source
-from therapy_analytics.readers._json_about import about
+from therapy_analytics.readers._json_walk import about
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 

@@ -1,17 +1,23 @@
-"""Lists that are a session though their items are no messages: pairs, single turns, labelled lines."""
+"""Forms of a talk that are no list of messages: pairs, single turns, labelled lines, trees; and who takes part."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from therapy_analytics.readers._json_fields import Message
-from therapy_analytics.readers._json_times import name_and_unit
+from therapy_analytics.readers._columns import slug
+from therapy_analytics.readers._json_fields import (
+    Left,
+    Message,
+    Numbered,
+    is_message,
+)
 from therapy_analytics.readers._labels import speakers
 from therapy_analytics.readers._roles import is_relative, role_of_label
+from therapy_analytics.readers._times import date_of, day, name_and_unit
 
 _ASKS = ("input", "context", "question", "prompt", "query", "post", "instruction")
 _ANSWERS = ("output", "response", "answer", "completion", "reply")
@@ -24,6 +30,10 @@ _BESIDE = frozenset({"time", "timestamp", "start", "end", "begin", "date", "ts",
 _LABEL = re.compile(r"[\s>#*_\[]*([^\W\d_][^:\uff1a\n\]]{0,39}?)[\s*_\]]*[:\uff1a][\s*_]*")
 _NEARLY_ALL = 0.8
 _LETTERS = frozenset("abcdefgh")
+_UNWRAPPED = ("message", "data", "utterance", "transcript", "utterance_event", "kwargs")
+_FOR_THE_MODEL = ("user_editable_context", "model_editable_context")
+_NOT_SHOWN = ("is_visually_hidden_from_conversation", "is_user_system_message", "rebase_system_message")
+_LONGEST_TITLE = 80
 
 
 class Sides(NamedTuple):
@@ -189,3 +199,107 @@ def _speakers(labels: list[str]) -> frozenset[str]:
     """Return the labels that are speakers; those without a letter, which are none, were sorted out before."""
     lettered = [label for label in labels if re.search(r"[^\W\d_]", label)]
     return speakers(lettered)
+
+
+def is_tree(value: Mapping[str, Any]) -> bool:
+    """Tell a chat whose messages hang on each other by ``parent``."""
+    nodes = value.get("mapping")
+    return isinstance(nodes, dict) and ("current_node" in value or any(map(_is_node, list(nodes.values())[:9])))
+
+
+def branch(value: Mapping[str, Any], left: Left) -> list[Numbered]:
+    """Return the messages from the root to the current node; those hidden or elsewhere are counted."""
+    nodes = {key: node for key, node in value["mapping"].items() if isinstance(node, dict)}
+    path = _path(nodes, value.get("current_node"))
+    messages = [node["message"] for node in path if isinstance(node.get("message"), dict)]
+    shown = [message for message in messages if not _left_out(message, left)]
+    on_path = {id(node) for node in path}
+    others = (node.get("message") for node in nodes.values() if id(node) not in on_path)
+    left["branch"] += sum(isinstance(one, dict) and not _is_hidden(one) for one in others)
+    return list(enumerate(shown, start=1))
+
+
+def about_tree(value: Mapping[str, Any]) -> dict[str, str]:
+    """Return title, date and model of a chat."""
+    facts = {}
+    title, made, model = value.get("title"), date_of(value.get("create_time")), value.get("default_model_slug")
+    if isinstance(title, str) and len(title) <= _LONGEST_TITLE:
+        facts["title"] = title
+    if made is not None:
+        facts["date"] = day(made)
+    if isinstance(model, str):
+        facts["model"] = model
+    return facts
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, dict) and "message" in value and ("parent" in value or "children" in value)
+
+
+def _path(nodes: Mapping[str, Any], leaf: Any) -> list[Mapping[str, Any]]:
+    """Follow the parents up from a node; a circle ends where it closes."""
+    at = leaf if isinstance(leaf, str) and leaf in nodes else _newest_leaf(nodes)
+    path: dict[str, Mapping[str, Any]] = {}
+    while isinstance(at, str) and at in nodes and at not in path:
+        path[at] = nodes[at]
+        at = nodes[at].get("parent")
+    return list(path.values())[::-1]
+
+
+def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
+    """Return the last written node without children, where no node is said to be the current one."""
+    parents = {node["parent"] for node in nodes.values() if isinstance(node.get("parent"), str)}
+    leaves = [key for key in nodes if key not in parents]
+    return max(leaves, key=lambda key: (_written(nodes[key]), leaves.index(key)), default=None) if leaves else None
+
+
+def _written(node: Mapping[str, Any]) -> float:
+    message = node.get("message")
+    return (date_of(message.get("create_time")) or 0.0) if isinstance(message, dict) else 0.0
+
+
+def _left_out(message: Mapping[str, Any], left: Left) -> bool:
+    if message.get("recipient", "all") not in ("all", None):
+        left["tool"] += 1
+        return True
+    hidden = _is_hidden(message)
+    left["hidden"] += hidden and any(_texts_of_node(message))
+    return hidden
+
+
+def _is_hidden(message: Mapping[str, Any]) -> bool:
+    """Tell what the user never saw: without words, without weight, or written for the model alone."""
+    content, more = message.get("content"), message.get("metadata")
+    kind = content.get("content_type") if isinstance(content, dict) else None
+    flagged = isinstance(more, dict) and any(more.get(flag) is True for flag in _NOT_SHOWN)
+    return flagged or message.get("weight") == 0 or kind in _FOR_THE_MODEL or not any(_texts_of_node(message))
+
+
+def _texts_of_node(message: Mapping[str, Any]) -> Iterator[object]:
+    """Yield whatever a message holds."""
+    content = message.get("content")
+    if not isinstance(content, dict):
+        yield content
+        return
+    for key, value in content.items():
+        if key in {"parts", "thoughts"} and isinstance(value, list):
+            yield from (part.strip() if isinstance(part, str) else part for part in value)
+        elif key not in {"content_type", "language", "response_format_name"}:
+            yield value
+
+
+def is_wrapped(value: Any) -> bool:
+    """Tell a record of a message, which has the message inside."""
+    return bool(unwrapped(value))
+
+
+def unwrapped(value: Any) -> dict[str, Any]:
+    """Return the message inside a record of a message, with the plain fields around it, which may say who speaks."""
+    if not isinstance(value, dict):
+        return {}
+    around = {key: item for key, item in value.items() if not isinstance(item, dict)}
+    kind = value.get("id")
+    if isinstance(kind, list) and kind and isinstance(kind[-1], str):  # the class of a message of LangChain
+        around["type"] = kind[-1].lower().removesuffix("chunk").removesuffix("message")
+    inside = ({**around, **item} for key, item in value.items() if slug(key) in _UNWRAPPED and isinstance(item, dict))
+    return next(filter(is_message, inside), {})

@@ -9,9 +9,8 @@ from typing import Any
 
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._json_apart import Timed, joined
 from therapy_analytics.readers._json_fields import Message, field_plan, first, is_segment, person, role_said, times, who
-from therapy_analytics.readers._json_speech import is_word, word_of
+from therapy_analytics.readers._json_speech import Timed, is_word, joined, word_of
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 
@@ -149,8 +148,8 @@ def _unnamed_texts(items: list[Any]) -> list[Timed]:
     if not items or not all(is_segment(item) or is_word(item) for item in items[:_SAMPLE]):
         return []
     words = [word for item in items if (word := word_of(item, longest=None)) and word.speaker is None]
-    spans = [(word.text, word.when.start, word.when.end) for word in words]
-    return [Timed(text, start, end) for text, start, end in spans if start is not None and end is not None]
+    spans = [(word.text, word.when) for word in words]
+    return [Timed(text, when.start.at, when.end.at) for text, when in spans if when.start and when.end]
 
 
 def _times_of_speakers(items: list[Any]) -> list[Timed]:
@@ -164,5 +163,5 @@ def _times_of_speakers(items: list[Any]) -> list[Timed]:
         when = None if plan is None else times(item, plan)
         if name is None or when is None or when.start is None or when.end is None:
             return []
-        found.append(Timed(name, when.start, when.end))
+        found.append(Timed(name, when.start.at, when.end.at))
     return found

@@ -15,8 +15,8 @@ from therapy_analytics.readers._codes import Record
 from therapy_analytics.readers._columns import Columns, numbers_utterances, slug
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._table_times import Clock
-from therapy_analytics.readers._times import Time
+from therapy_analytics.readers._timeline import Timeline, timeline
+from therapy_analytics.readers._times import Time, name_and_unit, on_day, span
 from therapy_analytics.session import Role
 
 _SORTED = "The rows were put in the order of their utterance numbers."
@@ -101,7 +101,8 @@ class _LongReader:
 
     def __init__(self, header: Sequence[str], columns: Columns, codes: Sequence[tuple[str, int]]) -> None:
         self.columns, self.codes = columns, codes
-        self.times = Clock(header, columns)
+        timed = (columns.start, columns.end, columns.duration)
+        self.units = [None if at is None else name_and_unit(header[at])[1] for at in timed]
         self.by_utterance = columns.utterance is not None and numbers_utterances(header[columns.utterance])
 
     def rows(self, records: list[Record]) -> tuple[list[Row], list[str], Time]:
@@ -112,7 +113,7 @@ class _LongReader:
             repeats = counted(len(records) - len(groups), "row")
             n_words = sum(len(row[1][self.columns.text].split()) for group in groups for row in group[1:])
             notes.append(f"{repeats} that repeat an utterance for another coder left out ({counted(n_words, 'word')}).")
-        times = self.times.read([group[0][1] for group in groups])
+        times = self._times(groups)
         spoken = [group[0] for group in groups if group[0][1][self.columns.text].strip()]
         unnamed = fill_down([row for row in spoken if self._goes_on(row)], self.columns.speaker)
         if unnamed:
@@ -138,9 +139,28 @@ class _LongReader:
         return [groups[place] for place in order], [_SORTED]
 
     def _in_time(self, groups: Sequence[Group]) -> bool:
-        starts = self.times.read([group[0][1] for group in groups]).starts
-        known = [time for time in starts if time is not None]
+        known = [time for time in self._times(groups).starts if time is not None]
         return len(known) > 1 and known[0] < known[-1] and _rises(known)
+
+    def _times(self, groups: Sequence[Group]) -> Timeline:
+        """Return the times of a session; of one day, the date beside its times of day only says when it began."""
+        at = self.columns.day
+        days = [""] * len(groups) if at is None else [group[0][1][at].strip() for group in groups]
+        several = len(set(days) - {""}) > 1
+        found = self._timeline(groups, days if several else ())
+        if found.by_day and any(days):
+            return found._replace(began=self._timeline(groups, days).began)
+        return found
+
+    def _timeline(self, groups: Sequence[Group], days: Sequence[str]) -> Timeline:
+        timed = (self.columns.start, self.columns.end, self.columns.duration)
+        spans = []
+        for number, group in enumerate(groups):
+            start, end, lasts = (None if at is None else group[0][1][at] for at in timed)
+            if days:
+                start, end = (cell and on_day(cell, days[number]) for cell in (start, end))
+            spans.append(span(start, end, lasts, self.units))
+        return timeline(spans, [group[0][1][self.columns.text] for group in groups])
 
     def _row(self, group: Group, start: Time, end: Time) -> Row:
         place, record = group[0]

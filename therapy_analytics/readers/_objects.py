@@ -15,7 +15,7 @@ from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
-from therapy_analytics.readers._json_about import about
+from therapy_analytics.readers._json_walk import about
 from therapy_analytics.readers._metadata import Table as AboutSessions
 from therapy_analytics.readers._metadata import combined, common_names, load_metadata
 from therapy_analytics.readers._roles import role_of_label

@@ -21,6 +21,7 @@ from therapy_analytics.readers._clinical_notes import are_clinical_notes
 from therapy_analytics.readers._columns import NAMES, Columns, find_beside_times, find_columns, may_be_header, slug
 from therapy_analytics.readers._facts import may_be_fact
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._times import is_serial
 
 Record = tuple[int, list[str]]
 """The number of a data row, from 1, and its cells, as many as the header has."""
@@ -268,7 +269,7 @@ def beside_times(table: Table, found: Mapping[str, int | None]) -> dict[str, int
     day = beside.get("day")
     if day is not None and found["start"] is None:
         cells = [record[day] for _, record in table.records if record[day].strip()]
-        if any(":" in cell for cell in cells):
+        if any(":" in cell or is_serial(cell) for cell in cells):
             return {**beside, "start": day, "day": None}
     if found["start"] is None:
         taken = {*found.values(), *beside.values()}

@@ -1,38 +1,111 @@
-"""Clock readings, durations and dates to seconds."""
+"""Times in all the ways of writing them: each becomes a `Mark`, a number and what is known of it.
+
+What the marks of a session count, and from when, is decided in ``_timeline``.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._messenger_lines import Written, dates, written
 
 Time = float | None
-FIRST_DATE = 1e9
-"""Numbers from here are seconds since 1970 (this one is in 2001), or thousandths, millionths, ... of them."""
-_THOUSANDTHS = 1e11
-_LATEST = 1e19
+UNITS: Mapping[str, float] = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "unixtime"), 1.0),
+    **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisec", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("us", "usec", "micros", "microsecond", "microseconds"), 1e-6),
+    **dict.fromkeys(("ns", "nanos", "nanosecond", "nanoseconds"), 1e-9),
+    **dict.fromkeys(("tick", "ticks"), 1e-7),
+    **dict.fromkeys(("min", "minute", "minutes", "mins"), 60.0),
+}
+_NO_PART_OF_NAMES = frozenset({"in", "ts"})
+HALF_DAY = 43_200.0
+DAY = 86_400.0
+LATE = 6 * 3600.0
+"""A recording whose first words are spoken after so many seconds is timed by the day, not from its start."""
+FIRST_DATE = 1e8
+"""Where all times are as large, they are seconds since 1970 (this one is in 1973), or thousandths, ... of them."""
+SURELY_DATE = 1e9
+"""31 years: no time since the first message, even beside smaller ones."""
+_THOUSANDTHS, _LATEST = 1e11, 1e19
+SERIAL = (36_526.0, 73_051.0)
+"""The years 2000 to 2099 in the days that spreadsheets count."""
+
 _CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,4}):(\d{1,2}(?:[.,]\d+)?)")
 _FRAMES = re.compile(r"(\d{1,3}:\d{1,2}:\d{1,2})[:;]\d{2}")
 _DAYS = re.compile(r"(\d{1,5}) days?,? \+?(\d.*)")
 _NUMBER = r"(\d{1,9}(?:[.,]\d{1,9})?)"
-_UNITS = re.compile(
+_WITH_UNITS = re.compile(
     rf"(?:{_NUMBER} ?h(?:ours?|rs?)?)? ?(?:{_NUMBER} ?m(?:in(?:utes?|s)?)?)?\.? ?"
-    rf"(?:{_NUMBER} ?s(?:ec(?:ond)?s?)?)?\.?",
+    rf"(?:{_NUMBER} ?s(?:ec(?:ond)?s?)?)?\.? ?(?:{_NUMBER} ?m(?:illi)?s(?:ec(?:ond)?s?)?)?\.?",
     re.IGNORECASE,
 )
 _HOUR_AND_MINUTE = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?[ \u00a0\u202f]?([AaPp])\.?[Mm]\.?")
 _RANGE = re.compile(r"(.*?\d[)\]smMpPaA.]*) *(?:-->|->|\u2192|[-\u2013\u2014]| to ) *([(\[]?\d.*)")
-_LONGEST = 60
-_LONGEST_DATE = 40
-HALF_DAY = 43_200.0
 _FASTEST = 4.0
 """Words a second; nobody speaks faster for long (about 2.7 on the telephone: Yuan, Liberman & Cieri, 2006)."""
-LATE = 6 * 3600.0
-"""A recording whose first words are spoken after so many seconds is timed by the day, not from its start."""
+_LONGEST, _LONGEST_DATE = 60, 40
+_BRACKETS = "[]()"
+_MISSING = frozenset({"", "-", "--", "\u2013", "?", "na", "n/a", "nan", "nat", "none", "null", "unknown"})
+
+
+class Mark(NamedTuple):
+    """A time as it stands in a file.
+
+    Attributes
+    ----------
+    at : float
+        Seconds, of a date since 1970; for a plain number whatever it counts; 0 where `written` is to be read.
+    kind : str
+        ``bare``: a number whose unit is to be found. ``time``: seconds. ``clock``: a clock reading, of a recording or
+        of a day. ``brief``: one of two numbers, minutes and seconds or hours and minutes; `at` has the former.
+        ``noon``: a time of day for certain, as one that says morning or afternoon. ``date``.
+    zone : float
+        Of a date: how much the clock on the wall was before UTC, in seconds.
+    written : Written or None
+        Of a date: its numbers, which other dates of the session tell apart into days and months.
+    """
+
+    at: float
+    kind: Literal["bare", "time", "clock", "brief", "noon", "date"]
+    zone: float = 0.0
+    written: Written | None = None
+
+
+class Span(NamedTuple):
+    """When something begins and ends, how long it takes where its beginning is to be read; what could not be read."""
+
+    start: Mark | None = None
+    end: Mark | None = None
+    lasts: Mark | None = None
+    n_unread: int = 0
+
+
+NEVER = Span()
+_Marks = tuple[Mark | None, Mark | None]
+_NOTHING: _Marks = (None, None)
+
+
+@lru_cache(maxsize=4096)
+def name_and_unit(field: str) -> tuple[str, float | None]:
+    """Return the name of a column or field of times without its unit, and the unit in seconds if it has one.
+
+    Examples
+    --------
+    >>> name_and_unit("start_ms"), name_and_unit("offsetInTicks"), name_and_unit("begin"), name_and_unit("ts")
+    (('start', 0.001), ('offset', 1e-07), ('begin', None), ('ts', None))
+    """
+    parts = slug(field).split("_")
+    unit = next((UNITS[part] for part in parts if part in UNITS), None)
+    while len(parts) > 1 and (parts[-1] in UNITS or parts[-1] in _NO_PART_OF_NAMES):
+        parts.pop()
+    return "_".join(parts), unit
 
 
 def seconds(value: object) -> Time:
@@ -42,7 +115,7 @@ def seconds(value: object) -> Time:
     ----------
     value : object
         A number of seconds, a clock reading (``01:02:03.5``, ``62:03,5``, ``[2:15]``), or numbers with their units
-        (``1h 2m 3.5s``). What is a date since 1970 is none.
+        (``1h 2m 3.5s``, ``PT1M``). What is a date since 1970 is none.
 
     Examples
     --------
@@ -55,7 +128,7 @@ def seconds(value: object) -> Time:
         return None
     if isinstance(value, (int, float)):
         return _usable(value)
-    text = str(value).strip().strip("[]()")
+    text = str(value).strip().strip(_BRACKETS)
     if not text or len(text) > _LONGEST:
         return None
     if ":" in text:
@@ -64,11 +137,16 @@ def seconds(value: object) -> Time:
     return _with_units(text) if number is None else _usable(number)
 
 
+def _usable(value: float) -> Time:  # a whole number may be too large for a float
+    """Keep what can be a time in a session: not negative, not a calendar stamp, not nan."""
+    return float(value) if 0 <= value < SURELY_DATE else None
+
+
 def _clock(text: str) -> Time:
     days = _DAYS.fullmatch(text)
     if days:
         rest = _clock(days[2])
-        return None if rest is None else 86_400.0 * int(days[1]) + rest
+        return None if rest is None else DAY * int(days[1]) + rest
     frames = _FRAMES.fullmatch(text)
     match = _CLOCK.fullmatch(frames[1] if frames else text)
     if match is None:
@@ -79,7 +157,7 @@ def _clock(text: str) -> Time:
 
 def _number(text: str) -> Time:
     """Read a number with a point or a comma before its decimals, and perhaps commas between thousands."""
-    plain = text.replace(",", ".") if text.count(",") == 1 and "." not in text else text.replace(",", "")
+    plain = text if "," not in text else text.replace(",", "." if text.count(",") == 1 and "." not in text else "")
     try:
         return float(plain)
     except ValueError:
@@ -87,16 +165,21 @@ def _number(text: str) -> Time:
 
 
 def _with_units(text: str) -> Time:
-    match = _UNITS.fullmatch(text.upper().removeprefix("PT"))
+    match = _WITH_UNITS.fullmatch(text.upper().removeprefix("PT").removeprefix("P"))
     if match is None or not any(match.groups()):
         return None
-    hours, minutes, rest = (float((part or "0").replace(",", ".")) for part in match.groups())
-    return round(3600 * hours + 60 * minutes + rest, 6)
+    hours, minutes, rest, thousandths = (float((part or "0").replace(",", ".")) for part in match.groups())
+    return round(3600 * hours + 60 * minutes + rest + thousandths / 1000, 6)
 
 
-def _usable(value: float) -> Time:  # a whole number may be too large for a float
-    """Keep what can be a time in a session: not negative, not a calendar stamp, not nan."""
-    return float(value) if 0 <= value < FIRST_DATE else None
+def _half_day(text: str) -> Time:
+    """Return seconds of a time of day that says whether it is of the morning or the afternoon."""
+    half = _HOUR_AND_MINUTE.fullmatch(text)
+    if half is None:
+        return None
+    hour, minute, rest, which = half.groups()
+    past = int(minute) * 60.0 + float((rest or "0").replace(",", "."))
+    return int(hour) % 12 * 3600.0 + past + HALF_DAY * (which in "pP")
 
 
 def date_seconds(text: str) -> Time:
@@ -107,119 +190,146 @@ def date_seconds(text: str) -> Time:
     >>> date_seconds("2024-03-12T14:05:33Z"), date_seconds(" 2024-03-12 14:05 "), date_seconds("12 March")
     (1710252333.0, 1710252300.0, None)
     """
-    found = _iso(text)
-    return None if found is None else found.timestamp()
+    mark = _iso(text)
+    return None if mark is None else mark.at
 
 
-def _iso(text: str) -> datetime | None:
+def _iso(text: str) -> Mark | None:
     short = text.strip()[:_LONGEST_DATE].removesuffix(" UTC").replace(" +", "+")
     if not (short[:4].isdecimal() and short[4:5] == "-"):
         return None
     try:
         stamp = datetime.fromisoformat(short)
+        zone = stamp.utcoffset()
         moment = stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
-        moment.timestamp()
+        return Mark(moment.timestamp(), "date", 0.0 if zone is None else zone.total_seconds())
     except (ValueError, OverflowError):
         return None
-    return moment
 
 
-class Column(NamedTuple):
-    """The times of a column, of one session.
-
-    Attributes
-    ----------
-    starts, ends : list of float or None
-        Seconds: of a recording, of a day, or since 1970. Ends are known where the cells hold ranges.
-    is_dates : bool
-        They are seconds since 1970.
-    by_day : bool
-        They are times of day.
-    whole : bool
-        They are plain whole numbers.
-    began : float or None
-        The first date, in seconds since 1970 as a clock on the wall where it was written would have counted them.
-    """
-
-    starts: list[Time]
-    ends: list[Time]
-    is_dates: bool = False
-    by_day: bool = False
-    whole: bool = False
-    began: Time = None
-
-
-def read_column(cells: Sequence[str], unit: float, days: Sequence[str] = ()) -> Column:
-    """Read the cells of a column of times, all in the same way.
-
-    Parameters
-    ----------
-    cells : sequence of str
-        As they stand in the table.
-    unit : float
-        The seconds that a plain number counts in.
-    days : sequence of str
-        The cells of a column of dates beside them, where there is one.
+def date_of(value: Any) -> Time:
+    """Return seconds since 1970 of a value that is a date with a time of day by itself; None for any other.
 
     Examples
     --------
-    >>> read_column(["1500", "2500"], 1e-3).starts, read_column(["1:59 PM", "2:00 PM"], 1).by_day
-    ([1.5, 2.5], True)
-    >>> read_column(["12/03/2024 14:05", "25/03/2024 14:06"], 1).starts
-    [1710252300.0, 1711375560.0]
+    >>> date_of(1_700_000_000_000), date_of("2024-03-12T14:05:33Z"), date_of(62), date_of("00:01:02")
+    (1700000000.0, 1710252333.0, None, None)
     """
-    numbers = [_number(cell) for cell in cells]
-    if any(one is not None for one in numbers):
-        return _of_numbers(numbers, cells, unit)
-    whole = [_dated(cell, day) for cell, day in zip(cells, days, strict=True)] if days else cells
-    for texts in dict.fromkeys((tuple(whole), tuple(cells))):
-        moments = _moments(texts)
-        if any(one is not None for one in moments):
-            local = next(one for one in moments if one is not None).replace(tzinfo=UTC).timestamp()
-            times = [None if one is None else one.timestamp() for one in moments]
-            return Column(times, [None] * len(times), is_dates=True, began=local)
-    spans = [_span(cell) for cell in cells]
-    first = next((start for start, _ in spans if start is not None), 0.0)
-    by_day = any(map(_HOUR_AND_MINUTE.fullmatch, cells)) or (first >= LATE and any(":" in cell for cell in cells))
-    return Column([start for start, _ in spans], [end for _, end in spans], by_day=by_day)
+    mark = span(value).start
+    at = None if mark is None or mark.written else since_1970(mark.at)
+    return at if at is not None and at >= FIRST_DATE else None
 
 
-def _of_numbers(numbers: Sequence[Time], cells: Sequence[str], unit: float) -> Column:
-    """Read seconds, or what the column's name says; large ones are dates, in whatever they are counted."""
-    known = [
-        (None if (other := seconds(cell)) is None else other) if one is None else one * unit
-        for one, cell in zip(numbers, cells, strict=True)
-    ]
-    if not any(one is not None and FIRST_DATE <= one < _LATEST for one in known):
-        whole = all(one is None or one.is_integer() for one in numbers)
-        starts = [None if one is None else _usable(round(one, 6)) for one in known]
-        return Column(starts, [None] * len(starts), whole=whole)
-    times = [_since_1970(one) if one is not None and one >= FIRST_DATE else None for one in known]
-    first = next((one for one in times if one is not None), None)
-    return Column(times, [None] * len(times), is_dates=True, began=first)
+def day(time: float) -> str:
+    """Return the date of a moment.
+
+    Examples
+    --------
+    >>> day(1710252333.0)
+    '2024-03-12'
+    """
+    return datetime.fromtimestamp(time, UTC).date().isoformat()
 
 
-def _since_1970(value: float) -> Time:
+def since_1970(value: float) -> float:
+    """Bring a date in thousandths or millionths of a second to seconds."""
     while value >= _THOUSANDTHS:
         value /= 1000
-    return round(value, 6) if value >= FIRST_DATE else None
+    return value
 
 
-def _dated(cell: str, day: str) -> str:
-    """Put a day before a time of day; midnight may stand beside the day already."""
-    return f"{day.strip().removesuffix('T00:00:00').removesuffix(' 00:00:00')} {cell.strip()}" if cell.strip() else ""
+def span(
+    start: Any = None, end: Any = None, lasts: Any = None, units: Sequence[float | None] = (None, None, None)
+) -> Span:
+    """Return when something begins and ends, as far as its own values tell.
+
+    Parameters
+    ----------
+    start, end, lasts : object
+        As the file has them: numbers, clock readings, ranges, dates, durations, whole seconds beside their billionths.
+    units : sequence of float or None
+        Of each of the three, in seconds, as the name of its column or field says.
+
+    Examples
+    --------
+    >>> span("00:01:02").start.at, span("3.5s").start.at, span("PT1M2.5S").start.at, span(62).start.kind
+    (62.0, 3.5, 62.5, 'bare')
+    >>> span({"seconds": "3", "nanos": 500_000_000}).start.at, span("0:03 - 0:05").end.at, span("soon").n_unread
+    (3.5, 5.0, 1)
+    """
+    one = _NOTHING if start is None else _marks(start, units[0])
+    two = _NOTHING if end is None else _marks(end, units[1])
+    three = _NOTHING if lasts is None else _marks(lasts, units[2])
+    n_unread = (one, two, three).count(None)
+    begins, until = one or _NOTHING
+    ends, length = (two or _NOTHING)[0] or until, (three or _NOTHING)[0]
+    if begins is None or ends is not None or length is None:
+        return Span(begins, ends, None, n_unread)
+    if begins.written is not None:
+        return Span(begins, None, length, n_unread)
+    return Span(begins, begins._replace(at=round(begins.at + length.at, 9)), None, n_unread)
 
 
-def _moments(cells: Sequence[str]) -> list[datetime | None]:
-    """Read dates with a time of day, as ISO writes them, or else as people do; a day alone says nothing of turns."""
-    by_iso = [_iso(cell) if ":" in cell else None for cell in cells]
-    if any(one is not None for one in by_iso):
-        return by_iso
-    parts: list[Written | None] = [written(cell.strip()) if len(cell) <= _LONGEST else None for cell in cells]
-    if not any(parts):
-        return by_iso
-    found = iter(dates([one for one in parts if one is not None])[0])
-    return [None if one is None else next(found) for one in parts]
+def _marks(value: Any, unit: float | None) -> _Marks | None:
+    """Return the time that a value is, and where it ends if it is a range; None for what is no time."""
+    if isinstance(value, str):
+        return _of_text(value, unit)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _of_number(float(value) if value < _LATEST else _LATEST, unit)
+    return _of_parts(value) if isinstance(value, Mapping) else None
+
+
+def _of_number(number: float, unit: float | None) -> _Marks | None:
+    if not 0 <= number < _LATEST:
+        return None
+    return (Mark(number, "bare") if unit is None else Mark(round(number * unit, 9), "time")), None
+
+
+def _of_parts(value: Mapping[str, Any]) -> _Marks | None:
+    """Read whole seconds and their billionths, each of which is left out where it is 0; or a date in an object."""
+    known = {slug(key): part for key, part in value.items()}
+    if "date" in known:
+        return _of_text(known["date"], None) if isinstance(known["date"], str) else _marks(known["date"], 1e-3)
+    parts = [known.get("seconds"), known.get("nanos", known.get("nanoseconds"))]
+    numbers = [_number(str(part or 0)) for part in parts]
+    if (value and parts == [None, None]) or None in numbers:
+        return None
+    whole, rest = (number or 0.0 for number in numbers)
+    return _of_number(round(whole + rest / 1e9, 6), 1.0)
+
+
+def _of_text(text: str, unit: float | None) -> _Marks | None:
+    short = text.strip()
+    number = _number(short)
+    if number is not None and number == number:  # noqa: PLR0124 (nan is missing)
+        return _of_number(number, unit)
+    if short.casefold() in _MISSING:
+        return _NOTHING
+    if len(short) > _LONGEST:
+        return None
+    bare = short.strip(_BRACKETS)
+    one = _of_one(bare)
+    if one is not None:
+        return one, None
+    match = _RANGE.fullmatch(bare) if ":" in bare or bare[-1:] in set("sS") else None
+    both = _NOTHING if match is None else (_of_one(match[1].strip(_BRACKETS)), _of_one(match[2].strip(_BRACKETS)))
+    return both if None not in both else None
+
+
+def _of_one(text: str) -> Mark | None:
+    if ":" in text:
+        date = _iso(text)
+        if date is not None:
+            return date
+        noon, clock = _half_day(text), _clock(text)
+        if noon is not None or clock is not None:
+            brief = text.count(":") == 1
+            return Mark(clock or 0.0, "brief" if brief else "clock") if noon is None else Mark(noon, "noon")
+    parts = written(text)
+    if parts is not None:
+        return Mark(0.0, "date", written=parts)
+    time = _with_units(text)
+    return None if time is None else Mark(time, "time")
 
 
 def are_hours(times: Sequence[Time], n_words: Sequence[int]) -> bool:
@@ -247,31 +357,48 @@ def are_hours(times: Sequence[Time], n_words: Sequence[int]) -> bool:
     return known[-1][0] < 2 * HALF_DAY / 60 and sum(n for _, n in known[:-1]) > _FASTEST * span
 
 
-def _span(cell: str) -> tuple[Time, Time]:
-    """Return when a cell begins, and when it ends where it holds a range."""
-    text = cell.strip().strip("[]()")
-    one = time_of_day(text)
-    if one is not None or len(text) > _LONGEST:
-        return one, None
-    match = _RANGE.fullmatch(text) if ":" in text or text[-1:] in set("sS") else None
-    return (time_of_day(match[1]), time_of_day(match[2])) if match else (None, None)
-
-
-def time_of_day(text: str) -> Time:
-    """Return seconds of a clock reading, of the morning or the afternoon where it says so.
+def is_serial(cell: str) -> bool:
+    """Tell a day and a time of day as spreadsheets count them: in days since the end of 1899, with a fraction.
 
     Examples
     --------
-    >>> time_of_day("1:05 PM"), time_of_day("12:05 am"), time_of_day("0:05")
-    (47100.0, 300.0, 5.0)
+    >>> is_serial("45363.586805556"), is_serial("45363"), is_serial("12.5")
+    (True, False, False)
     """
-    half = _HOUR_AND_MINUTE.fullmatch(text.strip().strip("[]()"))
-    if half is None:
-        return seconds(text)
-    hour, minute, rest, which = half.groups()
-    return (
-        int(hour) % 12 * 3600.0
-        + int(minute) * 60.0
-        + float((rest or "0").replace(",", "."))
-        + HALF_DAY * (which in "pP")
-    )
+    number = _number(cell.strip())
+    return number is not None and SERIAL[0] <= number < SERIAL[1] and not number.is_integer()
+
+
+def on_day(clock: str, date: str) -> str:
+    """Put a day before a time of day; midnight may stand beside the day already.
+
+    Examples
+    --------
+    >>> on_day("14:05", "2024-03-12T00:00:00"), on_day("", "2024-03-12")
+    ('2024-03-12 14:05', '')
+    """
+    bare = date.strip().removesuffix("T00:00:00").removesuffix(" 00:00:00")
+    return f"{bare} {clock.strip()}" if clock.strip() else ""
+
+
+def resolved(spans: Sequence[Span]) -> Sequence[Span]:
+    """Read the dates that people wrote, of which all together tell which number is the day."""
+    parts = [mark.written for one in spans for mark in one[:2] if mark is not None and mark.written is not None]
+    if not parts:
+        return spans
+    moments = iter(dates(parts)[0])
+    return [_resolved(one, moments) for one in spans]
+
+
+def _resolved(one: Span, moments: Any) -> Span:
+    marks: list[Mark | None] = []
+    n_unread = one.n_unread
+    for mark in one[:2]:
+        moment = next(moments) if mark is not None and mark.written is not None else None
+        is_read = mark is None or mark.written is None
+        n_unread += not is_read and moment is None
+        marks.append(mark if is_read else None if moment is None else Mark(moment.timestamp(), "date"))
+    start, end = marks
+    if start is not None and end is None and one.lasts is not None:
+        end = start._replace(at=start.at + one.lasts.at)
+    return Span(start, end, None, n_unread)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,11 +14,10 @@ from statistics import mean
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Row, Source
-from therapy_analytics.readers._cell_lists import BY_TURNS, as_json, said_by_turns
 from therapy_analytics.readers._chat_markup import marked_messages
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._facts import LONGEST_FACT
-from therapy_analytics.readers._json_lists import WEAK, session_of
+from therapy_analytics.readers._json_messages import WEAK, session_of
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._wide_rows import (
@@ -46,6 +47,12 @@ _DIALOGUE = re.compile(r"dialog|conversation|chat|turns|utterances|exchange|gesp
 _RANGES = frozenset({"excerpt_range", "range", "char_range", "character_range"})
 _RANGE = re.compile(r"\s*(\d{1,9})\s*[-\u2013]\s*(\d{1,9})\s*")
 _ENDS = frozenset('.?!\u2026"\u201d)')
+_BETWEEN = re.compile(r"__eou__|__eot__|<eou>|<eot>|<sep>|\[SEP\]|<turn>", re.IGNORECASE)
+_STRING = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+_STRINGS = re.compile(rf"\[\s*+(?:(?:{_STRING})\s*+,?\s*+)++\]", re.DOTALL)
+_ONE_STRING = re.compile(_STRING, re.DOTALL)
+_LONGEST_CELL = 2_000_000
+_BY_TURNS = "Two people without names were read as taking turns. Check the first turns."
 
 
 def read(source: Source, header: Sequence[str], records: Sequence[Record], found: Found) -> list[RawSession]:
@@ -177,14 +184,14 @@ def _inside(cell: str, source: Source, *, by_lines: bool) -> Iterator[RawSession
     if messages := marked_messages(cell):
         yield session_of(messages, WEAK).session
         return
-    said = said_by_turns(cell)
+    said = _said_by_turns(cell)
     by_turns = len(said) > 1 and not _is_labelled(said)
-    text = "\n".join(said) or _lines(as_json(cell))
+    text = "\n".join(said) or _lines(_as_json(cell))
     reader = None if by_turns else _reader_of(text, source)
     if reader is None:
         said = said if by_turns or not by_lines else [line.strip() for line in text.split("\n") if line.strip()]
         rows = [Row(f"Speaker {at % 2 + 1}", words, at + 1) for at, words in enumerate(said)]
-        yield from [RawSession("", rows, notes=(BY_TURNS,))] if len(rows) > 1 else []
+        yield from [RawSession("", rows, notes=(_BY_TURNS,))] if len(rows) > 1 else []
     else:
         yield from reader.read(Source(source.path, text, source.options, text.encode("utf-8", "replace")))
 
@@ -195,9 +202,9 @@ def _is_labelled(said: Sequence[str]) -> bool:
 
 def _is_session(cell: str, source: Source, *, by_lines: bool) -> bool:
     """Tell a cell that holds a session, at a glance."""
-    if marked_messages(cell) or len(said_by_turns(cell)) > 1:
+    if marked_messages(cell) or len(_said_by_turns(cell)) > 1:
         return True
-    text = _lines(as_json(cell))
+    text = _lines(_as_json(cell))
     return (by_lines and "\n" in text.strip()) or _reader_of(text, source) is not None
 
 
@@ -248,6 +255,50 @@ def _labelled(source: Source, name: str, lines: list[tuple[int, str]]) -> RawSes
         return None
     rows = [replace(row, place=lines[row.place - 1][0]) for row in one.rows]
     return RawSession(name, rows, one.metadata, one.notes)
+
+
+def _said_by_turns(cell: str) -> list[str]:
+    r"""Return what is said in a cell that lists it, with neither names nor roles, or parts it by marks.
+
+    Examples
+    --------
+    >>> _said_by_turns("['I am late.', \"It's early.\"]"), _said_by_turns("Hi. __eou__ Hello. __eou__")
+    (['I am late.', "It's early."], ['Hi.', 'Hello.'])
+    """
+    text = cell.strip()
+    if text.startswith("[") and len(text) <= _LONGEST_CELL and _STRINGS.fullmatch(text):
+        try:
+            found = [str(ast.literal_eval(one)) for one in _ONE_STRING.findall(text)]
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return []
+        return [words for one in found if (words := one.strip())]
+    parts = _BETWEEN.split(text)
+    return [words for part in parts if (words := part.strip())] if len(parts) > 1 else []
+
+
+def _as_json(cell: str) -> str:
+    """Return a cell that holds lists and dictionaries as Python prints them in JSON, and any other as it is.
+
+    Examples
+    --------
+    >>> _as_json("[{'role': 'user', 'content': None}]"), _as_json("[sic] So.")
+    ('[{"role": "user", "content": null}]', '[sic] So.')
+    """
+    text = cell.strip()
+    if not text.startswith(("[{'", "{'", '[{"', "[['", "[('")) or len(text) > _LONGEST_CELL:
+        return cell
+    try:
+        json.loads(text)
+    except ValueError:
+        pass
+    except RecursionError:
+        return cell
+    else:
+        return cell
+    try:
+        return json.dumps(ast.literal_eval(text.replace("}\n {", "}, {")), ensure_ascii=False)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return cell
 
 
 _LAYOUTS: Mapping[str, Callable[[Grid], list[RawSession]]] = {

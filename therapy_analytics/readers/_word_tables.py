@@ -54,7 +54,7 @@ class _Layout:
     n_header: int = 0
 
 
-def table_rows(rows: Sequence[TableRow]) -> Tabled | None:
+def table_rows(rows: Sequence[TableRow], wanted: Mapping[str, str] | None = None) -> Tabled | None:
     """Find who says what in the tables of a document.
 
     Parameters
@@ -62,6 +62,8 @@ def table_rows(rows: Sequence[TableRow]) -> Tabled | None:
     rows : sequence of TableRow
         Of all tables, in order. One that holds no labels is left out, and so is a short one of
         facts before the transcript.
+    wanted : mapping of str to str, optional
+        What the user calls the columns; tables without them are then left out.
 
     Returns
     -------
@@ -72,9 +74,9 @@ def table_rows(rows: Sequence[TableRow]) -> Tabled | None:
     read: list[list[Row]] = []
     last: _Layout | None = None
     for table in tables:
-        inside = _labelled_column(table, both_roles=True)
-        layout = None if inside else _layout(table) or (last if last and last.width == len(table[0].cells) else None)
-        read.append(list(_rows(table, layout)) if layout else inside or _labelled_column(table))
+        inside = [] if wanted else _labelled_column(table, both_roles=True)
+        layout = None if inside else _layout(table, wanted or {}) or _same_width(table, last)
+        read.append(list(_rows(table, layout)) if layout else inside or ([] if wanted else _labelled_column(table)))
         last = layout or last
     if read and _is_about_the_session(read[0], max(map(len, read))):
         read[0] = []
@@ -94,6 +96,11 @@ def table_rows(rows: Sequence[TableRow]) -> Tabled | None:
     ]
     notes += ["Times of day were counted from the first of them."] if by_day else []
     return Tabled(found, tuple(notes)) if found else None
+
+
+def _same_width(table: Sequence[TableRow], last: _Layout | None) -> _Layout | None:
+    """Return the layout of the table before, which may go on in this one."""
+    return replace(last, n_header=0) if last and last.width == len(table[0].cells) else None
 
 
 def _left_out(rows: Sequence[TableRow], which: str) -> Iterator[str]:
@@ -126,18 +133,22 @@ def _is_about_the_session(rows: Sequence[Row], longest: int) -> bool:
     return once and longest >= 3 * len(rows) and all(len(row.text.split()) <= _FEW_WORDS for row in rows)
 
 
-def _layout(table: Sequence[TableRow]) -> _Layout | None:
+def _layout(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout | None:
     header = table[0].cells
+    if wanted:
+        return _by_header(table, wanted)
     roles = {at: role_of_label(cell) for at, cell in enumerate(header) if len(cell) <= _LONGEST_LABEL}
     if {"therapist", "client"} <= set(roles.values()) and len(table) > 1:
         by_speaker = {at: header[at] for at, role in roles.items() if role}
         return _Layout(width=len(header), words=by_speaker, start=find_columns(header, {})["start"], n_header=1)
-    return _by_header(table) or _by_content(table)
+    return _by_header(table, {}) or _by_content(table)
 
 
-def _by_header(table: Sequence[TableRow]) -> _Layout | None:
+def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout | None:
     header = table[0].cells
-    known = find_columns(header, {})
+    known = find_columns(header, wanted)
+    if any(known[kind] is None for kind in wanted):
+        return None
     words, speaker = known["text"], known["speaker"]
     if words is None and speaker is not None and _comes_again(_column(table, speaker)[1:]):
         words = _longest(table, {*known.values()})

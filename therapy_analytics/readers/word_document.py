@@ -42,6 +42,7 @@ _PROPERTIES = frozenset({"pPr", "rPr", "trPr", "sdtPr"})
 _BOLD_STYLES = frozenset({"strong", "bold", "intenseemphasis", "fett", "heading1char", "heading2char"})
 _NO_WORDS = re.compile(r"\n(?:[ \t]*\n)+")
 _LONGEST_LABEL = 60
+_NO_COLUMNS = "no table of the document has all the columns named with --columns"
 _AGAIN = "Open it in Word and save it again as .docx"
 _COUNTED = (
     ("commentReference", "comment"),
@@ -78,9 +79,12 @@ def session_of_document(source: Source, blocks: Sequence[Block]) -> tuple[RawSes
         Nobody speaks in it, or it is a clinical note.
     """
     outside = [block for block in blocks if isinstance(block, TableRow) or not block.in_box]
-    beside = session_of_blocks(outside)
-    session = beside or session_of_blocks(blocks)  # the whole transcript may stand in boxes
+    wanted = source.options.columns
+    beside = session_of_blocks(outside, wanted)
+    session = beside or session_of_blocks(blocks, wanted)  # the whole transcript may stand in boxes
     refuse_note(source, blocks, session)
+    if session is None and wanted and any(isinstance(block, TableRow) for block in blocks):
+        raise source.error(_NO_COLUMNS, "Check its spelling against the first row of the table")
     if session is None:
         raise source.error(
             "no speaker labels were found",
@@ -103,21 +107,25 @@ def _about(left_out: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
-def session_of_blocks(blocks: Sequence[Block]) -> RawSession | None:
-    """Read the paragraphs or the tables of any document, whichever hold more turns; None where nobody speaks."""
+def session_of_blocks(blocks: Sequence[Block], wanted: Mapping[str, str] | None = None) -> RawSession | None:
+    """Read the paragraphs or the tables of any document, whichever hold more turns; None where nobody speaks.
+
+    Where the user names columns, these are of a table, if there is any.
+    """
     lines = list(_lines(blocks))
-    by_line = labelled_rows(lines)
-    by_table = table_rows([block for block in blocks if isinstance(block, TableRow)])
+    in_tables = [block for block in blocks if isinstance(block, TableRow)]
+    by_table = table_rows(in_tables, wanted)
+    by_line = None if wanted and in_tables else labelled_rows(lines)
     n_table_rows = len(by_table.rows) if by_table else 0
     if by_line and len(by_line.rows) > n_table_rows:
-        rows = [" ".join(block.cells) for block in blocks if isinstance(block, TableRow)]
+        rows = [" ".join(block.cells) for block in in_tables]
         tables = (f"{lost(rows, 'table row')} left out.",) if rows else ()
         return RawSession("", by_line.rows, by_line.facts, (*by_line.notes, *tables), passed_over=by_line.passed_over)
     if by_table is None:
         return None
     outside = [line.raw for line in lines if line.raw.strip()]
     beside = (f"{lost(outside)} outside the tables left out.",) if outside else ()
-    return RawSession("", by_table.rows, {}, (*by_table.notes, *beside))
+    return RawSession("", by_table.rows, {}, (*by_table.notes, *beside), of_table=bool(wanted))
 
 
 def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:

@@ -94,10 +94,24 @@ def comments() -> str:
     return paragraph("Transcription of visit-5.json") + head + table(("Time", "Speaker", "Content"), *talk)
 
 
+def own_columns() -> str:
+    """Return a table whose columns have names of their own, and more words of an observer than of the talk."""
+    names = ("Imke", "Rolf")
+    seen = "The one who listens looks at the hands of the one who speaks, and then at the door."
+    talk = [(names[at % 2], seen, start, said) for at, (start, _, said) in enumerate(TALK)]
+    return table(("Voice", "Seen", "Clock", "Blurb"), *talk[:4]) + table(*talk[4:])
+
+
 def main() -> None:
     """Write the documents beside this file."""
     folder = Path(__file__).parent
-    for name, body in (("separated", separated()), ("analytics", analytics()), ("comments", comments())):
+    bodies = {
+        "separated": separated(),
+        "analytics": analytics(),
+        "comments": comments(),
+        "own_columns": own_columns(),
+    }
+    for name, body in bodies.items():
         document = f'<w:document xmlns:w="{_W}"><w:body>{body}</w:body></w:document>'
         with zipfile.ZipFile(folder / f"{name}.docx", "w", zipfile.ZIP_DEFLATED) as archive:
             for part, text in (

@@ -1,0 +1,236 @@
+"""The times of a session: the one place that decides what they count, and from when.
+
+For tables and JSON alike three things are decided of all the times of a session together: in which unit plain numbers
+count, from which moment dates and times of day count, and what to tell of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import correlation
+from typing import NamedTuple
+
+from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._times import (
+    DAY,
+    FIRST_DATE,
+    HALF_DAY,
+    LATE,
+    SERIAL,
+    SURELY_DATE,
+    Mark,
+    Span,
+    Time,
+    are_hours,
+    resolved,
+    since_1970,
+)
+
+_SERIAL_1970 = 25_569.0
+_SLOWEST = 0.05
+"""Words a second; what would be said slower than this in seconds was timed in a smaller unit."""
+_SPEECH = (0.3, 12.0)
+"""Words a second between which people speak, pauses included."""
+_NO_SPEECH = 0.002
+"""Words a second below which numbers are no seconds of anything that is said or written to each other."""
+_MOSTLY = 0.8
+_FEW_GAPS, _RELATED = 8, 0.3
+_GUESSED = {1e-3: "thousandths", 1 / 16_000: "sixteen-thousandths", 1e-7: "ten-millionths", 1e-9: "billionths"}
+"""Units of whole numbers whose name tells none, and that are no seconds, the likeliest first; of those that count
+samples of sound, recognisers have 16,000 a second."""
+
+_COUNTS = "Numbers that only count the messages were not taken as times."
+_NO_UNIT = "Times were left out, because in no unit of theirs would people speak so fast or so slowly."
+_SMALLER = "Times were taken as {} of a second: in seconds, they would be much too long for the words."
+_SPREADSHEET = "Times were taken as days since the end of 1899, as spreadsheets count them."
+_OF_DAY = "Times of day were counted from the first of them."
+
+
+class Timeline(NamedTuple):
+    """When the utterances of a session begin and end.
+
+    Attributes
+    ----------
+    starts, ends : list of float or None
+        Seconds, as many as utterances.
+    began : float or None
+        Where they are dates: the first, in seconds from 1970 to what a clock on the wall showed.
+    by_day : bool
+        They were times of day.
+    told : tuple of str
+        What the user should know.
+    """
+
+    starts: list[Time]
+    ends: list[Time]
+    began: Time = None
+    by_day: bool = False
+    told: tuple[str, ...] = ()
+
+
+def timeline(spans: Sequence[Span], texts: Sequence[str]) -> Timeline:
+    """Return the times of a session in seconds from its beginning.
+
+    Parameters
+    ----------
+    spans : sequence of Span
+        Of each utterance, in order.
+    texts : sequence of str
+        What is said in each: how fast people would speak tells the unit of plain numbers.
+
+    Returns
+    -------
+    Timeline
+        Dates and times of day count from the first; what is before it has no time. Numbers that only count the
+        utterances are no times. A unit that no name says is told by how fast people would speak.
+    """
+    nothing: list[Time] = [None] * len(spans)
+    spans = resolved(spans)
+    n_unread = sum(one.n_unread for one in spans)
+    told = (f"{counted(n_unread, 'time')} could not be read.",) if n_unread else ()
+    if not any(one.start is not None or one.end is not None for one in spans):
+        return Timeline(nothing, nothing, told=told)
+    if _only_count(spans):
+        return Timeline(nothing, nothing, told=(*told, _COUNTS))
+    unit = _unit(spans, texts)
+    if unit is None:
+        return Timeline(nothing, nothing, told=(*told, _NO_UNIT))
+    spans = _in_hours(spans, texts)
+    if unit in _GUESSED:
+        told = (*told, _SMALLER.format(_GUESSED[unit]))
+    elif unit == DAY:
+        told = (*told, _SPREADSHEET)
+    found = _from_first([_scaled(one.start, unit) for one in spans], [_scaled(one.end, unit) for one in spans])
+    return found._replace(told=(*told, *found.told))
+
+
+def _in_hours(spans: Sequence[Span], texts: Sequence[str]) -> Sequence[Span]:
+    """Take minutes and seconds in which nobody could say the words for hours and minutes of the day."""
+    starts = [one.start for one in spans]
+    if not all(mark is None or mark.kind == "brief" for mark in starts):
+        return spans
+    if not are_hours([None if mark is None else mark.at for mark in starts], [len(text.split()) for text in texts]):
+        return spans
+    return [Span(_of_day(one.start), _of_day(one.end)) for one in spans]
+
+
+def _of_day(mark: Mark | None) -> Mark | None:
+    return None if mark is None else Mark(60 * mark.at, "noon")
+
+
+def _scaled(mark: Mark | None, unit: float) -> Mark | None:
+    """Bring a plain number to seconds."""
+    if mark is None or mark.kind != "bare" or unit == 1:
+        return mark
+    if unit == DAY:
+        return Mark(round((mark.at - _SERIAL_1970) * DAY, 2), "date")
+    return Mark(round(mark.at * unit, 6), "time")
+
+
+def _from_first(starts: Sequence[Mark | None], ends: Sequence[Mark | None]) -> Timeline:
+    """Count dates and times of day from the first of them."""
+    known = [mark for mark in starts if mark is not None]
+    least = FIRST_DATE if all(mark.at >= FIRST_DATE for mark in known) else SURELY_DATE
+    are_dates = [mark.kind == "date" or mark.at >= least for mark in known]
+    if 2 * sum(are_dates) > len(known):
+        first = next(mark for mark, is_date in zip(known, are_dates, strict=True) if is_date)
+        origin = since_1970(first.at)
+        since = [[_since(mark, origin, least) for mark in marks] for marks in (starts, ends)]
+        n_lost = _n_lost((*starts, *ends), (*since[0], *since[1]))
+        told = (f"{counted(n_lost, 'time')} before that of the first utterance left out.",) if n_lost else ()
+        return Timeline(since[0], since[1], round(origin + first.zone, 6), told=told)
+    by_day = any(mark.kind == "noon" for mark in known) or (
+        bool(known) and known[0].at >= LATE and any(mark.kind in {"clock", "brief"} for mark in known)
+    )
+    if by_day:
+        first_of_day = known[0].at
+        return Timeline(_after(starts, first_of_day), _after(ends, first_of_day), by_day=True, told=(_OF_DAY,))
+    plain = [[_of_recording(mark) for mark in marks] for marks in (starts, ends)]
+    n_lost = _n_lost((*starts, *ends), (*plain[0], *plain[1]))
+    told = (f"{counted(n_lost, 'date')} among other times left out.",) if n_lost else ()
+    return Timeline(plain[0], plain[1], told=told)
+
+
+def _n_lost(marks: Sequence[Mark | None], times: Sequence[Time]) -> int:
+    return sum(mark is not None and time is None for mark, time in zip(marks, times, strict=True))
+
+
+def _of_recording(mark: Mark | None) -> Time:
+    return None if mark is None or mark.kind == "date" else round(mark.at, 6)
+
+
+def _since(mark: Mark | None, origin: float, least: float) -> Time:
+    at = None if mark is None or not (mark.kind == "date" or mark.at >= least) else since_1970(mark.at)
+    return None if at is None or at < origin else round(at - origin, 6)
+
+
+def _after(marks: Sequence[Mark | None], first: float) -> list[Time]:
+    """Count times of day from the first; those of the small hours may be of the next day."""
+    since = [None if mark is None else round(mark.at - first, 6) for mark in marks]
+    return [time + DAY if time is not None and time < -HALF_DAY else time for time in since]
+
+
+def _only_count(spans: Sequence[Span]) -> bool:
+    first = spans[0].start
+    if len(spans) < 3 or first is None or first.at not in {0, 1}:
+        return False
+    return all(
+        one.end is None and one.start is not None and one.start.kind == "bare" and one.start.at == first.at + i
+        for i, one in enumerate(spans)
+    )
+
+
+def _unit(spans: Sequence[Span], texts: Sequence[str]) -> float | None:
+    """Return the unit of plain numbers, and None where none is known in which people would speak as they do."""
+    bare = [(one, text) for one, text in zip(spans, texts, strict=True) if _is_bare(one)]
+    numbers = [mark.at for one, _ in bare for mark in one[:2] if mark is not None and mark.kind == "bare"]
+    starts = [one.start.at for one, _ in bare if one.start is not None]
+    if not numbers or (not all(map(float.is_integer, numbers)) and not _are_serial(numbers)):
+        return 1.0
+    words = [len(text.split()) for _, text in bare]
+    if not all(map(float.is_integer, numbers)):
+        lasted = max(starts) - min(starts) if starts else 0.0
+        return DAY if sum(words) > _SPEECH[1] * lasted > 0 else 1.0
+    spoken = sum(one.end.at - one.start.at for one, _ in bare if one.start is not None and one.end is not None)
+    if spoken <= 0:
+        return _unit_of_starts(starts, words) if len(starts) == len(bare) else 1.0
+    pace = sum(words) / spoken
+    if pace >= _SLOWEST:
+        return 1.0
+    fitting = (unit for unit in _GUESSED if _SPEECH[0] <= pace / unit <= _SPEECH[1])
+    return next(fitting, None if pace < _NO_SPEECH else 1.0)
+
+
+def _is_bare(one: Span) -> bool:
+    return any(mark is not None and mark.kind == "bare" for mark in one[:2])
+
+
+def _are_serial(numbers: Sequence[float]) -> bool:
+    """Tell what may be the days that spreadsheets count."""
+    return all(SERIAL[0] <= number < SERIAL[1] for number in numbers)
+
+
+def _unit_of_starts(starts: Sequence[float], words: Sequence[int]) -> float:
+    """Return the unit of numbers that only say when something begins: seconds, unless it reads as speech in another.
+
+    A chat may be slow. Speech in a smaller unit has the pace of speech, nearly every gap can hold the words before it,
+    and of many gaps the longer ones are those with more words.
+    """
+    gaps = [(after - before, n) for (before, after), n in zip(pairwise(starts), words, strict=False) if n]
+    lasted = max(starts) - min(starts)
+    if (
+        not gaps
+        or min(starts) >= FIRST_DATE
+        or sum(words) >= _SLOWEST / 5 * lasted
+        or not any(at % 60 for at in starts)
+    ):
+        return 1.0
+    lengths, said = zip(*gaps, strict=True)
+    if len(gaps) >= _FEW_GAPS and min(len(set(lengths)), len(set(said))) > 1 and correlation(lengths, said) < _RELATED:
+        return 1.0
+    for unit in _GUESSED:
+        fit = sum(gap > 0 and _SLOWEST <= n / (gap * unit) <= _SPEECH[1] for gap, n in gaps)
+        if fit >= _MOSTLY * len(gaps) and _SPEECH[0] <= sum(words) / (lasted * unit) <= _SPEECH[1]:
+            return unit
+    return 1.0
