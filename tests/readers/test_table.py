@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
@@ -371,6 +371,7 @@ WORDS = st.text("abc e,;'\"\n:.", min_size=1, max_size=30).filter(lambda text: t
 
 @MANGLED
 @given(talk=st.lists(st.tuples(WORDS, WORDS, st.sampled_from(["q", "r", "o"])), min_size=1, max_size=8))
+@example(talk=[(";;", ";;", "q")])
 def test_the_layouts_agree(talk: list[tuple[str, str, str]], tmp_path: Path) -> None:
     """The same exchanges, a row an utterance, a row an exchange, a row a session."""
     talk = [("One two three four.", "Five six seven eight.", "q"), *talk]

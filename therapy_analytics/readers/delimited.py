@@ -147,12 +147,13 @@ def _first_rows(top: str, delimiter: str) -> list[list[str]]:
 
 
 def _worth(rows: list[list[str]]) -> tuple[int, bool, int]:
-    """Return how well a delimiter splits rows: into known columns, into as many cells each, into many."""
+    """Return how well a delimiter splits rows: into known columns, into as many cells each, into many named ones."""
     header = rows[header_place(rows)] if rows else []
+    n_named = sum(any(map(str.isalnum, name)) for name in header)
     if not may_be_header(header):
-        return 0, False, len(header)
+        return 0, False, n_named
     known = sum(at is not None for at in find_columns(header, {}, loosely=False).values())
-    return known, len(header) > 1 and all(len(row) == len(header) for row in rows[1:-1]), len(header)
+    return known, len(header) > 1 and all(len(row) == len(header) for row in rows[1:-1]), n_named
 
 
 def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
