@@ -165,18 +165,18 @@ def _exact_ends(a: Floats, b: Floats, c: Floats, d: Floats, tail: Floats) -> tup
     below = np.where(x < a[:, None], 1.0, np.where(x == a[:, None], 0.5, 0.0))
 
     def share_below(log_odds: Floats) -> Floats:
-        weights = log + (x - a[:, None]) * log_odds[:, None]
-        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+        weights = log + (x - a[:, None]) * log_odds[..., None]
+        weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
         # Added up in order, so that what other tables make wider than need be changes no bit
-        return np.asarray(np.cumsum(weights * below, axis=1)[:, -1] / np.cumsum(weights, axis=1)[:, -1])
+        return np.asarray(np.cumsum(weights * below, axis=-1)[..., -1] / np.cumsum(weights, axis=-1)[..., -1])
 
-    low, high = _where(share_below, 1 - tail), _where(share_below, tail)
+    low, high = _where(share_below, np.stack([1 - tail, tail]))
     return np.where(a == first, 0.0, np.exp(low)), np.exp(high)
 
 
 def _where(falling: Callable[[Floats], Floats], value: Floats) -> Floats:
-    """Return where a falling function comes to a value, by halving."""
-    low, high = np.full(len(value), -_WIDEST), np.full(len(value), _WIDEST)
+    """Return where a falling function comes to each of some values, by halving."""
+    low, high = np.full(value.shape, -_WIDEST), np.full(value.shape, _WIDEST)
     for _ in range(_STEPS):
         middle = (low + high) / 2
         over = falling(middle) > value

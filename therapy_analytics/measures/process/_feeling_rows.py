@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Said
+from therapy_analytics.language.said import Ints, said_fluently
 from therapy_analytics.language.tokens import spans
 from therapy_analytics.measures.process._feeling_words import families
 from therapy_analytics.measures.process._feelings_expressed import WITHIN, Named, named_feelings
@@ -54,7 +54,7 @@ def feeling_rows(*sessions: AnnotatedSession) -> Rows:
 
 def _places(session: AnnotatedSession, found: Named) -> Ints:
     """Return where each feeling stands in its turn's text, (n, 2): the tokeniser keeps no places and is asked again."""
-    token, first = session.once(Said.fluently).token, session.turns.offsets - session.turns.offsets[0]
+    token, first = said_fluently(session).token, session.turns.offsets - session.turns.offsets[0]
     begin, end = (token[at] - first[found.turn] for at in (found.at, found.end - 1))
     turns = found.turn.tolist()
     at = {turn: spans(session.session.turns[turn].text) for turn in set(turns)}
