@@ -6,7 +6,6 @@ other are alike, so that ``n`` turns tell less than ``n`` independent ones would
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -67,14 +66,8 @@ def wilson(k: float, n: float, correlation: float = 0.0) -> tuple[float, float]:
     Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
     inference. Journal of the American Statistical Association, 22, 209-212.
     """
-    if n <= 0:
-        return NAN, NAN
-    share, told = k / n, n / float(design_effect(n, correlation))
-    spread = Z95 * math.sqrt(share * (1 - share) / told + Z95**2 / (4 * told**2))
-    centre, scale = share + Z95**2 / (2 * told), 1 + Z95**2 / told
-    low = (centre - spread) / scale if k > 0 else 0.0
-    high = (centre + spread) / scale if k < n else 1.0
-    return low, high
+    _, low, high = wilsons(np.float64(k), np.float64(n), correlation)
+    return float(low), float(high)
 
 
 def ratio(a: float, b: float, correlation: float = 0.0) -> tuple[float, float, float]:
@@ -96,7 +89,9 @@ def ratio(a: float, b: float, correlation: float = 0.0) -> tuple[float, float, f
     return a / b, low / (1 - low), high / (1 - high)
 
 
-def wilsons(k: Floats, n: Floats, correlation: float | Floats = 0.0) -> tuple[Floats, Floats, Floats]:
+def wilsons(
+    k: Floats | np.float64, n: Floats | np.float64, correlation: float | Floats = 0.0
+) -> tuple[Floats, Floats, Floats]:
     """Return the rates ``k / n`` with the intervals of `wilson`, for arrays of one shape; nan where n is 0.
 
     Examples

@@ -24,7 +24,7 @@ _SHORTEST = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Named:
+class NamedFeelings:
     """The feelings of the client that the therapist names; ``n`` words or idioms after a word of the client.
 
     Attributes
@@ -59,16 +59,16 @@ class Named:
 
 
 _NO_TURNS, _NO_DEGREES, _NO_MARKS = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
-_NONE = Named(_NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_MARKS, _NO_DEGREES, _NO_DEGREES)
+_NONE = NamedFeelings(_NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_MARKS, _NO_DEGREES, _NO_DEGREES)
 """What is found where no feeling is named."""
 
 
-def named_feelings(session: AnnotatedSession) -> Named:
+def named_feelings(session: AnnotatedSession) -> NamedFeelings:
     """Return the feelings that the therapist names in a session, found once."""
     return session.cached(_named)
 
 
-def _named(session: AnnotatedSession) -> Named:
+def _named(session: AnnotatedSession) -> NamedFeelings:
     found = mentions(session)
     spoken = session.of("client") & (session.n_words > 0)
     after = np.logical_or.accumulate(spoken)[found.turn] if len(session) else spoken[found.turn]
@@ -117,7 +117,7 @@ def _strongest(degree: Floats, c: Ints) -> Floats:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Floats) -> Named:
+def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Floats) -> NamedFeelings:
     """Return one value a word: a word of two families counts as expressed when one of them is."""
     order = np.lexsort((-said, found.at[which]))  # of a word's families first the one that was said last
     at, first, word = np.unique(found.at[which][order], return_index=True, return_inverse=True)
@@ -129,7 +129,9 @@ def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Fl
     np.maximum.at(named, word, found.degree[which][order])
     one = which[order][first]
     degree = np.where(np.isfinite(degree), degree, np.nan)
-    return Named(found.turn[one], at, found.end[one], found.family[one], said[order][first], either, degree, named)
+    return NamedFeelings(
+        found.turn[one], at, found.end[one], found.family[one], said[order][first], either, degree, named
+    )
 
 
 def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, client: Ints) -> Ints:

@@ -27,7 +27,7 @@ _CONVERSATION = "conversation.minimal_responses"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Links:
+class QuestionLinks:
     """Questions of the therapist's turns beside the client's turns.
 
     Attributes
@@ -53,12 +53,12 @@ class Links:
     meaning_excess: Floats
 
 
-def links(session: AnnotatedSession) -> Links:
+def links(session: AnnotatedSession) -> QuestionLinks:
     """Return the questions beside the client's turns; found once."""
     return session.cached(links_to)
 
 
-def links_to(session: AnnotatedSession, answered: Ints | None = None) -> Links:
+def links_to(session: AnnotatedSession, answered: Ints | None = None) -> QuestionLinks:
     """Return the same with other turns of the client in place of the last ones, for what chance gives."""
     client = np.flatnonzero(session.of("client") & (session.n_words > 0))
     asked = np.flatnonzero(np.bincount(questions(session).turn_of))
@@ -68,7 +68,7 @@ def links_to(session: AnnotatedSession, answered: Ints | None = None) -> Links:
     most = max(1, _MOST_CELLS // max(len(client), 1))
     rows = [slice(start, start + most) for start in range(0, max(len(asked), 1), most)]
     found = np.concatenate([_beside(session, asked[some], client, own[some]) for some in rows], axis=1)
-    return Links(asked, own, len(client), found[0], found[1:3], found[3:])
+    return QuestionLinks(asked, own, len(client), found[0], found[1:3], found[3:])
 
 
 def _beside(session: AnnotatedSession, asked: Ints, client: Ints, own: Ints) -> Floats:
@@ -91,7 +91,7 @@ def _excess(table: Floats, own: Ints) -> Floats:
     return np.stack([above, np.where(spread > 0, above / np.where(spread > 0, spread, 1.0), 0.0 * above)])
 
 
-def takes_up(found: Links) -> Bools:
+def takes_up(found: QuestionLinks) -> Bools:
     """Return which questions take up the client's turn that they are set beside."""
     by_words = (found.words_excess[0] >= _WORDS_ABOVE) & (found.words > 0)
     return np.asarray(by_words | (found.meaning_excess[1] >= _MEANING_ABOVE))

@@ -35,11 +35,10 @@ class WordMeanings:
     said : Said
         The row.
     types : int64 array (n_words,)
-        The number of each word among the different ones, which are numbered as they first occur: nothing depends on
-        what else is in the batch.
+        The number of each word among the different ones, which are numbered as they first occur.
     rarity : float64 array (n_types,)
         How much the word says: the length of its vector, in which common words are short; 0 for empty words.
-    units : float64 array (n_words_of_batch, n_dimensions)
+    units : float64 array (n_different, n_dimensions)
         Vectors of length one, of each word of `Said.index`; rows of 0 for words without meaning.
     words : int64 array (n_types,)
         Where each type stands in them.

@@ -14,11 +14,11 @@ from therapy_analytics.measures._turns import third_of
 from therapy_analytics.measures.process._change_of_thirds import (
     FEWEST,
     Changes,
-    Floats,
     changes_of_means,
     changes_of_ratios,
     changes_of_shares,
 )
+from therapy_analytics.measures.process._clauses import Floats
 from therapy_analytics.session import Role
 
 
