@@ -172,7 +172,7 @@ def outcomes(planted: Sequence[Planted]) -> dict[str, list[tuple[str, bool, bool
 def _said(session: AnnotatedSession, method: str) -> Attributions:
     """Return the attributions, borne out by words like them or, for the baseline, by the same words alone."""
     if method == "exact words":
-        session.once(_without_meaning, key=word_meanings)
+        session.cached(_without_meaning, key=word_meanings)
     return attributions_of(session)
 
 

@@ -127,7 +127,7 @@ def coded(sessions: Sequence[Session]) -> list[AnnotatedSession]:
 
 def _values(session: AnnotatedSession, model: GoingAlong | None = None) -> dict[str, float]:
     if model is not None:
-        session.once(lambda one: says(one, model), key=model_says)
+        session.cached(lambda one: says(one, model), key=model_says)
     all_values = going_along(session)
     values = {name: float(all_values[name]) for name in COLUMNS}
     own = [turn.text.lower() for turn in session.session.turns if turn.role == "therapist"]

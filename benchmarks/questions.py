@@ -25,7 +25,7 @@ from benchmarks._markdown import markdown
 from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.process._question_links import Links, links, links_to, runs, takes_up
+from therapy_analytics.measures.process._question_links import QuestionLinks, links, links_to, runs, takes_up
 from therapy_analytics.measures.process._questions import questions
 from therapy_analytics.measures.process.push_or_ease import push_or_ease
 from therapy_analytics.measures.process.question_quality import question_quality
@@ -122,7 +122,7 @@ def _against_shuffles(session: AnnotatedSession) -> tuple[tuple[float, ...], tup
     return _linked(session, found), tuple(by_chance.tolist())
 
 
-def _linked(session: AnnotatedSession, found: Links) -> tuple[float, ...]:
+def _linked(session: AnnotatedSession, found: QuestionLinks) -> tuple[float, ...]:
     chains = runs(session, found.asked[takes_up(found)])
     above = (float(np.nanmean(one[0])) for one in (found.words_excess, found.meaning_excess))
     return (*above, np.count_nonzero(chains >= 2) / len(found.asked))

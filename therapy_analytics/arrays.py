@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.language import AnnotatedSession, Batch, Lexicon, annotate
-from therapy_analytics.language.company import Company, Strangers, companies, length_class
+from therapy_analytics.language.annotate import Company
+from therapy_analytics.language.company import Strangers, companies, length_class
 from therapy_analytics.language.english import with_language_notes
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.syntax import tag
@@ -54,23 +55,10 @@ def _tagged_by(settings: Settings) -> tuple[str | None, ...]:
 
 
 def in_company(session: AnnotatedSession, settings: Settings, strangers: Strangers) -> AnnotatedSession:
-    """Return a session with the strangers of its length class, and what the run asks of it; its batch, too."""
-    place, read = session.in_batch, (settings.all_lexicons, _tagged_by(settings))
-    if place is None:
-        return _in_company(session, settings, _companies(strangers, *read))
-    key = (in_company, settings.seed, settings.extras, strangers, *read)
-    whole = place.whole.once(lambda one: _all_in_company(one, settings, _companies(strangers, *read)), key=key)
-    own = whole.parts[place.number]
-    return replace(session, seed=own.seed, company=own.company, extras=own.extras, place=replace(place, whole=whole))
-
-
-def _in_company(session: AnnotatedSession, settings: Settings, of_class: Mapping[int, Company]) -> AnnotatedSession:
+    """Return a session with the strangers of its length class, and what the run asks of it."""
+    of_class = _companies(strangers, settings.all_lexicons, _tagged_by(settings))
     company = of_class.get(length_class(session.session))
     return replace(session, seed=settings.seed, company=company, extras=settings.extras)
-
-
-def _all_in_company(whole: AnnotatedSession, settings: Settings, of_class: Mapping[int, Company]) -> AnnotatedSession:
-    return replace(whole, parts=tuple(_in_company(part, settings, of_class) for part in whole.parts))
 
 
 @functools.lru_cache(maxsize=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -154,3 +155,11 @@ def _duration(session: Session) -> str:
         return "unknown: no times in the transcript"
     minutes, seconds = divmod(round(max(starts + ends) - min(starts)), 60)
     return f"{minutes} min {seconds:02d} s"
+
+
+def digest_of(session: Session) -> str:
+    """Return a hash of what is said, 16 hexadecimal digits; that of a session is also that of each pair in it."""
+    said = hashlib.blake2b(digest_size=8)
+    for turn in session.turns:
+        said.update(f"{turn.text}\x1e".encode("utf-8", "surrogatepass"))
+    return said.hexdigest()

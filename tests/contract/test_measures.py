@@ -203,15 +203,3 @@ def test_values_are_floats(sessions: list[Session]) -> None:
     numbers = ta.analyze(sessions[:2]).sessions[[column.name for column in COLUMNS if column.level == "session"]]
     assert set(map(str, numbers.dtypes)) == {"float64"}
     assert not np.isinf(numbers.to_numpy()).any()
-
-
-def test_what_measures_alone_need_is_let_go(sessions: list[Session]) -> None:
-    """A batch would hold it for each of its sessions: 300 MB over 100 sessions."""
-    (one,) = measure_sessions(sessions[:1], ta.Settings(tagger=FAST))
-    assert not one.session._passing
-    asked: list[int] = []
-    for _ in range(2):
-        one.session.meanwhile(lambda session: asked.append(len(session)), key="this test")
-    assert len(asked) == 1
-    one.session.forget()
-    assert not one.session._passing

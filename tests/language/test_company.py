@@ -13,21 +13,20 @@ from hypothesis import strategies as st
 from talks import session
 
 from therapy_analytics.language import AnnotatedSession, annotate
+from therapy_analytics.language.annotate import Company
 from therapy_analytics.language.company import (
     CLASS_BOUNDS,
     FEWEST_TURNS,
     MOST_TURNS,
     PER_CLASS,
-    Company,
     Strangers,
     choose_strangers,
     companies,
-    digest_of,
     length_class,
 )
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures._dyads import dyads
-from therapy_analytics.session import CLIENT, THERAPIST, Session
+from therapy_analytics.session import CLIENT, THERAPIST, Session, digest_of
 
 
 def talk(i: int, *, words: int = 4, turns: int = 12, **about: str) -> Session:

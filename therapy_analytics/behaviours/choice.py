@@ -224,27 +224,18 @@ def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Itera
         Whose turns can have codes.
     """
     stop = start + len(session)
-    coded = _coded(session, codes, start)
-    if (place := session.in_batch) is not None:
-        whole = place.whole.once(lambda one: _coded(one, codes, start - place.start), key=(_coded, id(codes)))
-        own = replace(place, whole=whole, probabilities=coded.probabilities, decisions=coded.decisions)
-        coded = replace(coded, place=own)
+    coded = replace(
+        session,
+        probabilities=codes.probabilities(start, stop),
+        decisions=codes.decisions(start, stop),
+        unsure=codes.doubts(start, stop),
+    )
     of_role = np.logical_or.reduce([session.of(role) for role in roles])
     missing = int(np.count_nonzero(of_role & np.isnan(codes.probability[start:stop]).all(axis=1)))
     if not missing:
         return coded
     note = f"{missing} of {np.count_nonzero(of_role)} turns have no codes: the coder gave no valid answer on them."
     return replace(coded, session=replace(session.session, notes=(*session.session.notes, note)))
-
-
-def _coded(session: AnnotatedSession, codes: Codes, start: int) -> AnnotatedSession:
-    stop = start + len(session)
-    return replace(
-        session,
-        probabilities=codes.probabilities(start, stop),
-        decisions=codes.decisions(start, stop),
-        unsure=codes.doubts(start, stop),
-    )
 
 
 def recipe(options: TaggerOptions, batches: Iterable[Mapping[str, int]]) -> dict[str, Any]:

@@ -85,8 +85,8 @@ class Disclosure:
 
 
 def disclosed(session: AnnotatedSession) -> Disclosed:
-    """Return what the package's model says of all turns of a session, computed once for its batch."""
-    return session.by_turn(_disclosed)
+    """Return what the package's model says of all turns of a session, computed once."""
+    return session.cached(_disclosed)
 
 
 def _disclosed(session: AnnotatedSession) -> Disclosed:

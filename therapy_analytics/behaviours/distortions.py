@@ -133,8 +133,8 @@ def _any_of(p: Floats, turn_of: Ints, silent: NDArray[np.bool_]) -> Floats:
 
 
 def distorted(session: AnnotatedSession) -> Distorted:
-    """Return what the package's model says of all turns of a session, computed once for its batch."""
-    return session.by_turn(_distorted)
+    """Return what the package's model says of all turns of a session, computed once."""
+    return session.cached(_distorted)
 
 
 def _distorted(session: AnnotatedSession) -> Distorted:

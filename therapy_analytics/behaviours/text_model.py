@@ -147,8 +147,8 @@ def read_stretches(turns: TurnArrays) -> Cut:
 
 
 def stretches_of(session: AnnotatedSession) -> Cut:
-    """Return the stretches of a session's turns, read once for all models (ask for what they say by turn)."""
-    return session.once(_cut)
+    """Return the stretches of a session's turns, read once for all models."""
+    return session.cached(_cut)
 
 
 def _cut(session: AnnotatedSession) -> Cut:
@@ -169,8 +169,8 @@ def mean_vectors(turns: TurnArrays) -> Floats:
 
 
 def turn_vectors(session: AnnotatedSession) -> Floats:
-    """Return `mean_vectors` of a session's turns, added up once for all who ask (ask for what follows by turn)."""
-    return session.once(_turn_vectors)
+    """Return `mean_vectors` of a session's turns, added up once for all who ask."""
+    return session.cached(_turn_vectors)
 
 
 def _turn_vectors(session: AnnotatedSession) -> Floats:

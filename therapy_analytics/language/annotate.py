@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,9 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language._categories import find_categories
 from therapy_analytics.language.lexicons import Matcher, category_columns
 from therapy_analytics.language.tokens import Tokens, tokenize
-from therapy_analytics.session import ROLES, Role, Session
-
-if TYPE_CHECKING:
-    from therapy_analytics.language.company import Company
+from therapy_analytics.session import CLIENT, ROLES, THERAPIST, Role, Session, digest_of
 
 T = TypeVar("T")
-_NOTHING: Any = object()
-"""What stands for a value that was not computed yet."""
 Extra = Literal["syntax", "nclid"]
 """Measures that must be asked for: those of parts of speech, which have to be tagged, and of word mover's distances."""
 EXTRAS: tuple[Extra, ...] = get_args(Extra)
@@ -93,44 +88,6 @@ class TurnArrays:
         return self.categories[category]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """Where the turns of a session stand among those of its batch.
-
-    Attributes
-    ----------
-    whole : AnnotatedSession
-        All turns of the batch, as if one session had them.
-    start, number : int
-        The session's first turn among them, and the session's own place among the sessions.
-    turns, probabilities, decisions : TurnArrays, mappings
-        The session's, as they were cut out: whoever changes them takes the session out of its batch.
-    """
-
-    whole: AnnotatedSession
-    start: int
-    number: int
-    turns: TurnArrays
-    probabilities: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    decisions: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
-
-    def holds(self, one: AnnotatedSession) -> bool:
-        """Whether the session is as it was cut out, and beside the strangers that it is given with the batch."""
-        part = self.whole.parts[self.number]
-        return (
-            self.turns is one.turns
-            and part.company is one.company
-            and part.seed == one.seed
-            and _one_or_empty(self.probabilities, one.probabilities)
-            and _one_or_empty(self.decisions, one.decisions)
-        )
-
-
-def _one_or_empty(some: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
-    """Return whether two mappings are one and the same, or both without anything in them."""
-    return some is others or not (some or others)
-
-
 @dataclass(frozen=True, slots=True)
 class AnnotatedSession:
     """One session with its arrays, and with the codes of its turns once it is tagged.
@@ -154,14 +111,6 @@ class AnnotatedSession:
         Sessions of others, for chance baselines; None where there are none.
     extras : frozenset of str
         Costly measures that the user asks for, see `Extra`.
-    course : bool
-        Whether the course of its synchrony, over thirds and windows, will be asked for beside the whole.
-    place : Place or None
-        In its batch, see `by_turn`.
-    starts : int64 array (n_sessions + 1,) or None
-        Where sessions begin, if these are all turns of a batch; see `bounds`.
-    parts : tuple of AnnotatedSession
-        These sessions, each by itself and without codes; see `sessions`.
     """
 
     session: Session
@@ -173,12 +122,8 @@ class AnnotatedSession:
     seed: int = 0
     company: Company | None = None
     extras: frozenset[Extra] = frozenset()
-    course: bool = False
-    place: Place | None = field(default=None, compare=False, repr=False)
-    starts: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
-    parts: tuple[AnnotatedSession, ...] = field(default=(), compare=False, repr=False)
-    _known: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-    _passing: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    course: bool = False  # see the end of the class
+    _known: dict[object, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.turns.roles)
@@ -213,90 +158,17 @@ class AnnotatedSession:
         """
         return np.random.default_rng([self.seed, zlib.crc32(self.n_words.tobytes()), *stream])
 
-    def once(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:
+    def cached(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:
         """Return what a function makes of the session, computed when it is first asked for.
 
-        The function is the key, unless another is given. For what several measures or tables
-        need: a copy of the session (`dataclasses.replace`) starts anew.
+        For what several measures or tables of one session need. The function is the key, unless another is given. A
+        changed copy of the session (`dataclasses.replace`) starts with an empty cache.
         """
-        return self._kept(self._known, compute, key)
-
-    def meanwhile(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:
-        """Return what `once` would, for what is large, and needed by measures alone: `forget` lets it go."""
-        return self._kept(self._passing, compute, key)
-
-    def forget(self) -> None:
-        """Let go what was needed to measure the session: a batch would hold megabytes of it for each session."""
-        self._passing.clear()
-        if self.place is not None:
-            self.place.whole.forget()
-            self.place.whole.parts[self.place.number].forget()
-
-    def _kept(self, store: dict[Any, Any], compute: Callable[[AnnotatedSession], T], key: object) -> T:
         key = compute if key is None else key
-        found: T = store.get(key, _NOTHING)
-        if found is _NOTHING:
-            found = store[key] = compute(self)
+        if key not in self._known:
+            self._known[key] = compute(self)
+        found: T = self._known[key]
         return found
-
-    def by_turn(self, compute: Callable[[AnnotatedSession], T], *, key: object = None) -> T:
-        """Return what a function says of each turn by itself, computed for all turns of the batch at once.
-
-        Parameters
-        ----------
-        compute : callable
-            Makes an array (n_turns, ...), a dataclass of such arrays, or what has a method ``between(start, stop)``
-            for that of some turns. What it holds of a turn depends on the turn's words, role and codes alone: not on
-            the turns around it, and not on the session.
-        key : object, optional
-            As for `once`.
-
-        Returns
-        -------
-        array or object
-            The session's part of it, not to be written to.
-        """
-        place = self.in_batch
-        if place is None:
-            return self.once(compute, key=key)
-        return _between(place.whole.once(compute, key=key), place.start, place.start + len(self))
-
-    def by_session(self, compute: Callable[[AnnotatedSession], Sequence[T]], *, key: object = None) -> T:
-        """Return what a function says of the session, computed for all sessions of its batch at once.
-
-        Parameters
-        ----------
-        compute : callable
-            Of all turns of a batch, or of one session, makes something for each session of `bounds`. What it makes for
-            one must not depend on the others.
-        key : object, optional
-            As for `once`.
-        """
-        place = self.in_batch
-        if place is None:
-            return self.once(compute, key=key)[0]
-        return place.whole.once(compute, key=key)[place.number]
-
-    @property
-    def sessions(self) -> tuple[AnnotatedSession, ...]:
-        """The sessions whose turns these are, see `bounds`: of a session by itself, itself."""
-        return self.parts or (self,)
-
-    @property
-    def bounds(self) -> NDArray[np.int64]:
-        """Where sessions begin and end among the turns, (n_sessions + 1,): of a session by itself 0 and its length."""
-        return np.array([0, len(self)], dtype=np.int64) if self.starts is None else self.starts
-
-    @property
-    def alone(self) -> AnnotatedSession:
-        """The session without codes: who measures the batch, and who measures the session, get the same from it."""
-        place = self.in_batch
-        return self if place is None else place.whole.parts[place.number]
-
-    @property
-    def in_batch(self) -> Place | None:
-        """The session's place in its batch; None where turns or codes have been changed since, or it has none."""
-        return self.place if self.place is not None and self.place.holds(self) else None
 
     def has(self, *codes: str) -> bool:
         """Return whether the coder of the run gives all these codes."""
@@ -307,6 +179,76 @@ class AnnotatedSession:
         if code not in self.decisions:
             raise UnknownNameError("code", code, self.decisions)
         return self.decisions[code]
+
+    # ----- Only for measures/synchrony as it was: delete from here to the end of the class, and the field `course`,
+    # ----- with the merge of its rewriting, in which `once` becomes `cached`.
+    once = cached
+    meanwhile = cached
+    by_turn = cached
+    parts: ClassVar[Any] = ()
+    in_batch: ClassVar[Any] = None
+
+    def by_session(self, compute: Callable[[AnnotatedSession], Sequence[T]]) -> T:  # noqa: D102
+        return self.cached(compute)[0]
+
+    @property
+    def sessions(self) -> tuple[AnnotatedSession, ...]:  # noqa: D102
+        return (self,)
+
+    @property
+    def bounds(self) -> NDArray[np.int64]:  # noqa: D102
+        return np.array([0, len(self)], dtype=np.int64)
+
+    @property
+    def alone(self) -> AnnotatedSession:  # noqa: D102
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Company:
+    """Sessions of others of one length class, as arrays.
+
+    Attributes
+    ----------
+    whole : AnnotatedSession
+        All their turns as those of one session, so that each measure reads them once.
+    starts : int64 array (n_strangers + 1,)
+        Stranger ``s`` owns turns ``starts[s]:starts[s + 1]``.
+    digests, clients : tuple of str
+        Whose words they are, and the client's name where the transcript has it.
+    spoken : mapping of (int, int) to int64 array
+        Stranger and role (`THERAPIST`, `CLIENT`) to their turns that have words, in order.
+    """
+
+    whole: AnnotatedSession
+    starts: NDArray[np.int64]
+    digests: tuple[str, ...]
+    clients: tuple[str, ...]
+    spoken: Mapping[tuple[int, int], NDArray[np.int64]]
+
+    @classmethod
+    def from_batch(cls, batch: Batch, digests: tuple[str, ...], clients: tuple[str, ...]) -> Company:
+        """Return the sessions of a batch, whose digests and clients are known, as company of others."""
+        turns = tuple(turn for session in batch.sessions for turn in session.turns)
+        whole = AnnotatedSession(replace(batch.sessions[0], turns=turns), batch.turns)
+        spoken = {}
+        for s in range(len(batch.sessions)):
+            own = np.arange(batch.starts[s], batch.starts[s + 1])
+            for role in (THERAPIST, CLIENT):
+                spoken[s, role] = own[(batch.turns.roles[own] == role) & (batch.turns.n_words[own] > 0)]
+        return cls(whole, batch.starts, digests, clients, spoken)
+
+    def n_turns(self, stranger: int) -> tuple[int, int]:
+        """Return how many turns with words a stranger has, of the therapist and of the client."""
+        return len(self.spoken[stranger, THERAPIST]), len(self.spoken[stranger, CLIENT])
+
+    def others_than(self, session: Session) -> list[int]:
+        """Return the strangers with words in both roles who are neither this session nor of its client."""
+        digest, client = digest_of(session), session.metadata.get("client", "")
+        known = zip(self.digests, self.clients, strict=True)
+        others = [i for i, (other, name) in enumerate(known) if other != digest and not (client and name == client)]
+        # Words were counted by the space between them: those turns may all be of signs.
+        return [i for i in others if all(self.n_turns(i))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,24 +270,9 @@ class Batch:
     starts: NDArray[np.int64]
 
     def __iter__(self) -> Iterator[AnnotatedSession]:
-        bounds = zip(self.sessions, pairwise(self.starts.tolist()), strict=True)
-        parts = tuple(AnnotatedSession(one, self.turns.between(start, stop)) for one, (start, stop) in bounds)
-        of_all = Session(id="", source_file="", turns=tuple(turn for one in self.sessions for turn in one.turns))
-        whole = AnnotatedSession(of_all, self.turns, starts=self.starts, parts=parts)
-        for number, part in enumerate(parts):
-            yield replace(part, place=Place(whole, int(self.starts[number]), number, part.turns))
-
-
-def _between(found: T, start: int, stop: int) -> T:
-    """Return rows of an array, or of all arrays of a dataclass that has no way of its own."""
-    if isinstance(found, np.ndarray):
-        return found[start:stop]  # type: ignore[return-value]
-    whole: Any = found
-    if hasattr(whole, "between"):
-        part: T = whole.between(start, stop)
-    else:
-        part = replace(whole, **{one.name: getattr(whole, one.name)[start:stop] for one in fields(whole)})
-    return part
+        """Yield each session by itself, with views of its turns."""
+        for session, (start, stop) in zip(self.sessions, pairwise(self.starts.tolist()), strict=True):
+            yield AnnotatedSession(session, self.turns.between(start, stop))
 
 
 def annotate(sessions: Sequence[Session], matcher: Matcher) -> Batch:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from therapy_analytics.language.annotate import AnnotatedSession, Batch
-from therapy_analytics.session import CLIENT, THERAPIST, Session
+from therapy_analytics.language.annotate import Batch, Company
+from therapy_analytics.session import Session, digest_of
 
 Where = TypeVar("Where")
 
@@ -122,14 +120,6 @@ def strangers_of(chosen: Sequence[Candidate], sessions: Iterable[Session]) -> St
     return Strangers(tuple(sessions), digests, clients)
 
 
-def digest_of(session: Session) -> str:
-    """Return a hash of what is said, 16 hexadecimal digits; that of a session is also that of each pair in it."""
-    said = hashlib.blake2b(digest_size=8)
-    for turn in session.turns:
-        said.update(f"{turn.text}\x1e".encode("utf-8", "surrogatepass"))
-    return said.hexdigest()
-
-
 def length_class(session: Session) -> int:
     """Return the class of a session's mean words per turn, 0 for the shortest (see `CLASS_BOUNDS`).
 
@@ -142,41 +132,6 @@ def length_class(session: Session) -> int:
 
 def _spoken(session: Session, role: str) -> list[int]:
     return [i for i, turn in enumerate(session.turns) if turn.role == role and turn.text.strip()]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Company:
-    """The strangers of one length class, as arrays.
-
-    Attributes
-    ----------
-    whole : AnnotatedSession
-        All their turns as those of one session, so that each measure reads them once.
-    starts : int64 array (n_strangers + 1,)
-        Stranger ``s`` owns turns ``starts[s]:starts[s + 1]``.
-    digests, clients : tuple of str
-        Whose words they are, and the client's name where the transcript has it.
-    spoken : mapping of (int, int) to int64 array
-        Stranger and role (`THERAPIST`, `CLIENT`) to their turns that have words, in order.
-    """
-
-    whole: AnnotatedSession
-    starts: NDArray[np.int64]
-    digests: tuple[str, ...]
-    clients: tuple[str, ...]
-    spoken: Mapping[tuple[int, int], NDArray[np.int64]]
-
-    def n_turns(self, stranger: int) -> tuple[int, int]:
-        """Return how many turns with words a stranger has, of the therapist and of the client."""
-        return len(self.spoken[stranger, THERAPIST]), len(self.spoken[stranger, CLIENT])
-
-    def others_than(self, session: Session) -> list[int]:
-        """Return the strangers with words in both roles who are neither this session nor of its client."""
-        digest, client = digest_of(session), session.metadata.get("client", "")
-        known = zip(self.digests, self.clients, strict=True)
-        others = [i for i, (other, name) in enumerate(known) if other != digest and not (client and name == client)]
-        # Words were counted by the space between them: those turns may all be of signs.
-        return [i for i in others if all(self.n_turns(i))]
 
 
 def companies(strangers: Strangers, read: Callable[[Sequence[Session]], Batch]) -> dict[int, Company]:
@@ -192,19 +147,8 @@ def companies(strangers: Strangers, read: Callable[[Sequence[Session]], Batch]) 
     groups: dict[int, list[int]] = {}
     for i, session in enumerate(strangers.sessions):
         groups.setdefault(length_class(session), []).append(i)
-    return {one: _company(strangers, members, read) for one, members in groups.items()}
-
-
-def _company(strangers: Strangers, members: Sequence[int], read: Callable[[Sequence[Session]], Batch]) -> Company:
-    sessions = [strangers.sessions[i] for i in members]
-    batch = read(sessions)
-    turns = tuple(turn for session in sessions for turn in session.turns)
-    whole = AnnotatedSession(replace(sessions[0], turns=turns), batch.turns)
-    spoken = {}
-    for s in range(len(sessions)):
-        own = np.arange(batch.starts[s], batch.starts[s + 1])
-        for role in (THERAPIST, CLIENT):
-            spoken[s, role] = own[(batch.turns.roles[own] == role) & (batch.turns.n_words[own] > 0)]
-    digests = tuple(strangers.digests[i] for i in members)
-    clients = tuple(strangers.clients[i] for i in members)
-    return Company(whole, batch.starts, digests, clients, spoken)
+    found = {}
+    for length, members in groups.items():
+        digests, clients = (tuple(names[i] for i in members) for names in (strangers.digests, strangers.clients))
+        found[length] = Company.from_batch(read([strangers.sessions[i] for i in members]), digests, clients)
+    return found

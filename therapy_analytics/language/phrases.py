@@ -2,7 +2,7 @@
 
 The phrases stand in ``lexicons/alliance.toml`` and ``lexicons/ruptures.toml``; docs/lexicons.md says how they are
 written. For each meaning, words that its phrases tell apart become different characters; turns are then short strings,
-the phrases a regular expression, and the turns of a batch are searched in one pass a meaning.
+the phrases a regular expression, and the turns of a session are searched in one pass a meaning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.lexicons import lexicon_folder
-from therapy_analytics.language.said import QUOTES, Ints, Marks, Said, said
+from therapy_analytics.language.said import QUOTES, Ints, Marks, Said, said, said_fluently
 from therapy_analytics.session import Role
 
 GAP = 3
@@ -324,7 +324,7 @@ def turns_with(
     def find(one: AnnotatedSession) -> Marks:
         return _turns_with(one, name, role, (first, last))
 
-    return session.by_turn(find, key=(turns_with, name, role, first, last)).copy()
+    return session.cached(find, key=(turns_with, name, role, first, last)).copy()
 
 
 def _turns_with(session: AnnotatedSession, name: str, role: Role, among: tuple[int | None, int | None]) -> Marks:
@@ -349,7 +349,7 @@ def turns_of(session: AnnotatedSession, name: str, role: Role) -> Marks:
         text, phrases = _text(one, lexicon, role), load_book(lexicon).phrases[meaning]
         return _among(text.words.turn_of[text.where(phrases, whole=True)], len(one))
 
-    return session.by_turn(find, key=(turns_of, name, role)).copy()
+    return session.cached(find, key=(turns_of, name, role)).copy()
 
 
 def _among(turns: Ints, n: int) -> Marks:
@@ -363,10 +363,10 @@ def _text(session: AnnotatedSession, lexicon: str, role: Role) -> _Written:
     fluent = load_book(lexicon).fluent
 
     def write(one: AnnotatedSession) -> _Written:
-        words = one.once(Said.fluently) if fluent else said(one)
+        words = said_fluently(one) if fluent else said(one)
         return _in_line(words.only(one.of(role)))
 
-    return session.once(write, key=(_Written, fluent, role))
+    return session.cached(write, key=(_Written, fluent, role))
 
 
 def _in_line(words: Said) -> _Written:

@@ -35,8 +35,6 @@ class Said:
         Whether its sentence is closed by a question mark.
     token : int64 array (n_words,)
         Which token of the session it is, from 0.
-    start : int
-        Where the session's words begin in the row of its batch.
     """
 
     index: Mapping[str, int] = field(repr=False)
@@ -46,19 +44,8 @@ class Said:
     goes_on: Marks
     asks: Marks
     token: Ints = field(repr=False)
-    start: int = 0
     _types: dict[object, Marks] = field(default_factory=dict, repr=False)
     _known: dict[frozenset[str], Marks] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, session: AnnotatedSession) -> Said:
-        """Return the words of a session's turns, without signs."""
-        return _in_a_row(session, fluent=False)
-
-    @classmethod
-    def fluently(cls, session: AnnotatedSession) -> Said:
-        """Return them without fillers and what is said twice in a row; quotation marks stay, as words."""
-        return _in_a_row(session, fluent=True)
 
     def are(self, words: frozenset[str]) -> Marks:
         """Return which words are among these, bool (n_words,)."""
@@ -71,7 +58,7 @@ class Said:
         return self._known[words]
 
     def types(self, test: Callable[[str], bool]) -> Marks:
-        """Return which of the different words pass a test, bool (n_different,); asked once for a batch."""
+        """Return which of the different words pass a test, bool (n_different,); each is asked once."""
         if test not in self._types:
             self._types[test] = np.array([test(word) for word in self.index], dtype=np.bool_)
         return self._types[test]
@@ -99,16 +86,7 @@ class Said:
         of = turns[self.turn_of]
         ids, turn_of, sentence_of = self.ids[of], self.turn_of[of], self.sentence_of[of]
         goes_on, asks, token = self.goes_on[of], self.asks[of], self.token[of]
-        return Said(self.index, ids, turn_of, sentence_of, goes_on, asks, token, 0, self._types)
-
-    def between(self, start: int, stop: int, token: int) -> Said:
-        """Return the words of turns ``start:stop``, the first of which has this token."""
-        low, high = np.searchsorted(self.turn_of, [start, stop]).tolist()
-        part = slice(low, high)
-        turn_of, token_of = self.turn_of[part] - start, self.token[part] - token
-        sentence_of = self.sentence_of[part] - (self.sentence_of[low] if high > low else 0)
-        goes_on, asks = self.goes_on[part], self.asks[part]
-        return Said(self.index, self.ids[part], turn_of, sentence_of, goes_on, asks, token_of, low, self._types)
+        return Said(self.index, ids, turn_of, sentence_of, goes_on, asks, token, self._types)
 
 
 def bounds(unit: Ints) -> Ints:
@@ -119,39 +97,24 @@ def bounds(unit: Ints) -> Ints:
 
 
 def said(session: AnnotatedSession) -> Said:
-    """Return the words of a session, put in a row once."""
-    return session.once(Said.of)
+    """Return the words of a session's turns, without signs."""
+    return session.cached(_said)
 
 
-def by_word(session: AnnotatedSession, compute: Callable[[AnnotatedSession], Marks], words: Said) -> Marks:
-    """Return what a function marks among a session's words, (n_words,), computed for all words of the batch at once.
+def said_fluently(session: AnnotatedSession) -> Said:
+    """Return them without fillers and what is said twice in a row; quotation marks stay, as words."""
+    return session.cached(_said_fluently)
 
-    Parameters
-    ----------
-    session : AnnotatedSession
-        Of a batch, or not.
-    compute : callable
-        Marks the words of a row; what it says of a word depends on its turn alone.
-    words : Said
-        The session's row of words, of the kind that the function marks.
-    """
-    place = session.in_batch
-    if place is None:
-        return session.once(compute)
-    return place.whole.once(compute)[words.start : words.start + len(words.ids)]
+
+def _said(session: AnnotatedSession) -> Said:
+    return _in_a_row(session, fluent=False)
+
+
+def _said_fluently(session: AnnotatedSession) -> Said:
+    return _in_a_row(session, fluent=True)
 
 
 def _in_a_row(session: AnnotatedSession, *, fluent: bool) -> Said:
-    """Return the words of a session as part of the row of its batch."""
-    place = session.in_batch
-    if place is None:
-        return _row(session, fluent=fluent)
-    whole = place.whole.once(Said.fluently if fluent else Said.of)
-    first = int(session.turns.offsets[0] - place.whole.turns.offsets[0])
-    return whole.between(place.start, place.start + len(session), first)
-
-
-def _row(session: AnnotatedSession, *, fluent: bool) -> Said:
     tokens, offsets = session.turns.tokens, session.turns.offsets
     span = slice(int(offsets[0]), int(offsets[-1]))
     turn_of = np.repeat(np.arange(len(session)), np.diff(offsets))

@@ -138,7 +138,6 @@ def values_of(session: AnnotatedSession) -> dict[str, Value]:
     for one in MEASURES:
         if one.extra is None or one.extra in session.extras:
             values.update(one.compute(session))
-    session.forget()
     return values
 
 
@@ -264,3 +263,23 @@ def mean_column(values: NDArray[np.float64] | NDArray[np.int64]) -> float:
     defined = defined[~np.isnan(defined)]
     # As ndarray.mean does, whose checks take longer than the sum of a session's turns
     return float(np.add.reduce(defined)) / len(defined) if len(defined) else float("nan")
+
+
+def slopes(places: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the slopes of least squares of columns of values on places, (n_columns,); nan where all places are one.
+
+    Parameters
+    ----------
+    places, values : float64 arrays (n,) and (n, n_columns)
+        What changes along what.
+
+    Examples
+    --------
+    Half a point more at the end than at the begin, and no change:
+
+    >>> slopes(np.array([0.0, 0.2, 0.8, 1.0]), np.array([[0.0, 1], [0.1, 1], [0.4, 1], [0.5, 1]])).round(3).tolist()
+    [0.5, 0.0]
+    """
+    off = places - places.mean()
+    spread = float(off @ off)
+    return np.asarray(off @ values) / (spread or np.nan)

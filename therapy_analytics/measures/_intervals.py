@@ -6,7 +6,6 @@ other are alike, so that ``n`` turns tell less than ``n`` independent ones would
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -67,14 +66,8 @@ def wilson(k: float, n: float, correlation: float = 0.0) -> tuple[float, float]:
     Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
     inference. Journal of the American Statistical Association, 22, 209-212.
     """
-    if n <= 0:
-        return NAN, NAN
-    share, told = k / n, n / float(design_effect(n, correlation))
-    spread = Z95 * math.sqrt(share * (1 - share) / told + Z95**2 / (4 * told**2))
-    centre, scale = share + Z95**2 / (2 * told), 1 + Z95**2 / told
-    low = (centre - spread) / scale if k > 0 else 0.0
-    high = (centre + spread) / scale if k < n else 1.0
-    return low, high
+    _, low, high = wilsons(np.float64(k), np.float64(n), correlation)
+    return float(low), float(high)
 
 
 def ratio(a: float, b: float, correlation: float = 0.0) -> tuple[float, float, float]:
@@ -96,7 +89,9 @@ def ratio(a: float, b: float, correlation: float = 0.0) -> tuple[float, float, f
     return a / b, low / (1 - low), high / (1 - high)
 
 
-def wilsons(k: Floats, n: Floats, correlation: float | Floats = 0.0) -> tuple[Floats, Floats, Floats]:
+def wilsons(
+    k: Floats | np.float64, n: Floats | np.float64, correlation: float | Floats = 0.0
+) -> tuple[Floats, Floats, Floats]:
     """Return the rates ``k / n`` with the intervals of `wilson`, for arrays of one shape; nan where n is 0.
 
     Examples
@@ -165,18 +160,18 @@ def _exact_ends(a: Floats, b: Floats, c: Floats, d: Floats, tail: Floats) -> tup
     below = np.where(x < a[:, None], 1.0, np.where(x == a[:, None], 0.5, 0.0))
 
     def share_below(log_odds: Floats) -> Floats:
-        weights = log + (x - a[:, None]) * log_odds[:, None]
-        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+        weights = log + (x - a[:, None]) * log_odds[..., None]
+        weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
         # Added up in order, so that what other tables make wider than need be changes no bit
-        return np.asarray(np.cumsum(weights * below, axis=1)[:, -1] / np.cumsum(weights, axis=1)[:, -1])
+        return np.asarray(np.cumsum(weights * below, axis=-1)[..., -1] / np.cumsum(weights, axis=-1)[..., -1])
 
-    low, high = _where(share_below, 1 - tail), _where(share_below, tail)
+    low, high = _where(share_below, np.stack([1 - tail, tail]))
     return np.where(a == first, 0.0, np.exp(low)), np.exp(high)
 
 
 def _where(falling: Callable[[Floats], Floats], value: Floats) -> Floats:
-    """Return where a falling function comes to a value, by halving."""
-    low, high = np.full(len(value), -_WIDEST), np.full(len(value), _WIDEST)
+    """Return where a falling function comes to each of some values, by halving."""
+    low, high = np.full(value.shape, -_WIDEST), np.full(value.shape, _WIDEST)
     for _ in range(_STEPS):
         middle = (low + high) / 2
         over = falling(middle) > value

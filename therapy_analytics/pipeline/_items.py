@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.language.company import Candidate, Strangers, digest_of, shortened, strangers_of
+from therapy_analytics.language.company import Candidate, Strangers, shortened, strangers_of
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._pieces import Piece, PieceReading, read_again, read_piece
+from therapy_analytics.session import digest_of
 
 if TYPE_CHECKING:
     from therapy_analytics.readers import ReadOptions

@@ -445,7 +445,7 @@ def test_length_alone_is_no_sign() -> None:
 
 def test_five_hundred_turns_are_quick(make) -> None:  # type: ignore[no-untyped-def]
     session = make(SAID * 50)
-    session.once(meanings)
+    session.cached(meanings)
     goal_task_bond(session)
     seconds = []
     for _ in range(7):

@@ -87,12 +87,12 @@ def test_depth_orders_intimate_and_casual_topics() -> None:
 
 def test_course_of_seven_turns() -> None:
     # Thirds of 7 are 2, 3 and 2 turns
-    series, row = np.array([[0.0, 0.2, 0.4, 0.4, 0.4, 0.6, 0.8, 0.1, 0.2]]).T, np.repeat([0, 1], [7, 2])
-    (early, middle, late, slope), short = courses(series, row, 2)[0].T
+    series = np.array([[0.0, 0.2, 0.4, 0.4, 0.4, 0.6, 0.8]]).T
+    early, middle, late, slope = courses(series)[0]
     assert (early, middle, late) == pytest.approx((0.1, 0.4, 0.7))
     # Places -1/2 ... 1/2 in sixths: sum of place x value 3/6 .8 + 2/6 (.6 - .2) = .5333, of squares 28/36
     assert slope == pytest.approx((0.4 + 2 / 6 * 0.4) / (28 / 36))
-    assert np.isnan(short).all()
+    assert np.isnan(courses(series[:2])).all()
 
 
 @pytest.mark.parametrize("said", [[], [("O", "Hello there.")], [("T", "..."), ("C", "")], [("C", "\U0001f602")]])

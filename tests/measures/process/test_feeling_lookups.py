@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures.process._clauses import Row
+from therapy_analytics.measures.process._clauses import clauses
 from therapy_analytics.measures.process._feeling_words import families, idioms
 
 Make = Callable[..., AnnotatedSession]
@@ -33,6 +33,6 @@ def test_every_entry_of_several_words_is_found_by_its_words() -> None:
     ],
 )
 def test_near_stays_in_the_sentence(make: Make, back: int, ahead: int, near: str) -> None:
-    row = Row.of(make([("C", "We saw old boats. They were red ones.")]))
+    row = clauses(make([("C", "We saw old boats. They were red ones.")]))
     found = row.near(np.array([mark == "x" for mark in ".x......"]), back, ahead)
     assert "".join(".x"[one] for one in found.tolist()) == near

@@ -176,7 +176,7 @@ def test_undefined_without_turns_words_or_claims(make) -> None:  # type: ignore[
 
 def test_other_speakers_turns_are_not_read(make) -> None:  # type: ignore[no-untyped-def]
     session = make([*SAID, ("O", "What a brilliant insight!")])
-    assert np.isnan(session.once(model_says).turns[-1]).all()
+    assert np.isnan(session.cached(model_says).turns[-1]).all()
     assert going_along(session)["n_therapist_praise"] == going_along(make(SAID))["n_therapist_praise"]
 
 

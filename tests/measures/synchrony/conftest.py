@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.company import Company
+from therapy_analytics.language.annotate import Company
 from therapy_analytics.language.tokens import tokenize
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 from therapy_analytics.session import CLIENT, THERAPIST, Session

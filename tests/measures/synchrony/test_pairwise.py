@@ -10,9 +10,6 @@ import numpy as np
 import pytest
 
 from tests.surrogate_tables import table_of, two_way
-from tests.talks import session as talk
-from therapy_analytics.arrays import arrays_with_company
-from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures.synchrony import _pairwise
 from therapy_analytics.measures.synchrony._chance import (
     DRAWS,
@@ -33,11 +30,8 @@ from therapy_analytics.measures.synchrony._pairwise import (
 )
 from therapy_analytics.measures.synchrony._stretches import parts_of
 from therapy_analytics.measures.synchrony._sums import Slopes, Stretches
-from therapy_analytics.measures.synchrony.alignment import LEXICAL, LEXICAL_2
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
-from therapy_analytics.measures.synchrony.semantic_similarity import SIMILARITY
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
-from therapy_analytics.settings import Settings
 
 BOTH, THERAPIST, CLIENT, DIFFERENCE = range(4)
 KINDS = (LSM, RLSM, COORDINATION)
@@ -509,29 +503,3 @@ def test_following_is_found(of_counts: Any) -> None:
         assert p[CLIENT] == pytest.approx(1 / (DRAWS + 1))
         assert p[THERAPIST] > 0.02
         assert p[DIFFERENCE] == pytest.approx(2 / (DRAWS + 1))
-
-
-# ---- sessions of a batch
-
-
-@pytest.mark.parametrize("course", [False, True])
-def test_sessions_of_a_batch_get_what_each_gets_alone(course: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = np.random.default_rng(3)
-    lexicon = ["i", "you", "the", "a", "it", "we", "what", "not", "feel", "and", "so", "work"]
-    sizes = [(30, 6), (31, 6), (12, 30), (3, 6), (1, 6), (50, 6), (13, 30), (8, 6), (30, 6), (31, 7), (12, 6), (30, 6)]
-    sessions = [
-        talk(*(" ".join(generator.choice(lexicon, n)) for n in generator.integers(1, longest, n_turns)), name=str(i))
-        for i, (n_turns, longest) in enumerate(sizes)
-    ]
-    together = arrays_with_company(sessions, Settings(), choose_strangers(sessions))
-    monkeypatch.setattr(_pairwise, "MOST_PAIRS", 15_000)  # groups of a few
-    groups = set(together[0].place.whole.once(_pairwise._groups))
-    assert 1 < len(groups) < len(sessions)
-    assert np.isfinite(outcome(LSM, together[0]).strangers.mean[0, 0])
-    for one in (LEXICAL, LEXICAL_2, SIMILARITY, *KINDS):
-        for session in together:
-            alone, found = (outcome(one, some, course=course) for some in (replace(session, place=None), session))
-            for name in ("values", "n_pairs", "each"):
-                np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
-            for name in ("shuffled", "strangers"):
-                np.testing.assert_array_equal(getattr(found, name).figures, getattr(alone, name).figures)

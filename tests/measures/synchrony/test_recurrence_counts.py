@@ -286,7 +286,7 @@ def test_alone_and_in_a_batch(sessions: list[AnnotatedSession]) -> None:
     matcher = Matcher(builtin_lexicons())
     for one in sessions[::3]:
         (alone,) = annotate([one.session], matcher)
-        alone = replace(alone, company=one.company, place=None)
+        alone = replace(alone, company=one.company)
         mine, its = session_runs(alone), session_runs(one)
         of_batch = its.ids[:, its.starts[0] : its.starts[-1]]
         assert of_batch.shape == mine.ids.shape

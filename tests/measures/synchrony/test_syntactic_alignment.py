@@ -14,8 +14,8 @@ import pytest
 
 from tests.surrogate_tables import table_of, two_way
 from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
-from therapy_analytics.language.annotate import TurnArrays
-from therapy_analytics.language.company import Company, choose_strangers, companies
+from therapy_analytics.language.annotate import Company, TurnArrays
+from therapy_analytics.language.company import choose_strangers, companies
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import Tokens
 from therapy_analytics.measures.synchrony._chance import directions, pairs_of, strangers_of

@@ -174,7 +174,7 @@ def test_each_measure_says_the_same_of_many_as_of_one(name: str, sample_in_compa
 def test_many_of_the_session_itself_are_its_values(name: str, sample_in_company: AnnotatedSession) -> None:
     """As if donors lent the session's own turns; how many words these have is then not compared."""
     kind, session = next(one for one in WHOLE if one.name == name), sample_in_company
-    whole = replace(session, place=None)
+    whole = replace(session)
     own = [Side(whole.once(kind.represent), some, some) for some in spoken_turns(whole)]
     itself = [Side(side.represented, side.turns[None].copy(), side.at) for side in own]
     assert kind.many is not None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_of, turns_with
-from therapy_analytics.measures._turns import begins_of, ends_of, last_of
+from therapy_analytics.measures._turns import last_of
 from therapy_analytics.measures.synchrony._meanings import cosines, meanings
 
 Bools = NDArray[np.bool_]
@@ -76,7 +76,7 @@ def prompts(session: AnnotatedSession) -> Ints:
     at = np.arange(len(session))
     heard = np.where(session.of("therapist") & (session.n_words >= _FEWEST_WORDS), at, -1)
     last = np.append(-1, np.maximum.accumulate(heard))[: len(session)]
-    return np.where((at - last <= _REACH) & (last >= begins_of(session)), last, -1)
+    return np.where((at - last <= _REACH) & (last >= 0), last, -1)
 
 
 def running_words(session: AnnotatedSession) -> Floats:
@@ -90,10 +90,9 @@ def running_words(session: AnnotatedSession) -> Floats:
     turns = np.flatnonzero(session.of("client") & (session.n_words > 0))
     before = np.concatenate([[0], np.cumsum(session.n_words[turns])])
     k = np.arange(len(turns))
-    begin = np.searchsorted(turns, begins_of(session)[turns])
-    first = np.maximum(k - _BASELINE_TURNS, begin)
+    first = np.maximum(k - _BASELINE_TURNS, 0)
     means = np.full(len(session), nan)
-    enough = k - begin >= _FEWEST_BEFORE
+    enough = k >= _FEWEST_BEFORE
     means[turns[enough]] = ((before[k] - before[first])[enough]) / (k - first)[enough]
     return means
 
@@ -117,7 +116,7 @@ def repair_windows(session: AnnotatedSession, hits: Bools) -> tuple[Ints, Ints]:
     at = np.flatnonzero(hits)
     places = np.searchsorted(replies, at)[:, None] + np.arange(REPAIRS_WITHIN)
     after = np.append(replies, len(session))[np.minimum(places, len(replies))]
-    inside = after < ends_of(session)[at][:, None]
+    inside = after < len(session)
     return np.nonzero(inside)[0], after[inside]
 
 
@@ -173,6 +172,6 @@ def _shifts(session: AnnotatedSession, opens: Bools) -> Bools:
     turns = np.flatnonzero(opens & ~np.isnan(running_words(session)))
     found = np.zeros(len(session), dtype=np.bool_)
     if len(turns):
-        own = session.by_turn(meanings)
+        own = session.cached(meanings)
         found[turns] = cosines(own, own, turns, prompts(session)[turns]) < _APART
     return found

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
-from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures._together import of_each, rates
 from therapy_analytics.session import Role
 
 _PROXY = "A proxy of the bond, not a rating of alliance. "
@@ -71,13 +70,8 @@ def affirmation(session: AnnotatedSession) -> dict[str, Value]:
     ----------
     This package's own. Construct: Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.).
     """
-    return dict(session.by_session(_rates))
-
-
-def _rates(session: AnnotatedSession) -> list[dict[str, Value]]:
-    spoken = session.n_words > 0
-    found = {
-        name: (turns_with(session, f"alliance.{phrases}", role), session.of(role) & spoken)
-        for name, (role, phrases, _, _) in _KINDS.items()
-    }
-    return of_each(session, rates(session, found))
+    values: dict[str, Value] = {}
+    for name, (role, phrases, _, _) in _KINDS.items():
+        of = session.of(role) & (session.n_words > 0)
+        values |= rate(name, turns_with(session, f"alliance.{phrases}", role), of)
+    return values

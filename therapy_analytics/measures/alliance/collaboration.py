@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
-from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures._together import of_each, rates
 
 _PROXY = "A proxy of working together, not a rating of alliance. "
 _RITUAL = (
@@ -81,10 +80,8 @@ def collaboration(session: AnnotatedSession) -> dict[str, Value]:
     ----------
     This package's own. Construct: Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.).
     """
-    return dict(session.by_session(_rates))
-
-
-def _rates(session: AnnotatedSession) -> list[dict[str, Value]]:
     own = session.of("therapist") & (session.n_words > 0)
-    found = {_name(kind): (turns_with(session, f"alliance.{kind}", "therapist"), own) for kind in _KINDS}
-    return of_each(session, rates(session, found))
+    values: dict[str, Value] = {}
+    for kind in _KINDS:
+        values |= rate(_name(kind), turns_with(session, f"alliance.{kind}", "therapist"), own)
+    return values

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Evidence, Value
-from therapy_analytics.measures._together import counts, number_of, of_each, rates, slopes
-from therapy_analytics.measures._turns import begins_of, ends_of
+from therapy_analytics.measures import Column, measure, rate, rate_columns
+from therapy_analytics.measures._base import Evidence, Value, slopes
 from therapy_analytics.measures.alliance._goal_task_bond import CONSTRUCTS, barred, counted, load_contrast
 from therapy_analytics.measures.synchrony._chance import DRAWS, Bools, Floats
 from therapy_analytics.measures.synchrony._meanings import STEPS, meanings
@@ -46,7 +45,7 @@ def turn_scores(session: AnnotatedSession) -> Floats:
         denials; nan for turns of under `FEWEST_WORDS` words and of others than therapist and client.
     """
     found = np.full((len(session), len(CONSTRUCTS)), nan)
-    said = session.by_turn(meanings)
+    said = session.cached(meanings)
     has = (session.n_words >= FEWEST_WORDS) & (said.squares > 0) & (session.of("therapist") | session.of("client"))
     if not has.any():
         return found
@@ -232,29 +231,21 @@ def goal_task_bond(session: AnnotatedSession) -> dict[str, Value]:
     Goldberg, S. B., et al. (2020). Machine learning and natural language processing in psychotherapy research:
     Alliance as example use case. Journal of Counseling Psychology, 67, 438-448.
     """
-    scores = session.by_turn(turn_scores)
+    scores = session.cached(turn_scores)
     has = ~np.isnan(scores[:, 0])
     places = np.linspace(0.0, 1.0, len(session)) if len(session) else np.zeros(0)
     sides = [np.flatnonzero(has & session.of(role)) for role in _ROLES]
     own = [places[one] for one in sides], [scores[one] for one in sides]
     nearer, p = convergence(*own, lambda: session.generator(6))
-    values = dict(session.by_session(_rates_and_slopes))
+    values: dict[str, Value] = {f"{name}_talk_turn": scores[:, i] for i, name in enumerate(CONSTRUCTS)}
+    for role, turns in zip(_ROLES, sides, strict=True):
+        of = has & session.of(role)
+        steep = slopes(places[turns], scores[turns]) if len(turns) >= FEWEST_TURNS else np.full(len(CONSTRUCTS), nan)
+        for i, construct in enumerate(CONSTRUCTS):
+            name = f"{role}_{construct}_talk_rate"
+            alike = _CORRELATIONS.get(name, DEFAULT_CORRELATION)
+            values |= rate(name, scores[:, i] > 0, of, correlation=alike)
+            values[f"{role}_{construct}_talk_slope"] = float(steep[i])
     for name, one, other in zip(CONSTRUCTS, nearer.tolist(), p.tolist(), strict=True):
         values |= {f"{name}_talk_convergence": one, f"{name}_talk_convergence_p": other}
     return values
-
-
-def _rates_and_slopes(session: AnnotatedSession) -> list[dict[str, Value]]:
-    scores = session.by_turn(turn_scores)
-    has = ~np.isnan(scores[:, 0])
-    begin, end = begins_of(session), ends_of(session)
-    places = (np.arange(len(session)) - begin) / np.maximum(end - begin - 1, 1)
-    shares, found = {}, {}
-    for role in _ROLES:
-        own = has & session.of(role)
-        steep = slopes(places[own], scores[own], number_of(session)[own], len(session.bounds) - 1)
-        for i, name in enumerate(CONSTRUCTS):
-            shares[f"{role}_{name}_talk_rate"] = scores[:, i] > 0, own
-            found[f"{role}_{name}_talk_slope"] = np.where(counts(session, own) >= FEWEST_TURNS, steep[:, i], nan)
-    turns = {f"{name}_talk_turn": scores[:, i] for i, name in enumerate(CONSTRUCTS)}
-    return of_each(session, rates(session, shares, _CORRELATIONS) | found, turns)

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value, mark_column, marks
-from therapy_analytics.measures._together import counts, of_each, rates
 from therapy_analytics.measures.alliance._rupture_signs import (
     CONFRONTATION,
     REPAIRS_WITHIN,
@@ -160,10 +159,6 @@ def ruptures(session: AnnotatedSession) -> dict[str, Value]:
     Eubanks, C. F., Muran, J. C., & Safran, J. D. (2015). Rupture resolution rating system (3RS): Manual. Only the
     constructs are taken from it, in other words.
     """
-    return dict(session.by_session(_values))
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     of, found = candidates_among(session), signs(session)
     withdrawal, confrontation = (
         np.any([found[name] for name in names], axis=0) for names in (WITHDRAWAL, CONFRONTATION)
@@ -171,19 +166,16 @@ def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     either = withdrawal | confrontation
     evidence = np.select([found[name] for name in EVIDENCE], [float(i) for i in range(1, len(EVIDENCE) + 1)], 0.0)
     followed, mended, moves = _repaired(session, either)
-    shares = {
-        "client_withdrawal_rate": (withdrawal, of),
-        "client_confrontation_rate": (confrontation, of),
-        _REPAIR_COLUMN.name: (mended, followed),
-    }
-    n = np.where(counts(session, of) > 0, counts(session, either), np.nan)
-    turns = {
+    return {
+        **rate("client_withdrawal_rate", withdrawal, of),
+        **rate("client_confrontation_rate", confrontation, of),
+        **rate(_REPAIR_COLUMN.name, mended, followed),
+        "n_rupture_candidates": float(np.count_nonzero(either)) if of.any() else np.nan,
         "rupture_withdrawal_turn": marks(of, withdrawal),
         "rupture_confrontation_turn": marks(of, confrontation),
         _EVIDENCE_COLUMN.name: np.where(of, evidence, np.nan),
         _REPAIR_TURN.name: moves,
     }
-    return of_each(session, rates(session, shares) | {"n_rupture_candidates": n}, turns)
 
 
 def _repaired(session: AnnotatedSession, candidates: Bools) -> tuple[Bools, Bools, Floats]:

@@ -14,10 +14,9 @@ from therapy_analytics.behaviours.text_model import mean_vectors, stretches_of, 
 from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.stretches import Stretches, stretches, turns_of
-from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures import Column, mean_column, measure, rate_columns
+from therapy_analytics.measures._base import Value, counted_rate, slopes
 from therapy_analytics.measures._intervals import WORD_CORRELATION
-from therapy_analytics.measures._together import counted_rates, counts, means, number_of, of_each, slopes, sums
 from therapy_analytics.session import Role
 
 Floats = NDArray[np.float64]
@@ -208,7 +207,7 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
     Notes
     -----
     Turns without words are undefined, and so is what a role without words has. See
-    `therapy_analytics.behaviours.disclosure` for the model, `course` for thirds and slope.
+    `therapy_analytics.behaviours.disclosure` for the model, `courses` for thirds and slope.
 
     On 3,450 client turns of AnnoMI and 2,229 of HLQC, beside codes of feelings and life events that a language model
     read (``tools/read_codes``): AUC of the emotional probability for feelings .85 and .85 (of the number of words alone
@@ -222,74 +221,53 @@ def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
 
     Altman, I., & Taylor, D. A. (1973). Social penetration: The development of interpersonal relationships.
     """
-    return dict(session.by_session(_values))
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     found, depth = disclosed(session), depths(session.turns, turn_vectors(session))
     affect = first_person_affect(session.turns, stretches_of(session).parts)
-    values: dict[str, Floats] = {}
+    values: dict[str, Value] = dict(zip(_SERIES, np.ascontiguousarray(found.turns.T), strict=True))
+    values[_DEPTH] = depth
     for role in _ROLES:
         of = session.of(role) & (session.n_words > 0)
         for kind, series in zip(KINDS, found.turns.T, strict=True):
-            values[f"{role}_{kind}_disclosure"] = means(session, series, of)
-        values[f"{role}_words_disclosed_per_turn"] = means(session, found.words, of)
-        values[f"{role}_disclosure_depth"] = _weighted(session, depth, session.n_words * of)
-        names, n = (f"{role}_first_person_affect_per_100_words",), counts(session, session.n_words * of)
-        k = counts(session, affect * of)
-        values |= counted_rates(names, k[None], n[None], per=100, correlation=WORD_CORRELATION)
-    values |= _courses(session, found.turns)
-    turns = dict(zip(_SERIES, np.ascontiguousarray(found.turns.T), strict=True))
-    return of_each(session, values, turns | {_DEPTH: depth})
-
-
-def _weighted(session: AnnotatedSession, values: Floats, weights: NDArray[np.int64]) -> Floats:
-    """Return the weighted mean of the values that are defined, for each session."""
-    weights = np.where(np.isnan(values), 0, weights)
-    total = counts(session, weights)
-    return sums(session, np.where(weights > 0, values, 0.0) * weights) / np.where(total > 0, total, nan)
-
-
-def _courses(session: AnnotatedSession, disclosed: Floats) -> dict[str, Floats]:
-    """Return `courses` of the client's turns with words, for each kind and session."""
+            values[f"{role}_{kind}_disclosure"] = mean_column(series[of])
+        values[f"{role}_words_disclosed_per_turn"] = mean_column(found.words[of])
+        deep = of & ~np.isnan(depth)
+        n = float(session.n_words[deep].sum())
+        values[f"{role}_disclosure_depth"] = float(depth[deep] @ session.n_words[deep]) / n if n else nan
+        k, n = float(affect[of].sum()), float(session.n_words[of].sum())
+        name = f"{role}_first_person_affect_per_100_words"
+        values |= counted_rate(name, k, n, per=100, correlation=WORD_CORRELATION)
     client = session.of("client") & (session.n_words > 0)
-    found = courses(disclosed[client], number_of(session)[client], len(session.bounds) - 1)
-    return {
-        f"client_{kind}_disclosure_{part}": values
-        for kind, one in zip(KINDS, found, strict=True)
-        for part, values in zip((*_THIRDS, "slope"), one, strict=True)
-    }
+    for kind, course in zip(KINDS, courses(found.turns[client]).tolist(), strict=True):
+        for part, value in zip((*_THIRDS, "slope"), course, strict=True):
+            values[f"client_{kind}_disclosure_{part}"] = value
+    return values
 
 
-def courses(series: Floats, row: NDArray[np.int64], n: int) -> Floats:
+def courses(series: Floats) -> Floats:
     """Return the means of the three thirds of series, and their slopes from the first value (0) to the last (1).
 
     Parameters
     ----------
     series : float64 array (n_values, n_columns)
         Defined values, in order.
-    row : int64 array (n_values,)
-        Which of the sessions each value is of, rising.
-    n : int
-        How many sessions there are. Of one with fewer than three values, all four are nan.
 
     Returns
     -------
-    float64 array (n_columns, 4, n)
+    float64 array (n_columns, 4)
+        Nan for fewer than three values.
 
     Examples
     --------
-    >>> series = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    >>> courses(series[:, None], np.zeros(6, dtype=np.int64), 1)[0, :, 0].round(3).tolist()
-    [0.1, 0.5, 0.9, 1.0]
+    >>> courses(np.array([[0.0], [0.2], [0.4], [0.6], [0.8], [1.0]])).round(3).tolist()
+    [[0.1, 0.5, 0.9, 1.0]]
     """
-    size = np.bincount(row, minlength=n)
-    place, of = np.arange(len(row)) - (np.cumsum(size) - size)[row], size[row]
-    part = 3 * row + (place >= np.rint(of / 3)) + (place >= np.rint(of * 2 / 3))
-    in_part = np.maximum(np.bincount(part, minlength=3 * n), 1)
-    thirds = np.stack([(np.bincount(part, one, 3 * n) / in_part).reshape(n, 3).T for one in series.T])
-    found = np.concatenate([thirds, slopes(place / np.maximum(of - 1, 1), series, row, n).T[:, None]], axis=1)
-    return np.where(size < _FEWEST_TURNS, nan, found)
+    n, n_columns = series.shape
+    if n < _FEWEST_TURNS:
+        return np.full((n_columns, 4), nan)
+    first, last = round(n / 3), round(2 * n / 3)
+    thirds = [series[:first], series[first:last], series[last:]]
+    steep = slopes(np.linspace(0.0, 1.0, n), series)
+    return np.stack([*(one.mean(axis=0) for one in thirds), steep], axis=1)
 
 
 def depths(turns: TurnArrays, vectors: Floats | None = None) -> Floats:

@@ -6,10 +6,9 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.said import Marks, said
-from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures import Column, measure, rate, rate_columns
+from therapy_analytics.measures._base import Value, counted_rate
 from therapy_analytics.measures._intervals import WORD_CORRELATION
-from therapy_analytics.measures._together import Floats, Ints, counted_rates, counts, of_each, rates
 from therapy_analytics.measures.alliance._inclusive_we import inclusive_we
 from therapy_analytics.session import Role
 
@@ -148,36 +147,26 @@ def togetherness(session: AnnotatedSession) -> dict[str, Value]:
     Machine learning and natural language processing in psychotherapy research: Alliance as
     example use case. Journal of Counseling Psychology, 67, 438-448.
     """
-    return dict(session.by_session(_values))
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     therapist, client = (session.of(role) & (session.n_words > 0) for role in ("therapist", "client"))
     agrees = session.opens_with(_AGREES)
-    turns = {
-        "therapist_agreement_opener_rate": (agrees, therapist),
-        "client_agreement_opener_rate": (agrees, client),
-        "client_elaborated_agreement_rate": (_agrees_and_adds(session), client),
-        "client_minimal_response_rate": (session.consists_of(_MINIMAL), client),
+    values: dict[str, Value] = {
+        **rate("therapist_agreement_opener_rate", agrees, therapist),
+        **rate("client_agreement_opener_rate", agrees, client),
+        **rate("client_elaborated_agreement_rate", _agrees_and_adds(session), client),
+        **rate("client_minimal_response_rate", session.consists_of(_MINIMAL), client),
     }
-    return of_each(session, rates(session, turns) | _of_words(session, therapist, client))
-
-
-def _of_words(session: AnnotatedSession, therapist: Marks, client: Marks) -> dict[str, Floats]:
-    """Return how often each says we and I, for each session."""
     inclusive = np.bincount(said(session).turn_of[inclusive_we(session)], minlength=len(session))
-    we, i = (session.count(one).astype(np.int64) for one in (_WE, _I))
-    counted: dict[str, tuple[Ints, Marks]] = {
-        "therapist_i": (i, therapist),
-        "therapist_we": (we, therapist),
-        "client_we": (we, client),
-        "therapist_inclusive_we": (inclusive, therapist),
-        "client_inclusive_we": (inclusive, client),
-    }
-    k = counts(session, np.array([np.where(of, own, 0) for own, of in counted.values()]))
-    n = counts(session, np.array([session.n_words * of for _, of in counted.values()]))
-    names = tuple(f"{name}_per_100_words" for name in counted)
-    return counted_rates(names, k, n, per=100, correlation=WORD_CORRELATION)
+    we, i = session.count(_WE), session.count(_I)
+    for name, own, of in (
+        ("therapist_i", i, therapist),
+        ("therapist_we", we, therapist),
+        ("client_we", we, client),
+        ("therapist_inclusive_we", inclusive, therapist),
+        ("client_inclusive_we", inclusive, client),
+    ):
+        k, n = float(own[of].sum()), float(session.n_words[of].sum())
+        values |= counted_rate(f"{name}_per_100_words", k, n, per=100, correlation=WORD_CORRELATION)
+    return values
 
 
 def _agrees_and_adds(session: AnnotatedSession) -> Marks:

@@ -49,7 +49,7 @@ def says(session: AnnotatedSession, model: GoingAlong) -> WentAlong:
 
 def likely(session: AnnotatedSession, kind: str) -> Floats:
     """Return the probability that a turn is of a kind (`KINDS`), (n_turns,); 0 where it has no words."""
-    return np.nan_to_num(session.by_turn(model_says).turns[:, KINDS.index(kind)])
+    return np.nan_to_num(session.cached(model_says).turns[:, KINDS.index(kind)])
 
 
 def therapist_turns(session: AnnotatedSession) -> Bools:
@@ -118,8 +118,8 @@ def goes_along(session: AnnotatedSession) -> Bools:
     further |= likely(session, "reinforcement") >= _REINFORCES
     apart = _therapist(session, "distance") | session.consists_of(_MINIMAL)
     takes_over = _therapist(session, "taken_over")
-    agrees = session.once(agreement_openers) | praises(session) | takes_over
-    return np.asarray((agrees | (further & ~apart & ~_asks(session))) & ~session.once(challenges) & answers(session))
+    agrees = session.cached(agreement_openers) | praises(session) | takes_over
+    return np.asarray((agrees | (further & ~apart & ~_asks(session))) & ~session.cached(challenges) & answers(session))
 
 
 def _therapist(session: AnnotatedSession, meaning: str, *, first: int | None = None) -> Bools:

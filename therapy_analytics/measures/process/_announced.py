@@ -12,7 +12,6 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.language.said import Ints, Marks
-from therapy_analytics.measures._turns import ends_of
 from therapy_analytics.measures.process._word_meanings import Floats
 
 WITHIN = 3
@@ -130,7 +129,7 @@ def _after(session: AnnotatedSession, turns: Ints) -> Ints:
     places = np.append(np.flatnonzero(says), np.full(WITHIN, -1))
     begins = np.searchsorted(places[: len(places) - WITHIN], turns, side="right")
     after = places[begins[:, None] + np.arange(WITHIN)]
-    return np.where(after < ends_of(session)[turns][:, None], after, -1)
+    return np.where(after < len(session), after, -1)
 
 
 def _outcome(kind: Kind, turn: int, after: Ints, does: dict[str, Marks]) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said, by_word, said
+from therapy_analytics.language.said import Ints, Marks, Said, said
 from therapy_analytics.measures.process._word_meanings import Floats, WordMeanings, word_meanings
 
 _VERBS = frozenset({
@@ -84,16 +84,16 @@ class Attributions:
 
 
 def attributions_of(session: AnnotatedSession) -> Attributions:
-    """Return the attributions of a session, in order (to be asked for by `AnnotatedSession.once`)."""
+    """Return the attributions of a session, in order (to be asked for by `AnnotatedSession.cached`)."""
     words = said(session)
-    verbs = np.flatnonzero(by_word(session, _verbs, words))
+    verbs = np.flatnonzero(_verbs(session))
     if not len(verbs):
         return Attributions(verbs, np.zeros((0, len(FEATURES))))
-    meanings, turns = session.once(word_meanings), words.turn_of[verbs]
+    meanings, turns = session.cached(word_meanings), words.turn_of[verbs]
     spoken = [np.flatnonzero(session.of(role)[words.turn_of] & meanings.content) for role in ("client", "therapist")]
     before = [np.searchsorted(words.turn_of[some], turns) for some in spoken]
     features = np.full((len(verbs), len(FEATURES)), np.nan)
-    places = _Places.of(session, meanings)
+    places = _places(session, meanings)
     for i, verb in enumerate(verbs.tolist()):
         heard, own = (some[: stop[i]] for some, stop in zip(spoken, before, strict=True))
         contents = _contents(words, places, verb) if len(heard) else []
@@ -157,12 +157,12 @@ class _Places:
     closes: Marks
     wholes: Marks
 
-    @classmethod
-    def of(cls, session: AnnotatedSession, meanings: WordMeanings) -> _Places:
-        words = meanings.said
-        says = meanings.content & ~words.are(_VERBS | _BETWEEN | _SHELLS)
-        opens = words.are(_OBJECTS) | words.types(_is_gerund)[words.ids]
-        return cls(says, words.are(_STARTS), _pauses(session), opens, words.are(_CLOSES), words.are(_WHOLES))
+
+def _places(session: AnnotatedSession, meanings: WordMeanings) -> _Places:
+    words = meanings.said
+    says = meanings.content & ~words.are(_VERBS | _BETWEEN | _SHELLS)
+    opens = words.are(_OBJECTS) | words.types(_is_gerund)[words.ids]
+    return _Places(says, words.are(_STARTS), _pauses(session), opens, words.are(_CLOSES), words.are(_WHOLES))
 
 
 def _is_gerund(word: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said, bounds
+from therapy_analytics.language.said import Ints, Marks, Said, bounds, said_fluently
 from therapy_analytics.measures.process._feeling_words import families
 
 Bools = NDArray[np.bool_]
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class Clauses:
     """The words of a session in a row, with the bounds of sentences and clauses found once.
 
     Attributes
@@ -30,16 +30,6 @@ class Row:
     words: Said
     sentence: Ints
     clause: Ints
-
-    @classmethod
-    def of(cls, session: AnnotatedSession) -> Row:
-        """Return the words of a session's turns."""
-        words, place = session.once(Said.fluently), session.in_batch
-        if place is not None:
-            whole, part = place.whole.once(Row.of), slice(words.start, words.start + len(words.ids))
-            return cls(words, whole.sentence[:, part] - words.start, whole.clause[:, part] - words.start)
-        clauses: Ints = np.cumsum(~words.goes_on | words.are(families().slots["breaks"]), dtype=np.int64)
-        return cls(words, bounds(words.sentence_of), bounds(clauses))
 
     def are(self, some: frozenset[str]) -> Marks:
         """Return which words are among these, bool (n_words,)."""
@@ -62,6 +52,17 @@ class Row:
     def before(self, slot: str, back: int) -> Marks:
         """Return which words have one of a slot of the lexicon among so many before them in the clause."""
         return self.near(self.are(families().slots[slot]), back, within=self.clause)
+
+
+def clauses(session: AnnotatedSession) -> Clauses:
+    """Return the words of a session's turns with their sentences and clauses, found once."""
+    return session.cached(_clauses)
+
+
+def _clauses(session: AnnotatedSession) -> Clauses:
+    words = said_fluently(session)
+    clause: Ints = np.cumsum(~words.goes_on | words.are(families().slots["breaks"]), dtype=np.int64)
+    return Clauses(words, bounds(words.sentence_of), bounds(clause))
 
 
 def units(vectors: NDArray[np.float32]) -> Floats:

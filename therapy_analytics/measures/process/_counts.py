@@ -50,7 +50,7 @@ def replies(session: AnnotatedSession) -> tuple[Ints, Ints]:
 
     The answer is the therapist's next turn with words, unless the client speaks again before it (after somebody else).
     """
-    return session.once(_replies)
+    return session.cached(_replies)
 
 
 def _replies(session: AnnotatedSession) -> tuple[Ints, Ints]:

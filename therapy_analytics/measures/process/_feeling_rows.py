@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Said
+from therapy_analytics.language.said import Ints, said_fluently
 from therapy_analytics.language.tokens import spans
 from therapy_analytics.measures.process._feeling_words import families
-from therapy_analytics.measures.process._feelings_expressed import WITHIN, Named, named_feelings
+from therapy_analytics.measures.process._feelings_expressed import WITHIN, NamedFeelings, named_feelings
 from therapy_analytics.measures.process._profile import Rows, ids_of, row_column
 
 _TURN = row_column("turn", "The therapist's turn, as in turns.csv", "count", low=0)
@@ -52,9 +52,9 @@ def feeling_rows(*sessions: AnnotatedSession) -> Rows:
     return {column.name: values[column.name] for column in FEELING_COLUMNS}
 
 
-def _places(session: AnnotatedSession, found: Named) -> Ints:
+def _places(session: AnnotatedSession, found: NamedFeelings) -> Ints:
     """Return where each feeling stands in its turn's text, (n, 2): the tokeniser keeps no places and is asked again."""
-    token, first = session.once(Said.fluently).token, session.turns.offsets - session.turns.offsets[0]
+    token, first = said_fluently(session).token, session.turns.offsets - session.turns.offsets[0]
     begin, end = (token[at] - first[found.turn] for at in (found.at, found.end - 1))
     turns = found.turn.tolist()
     at = {turn: spans(session.session.turns[turn].text) for turn in set(turns)}

@@ -12,8 +12,8 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks, Said, by_word
-from therapy_analytics.measures.process._clauses import Bools, Floats, Row
+from therapy_analytics.language.said import Ints, Marks, Said
+from therapy_analytics.measures.process._clauses import Bools, Clauses, Floats, clauses
 from therapy_analytics.measures.process._feeling_words import (
     DEGREES,
     IGNORED,
@@ -105,48 +105,37 @@ class Mentions:
     named: Bools
     word: tuple[str, ...] = field(repr=False, default=())
 
-    def between(self, start: int, stop: int, turn: int) -> Mentions:
-        """Return what is mentioned in words ``start:stop``, the first of which is of this turn."""
-        part = slice(*np.searchsorted(self.at, [start, stop]).tolist())
-        at, end, turns = self.at[part] - start, self.end[part] - start, self.turn[part] - turn
-        family, degree = self.family[part], self.degree[part]
-        return Mentions(at, end, turns, family, degree, self.client[part], self.named[part], self.word[part])
-
 
 def stated(session: AnnotatedSession) -> Marks:
-    """Return which words of `Said.fluently` are neither denied nor supposed nor said of another, bool (n_words,)."""
-    return by_word(session, _stated, session.once(Said.fluently))
+    """Return which words of `said_fluently` are neither denied nor supposed nor said of another, bool (n_words,)."""
+    return session.cached(_stated)
 
 
 def _stated(session: AnnotatedSession) -> Marks:
-    denied, unreal, whose = session.once(_readings)
+    denied, unreal, whose = session.cached(_readings)
     return np.asarray(~denied & ~unreal & (whose != _THIRD))
 
 
 def _readings(session: AnnotatedSession) -> tuple[Marks, Marks, Ints]:
     """Return which words are denied, which supposed, wished or to come, and whose a feeling would be at each."""
-    row = session.once(Row.of)
+    row = clauses(session)
     therapist = session.turns.roles[row.words.turn_of] == THERAPIST
     return _denied(row), _unreal(row, therapist), _whose(row, therapist)
 
 
 def mentions(session: AnnotatedSession) -> Mentions:
-    """Return the feelings that are mentioned in a session, found once for its batch."""
-    place = session.in_batch
-    if place is None:
-        return session.once(_mentions)
-    words = session.once(Said.fluently)
-    return place.whole.once(_mentions).between(words.start, words.start + len(words.ids), place.start)
+    """Return the feelings that are mentioned in a session, found once."""
+    return session.cached(_mentions)
 
 
 def _mentions(session: AnnotatedSession) -> Mentions:
-    row = session.once(Row.of)
+    row = clauses(session)
     words = row.words
     found = _found(words)
     at, length, family = (np.array([one[i] for one in found], dtype=np.int64) for i in range(3))
     degree = np.array([one[3] for one in found], dtype=np.float64)
     therapist = session.turns.roles[words.turn_of] == THERAPIST
-    all_denied, all_unreal, before = session.once(_readings)
+    all_denied, all_unreal, before = session.cached(_readings)
     sign, denied, unreal = degree == 0, all_denied[at], all_unreal[at]
     whose = _whose_is(row, before[at], at + length - 1)
     family = np.where(denied, families().denied[family], family)
@@ -163,7 +152,7 @@ def _mentions(session: AnnotatedSession) -> Mentions:
     return Mentions(begin, end, turn, family[kept], size[kept], client[kept], named[kept], word)
 
 
-def _whose_is(row: Row, before: Ints, end: Ints) -> Ints:
+def _whose_is(row: Clauses, before: Ints, end: Ints) -> Ints:
     """Return whose the feelings up to the words `end` are: by who stands before them, unless by who stands after."""
     whose = np.where(_theirs_after(row)[end], _THIRD, before)
     whose = np.where(row.next(_ME)[end], _SELF, whose)
@@ -235,7 +224,7 @@ def _idioms_at(types: Words, ids: Sequence[int], goes_on: Sequence[bool], at: in
     return found
 
 
-def _denied(row: Row) -> Marks:
+def _denied(row: Clauses) -> Marks:
     """Return which words are denied: a denial before them in the clause that is not itself taken back."""
     denying = row.are(families().slots["denying"])
     no = row.are(frozenset({"no"}))
@@ -245,7 +234,7 @@ def _denied(row: Row) -> Marks:
     return np.asarray(row.near(denying & ~off, 4, within=row.clause))
 
 
-def _unreal(row: Row, therapist: Marks) -> Marks:
+def _unreal(row: Clauses, therapist: Marks) -> Marks:
     """Return which words are supposed, wished or to come."""
     supposed = row.are(_IF) & ~row.near(row.are(_NO_IF), 2)
     iffy = row.near(supposed, 6)
@@ -258,7 +247,7 @@ def _unreal(row: Row, therapist: Marks) -> Marks:
     return np.asarray(iffy | would | can | wishes)
 
 
-def _persons(row: Row, therapist: Marks) -> Ints:
+def _persons(row: Clauses, therapist: Marks) -> Ints:
     """Return for each word the person that it is: self, you, a third one, a thing, or 0."""
     aside = row.next(_ASIDE) & row.are(frozenset({"you"}))
     perceives = therapist & row.next(_PERCEIVES, 2)
@@ -269,7 +258,7 @@ def _persons(row: Row, therapist: Marks) -> Ints:
     return np.select(choices, [_YOU, _SELF, _YOU, _THIRD, _IT], 0)
 
 
-def _whose(row: Row, therapist: Marks) -> Ints:
+def _whose(row: Clauses, therapist: Marks) -> Ints:
     """Return whose a feeling would be at each word: that of the nearest person before it in the sentence, or 0."""
     person = _persons(row, therapist)
     at = np.arange(len(person))
@@ -280,20 +269,20 @@ def _whose(row: Row, therapist: Marks) -> Ints:
     return np.where(thirds, _THIRD, found)
 
 
-def _theirs_after(row: Row) -> Marks:
+def _theirs_after(row: Clauses) -> Marks:
     """Return after which words it is said that they are another's: 'frustrating for him'."""
     others = row.are(_THIRD_OBJECTS | families().slots["kin"])
     return row.near(row.are(frozenset({"for"})) & row.near(others, -1, 2), -1, 1)
 
 
-def _asked(row: Row) -> Marks:
+def _asked(row: Clauses) -> Marks:
     """Return which words are asked about, not said: after an auxiliary before its subject, or after how."""
     turned = row.are(_AUXILIARIES) & row.next(_SUBJECTS) & ~row.near(row.are(_SUBJECTS | _ASKS_WHAT | _I), 1)
     how = row.near(row.are(frozenset({"how"})), 2) & row.next(_AUXILIARIES, 2)
     return np.asarray(row.near(turned, 7) | how)
 
 
-def _is_named(row: Row, at: Ints, whose: Ints) -> Bools:
+def _is_named(row: Clauses, at: Ints, whose: Ints) -> Bools:
     """Return which mentions of a therapist are of the client: by a person before them, or as a short reflection."""
     begin, end = row.sentence[:, at]
     polite = row.are(_HAPPY_TO_SAY)[at] & (at - begin <= _POLITE)

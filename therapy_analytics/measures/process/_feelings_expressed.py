@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Said
+from therapy_analytics.language.said import Ints, said_fluently
 from therapy_analytics.measures.process._clauses import Bools, Floats
 from therapy_analytics.measures.process._feeling_words import families, names_a_feeling
 from therapy_analytics.measures.process._feelings import Mentions, mentions, stated
@@ -24,7 +24,7 @@ _SHORTEST = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Named:
+class NamedFeelings:
     """The feelings of the client that the therapist names; ``n`` words or idioms after a word of the client.
 
     Attributes
@@ -32,7 +32,7 @@ class Named:
     turn : int64 array (n,)
         The therapist's turn.
     at, end : int64 array (n,)
-        The word of `Said.fluently` at which each begins, and the word after it.
+        The word of `said_fluently` at which each begins, and the word after it.
     family : int64 array (n,)
         Its family; of a word of several the one that the client expressed last.
     said : int64 array (n,)
@@ -59,16 +59,16 @@ class Named:
 
 
 _NO_TURNS, _NO_DEGREES, _NO_MARKS = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
-_NONE = Named(_NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_MARKS, _NO_DEGREES, _NO_DEGREES)
+_NONE = NamedFeelings(_NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_TURNS, _NO_MARKS, _NO_DEGREES, _NO_DEGREES)
 """What is found where no feeling is named."""
 
 
-def named_feelings(session: AnnotatedSession) -> Named:
+def named_feelings(session: AnnotatedSession) -> NamedFeelings:
     """Return the feelings that the therapist names in a session, found once."""
-    return session.once(_named)
+    return session.cached(_named)
 
 
-def _named(session: AnnotatedSession) -> Named:
+def _named(session: AnnotatedSession) -> NamedFeelings:
     found = mentions(session)
     spoken = session.of("client") & (session.n_words > 0)
     after = np.logical_or.accumulate(spoken)[found.turn] if len(session) else spoken[found.turn]
@@ -117,7 +117,7 @@ def _strongest(degree: Floats, c: Ints) -> Floats:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Floats) -> Named:
+def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Floats) -> NamedFeelings:
     """Return one value a word: a word of two families counts as expressed when one of them is."""
     order = np.lexsort((-said, found.at[which]))  # of a word's families first the one that was said last
     at, first, word = np.unique(found.at[which][order], return_index=True, return_inverse=True)
@@ -129,13 +129,15 @@ def _by_word(found: Mentions, which: Ints, said: Ints, expressed: Bools, own: Fl
     np.maximum.at(named, word, found.degree[which][order])
     one = which[order][first]
     degree = np.where(np.isfinite(degree), degree, np.nan)
-    return Named(found.turn[one], at, found.end[one], found.family[one], said[order][first], either, degree, named)
+    return NamedFeelings(
+        found.turn[one], at, found.end[one], found.family[one], said[order][first], either, degree, named
+    )
 
 
 def _in_other_words(session: AnnotatedSession, found: Mentions, which: Ints, client: Ints) -> Ints:
     """Return the last of the client's turns just before with a word near in meaning that is of no family, or -1."""
     names = tuple(dict.fromkeys(found.word[i] for i in which.tolist() if found.word[i]))
-    said = session.once(Said.fluently)
+    said = said_fluently(session)
     c = np.searchsorted(client, found.turn[which])
     place = np.searchsorted(client, said.turn_of)
     asked = np.zeros(len(client) + 1, dtype=np.int64)
@@ -159,6 +161,6 @@ def _is_long(word: str) -> bool:
 
 def _alike(session: AnnotatedSession, words: tuple[str, ...], others: Ints) -> Floats:
     """Return the cosines of words with others, by their numbers, (n_words, n_others); 0 where one has no vector."""
-    index, vectors = session.once(Said.fluently).index, directions(session)
+    index, vectors = said_fluently(session).index, directions(session)
     rows = [index[word] if word else len(index) for word in words]
     return np.asarray(vectors[rows] @ vectors[others].T)

@@ -9,10 +9,10 @@ import numpy as np
 from therapy_analytics.behaviours.text_model import turn_vectors
 from therapy_analytics.language import AnnotatedSession, TurnArrays
 from therapy_analytics.language.embeddings import DIMENSIONS
-from therapy_analytics.language.integers import consecutive, occurring
+from therapy_analytics.language.integers import consecutive, distinct, occurring
 from therapy_analytics.language.phrases import slot
 from therapy_analytics.measures._turns import last_of
-from therapy_analytics.measures.process._questions import Bools, Floats, Ints, owners, questions
+from therapy_analytics.measures.process._questions import Bools, Floats, Ints, questions
 
 _STEM = 5
 """Letters by which words are compared."""
@@ -27,7 +27,7 @@ _CONVERSATION = "conversation.minimal_responses"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Links:
+class QuestionLinks:
     """Questions of the therapist's turns beside the client's turns.
 
     Attributes
@@ -53,28 +53,28 @@ class Links:
     meaning_excess: Floats
 
 
-def links(session: AnnotatedSession) -> Links:
+def links(session: AnnotatedSession) -> QuestionLinks:
     """Return the questions beside the client's turns; found once."""
-    return session.once(links_to)
+    return session.cached(links_to)
 
 
-def links_to(session: AnnotatedSession, answered: Ints | None = None) -> Links:
+def links_to(session: AnnotatedSession, answered: Ints | None = None) -> QuestionLinks:
     """Return the same with other turns of the client in place of the last ones, for what chance gives."""
     client = np.flatnonzero(session.of("client") & (session.n_words > 0))
-    asked = np.flatnonzero(np.bincount(owners(session)))
+    asked = np.flatnonzero(np.bincount(questions(session).turn_of))
     before = last_of(session, "client")[asked]
     asked, before = asked[before >= 0], before[before >= 0]
     own = np.searchsorted(client, before) if answered is None else answered
     most = max(1, _MOST_CELLS // max(len(client), 1))
     rows = [slice(start, start + most) for start in range(0, max(len(asked), 1), most)]
     found = np.concatenate([_beside(session, asked[some], client, own[some]) for some in rows], axis=1)
-    return Links(asked, own, len(client), found[0], found[1:3], found[3:])
+    return QuestionLinks(asked, own, len(client), found[0], found[1:3], found[3:])
 
 
 def _beside(session: AnnotatedSession, asked: Ints, client: Ints, own: Ints) -> Floats:
     """Return `words`, `words_excess` and `meaning_excess` of some questions, (5, n_asked)."""
     words = _shared(session, asked, client)
-    meaning = _cosines(session.by_turn(_asked_directions)[asked], session.by_turn(_directions)[client])
+    meaning = _cosines(session.cached(_asked_directions)[asked], session.cached(_directions)[client])
     return np.stack([words[np.arange(len(own)), own], *_excess(words, own), *_excess(meaning, own)])
 
 
@@ -91,7 +91,7 @@ def _excess(table: Floats, own: Ints) -> Floats:
     return np.stack([above, np.where(spread > 0, above / np.where(spread > 0, spread, 1.0), 0.0 * above)])
 
 
-def takes_up(found: Links) -> Bools:
+def takes_up(found: QuestionLinks) -> Bools:
     """Return which questions take up the client's turn that they are set beside."""
     by_words = (found.words_excess[0] >= _WORDS_ABOVE) & (found.words > 0)
     return np.asarray(by_words | (found.meaning_excess[1] >= _MEANING_ABOVE))
@@ -149,12 +149,7 @@ class _Stems:
     turn_of: Ints
     stem: Ints
 
-    def between(self, start: int, stop: int) -> _Stems:
-        """Return those of turns ``start:stop``."""
-        part = slice(*np.searchsorted(self.turn_of, [start, stop]).tolist())
-        return _Stems(self.turn_of[part] - start, self.stem[part])
-
-    def of(self, turns: Ints, n_turns: int) -> _Stems:
+    def of_turns(self, turns: Ints, n_turns: int) -> _Stems:
         """Return those of some turns, which are counted from 0; in the order of the stems."""
         place = np.full(n_turns, -1)
         place[turns] = np.arange(len(turns))
@@ -166,8 +161,8 @@ class _Stems:
 def _shared(session: AnnotatedSession, asked: Ints, client: Ints) -> Floats:
     """Return the share of rare words of the questions of turns that each client turn has."""
     n, shape = len(session), (len(asked), len(client))
-    every, own = session.by_turn(_spoken), session.by_turn(_asked).of(asked, n)
-    said, frequency = every.of(client, n), np.bincount(every.stem)[own.stem]
+    every, own = session.cached(_spoken), session.cached(_asked).of_turns(asked, n)
+    said, frequency = every.of_turns(client, n), np.bincount(every.stem)[own.stem]
     rarity = np.log((n + 1) / (frequency + 0.5)).clip(min=0.0)
     first = np.searchsorted(said.stem, own.stem)
     often = np.searchsorted(said.stem, own.stem, side="right") - first
@@ -189,7 +184,7 @@ def _asked(session: AnnotatedSession) -> _Stems:
 
 
 def _pairs(session: AnnotatedSession, turns: TurnArrays, owner: Ints) -> _Stems:
-    stems = session.once(_stems)
+    stems = session.cached(_stems)
     stem = stems[turns.tokens.ids[int(turns.offsets[0]) : int(turns.offsets[-1])]]
     row, width = np.repeat(owner, np.diff(turns.offsets)), int(stems.max(initial=0)) + 1
     says = stem >= 0
@@ -199,11 +194,12 @@ def _pairs(session: AnnotatedSession, turns: TurnArrays, owner: Ints) -> _Stems:
 
 
 def _stems(session: AnnotatedSession) -> Ints:
-    """Return the stem of each type, -1 for words that say little."""
-    common, norm = slot("questions.common"), session.turns.tokens.norm
+    """Return the stem of each type, -1 for words that say little and for those that nobody in the session says."""
+    common, tokens, offsets = slot("questions.common"), session.turns.tokens, session.turns.offsets
     index: dict[str, int] = {}
-    stems = np.full(len(norm), -1, dtype=np.int64)
-    for one, word in enumerate(norm):
+    stems = np.full(len(tokens.norm), -1, dtype=np.int64)
+    for one in distinct(tokens.ids[int(offsets[0]) : int(offsets[-1])], len(tokens.norm))[0].tolist():
+        word = tokens.norm[one]
         if len(word) > _SHORTEST and word.isalpha() and word not in common:
             stems[one] = index.setdefault(word[:_STEM], len(index))
     return stems

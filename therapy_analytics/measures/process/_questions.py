@@ -7,9 +7,8 @@ stands from a form of asking (*what do*, *are you*) to the next or the end of th
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,6 @@ _SLOTS = frozenset({
     "wh", "whom",
 })  # fmt: skip
 Marks = Mapping[str, Bools]
-T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,59 +66,14 @@ class Questions:
         """Return the questions as small models read them."""
         return read_texts(self.turns)
 
-    def between(self, start: int, stop: int) -> Questions:
-        """Return the questions of turns ``start:stop``."""
-        first, last = np.searchsorted(self.turn_of, [start, stop]).tolist()
-        part, tokens = slice(first, last), slice(int(self.turns.offsets[first]), int(self.turns.offsets[last]))
-        turns = self.turns.between(first, last)
-        row = replace(
-            turns.tokens,
-            ids=turns.tokens.ids[tokens],
-            offsets=turns.offsets - tokens.start,
-            word_start=turns.tokens.word_start[tokens],
-            sentence_end=turns.tokens.sentence_end[tokens],
-        )
-        marks = {name: one[tokens] for name, one in self.marks.items()}
-        turns = replace(turns, tokens=row, offsets=row.offsets)
-        return Questions(turns, self.turn_of[part] - start, self.asks[part], self.is_open[part], marks)
-
     def count(self, name: str) -> Ints:
         """Return how many words of a slot of ``lexicons/questions.toml`` each question has."""
         return per_question(self.turns, self.marks[name])
 
 
 def questions(session: AnnotatedSession) -> Questions:
-    """Return the questions of the therapist's turns that ask; found once, for the whole batch."""
-    return session.once(_own_questions)
-
-
-def _own_questions(session: AnnotatedSession) -> Questions:
-    return session.by_turn(_questions)
-
-
-def by_question(session: AnnotatedSession, compute: Callable[[Questions], NDArray[T]]) -> NDArray[T]:
-    """Return what a function says of each question by itself, (n_questions, ...), computed for the whole batch."""
-    place = session.in_batch
-    if place is None:
-        return session.once(lambda one: compute(questions(one)), key=(by_question, compute))
-    first, last = place.whole.once(_bounds)[place.number : place.number + 2]
-    return by_question(place.whole, compute)[first:last]
-
-
-def _bounds(session: AnnotatedSession) -> list[int]:
-    """Return where the questions of each session of a batch begin, and where the last end."""
-    found: list[int] = np.searchsorted(questions(session).turn_of, session.bounds).tolist()
-    return found
-
-
-def owners(session: AnnotatedSession) -> Ints:
-    """Return the turn of each question, (n_questions,)."""
-    place = session.in_batch
-    return by_question(session, _owners) - (place.start if place is not None else 0)
-
-
-def _owners(own: Questions) -> Ints:
-    return own.turn_of
+    """Return the questions of the therapist's turns that ask; found once."""
+    return session.cached(_questions)
 
 
 def asking(session: AnnotatedSession) -> Bools:
@@ -133,7 +86,7 @@ def asking(session: AnnotatedSession) -> Bools:
 
 def mean_by_turn(session: AnnotatedSession, values: Floats) -> Floats:
     """Return the mean of values of questions (n_questions,) for each turn; nan for turns without questions."""
-    owner = owners(session)
+    owner = questions(session).turn_of
     known = ~np.isnan(values)
     n = np.bincount(owner[known], minlength=len(session))
     total = np.bincount(owner[known], values[known], len(session))

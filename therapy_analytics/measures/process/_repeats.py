@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -42,12 +41,11 @@ class Advice:
 
 
 def advice_of(session: AnnotatedSession) -> Advice:
-    """Return the sentences of advice of a session, and which come again."""
-    return session.by_session(advice_of_each)
+    """Return the sentences of advice of a session, and which come again; found once."""
+    return session.cached(_advice)
 
 
-def advice_of_each(session: AnnotatedSession) -> list[Advice]:
-    """Return the same of each session of a batch."""
+def _advice(session: AnnotatedSession) -> Advice:
     given = np.any([session.decided(code) for code in ADVISES if session.has(code)] or [session.of("other")], axis=0)
     words, rarity = said(session), rarity_of_words(session)
     place, sentence = _content_of(words, rarity, given & session.of("therapist"))
@@ -55,15 +53,9 @@ def advice_of_each(session: AnnotatedSession) -> list[Advice]:
     begins = np.flatnonzero(np.diff(sentence, prepend=-1))
     size = np.diff(np.append(begins, len(sentence)))
     kept = size >= FEWEST
-    ids, turn_of = words.ids[place[np.repeat(kept, size)]], words.turn_of[place[begins[kept]]]
-    first_word = np.append(0, np.cumsum(size[kept]))
-    rows = np.repeat(np.arange(len(turn_of)), size[kept])
-    found = []
-    ends = np.searchsorted(turn_of, session.bounds).tolist()
-    for start, (low, high) in zip(session.bounds.tolist(), pairwise(ends), strict=False):
-        part, turns = slice(first_word[low], first_word[high]), turn_of[low:high] - start
-        found.append(Advice(turns, repeats(session, ids[part], rows[part] - low, turns)))
-    return found
+    turns = words.turn_of[place[begins[kept]]]
+    rows = np.repeat(np.arange(len(turns)), size[kept])
+    return Advice(turns, repeats(session, words.ids[place[np.repeat(kept, size)]], rows, turns))
 
 
 def _content_of(words: Said, rarity: Floats, turns: Marks) -> tuple[Ints, Ints]:
@@ -81,7 +73,7 @@ def repeats(session: AnnotatedSession, ids: Ints, rows: Ints, turn_of: Ints) -> 
     Parameters
     ----------
     session : AnnotatedSession
-        Whose words these are, or all turns of its batch.
+        Whose words these are.
     ids, rows : int64 arrays
         Content words, as `Said` numbers them, and the sentence of each.
     turn_of : int64 array (n_sentences,)
@@ -91,7 +83,7 @@ def repeats(session: AnnotatedSession, ids: Ints, rows: Ints, turn_of: Ints) -> 
     earlier = turn_of[None, :] < turn_of[:, None]
     if not earlier.any():
         return np.zeros(n, dtype=np.bool_)
-    # Words in the order in which they occur: nothing depends on what else is in the batch
+    # Words in the order in which they occur
     used, first, column = np.unique(ids, return_index=True, return_inverse=True)
     order = np.argsort(first)
     column, used = np.argsort(order)[column], used[order]
@@ -134,8 +126,8 @@ def openings(session: AnnotatedSession) -> tuple[Ints, Ints]:
     return turn[begins], frames
 
 
-def seen_often(frames: Ints, session_of: Ints | None = None) -> Marks:
-    """Return which frames, rows of words, stood at least `OFTEN` times before, in the session if there are many.
+def seen_often(frames: Ints) -> Marks:
+    """Return which frames, rows of words, stood at least `OFTEN` times before.
 
     Examples
     --------
@@ -145,8 +137,6 @@ def seen_often(frames: Ints, session_of: Ints | None = None) -> Marks:
     if not len(frames):
         return np.zeros(0, dtype=np.bool_)
     number = _numbered(frames)
-    if session_of is not None:
-        number = np.unique(number, return_inverse=True)[1] + session_of * len(number)
     order = np.argsort(number, kind="stable")
     first = np.searchsorted(number[order], number[order])
     before = np.empty(len(number), dtype=np.int64)

@@ -112,7 +112,7 @@ def response_counts(session: AnnotatedSession) -> Floats:
     They are ``n_client``, ``n_both``, ``n_client_other``, ``n_both_other``. Pairs count where both codes are known;
     codes that the run's coder does not give have counts of 0.
     """
-    return session.once(_response_counts)
+    return session.cached(_response_counts)
 
 
 def _response_counts(session: AnnotatedSession) -> Floats:
@@ -125,7 +125,7 @@ def _response_counts(session: AnnotatedSession) -> Floats:
 
 def _coded(session: AnnotatedSession, turns: NDArray[np.int64], kinds: slice) -> tuple[Floats, Floats]:
     """Return of which turns a code is known, and which have it: two arrays (n_kinds, n) of 0 and 1."""
-    known, has = np.moveaxis(session.by_turn(_table)[turns, kinds], -1, 0)
+    known, has = np.moveaxis(session.cached(_table)[turns, kinds], -1, 0)
     return known.T, has.T
 
 

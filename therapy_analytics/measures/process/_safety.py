@@ -100,8 +100,8 @@ class Cues:
 def cues(session: AnnotatedSession) -> Cues:
     """Return the cues, denials and other people's dangers in the client's turns."""
     answered, refused, questioned = _answers(session)
-    strength = np.maximum(session.by_turn(_strengths).T, answered)
-    denied, denied_here, others = session.by_turn(_denying).T
+    strength = np.maximum(session.cached(_strengths).T, answered)
+    denied, denied_here, others = session.cached(_denying).T
     near = _around((strength.max(axis=0) > 0) | questioned)
     return Cues(strength, denied | (denied_here & near) | refused, others)
 
@@ -164,7 +164,7 @@ def _sentences(session: AnnotatedSession) -> tuple[AnnotatedSession, Ints]:
         parts = stretches_of(one).parts
         return replace(one, turns=parts.turns, probabilities={}, decisions={}, unsure={}), parts.turn_of
 
-    return session.once(cut, key=_sentences)
+    return session.cached(cut, key=_sentences)
 
 
 def _asked(session: AnnotatedSession, meaning: str) -> Bools:
@@ -173,7 +173,7 @@ def _asked(session: AnnotatedSession, meaning: str) -> Bools:
     def find(one: AnnotatedSession) -> Bools:
         return _asked_by_sentence(one, meaning)[0]
 
-    return session.by_turn(find, key=(_asked, meaning))
+    return session.cached(find, key=(_asked, meaning))
 
 
 def _asked_by_sentence(session: AnnotatedSession, meaning: str) -> tuple[Bools, Bools]:
@@ -182,7 +182,7 @@ def _asked_by_sentence(session: AnnotatedSession, meaning: str) -> tuple[Bools, 
     if not turns.any():
         return turns, turns
     cut, of = _sentences(session)
-    asks, last = session.once(_asking)
+    asks, last = session.cached(_asking)
     hits = _said(cut, meaning, "therapist") & asks & ~_said(cut, "confidentiality", "therapist")
     every, final = (np.bincount(of, hits & row, minlength=len(session)) > 0 for row in (asks, last))
     return every, final
@@ -212,12 +212,12 @@ def _answers(session: AnnotatedSession) -> tuple[Ints, Bools, Bools]:
     """Return what answers to direct questions show: strength by kind, denials, and which turns answer at all."""
     n = len(session)
     strength, refused, questioned = np.zeros((len(KINDS), n), np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    direct = session.by_turn(_direct)
+    direct = session.cached(_direct)
     if not direct.any():
         return strength, refused, questioned
     before = last_of(session, "therapist")
     of = session.of("client") & (before >= 0) & (np.arange(n) - before <= _REACH)
-    yes, half, mind, no = session.by_turn(_replying).T
+    yes, half, mind, no = session.cached(_replying).T
     every, final = of & direct[before].transpose(2, 1, 0)
     for asked, last, kind in zip(every, final, _QUESTIONS.values(), strict=False):
         clear = asked & ((yes & last) | (mind & ~no & ~half))
@@ -293,5 +293,5 @@ def _elsewhere(session: AnnotatedSession, turns: Ints, at: Ints) -> Bools:
     """Return which of the turns are questions far in meaning from the cue."""
     if not session.has("mi_question"):
         return np.zeros(len(turns), dtype=np.bool_)
-    own = session.by_turn(meanings)
+    own = session.cached(meanings)
     return np.asarray(session.decided("mi_question")[turns] & (cosines(own, own, turns, at) < _APART))

@@ -10,10 +10,9 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.phrases import slot
-from therapy_analytics.language.said import Ints, Marks, Said, bounds
-from therapy_analytics.measures._turns import begins_of
-from therapy_analytics.measures.process._clauses import Bools, Row
-from therapy_analytics.measures.process._word_meanings import narrow_directions
+from therapy_analytics.language.said import Ints, Marks, bounds, said_fluently
+from therapy_analytics.measures.process._clauses import Bools, Clauses, clauses
+from therapy_analytics.measures.process._word_meanings import directions
 
 WITHIN = 5
 """Client turns of some words in which the ground of what is ascribed to the client is looked for."""
@@ -101,7 +100,7 @@ class Ascribed:
 
 def assertions(session: AnnotatedSession) -> Assertions:
     """Return the sentences in which the therapist says how the client is."""
-    row = session.once(Row.of)
+    row = clauses(session)
     words = row.words
     subject = _subjects(session, row) & ~row.next(_ADVISING | _SAYING)
     unit = _sentences(row)
@@ -115,13 +114,13 @@ def assertions(session: AnnotatedSession) -> Assertions:
     return Assertions(words.turn_of[at][first], hedged, certain & ~hedged)
 
 
-def _sentences(row: Row) -> Ints:
+def _sentences(row: Clauses) -> Ints:
     """Return the number of each word's sentence; what has no full stop is cut into pieces of `_LONGEST` words."""
     place = np.arange(len(row.words.ids)) - row.sentence[0]
     return np.asarray(np.cumsum(~row.words.goes_on | ((place % _LONGEST == 0) & (place > 0))))
 
 
-def _subjects(session: AnnotatedSession, row: Row) -> Marks:
+def _subjects(session: AnnotatedSession, row: Clauses) -> Marks:
     """Return where the therapist speaks of you as the subject of a statement."""
     you = row.are(_YOU) & session.of("therapist")[row.words.turn_of]
     aside = row.next(_FILLING) & ~row.next(_AFTER_KNOW, 2)
@@ -131,22 +130,22 @@ def _subjects(session: AnnotatedSession, row: Row) -> Marks:
 
 def ascribed(session: AnnotatedSession) -> Ascribed:
     """Return the states of mind that the therapist ascribes to the client, and whether the client's words bear them."""
-    row = session.once(Row.of)
+    row = clauses(session)
     words = row.words
     at = np.flatnonzero(_states(session))
     client = np.flatnonzero(session.of("client") & (session.n_words >= FEWEST_WORDS))
     turn = words.turn_of[at]
-    c, first = np.searchsorted(client, [turn, begins_of(session)[turn]])
+    c = np.searchsorted(client, turn)
     content = _contents(row, at)
     has = (content >= 0).any(axis=1)
-    found = _found(session, content, client, c, turn)
+    found = _found(session, content, client, c)
     share = found.sum(axis=1) / np.maximum((content >= 0).sum(axis=1), 1)
-    return Ascribed(turn, share >= 0.5, has & (c > first))
+    return Ascribed(turn, share >= 0.5, has & (c > 0))
 
 
 def _states(session: AnnotatedSession) -> Marks:
     """Return the words that ascribe a state of mind: after you, with up to three linking words between."""
-    row = session.once(Row.of)
+    row = clauses(session)
     reach = _subjects(session, row) & ~row.next(_ADVISING - {"need"})
     link, goes_on = row.are(_LINKS), row.words.goes_on
     for _ in range(3):
@@ -155,7 +154,7 @@ def _states(session: AnnotatedSession) -> Marks:
     return np.asarray(after & row.are(slot("stance_phrases.mental")))
 
 
-def _contents(row: Row, at: Ints) -> Ints:
+def _contents(row: Clauses, at: Ints) -> Ints:
     """Return the content words after each state of mind, as types of words; -1 where there is none, (n, `_CONTENT`)."""
     places = at[:, None] + np.arange(1, _CONTENT + 1)
     inside = places < row.sentence[1][at][:, None]
@@ -175,7 +174,7 @@ def _empty() -> frozenset[str]:
     return _VAGUE.union(slot("stance_phrases.mental"), *words)
 
 
-def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints, turn: Ints) -> Bools:
+def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints) -> Bools:
     """Return which content words the client said, or a word near in meaning, in the last turns; as `content`.
 
     Parameters
@@ -186,33 +185,27 @@ def _found(session: AnnotatedSession, content: Ints, client: Ints, c: Ints, turn
         The types of words, -1 for none.
     client : int64 array (n_client,)
         The client's turns that count.
-    c, turn : int64 array (n,)
-        The client's turns before each, and the turn in which it stands.
+    c : int64 array (n,)
+        How many of them come before each state of mind.
     """
-    words = session.once(Said.fluently)
+    words = said_fluently(session)
     place = np.searchsorted(client, words.turn_of)
     own = words.types(_is_full)[words.ids] & (place < len(client))
     own[own] &= client[place[own]] == words.turn_of[own]
     said, place = words.ids[own], place[own]
-    found = np.zeros(content.shape, dtype=np.bool_)
-    edges = np.searchsorted(client, session.bounds), np.searchsorted(turn, session.bounds)
-    spoken = np.searchsorted(place, edges[0])
-    # Session after session: tables of all words that a batch has would be large
-    for i in np.flatnonzero((np.diff(edges[1]) > 0) & (np.diff(spoken) > 0)).tolist():
-        (first, last), part, its = edges[0][i : i + 2], slice(*edges[1][i : i + 2]), slice(*spoken[i : i + 2])
-        used, kind = distinct(said[its], len(words.index))
-        asked, row = distinct(content[part] + 1, len(words.index) + 1)
-        often = np.zeros((last - first + 1, len(used)), dtype=np.int32)
-        np.add.at(often, (place[its] - first + 1, kind), 1)
-        so_far = np.cumsum(often, axis=0, dtype=np.int32)
-        before = c[part] - first
-        window = so_far[before] > so_far[np.maximum(before - WITHIN, 0)]
-        near = _alike(session, asked - 1, used)[row]
-        found[part] = (near & window[:, None, :]).any(axis=2)
-    return found & (content >= 0)
+    if not len(content) or not len(said):
+        return np.zeros(content.shape, dtype=np.bool_)
+    used, kind = distinct(said, len(words.index))
+    asked, row = distinct(content + 1, len(words.index) + 1)
+    often = np.zeros((len(client) + 1, len(used)), dtype=np.int32)
+    np.add.at(often, (place + 1, kind), 1)
+    so_far = np.cumsum(often, axis=0, dtype=np.int32)
+    window = so_far[c] > so_far[np.maximum(c - WITHIN, 0)]
+    near = _alike(session, asked - 1, used)[row]
+    return np.asarray((near & window[:, None, :]).any(axis=2) & (content >= 0))
 
 
 def _alike(session: AnnotatedSession, asked: Ints, used: Ints) -> Bools:
     """Return which words mean much the same as which, (n_asked, n_used); -1 is no word."""
-    a, b = (narrow_directions(session)[one] for one in (asked, used))
+    a, b = (directions(session)[one].astype(np.float32) for one in (asked, used))
     return np.asarray((a @ b.T >= LIKE) | (asked[:, None] == used))

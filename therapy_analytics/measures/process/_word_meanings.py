@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.text_model import vectors_of
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.embeddings import DIMENSIONS, load_embeddings
 from therapy_analytics.language.said import Ints, Marks, Said, said
@@ -36,11 +35,10 @@ class WordMeanings:
     said : Said
         The row.
     types : int64 array (n_words,)
-        The number of each word among the different ones, which are numbered as they first occur: nothing depends on
-        what else is in the batch.
+        The number of each word among the different ones, which are numbered as they first occur.
     rarity : float64 array (n_types,)
         How much the word says: the length of its vector, in which common words are short; 0 for empty words.
-    units : float64 array (n_words_of_batch, n_dimensions)
+    units : float64 array (n_different, n_dimensions)
         Vectors of length one, of each word of `Said.index`; rows of 0 for words without meaning.
     words : int64 array (n_types,)
         Where each type stands in them.
@@ -71,7 +69,7 @@ def empty_words() -> frozenset[str]:
 
 
 def word_meanings(session: AnnotatedSession) -> WordMeanings:
-    """Return the words of a session with their meanings (to be asked for by `AnnotatedSession.once`)."""
+    """Return the words of a session with their meanings (to be asked for by `AnnotatedSession.cached`)."""
     words = said(session)
     place = np.arange(len(words.ids))
     first, number = np.empty((2, len(words.index)), dtype=np.int64)
@@ -83,59 +81,33 @@ def word_meanings(session: AnnotatedSession) -> WordMeanings:
 
 def units_of_words(session: AnnotatedSession) -> Floats:
     """Return the vector of length one of each different word of `Said.index`; 0 where it has none."""
-    return _of_batch(session).once(_units_and_rarity)[0]
+    return session.cached(_units_and_rarity)[0]
 
 
 def rarity_of_words(session: AnnotatedSession) -> Floats:
     """Return how much each different word of `Said.index` says, see `WordMeanings`."""
-    return _of_batch(session).once(_units_and_rarity)[1]
+    return session.cached(_units_and_rarity)[1]
 
 
 def _units_and_rarity(session: AnnotatedSession) -> tuple[Floats, Floats]:
-    """Return the vector of length one, and the rarity, of each different word of `Said.index`."""
-    vectors = session.once(_vectors)
+    vectors = session.cached(_vectors)
     length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    full = session.once(Said.of).types(_is_full)
+    full = said(session).types(_is_full)
     return vectors / np.where(length > 0, length, 1.0)[:, None], np.where(full, length, 0.0)
-
-
-def _of_batch(session: AnnotatedSession) -> AnnotatedSession:
-    """Return what shares the words of a session: all turns of its batch, or the session itself."""
-    place = session.in_batch
-    return session if place is None else place.whole
 
 
 def directions(session: AnnotatedSession) -> Floats:
     """Return the direction of each different word of `Said.index`, and last that of no word; 0 where one has none."""
-    return _of_batch(session).once(_directions)
-
-
-def narrow_directions(session: AnnotatedSession) -> NDArray[np.float32]:
-    """Return `directions` in single precision."""
-    return _of_batch(session).once(_narrow)
-
-
-def _narrow(session: AnnotatedSession) -> NDArray[np.float32]:
-    return directions(session).astype(np.float32)
+    return session.cached(_directions)
 
 
 def _directions(session: AnnotatedSession) -> Floats:
-    return units(np.vstack([session.once(_vectors), np.zeros((1, DIMENSIONS))]))
+    return units(np.vstack([session.cached(_vectors), np.zeros((1, DIMENSIONS))]))
 
 
 def _vectors(session: AnnotatedSession) -> Floats:
     """Return the vector of each different word of `Said.index`; 0 where one has none."""
-    index = session.once(Said.of).index
-    tokens = session.turns.tokens
-    # Words that stand as they are among the batch's tokens have their vector there already
-    forms = enumerate(zip(tokens.norm, tokens.lower, strict=True))
-    known = {norm: row for row, (norm, lower) in forms if norm == lower}
-    rows = np.array([known.get(word, -1) for word in index], dtype=np.int64)
-    found = vectors_of(tokens)[rows]
-    others = [word for word in index if word not in known]
-    if others:
-        found[rows < 0] = np.nan_to_num(load_embeddings().word_vectors(others))
-    return found
+    return np.nan_to_num(load_embeddings().word_vectors(list(said(session).index))).astype(np.float64)
 
 
 def _is_full(word: str) -> bool:

@@ -90,7 +90,7 @@ def attributions(session: AnnotatedSession) -> dict[str, Value]:
     Maynez, J., Narayan, S., Bohnet, B., & McDonald, R. (2020). On faithfulness and factuality in abstractive
     summarization. ACL.
     """
-    found = session.once(attributions_of)
+    found = session.cached(attributions_of)
     of = session.of("therapist") & (session.n_words > 0)
     says = np.zeros(len(session), dtype=np.bool_)
     says[found.turns] = True

@@ -8,9 +8,8 @@ import numpy as np
 
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Evidence, Value
-from therapy_analytics.measures._together import means, of_each, rates
 from therapy_analytics.measures.process._counts import given
 from therapy_analytics.session import Role
 
@@ -130,15 +129,10 @@ def behaviour_rates(session: AnnotatedSession) -> dict[str, Value]:
     Wu, Z., et al. (2022). AnnoMI. ICASSP. Chiu, Y. Y., et al. (2024). A computational framework
     for behavioral assessment of LLM therapists. arXiv:2401.00820.
     """
-    return dict(session.by_session(_rates))
-
-
-def _rates(session: AnnotatedSession) -> list[dict[str, Value]]:
-    shares, expected, correlations = {}, {}, {}
+    values: dict[str, Value] = {}
     for behaviour in _BEHAVIOURS:
         likely, hits = given(session, behaviour.codes)
         of = session.of(behaviour.role) & ~np.isnan(likely)
-        shares[behaviour.column] = hits, of
-        correlations[behaviour.column] = correlation_of(*behaviour.codes)
-        expected[f"{behaviour.column}_expected"] = means(session, likely, of)
-    return of_each(session, rates(session, shares, correlations) | expected)
+        values |= rate(behaviour.column, hits, of, correlation=correlation_of(*behaviour.codes))
+        values[f"{behaviour.column}_expected"] = mean_column(likely[of])
+    return values

@@ -261,7 +261,7 @@ def _talk(session: AnnotatedSession) -> dict[str, Value]:
 
 def coded_turns(session: AnnotatedSession) -> Ints:
     """Return the client's turns with words that the coder coded for change and sustain talk, (n,)."""
-    return np.flatnonzero(session.by_turn(_is_coded)) if session.has(*_CODES) else np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(session.cached(_is_coded)) if session.has(*_CODES) else np.zeros(0, dtype=np.int64)
 
 
 def _is_coded(session: AnnotatedSession) -> Bools:

@@ -10,15 +10,15 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.said import Ints, Marks
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Evidence, Value
-from therapy_analytics.measures._together import counts, number_of, of_each
 from therapy_analytics.measures._turns import third_of
 from therapy_analytics.measures.process._change_of_thirds import (
     FEWEST,
+    Changes,
     changes_of_means,
     changes_of_ratios,
     changes_of_shares,
 )
-from therapy_analytics.measures.process._word_meanings import Floats
+from therapy_analytics.measures.process._clauses import Floats
 from therapy_analytics.session import Role
 
 
@@ -135,31 +135,20 @@ def drift(session: AnnotatedSession) -> dict[str, Value]:
     Welch, B. L. (1947). The generalization of Student's problem when several different population variances are
     involved. Biometrika, 34, 28-35.
     """
-    return dict(session.by_session(_drifts))
+    third = third_of(session)
+    ends = third == 0, third == 2
+    given, of = _given(session)
+    k, n = (np.stack([(one & end).sum(axis=1).astype(np.float64) for end in ends]) for one in (given & of, of))
+    of_shares = np.stack(changes_of_shares(k, n), axis=1)
+    changes: dict[str, Changes | Floats] = {f"{one.name}_drift": of_shares[i] for i, one in enumerate(_BEHAVIOURS)}
+    for role in ("therapist", "client"):
+        spoken = session.of(role) & (session.n_words > 0)
+        changes[f"{role}_words_drift"] = changes_of_means(*(session.n_words[spoken & end] for end in ends))
+    changes[_SHARE_COLUMN.name] = changes_of_ratios(*(_pairs(session, end) for end in ends))
+    return {f"{name}{end}": float(all_[i]) for name, all_ in changes.items() for i, end in enumerate(_ENDS)}
 
 
 _ENDS = ("", "_lo", "_hi")
-
-
-def _drifts(session: AnnotatedSession) -> list[dict[str, Value]]:
-    third = third_of(session)
-    ends = (third == 0, third == 2)
-    given, of = _given(session)
-    k, n = (np.stack([counts(session, one & end) for end in ends]) for one in (given & of, of))
-    found = np.stack(changes_of_shares(k, n))
-    changes = {f"{one.name}_drift": found[:, i] for i, one in enumerate(_BEHAVIOURS)}
-    # Thirds of sessions have a number each: first those that begin them
-    n_sessions = len(session.bounds) - 1
-    row = np.where(ends[1], n_sessions, 0) + number_of(session)
-    at_an_end = (third != 1) & (session.n_words > 0)
-    for role in ("therapist", "client"):
-        turns = np.flatnonzero(session.of(role) & at_an_end)
-        means = changes_of_means(session.n_words[turns].astype(np.float64), row[turns], n_sessions)
-        changes[f"{role}_words_drift"] = np.stack(means)
-    pairs = _pairs(session, row, at_an_end)
-    changes[_SHARE_COLUMN.name] = np.stack(changes_of_ratios(*pairs, n_sessions))
-    columns = {f"{name}{end}": all_[i] for name, all_ in changes.items() for i, end in enumerate(_ENDS)}
-    return of_each(session, columns)
 
 
 def _given(session: AnnotatedSession) -> tuple[Marks, Marks]:
@@ -174,20 +163,14 @@ def _given(session: AnnotatedSession) -> tuple[Marks, Marks]:
     return given, of
 
 
-def _pairs(session: AnnotatedSession, row: Ints, at_an_end: Marks) -> tuple[Floats, Ints]:
-    """Return words of the therapist and of both, for pairs of neighbouring turns, which hang together, and their rows.
+def _pairs(session: AnnotatedSession, third: Marks) -> Ints:
+    """Return words of the therapist and of both, for pairs of neighbouring turns of a third, which hang together.
 
-    Thirds in which but one of the two speaks have none.
+    A third in which but one of the two speaks has none. (n_pairs, 2).
     """
-    therapist, client = (session.of(role) for role in ("therapist", "client"))
-    turns = np.flatnonzero((therapist | client) & at_an_end)
-    row = row[turns]
-    both = [np.bincount(row[one[turns]], minlength=2 * len(session.bounds)) for one in (therapist, client)]
-    kept = np.minimum(*both)[row] > 0
-    turns, row = turns[kept], row[kept]
-    # The third of the session before is another's, so that each begins where its row does
-    begins = np.flatnonzero(np.diff(row, prepend=-1) != 0)
-    place = np.arange(len(turns)) - np.repeat(begins, np.diff(np.append(begins, len(turns))))
-    starts = np.flatnonzero(place % 2 == 0)
+    therapist, client = (session.of(role) & (session.n_words > 0) & third for role in ("therapist", "client"))
+    if not (therapist.any() and client.any()):
+        return np.zeros((0, 2), dtype=np.int64)
+    turns = np.flatnonzero(therapist | client)
     words = np.column_stack([np.where(therapist, session.n_words, 0)[turns], session.n_words[turns]])
-    return np.add.reduceat(words, starts, axis=0).astype(np.float64) if len(starts) else np.zeros((0, 2)), row[starts]
+    return np.asarray(np.add.reduceat(words, np.arange(0, len(turns), 2), axis=0))

@@ -7,13 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, marks
+from therapy_analytics.measures import Column, measure, rate, rate_columns
+from therapy_analytics.measures._base import Value, counted_rate, marks
 from therapy_analytics.measures._intervals import WORD_CORRELATION
-from therapy_analytics.measures._together import counted_rates, counts, of_each, rates, sums
 from therapy_analytics.measures.process._agreement import (
-    Bools,
-    Floats,
     agreement_openers,
     answers,
     challenges,
@@ -186,35 +183,24 @@ def going_along(session: AnnotatedSession) -> dict[str, Value]:
 
     Paech, S. (2025). Spiral-Bench: A benchmark for sycophancy and delusion reinforcement in language models.
     """
-    return dict(session.by_session(_values))
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     of, speaks = answers(session), therapist_turns(session)
-    along, against, claims = goes_along(session), session.once(challenges), untested_claims(session)
+    along, against, claims = goes_along(session), session.cached(challenges), untested_claims(session)
     praise = likely(session, "praise")
     replies = np.full(len(session), -1)
     replies[claims] = replies_to(session, claims)
     answered = replies >= 0
-    found = {
-        _AGREES.name: (session.once(agreement_openers), of),
-        _CHALLENGES.name: (against, of),
-        _WENT.name: (along[replies], answered),
-        _CHALLENGED.name: (against[replies], answered),
-    }
-    n_praises, n_words = counts(session, np.array([session.by_turn(model_says).praises, session.n_words]) * speaks)
-    praised = counted_rates((_PRAISES.name,), n_praises[None], n_words[None], per=100, correlation=WORD_CORRELATION)
-    balance = {_EXPECTED.name: _balance(session, praise, against, of)}
-    turns = {
+    n_praises, n_words = (float(one[speaks].sum()) for one in (session.cached(model_says).praises, session.n_words))
+    # One more of each, so that a single praise is no whole share
+    praises, challenged = praise[of].sum() + 1.0, np.count_nonzero(against & of) + 1.0
+    return {
+        **rate(_AGREES.name, session.cached(agreement_openers), of),
+        **rate(_CHALLENGES.name, against, of),
+        **rate(_WENT.name, along[replies], answered),
+        **rate(_CHALLENGED.name, against[replies], answered),
+        **counted_rate(_PRAISES.name, n_praises, n_words, per=100, correlation=WORD_CORRELATION),
+        _EXPECTED.name: float(praises / (praises + challenged)) if of.any() else np.nan,
         "going_along_turn": marks(of, along),
         "challenge_turn": marks(of, against),
         "untested_claim_turn": marks(session.of("client") & (session.n_words > 0), claims),
         "praise_turn": np.where(speaks, praise, np.nan),
     }
-    return of_each(session, rates(session, found) | praised | balance, turns)
-
-
-def _balance(session: AnnotatedSession, praise: Floats, against: Bools, of: Bools) -> Floats:
-    """Return praise as a share of praise and challenges, with one more of each; nan without an answer."""
-    praises, challenged = sums(session, np.where(of, praise, 0.0)), counts(session, against & of)
-    return np.where(counts(session, of) > 0, (praises + 1.0) / (praises + challenged + 2.0), np.nan)

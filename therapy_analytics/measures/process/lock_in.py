@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.said import Ints, Marks
-from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, mark_column, marks
-from therapy_analytics.measures._together import counted_rates, counts, number_of, of_each, rates
+from therapy_analytics.measures import Column, measure, rate, rate_columns
+from therapy_analytics.measures._base import Value, counted_rate, mark_column, marks
 from therapy_analytics.measures.process._repeats import (
     ADVISES,
     ALIKE,
@@ -19,13 +16,11 @@ from therapy_analytics.measures.process._repeats import (
     FRAME,
     OFTEN,
     SHARED,
-    Advice,
-    advice_of_each,
+    advice_of,
     by_chance,
     openings,
     seen_often,
 )
-from therapy_analytics.measures.process._word_meanings import Floats
 
 _SOURCE = "This package's own; a check that language models and people can be compared on"
 _ADVICE = Column(
@@ -109,50 +104,19 @@ def lock_in(session: AnnotatedSession) -> dict[str, Value]:
     This package's own. Similarity by static vectors of words: Arora, S., Liang, Y., & Ma, T. (2017). A simple but
     tough-to-beat baseline for sentence embeddings. ICLR.
     """
-    values = dict(session.by_session(_values))
-    frames = session.by_session(_frames)
-    n = len(frames)
-    chance = by_chance(frames, session.generator(7)) if n > OFTEN else 0.0 if n else np.nan
-    return values | {_CHANCE.name: chance}
-
-
-def _frames(session: AnnotatedSession) -> list[Ints]:
-    """Return the frames of each session."""
-    turns, frames = session.once(openings)
-    ends = np.searchsorted(turns, session.bounds).tolist()
-    return [frames[start:stop] for start, stop in pairwise(ends)]
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
-    advice = session.once(_advice_of_all)
-    turns, frames = session.once(openings)
-    often = np.zeros(len(session), dtype=np.bool_)
-    often[turns[seen_often(frames, number_of(session)[turns])]] = True
-    opens = np.zeros(len(session), dtype=np.bool_)
+    advice = advice_of(session)
+    turns, frames = openings(session)
+    often, opens = np.zeros((2, len(session)), dtype=np.bool_)
+    often[turns[seen_often(frames)]] = True
     opens[turns] = True
-    n, k = (
-        counts(session, np.bincount(some, minlength=len(session)))
-        for some in (advice.turns, advice.turns[advice.repeats])
-    )
-    n = n if session.has("mi_input") else np.zeros_like(n)
-    found = rates(session, {_OPENING.name: (often, opens)}) | counted_rates((_ADVICE.name,), k[None], n[None])
-    marked = {
-        "repeated_advice_turn": _marks(session, advice.turns, advice.repeats),
+    advised = np.bincount(advice.turns, minlength=len(session)) > 0
+    again = np.bincount(advice.turns[advice.repeats], minlength=len(session)) > 0
+    n = len(advice.turns) if session.has("mi_input") else 0
+    n_frames = len(frames)
+    return {
+        **counted_rate(_ADVICE.name, float(np.count_nonzero(advice.repeats)), float(n)),
+        **rate(_OPENING.name, often, opens),
+        _CHANCE.name: by_chance(frames, session.generator(7)) if n_frames > OFTEN else 0.0 if n_frames else np.nan,
+        "repeated_advice_turn": marks(advised, again),
         "repeated_opening_turn": marks(opens, often),
     }
-    return of_each(session, found, marked)
-
-
-def _advice_of_all(session: AnnotatedSession) -> Advice:
-    """Return the advice of all sessions, by turns of the batch."""
-    found = session.once(advice_of_each)
-    turns = [one.turns + start for one, start in zip(found, session.bounds.tolist(), strict=False)]
-    return Advice(np.concatenate(turns), np.concatenate([one.repeats for one in found]))
-
-
-def _marks(session: AnnotatedSession, turns: Ints, hits: Marks) -> Floats:
-    """Return 1 for turns with a hit, 0 for others that could have one, nan elsewhere."""
-    marks = np.full(len(session), np.nan)
-    marks[turns] = 0.0
-    marks[turns[hits]] = 1.0
-    return marks

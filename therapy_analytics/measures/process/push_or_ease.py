@@ -8,11 +8,10 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_of, turns_with
-from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures._together import of_each, rates
 from therapy_analytics.measures._turns import last_of, next_of
-from therapy_analytics.measures.process._questions import Bools, asking
+from therapy_analytics.measures.process._questions import Bools, Floats, asking
 
 _SOURCE = (
     "Construct: Miller, Benefield & Tonigan (1993); Moyers & Martin (2006); Beutler et al. (2011), "
@@ -119,12 +118,20 @@ def push_or_ease(session: AnnotatedSession) -> dict[str, Value]:
     Miller, W. R., Benefield, R. G., & Tonigan, J. S. (1993). Enhancing motivation for change in problem drinking: A
     controlled comparison of two therapist styles. Journal of Consulting and Clinical Psychology, 61(3), 455-461.
     """
-    return dict(session.by_session(_values))
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     if not session.has("mi_sustain", "mi_change"):
-        return _undefined(session)
+        nothing = np.zeros(len(session), dtype=np.bool_)
+        found = {one.name: (nothing, nothing) for one in _COLUMNS}
+        moves = np.full(len(session), np.nan)
+    else:
+        found, moves = _answered(session)
+    values: dict[str, Value] = {"push_turn": moves}
+    for name, (hits, of) in found.items():
+        values |= rate(name, hits, of)
+    return values
+
+
+def _answered(session: AnnotatedSession) -> tuple[dict[str, tuple[Bools, Bools]], Floats]:
+    """Return for each rate the turns that have it, and could; and 1 for pushes, -1 for easing off, 0 for neither."""
     resists, opens = _client_states(session)
     pushes, eases = _moves(session)
     spoken = session.n_words > 0
@@ -141,14 +148,7 @@ def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
         "sustain_after_push_rate": (resists[follows], last & pushes),
         "sustain_after_ease_rate": (resists[follows], last & eases),
     }
-    moves = np.where(ours, pushes.astype(float) - eases.astype(float), np.nan)
-    return of_each(session, rates(session, found), {"push_turn": moves})
-
-
-def _undefined(session: AnnotatedSession) -> list[dict[str, Value]]:
-    nothing = np.zeros(len(session), dtype=np.bool_)
-    found = rates(session, {one.name: (nothing, nothing) for one in _COLUMNS})
-    return of_each(session, found, {"push_turn": np.full(len(session), np.nan)})
+    return found, np.where(ours, pushes.astype(float) - eases.astype(float), np.nan)
 
 
 def _client_states(session: AnnotatedSession) -> tuple[Bools, Bools]:

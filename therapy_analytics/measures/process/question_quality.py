@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from therapy_analytics.measures.process._questions import (
     Floats,
     Questions,
     asking,
-    by_question,
     mean_by_turn,
-    owners,
     questions,
 )
 
@@ -149,41 +147,23 @@ def question_quality(session: AnnotatedSession) -> dict[str, Value]:
     ----------
     Hill, C. E. (2020). Helping skills: Facilitating exploration, insight, and action (5th ed.). APA.
     """
-    by_form, near = session.by_turn(_by_form), _relevance(session)
-    clear = by_question(session, _clarity)
-    answerable = by_question(session, _simple) & ~session.by_turn(_hard)[owners(session)]
+    own, clear, near = questions(session), _clarity(questions(session)), _relevance(session)
+    has = np.bincount(own.turn_of, minlength=len(session)) > 0
+    things = np.bincount(own.turn_of, _things(own), len(session))
+    focus = np.where(has, 1.0 / np.maximum(things, 1.0), np.nan)
+    is_open = np.where(has, _open(session, own), np.nan)
     values: dict[str, Value] = {
         "question_clarity": mean_column(clear),
-        "question_specificity": mean_column(by_question(session, _specificity)),
+        "question_specificity": mean_column(_specificity(own)),
         "question_relevance": mean_column(near),
-        "question_answerability": mean_column(answerable.astype(np.float64)),
-        "question_focus": mean_column(by_form.focus),
-        "question_clarity_turn": by_form.clarity,
+        "question_answerability": mean_column((_simple(own) & ~_hard(session)[own.turn_of]).astype(np.float64)),
+        "question_focus": mean_column(focus),
+        "question_clarity_turn": mean_by_turn(session, clear),
         "question_relevance_turn": near,
-        "question_focus_turn": by_form.focus,
-        "question_open_turn": by_form.is_open,
+        "question_focus_turn": focus,
+        "question_open_turn": is_open,
     }
-    return values | rate("open_question_rate", by_form.is_open > 0, ~np.isnan(by_form.is_open))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Form:
-    """The form of the questions of turns: float64 arrays (n_turns,), nan for turns without a question."""
-
-    clarity: Floats
-    focus: Floats
-    is_open: Floats
-
-
-def _by_form(session: AnnotatedSession) -> _Form:
-    own = questions(session)
-    things = np.bincount(own.turn_of, _things(own), len(session))
-    has = np.bincount(own.turn_of, minlength=len(session)) > 0
-    return _Form(
-        clarity=mean_by_turn(session, by_question(session, _clarity)),
-        focus=np.where(has, 1.0 / np.maximum(things, 1.0), np.nan),
-        is_open=np.where(has, _open(session, own), np.nan),
-    )
+    return values | rate("open_question_rate", is_open > 0, ~np.isnan(is_open))
 
 
 def _clarity(own: Questions) -> Floats:

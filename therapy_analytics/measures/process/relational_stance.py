@@ -9,9 +9,8 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.language.said import Ints
-from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value, mark_column, marks
-from therapy_analytics.measures._together import counted_rates, counts_at, of_each, rates
 from therapy_analytics.measures.process._clauses import Bools
 from therapy_analytics.measures.process._stance import WITHIN, ascribed, assertions
 
@@ -119,10 +118,6 @@ def relational_stance(session: AnnotatedSession) -> dict[str, Value]:
     Hill, C. E. (2014). Helping skills: Facilitating exploration, insight, and action (4th ed.). American Psychological
     Association. Only the constructs are taken from it, in other words.
     """
-    return dict(session.by_session(_values))
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     of = session.of("therapist") & (session.n_words > 0)
     immediate, reacts = (
         turns_with(session, f"stance_phrases.{name}", "therapist") for name in ("immediacy", "owned_reaction")
@@ -137,16 +132,13 @@ def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     states, asserts, known = turns(minds.turn), turns(said.turn), turns(minds.turn[minds.known])
     hedged, sure = turns(said.turn[said.hedged]), turns(said.turn[said.sure])
     loose = turns(minds.turn[minds.known & ~minds.grounded])
-    of_turns = {_IMMEDIACY.name: (immediate, of), _REACTION.name: (reacts, of), _PERSPECTIVE.name: (states, of)}
-    per_turn = [
-        (said.turn, said.hedged),
-        (said.turn, said.sure),
-        (minds.turn[minds.known], minds.grounded[minds.known]),
-    ]
-    hits, every = np.array(
-        [[counts_at(session, turn[has]), counts_at(session, turn)] for turn, has in per_turn]
-    ).swapaxes(0, 1)
-    values = rates(session, of_turns) | counted_rates((_HEDGED.name, _SURE.name, _GROUNDED.name), hits, every)
     evidence = ((of, immediate), (of, reacts), (asserts, hedged), (asserts, sure), (of, states), (known, ~loose))
-    found = {name: marks(may, does) for name, (may, does) in zip(_TURNS, evidence, strict=True)}
-    return of_each(session, values, found)
+    return {
+        **rate(_IMMEDIACY.name, immediate, of),
+        **rate(_REACTION.name, reacts, of),
+        **rate(_PERSPECTIVE.name, states, of),
+        **rate(_HEDGED.name, said.hedged, np.ones_like(said.hedged)),
+        **rate(_SURE.name, said.sure, np.ones_like(said.sure)),
+        **rate(_GROUNDED.name, minds.grounded, minds.known),
+        **{name: marks(may, does) for name, (may, does) in zip(_TURNS, evidence, strict=True)},
+    }

@@ -10,9 +10,8 @@ import numpy as np
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import Value, counted_rate
 from therapy_analytics.measures._intervals import FEWEST, design_effect, odds_ratios
-from therapy_analytics.measures._together import counted_rates, number_of, of_each
 from therapy_analytics.measures.process._counts import (
     SOLUTIONS,
     Bools,
@@ -159,64 +158,34 @@ def responses(session: AnnotatedSession) -> dict[str, Value]:
     data analysis (3rd ed.). Wiley.
     """
     client, reply = replies(session)
-    return {**session.by_session(_values), _BALANCE: _balance(session.by_turn(_table).likely, client, reply)}
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
-    client, reply = replies(session)
-    table = session.by_turn(_table)
-    after, answers = table.client[client], table.answers[reply]
+    after = np.stack([_coded(*given(session, answer.client))[client] for answer in _ANSWERS], axis=1)
+    answers = np.stack([_gives(session, answer)[reply] for answer in _ANSWERS], axis=1)
     both = after[:, :, 0] * answers[:, :, 0]
     told, gives = both * after[:, :, 1], both * answers[:, :, 1]
-    row, shape = number_of(session)[client], (len(_ANSWERS), len(session.bounds) - 1)
-    cell = (row[:, None] + shape[1] * np.arange(shape[0])).ravel()
-    k, n, all_given, of = (
-        np.bincount(cell, marks.ravel(), shape[0] * shape[1]).astype(np.float64).reshape(shape)
-        for marks in (told * gives, told, gives, both)
-    )
-    told_of = np.array([[correlation_of(*answer.client)] for answer in _ANSWERS])
-    answered = np.array([[correlation_of(*(answer.therapist or SOLUTIONS))] for answer in _ANSWERS])
-    values = counted_rates(tuple(answer.column for answer in _ANSWERS), k, n, correlation=answered)
-    odds = np.stack(odds_ratios(k, n, all_given - k, of - n, design_effect(of, told_of * answered)), axis=1)
-    turns = {}
+    k, n, all_given, of = (marks.sum(axis=0) for marks in (told * gives, told, gives, both))
+    told_of = np.array([correlation_of(*answer.client) for answer in _ANSWERS])
+    answered = np.array([correlation_of(*(answer.therapist or SOLUTIONS)) for answer in _ANSWERS])
+    odds = np.stack(odds_ratios(k, n, all_given - k, of - n, design_effect(of, told_of * answered)), axis=1).tolist()
+    values: dict[str, Value] = {_BALANCE: _balance(session, client, reply)}
     for i, answer in enumerate(_ANSWERS):
+        values |= counted_rate(answer.column, float(k[i]), float(n[i]), correlation=float(answered[i]))
         if answer.name in _WITH_ODDS:
             values |= {f"{answer.name}_{end}": value for end, value in zip(_ODDS_ENDS, odds[i], strict=True)}
         if answer.name in _IN_TURNS:
-            turns[f"{answer.name}_turn"] = _in_turns(len(session), reply, told[:, i], gives[:, i])
-    return of_each(session, values, turns)
+            values[f"{answer.name}_turn"] = _in_turns(len(session), reply, told[:, i], gives[:, i])
+    return values
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """What is coded of turns by themselves, with nothing said yet of who answers whom.
-
-    Attributes
-    ----------
-    client, answers : float64 array (n_turns, n_answers, 2)
-        Whether it is known, and so, that the turn is what an answer of `_ANSWERS` comes after, or is such an answer.
-    likely : float64 array (n_turns, 3)
-        Probabilities of the codes of the balance; nan where they are not given.
-    """
-
-    client: Floats
-    answers: Floats
-    likely: Floats
+def _gives(session: AnnotatedSession, answer: _Answer) -> Floats:
+    """Return of each turn whether it is known, and so, that it is such an answer: (n_turns, 2) of 0 and 1."""
+    if answer.therapist:
+        return _coded(*given(session, answer.therapist))
+    advises, known = advised(session)
+    return np.stack([known, advises], axis=1).astype(np.float64)
 
 
-def _table(session: AnnotatedSession) -> _Table:
-    after = [_known(*given(session, answer.client)) for answer in _ANSWERS]
-    answers = [
-        _known(*given(session, answer.therapist)) if answer.therapist else np.stack(advised(session)[::-1], axis=1)
-        for answer in _ANSWERS
-    ]
-    likely = [given(session, (code,))[0] for code in _BALANCED]
-    tables = (np.stack(one, axis=1).astype(np.float64) for one in (after, answers, likely))
-    return _Table(*tables)
-
-
-def _known(likely: Floats, hits: Bools) -> Bools:
-    return np.stack([~np.isnan(likely), hits], axis=1)
+def _coded(likely: Floats, hits: Bools) -> Floats:
+    return np.stack([~np.isnan(likely), hits], axis=1).astype(np.float64)
 
 
 def _in_turns(n: int, reply: Ints, told: Floats, gives: Floats) -> Floats:
@@ -227,9 +196,9 @@ def _in_turns(n: int, reply: Ints, told: Floats, gives: Floats) -> Floats:
     return marks
 
 
-def _balance(likely: Floats, client: Ints, reply: Ints) -> float:
-    weights = likely[client, 0]
-    differences = likely[reply, 1] - likely[reply, 2]
+def _balance(session: AnnotatedSession, client: Ints, reply: Ints) -> float:
+    resists, reflects, directs = (given(session, (code,))[0] for code in _BALANCED)
+    weights, differences = resists[client], reflects[reply] - directs[reply]
     known = ~np.isnan(weights * differences)
     total = float(weights[known].sum())
     return float(weights[known] @ differences[known] / total) if total >= _FEWEST else nan

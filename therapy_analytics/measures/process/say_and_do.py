@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure, rate_columns
+from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures._together import counts, of_each, rates
 from therapy_analytics.measures.process._announced import BROKEN, KEPT, KINDS, OPEN, WITHIN, announced
 
 _SOURCE = "This package's own"
@@ -103,16 +102,16 @@ def say_and_do(session: AnnotatedSession) -> dict[str, Value]:
     This package's own. Agenda and autonomy: Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.).
     Guilford.
     """
-    return dict(session.by_session(_values))
-
-
-def _values(session: AnnotatedSession) -> list[dict[str, Value]]:
     of = session.of("therapist") & (session.n_words > 0)
     found = announced(session)
     kinds, outcomes = np.where(of, 0.0, np.nan), np.full(len(session), np.nan)
     kinds[found.turns] = found.kinds + 1.0
     outcomes[found.turns] = found.outcomes
     kept, broken = outcomes == KEPT, outcomes == BROKEN
-    n = np.where(counts(session, of) > 0, counts(session, ~np.isnan(outcomes)), np.nan)
-    shares = rates(session, {_KEPT.name: (kept, kept | broken), _BROKEN.name: (broken, kept | broken)})
-    return of_each(session, {_COUNT.name: n, **shares}, {_TURN.name: kinds, _OUTCOME.name: outcomes})
+    return {
+        _COUNT.name: float(np.count_nonzero(~np.isnan(outcomes))) if of.any() else np.nan,
+        **rate(_KEPT.name, kept, kept | broken),
+        **rate(_BROKEN.name, broken, kept | broken),
+        _TURN.name: kinds,
+        _OUTCOME.name: outcomes,
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.process._question_links import links, runs, takes_up
-from therapy_analytics.measures.process._questions import Bools, Floats, Questions, asking, by_question, questions
+from therapy_analytics.measures.process._questions import Bools, Floats, Questions, asking, questions
 
 _SOURCE = (
     "Construct: Paul & Elder (2007); Overholser (1993), Elements of the Socratic method; kinds: a "
@@ -234,39 +234,22 @@ def socratic_questions(session: AnnotatedSession) -> dict[str, Value]:
     Braun, J. D., Strunk, D. R., Sasso, K. E., & Cooper, A. A. (2015). Therapist use of Socratic questioning predicts
     session-to-session symptom change in cognitive therapy for depression. Behaviour Research and Therapy, 70, 32-37.
     """
-    found, p = session.by_turn(_asked), by_question(session, _kinds)
-    ask = ~np.isnan(found.count)
+    own, p, ask = questions(session), _kinds(questions(session)), _asks(session)
+    socratic, kind = _deepest(session, p)
+    leading = np.where(ask, turns_with(session, "questions.leading", "therapist"), np.nan)
+    long = own.turn_of[own.turns.n_words >= _SHORTEST]
+    count = np.where(ask, np.bincount(long, minlength=len(session)).astype(np.float64), np.nan)
     values: dict[str, Value] = {
         "n_therapist_questions": float(len(p)) if session.of("therapist").any() else np.nan,
-        **{f"question_{kind}_share": mean_column(p[:, k]) for k, kind in enumerate(KINDS[:-1])},
-        "question_socratic_turn": found.socratic,
-        "question_kind_turn": found.kind,
-        "question_leading_turn": found.leading,
-        "question_count_turn": found.count,
+        **{f"question_{name}_share": mean_column(p[:, k]) for k, name in enumerate(KINDS[:-1])},
+        "question_socratic_turn": socratic,
+        "question_kind_turn": kind,
+        "question_leading_turn": leading,
+        "question_count_turn": count,
     }
-    values |= rate("socratic_question_rate", found.socratic >= 0.5, ask)
-    values |= rate("leading_question_rate", found.leading > 0, ask) | rate(
-        "stacked_question_rate", found.count >= 2, ask
-    )
+    values |= rate("socratic_question_rate", socratic >= 0.5, ask)
+    values |= rate("leading_question_rate", leading > 0, ask) | rate("stacked_question_rate", count >= 2, ask)
     return values | _chained(session)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """What turns ask: the columns of turns, float64 arrays (n_turns,), nan for turns without a question."""
-
-    socratic: Floats
-    kind: Floats
-    leading: Floats
-    count: Floats
-
-
-def _asked(session: AnnotatedSession) -> _Asked:
-    own, ask = questions(session), _asks(session)
-    socratic, kind = _deepest(session, by_question(session, _kinds))
-    count = np.bincount(own.turn_of[own.turns.n_words >= _SHORTEST], minlength=len(session)).astype(np.float64)
-    leading = turns_with(session, "questions.leading", "therapist")
-    return _Asked(socratic, kind, np.where(ask, leading, np.nan), np.where(ask, count, np.nan))
 
 
 def _kinds(own: Questions) -> Floats:

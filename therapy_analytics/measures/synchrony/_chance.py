@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.company import Company
+from therapy_analytics.language.annotate import Company
 from therapy_analytics.language.integers import distinct
 from therapy_analytics.measures.synchrony._draws import Draws, Replies
 from therapy_analytics.measures.synchrony._lenders import turns_like

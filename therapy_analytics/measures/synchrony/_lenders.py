@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.language.company import Company
+from therapy_analytics.language.annotate import Company
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

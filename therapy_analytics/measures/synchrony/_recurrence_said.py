@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures._together import number_of
 from therapy_analytics.measures.synchrony._chance import spoken_turns
 from therapy_analytics.measures.synchrony._recurrence_points import (
     DIAGONAL,
@@ -103,7 +102,7 @@ def _lines(session: AnnotatedSession) -> tuple[Ints, Ints, Ints]:
     diagonal, vertical : int64 array (2, n_lines)
         The number of each line's session (rising), and how many points it has.
     """
-    runs, number = session.once(_runs), number_of(session)
+    runs, number = session.once(_runs), np.zeros(len(session), dtype=np.int64)
     apart = np.arange(len(session)) + number * REACH  # so that the turns of two sessions are out of reach
     number_at = np.zeros(int(apart.max(initial=0)) + 1, dtype=np.int64)
     number_at[apart] = number

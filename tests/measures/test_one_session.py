@@ -1,0 +1,85 @@
+"""A measure sees one session: its turns, and nothing of what stands beside it in the batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from therapy_analytics.behaviours import load_tagger, with_codes
+from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures import MEASURES
+from therapy_analytics.measures._base import counted_rate, slopes
+from therapy_analytics.measures._turns import last_of, next_of, third_of
+from therapy_analytics.session import Role, Session, Turn
+
+ROLES: dict[str, Role] = {"T": "therapist", "C": "client", "O": "other"}
+# The second has no turns, the third begins where the first would go on, "-" says nothing
+SAID = ("TCTC", "", "CCTO-T", "T")
+
+
+def _session(said: str) -> Session:
+    turns, role = [], "T"
+    for i, one in enumerate(said):
+        role = role if one == "-" else one
+        text = "..." if one == "-" else f"You said that we could try it again {i}."
+        turns.append(Turn(index=i, speaker=role, role=ROLES[role], text=text, first_row=i + 1))
+    return Session(id="made", source_file="", turns=tuple(turns))
+
+
+@pytest.fixture
+def batch() -> Batch:
+    return annotate([_session(one) for one in SAID], Matcher(builtin_lexicons()))
+
+
+def test_turns_before_and_after_are_of_the_same_session(batch: Batch) -> None:
+    first, nothing, third, last = batch
+    assert next_of(first, "therapist").tolist() == [2, 2, -1, -1]
+    assert last_of(third, "client").tolist() == [-1, 0, 1, 1, 1, 1]
+    assert last_of(third, "therapist").tolist() == [-1, -1, -1, 2, 2, 2]
+    assert next_of(last, "therapist").tolist() == [-1]
+    assert [third_of(one).tolist() for one in batch] == [[0, 0, 1, 2], [], [0, 0, 1, 1, 2, 2], [0]]
+    assert next_of(nothing, "client").tolist() == []
+    with pytest.raises(ValueError, match="read-only"):
+        last_of(third, "client")[0] = 1
+
+
+def test_what_is_cached_is_computed_once_and_not_for_changed_copies(batch: Batch) -> None:
+    asked = []
+
+    def count(one: AnnotatedSession) -> int:
+        asked.append(len(one))
+        return len(one)
+
+    first = next(iter(batch))
+    assert [first.cached(count), first.cached(count), first.cached(count, key="another")] == [4, 4, 4]
+    assert replace(first, seed=1).cached(count) == 4
+    assert asked == [4, 4, 4]
+
+
+def test_values_do_not_depend_on_the_batch(batch: Batch) -> None:
+    roles: tuple[Role, Role] = ("therapist", "client")
+    together, tagger = list(batch), load_tagger()
+    codes = tagger.predict(batch)
+    for i, session in enumerate(batch.sessions):
+        by_itself = annotate([session], Matcher(builtin_lexicons()))
+        one = with_codes(next(iter(by_itself)), tagger.predict(by_itself), 0, roles)
+        beside = with_codes(together[i], codes, int(batch.starts[i]), roles)
+        for measure in MEASURES:
+            if measure.extra is None and measure.family != "synchrony":
+                np.testing.assert_equal(dict(measure.compute(beside)), dict(measure.compute(one)), measure.name)
+
+
+def test_rates_of_no_turns_are_undefined() -> None:
+    np.testing.assert_equal(list(counted_rate("a_rate", 0, 0).values()), [np.nan] * 4)
+    found = counted_rate("a_rate", 0, 4)
+    assert (found["a_rate"], found["a_rate_lo"], found["n_a"]) == (0, 0, 0)
+
+
+def test_slopes_are_those_of_a_fit() -> None:
+    generator = np.random.default_rng(0)
+    places, values = generator.random(12), generator.random((12, 3))
+    np.testing.assert_allclose(slopes(places, values), np.polyfit(places, values, 1)[0])
+    assert np.isnan(slopes(np.zeros(3), values[:3])).all()
