@@ -1,4 +1,4 @@
-"""What the machine said: the turns tables of result folders."""
+"""The machine's codes: the turns table of an analysis or of a folder of results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
 
 
 def _sessions(folder: Path) -> pd.DataFrame:
-    """Return what is known of the sessions; nothing where the folder has no table of them."""
+    """Return the table of sessions, of which only the columns of clusters are used; empty where there is none."""
     try:
         return read_csv(folder / "sessions.csv") if form_of(folder) == "csv" else read_sessions(folder)
     except BadOptionError:
