@@ -30,12 +30,12 @@ def over(top: Floats, bottom: Floats) -> Floats:
 
 
 def percent_agreement(tables: Floats) -> Floats:
-    """Return the share of units on which both agree."""
+    """Return the share of units on which both agree, (...,) from tables (..., K, K)."""
     return over(np.trace(tables, axis1=-2, axis2=-1), tables.sum(axis=(-2, -1)))
 
 
 def kappa(tables: Floats) -> Floats:
-    """Return Cohen's kappa, unweighted; nan where both use one value only.
+    """Return Cohen's kappa, unweighted, (...,) from tables (..., K, K); nan where both use one value only.
 
     References
     ----------
@@ -48,7 +48,7 @@ def kappa(tables: Floats) -> Floats:
 
 
 def ac1(tables: Floats) -> Floats:
-    """Return Gwet's AC1 of two coders, whose chance agreement shrinks where one value is rare.
+    """Return Gwet's AC1 of two coders, (...,) from tables (..., K, K): expected agreement is low where a value is rare.
 
     References
     ----------
@@ -62,23 +62,23 @@ def ac1(tables: Floats) -> Floats:
 
 
 def precision(tables: Floats) -> Floats:
-    """Return, of what the other gave the code, the share that the reference gave it."""
+    """Return precision, (...,) from tables (..., 2, 2): of the other's positives, the share of the reference's."""
     return over(tables[..., 1, 1], tables[..., :, 1].sum(axis=-1))
 
 
 def recall(tables: Floats) -> Floats:
-    """Return, of what the reference gave the code, the share that the other gave it."""
+    """Return recall, (...,) from tables (..., 2, 2): of the reference's positives, the share of the other's."""
     return over(tables[..., 1, 1], tables[..., 1, :].sum(axis=-1))
 
 
 def f1(tables: Floats) -> Floats:
-    """Return the harmonic mean of precision and recall, which is the same whoever is the reference."""
+    """Return F1, (...,) from tables (..., 2, 2): harmonic mean of precision and recall, whoever is the reference."""
     both = tables[..., 1, 1]
     return over(2 * both, tables[..., 1, :].sum(axis=-1) + tables[..., :, 1].sum(axis=-1))
 
 
 def alpha(coincidences: Floats) -> Floats:
-    """Return Krippendorff's alpha for nominal values from tables of coincidences (see `coincidences_of`).
+    """Return Krippendorff's alpha for nominal values, (...,) from coincidences (..., K, K) (see `coincidences_of`).
 
     References
     ----------

@@ -98,7 +98,8 @@ def read_results(
         A file of the folder cannot be read.
     """
     if isinstance(results, Analysis):
-        read = _typed(results.sessions, _of_sessions(results.codebook), ({"tagger": results.tagger},))
+        codebook = _of_sessions(results.codebook)
+        read = _typed(_wide_sessions(results, codebook), codebook, ({"tagger": results.tagger},))
     elif isinstance(results, pd.DataFrame):
         read = _typed(results, built_in_codebook())
     else:
@@ -150,11 +151,13 @@ def _read(folder: Path) -> Results:
     return replace(read, warnings=unknown)
 
 
-def _wide_sessions(folder: Path, codebook: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of a folder with a row a session and a column a measure. Nothing else here reads it."""
-    if form_of(folder) == "parquet":
-        return read_sessions(folder)
-    path = folder / "sessions.csv"
+def _wide_sessions(source: Analysis | Path, codebook: pd.DataFrame) -> pd.DataFrame:
+    """Return the wide table of an analysis or a folder: a row a session, a column a measure. It is read here alone."""
+    if isinstance(source, Analysis):
+        return source.sessions
+    if form_of(source) == "parquet":
+        return read_sessions(source)
+    path = source / "sessions.csv"
     try:
         return read_csv(path, numbers=codebook.index[~codebook["family"].isin(ABOUT)].tolist())
     except BadDataFileError:  # a program that saved it since may have put NA where nothing stood

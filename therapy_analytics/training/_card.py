@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -254,7 +254,8 @@ def _table(learnt: pd.DataFrame, beside: str) -> list[str]:
     return lines
 
 
-def _figure(row: dict[str, Any], name: str) -> str:
+def _figure(row: Mapping[Any, Any], name: str) -> str:
+    """Return a figure with its interval, as in ``.83 [.80, .85]``; empty where it is undefined."""
     return "" if np.isnan(row.get(name, np.nan)) else figure(row, name)
 
 
