@@ -19,7 +19,7 @@ from therapy_analytics.compare import CompareOptions, Comparison, compare
 from therapy_analytics.compare._groups import Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._results import read_results
-from therapy_analytics.compare._statistics import comparison_table
+from therapy_analytics.compare._table import comparison_table
 
 SPLITS = 200
 QUALITY = {"annomi": "mi_quality", "hlqc": "quality"}

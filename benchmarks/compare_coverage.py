@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from therapy_analytics.compare._contrasts import contrast_tests
+from therapy_analytics.compare._effects import findable, findable_paired
 from therapy_analytics.compare._groups import Floats, Grouped, Ints, contrasts
-from therapy_analytics.compare._measures import Measured
+from therapy_analytics.compare._measures import ComparedMeasure
 from therapy_analytics.compare._models import mixed_difference
 from therapy_analytics.compare._permutation import paired, two_samples
-from therapy_analytics.compare._tests import findable, findable_paired
+from therapy_analytics.compare._table import comparison_table
 
 SHAPES = ((3, 3), (4, 4), (6, 6), (12, 12), (3, 6), (3, 12), (4, 8), (6, 12))
 SIZES = {"1": (1,), "30": (30,), "1 to 30": (30, 1, 5)}
@@ -58,7 +58,7 @@ def coverage(rng: np.random.Generator) -> Iterator[dict[str, object]]:
             for name, other in (("1", "1"), ("30", "1"), ("1", "30"), ("1 to 30", "1 to 30")):
                 sizes = np.concatenate([np.resize(SIZES[name], n), np.resize(SIZES[other], k)])
                 data = _grouped(_sessions(kind, sizes, rng), sizes, n)
-                found = contrast_tests(data, contrasts(data, "pairs"), permutations=1_000)
+                found = comparison_table(data, contrasts(data, "pairs"), permutations=1_000)
                 known = found["difference_lo"].notna()
                 holds = (found["difference_lo"] <= 0) & (found["difference_hi"] >= 0)
                 yield {
@@ -85,7 +85,9 @@ def _grouped(values: Floats, sizes: Ints, n: int) -> Grouped:
     about: dict[str, Any] = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "direction": ""}
     return Grouped(
         sessions=pd.DataFrame({"session_id": place.astype(str)}),
-        measures=tuple(Measured(name=f"m{j}", low=-np.inf, high=np.inf, **about) for j in range(values.shape[1])),
+        measures=tuple(
+            ComparedMeasure(name=f"m{j}", low=-np.inf, high=np.inf, **about) for j in range(values.shape[1])
+        ),
         values=values, by="programme", names=("a", "b"), group=np.where(place < n, 0, 1), cluster=place,
         clustered_by="counselor", turns=np.ones(len(place)),
     )  # fmt: skip
@@ -154,7 +156,7 @@ def real_coverage(pool: pd.DataFrame, rng: np.random.Generator) -> Iterator[dict
 
 def _covered(values: Floats, n: int) -> float:
     data = _grouped(values, np.ones(len(values), dtype=np.int64), n)
-    found = contrast_tests(data, contrasts(data, "pairs"), permutations=1_000)
+    found = comparison_table(data, contrasts(data, "pairs"), permutations=1_000)
     known = found["difference_lo"].notna()
     return float(((found["difference_lo"] <= 0) & (found["difference_hi"] >= 0))[known].mean())
 

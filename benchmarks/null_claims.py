@@ -23,13 +23,19 @@ import pandas as pd
 import therapy_analytics as ta
 from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
-from therapy_analytics.compare._expected import LEVEL, counts, spread, two_sided
+from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._groups import Floats, contrasts, grouped
 from therapy_analytics.compare._measures import CORE, choose
-from therapy_analytics.compare._reference import against_references, profiles_for
+from therapy_analytics.compare._reference import (
+    LEVEL,
+    against_references,
+    counts,
+    profiles_for,
+    spread,
+    two_sided,
+)
 from therapy_analytics.compare._results import Results, read_results
-from therapy_analytics.compare._statistics import DIFFERS, comparison_table, groups_table
-from therapy_analytics.compare._tests import holm
+from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
 from therapy_analytics.measures._base import count_name
 from therapy_analytics.report._between import of_groups
 from therapy_analytics.report._findings import Finding, of_sessions, tested

@@ -11,6 +11,8 @@ import therapy_analytics as ta
 from tests.golden import (
     CORPORA,
     HERE,
+    agreement_values,
+    comparison_values,
     corpus_fingerprints,
     differences,
     sample_analysis,
@@ -32,6 +34,17 @@ def test_the_sessions_of_the_samples(analysis: ta.Analysis) -> None:
 def test_the_turns_of_the_samples(analysis: ta.Analysis) -> None:
     frozen = pd.read_csv(HERE / "turns.csv")
     assert differences(turn_fingerprints(analysis), frozen, ["table", "column"]) == []
+
+
+def test_a_comparison_of_the_samples(analysis: ta.Analysis) -> None:
+    frozen = pd.read_csv(HERE / "comparison.csv")
+    assert differences(comparison_values(analysis), frozen, ["table", "row", "column"]) == []
+
+
+def test_the_agreement_with_the_codes_of_the_samples(analysis: ta.Analysis) -> None:
+    frozen = pd.read_csv(HERE / "agreement.csv")
+    found = agreement_values(analysis, HERE.parent / "gold")
+    assert differences(found, frozen, ["table", "row", "column"]) == []
 
 
 @pytest.mark.parametrize("corpus", CORPORA)

@@ -11,7 +11,8 @@ from statsmodels.stats import inter_rater
 
 from benchmarks.agreement_coverage import Case, simulated
 from therapy_analytics.agreement import _coefficients as co
-from therapy_analytics.agreement._sessions import icc2, sessions_table
+from therapy_analytics.agreement._coefficients import icc2
+from therapy_analytics.agreement._tables import sessions_table
 
 # Krippendorff (2011), Computing Krippendorff's alpha-reliability: four observers, twelve units, nominal .743.
 PUBLISHED = np.array(

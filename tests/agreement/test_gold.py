@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from therapy_analytics.agreement._gold import GoldOptions, gold_of
-from therapy_analytics.agreement._labels import Labels
+from therapy_analytics.agreement._labels import LabelIndex
 from therapy_analytics.agreement._machine import machine_of
 from therapy_analytics.agreement._match import aligned, match
 from therapy_analytics.errors import BadDataFileError, BadOptionError
@@ -116,7 +116,7 @@ def test_the_users_own_labels(turns, tmp_path):
 
 
 def test_a_book_settles_labels_that_several_have():
-    labels = Labels(frozenset({"mi_question", "misc_question", "miti_question"}))
+    labels = LabelIndex(frozenset({"mi_question", "misc_question", "miti_question"}))
     assert labels.meaning("Q", "miti").same >= {"miti_question", "mi_question"}
     assert labels.meaning("nothing such", "mi") is None
 

@@ -11,13 +11,12 @@ import pytest
 
 from therapy_analytics import references
 from therapy_analytics.compare import CompareOptions, compare
-from therapy_analytics.compare._expected import beside
+from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._groups import Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import CLAIMED, CORE, choose
-from therapy_analytics.compare._reference import against_references
+from therapy_analytics.compare._reference import against_references, beside
 from therapy_analytics.compare._results import read_results
-from therapy_analytics.compare._statistics import comparison_table, groups_table
-from therapy_analytics.compare._tests import holm
+from therapy_analytics.compare._table import comparison_table, groups_table
 from therapy_analytics.errors import BadOptionError
 
 FEW = CompareOptions(permutations=1_000)

@@ -132,7 +132,7 @@ def test_one_session_a_group() -> None:
     found = compare(sessions(5, counselor=list("abcde")), options=FEW)
     assert set(found.table["finding"]) == {"too few"}
     assert found.table["p"].isna().all()
-    assert "nothing can be said of chance" in found.words
+    assert "nothing can be tested, only shown" in found.words
 
 
 def test_a_constant_measure_and_one_that_is_nowhere_defined() -> None:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from therapy_analytics.compare import Comparison, compare
-from therapy_analytics.compare._contrasts import contrast_tests
+from therapy_analytics.compare._effects import findable
 from therapy_analytics.compare._groups import Floats, Grouped, contrasts
-from therapy_analytics.compare._measures import Measured
+from therapy_analytics.compare._measures import ComparedMeasure
 from therapy_analytics.compare._models import mixed_difference
 from therapy_analytics.compare._permutation import paired, two_samples
-from therapy_analytics.compare._tests import findable
+from therapy_analytics.compare._table import comparison_table
 
 MEASURE = "therapist_reflection_rate"
 
@@ -134,8 +134,8 @@ def test_what_differs_has_an_interval_beside_zero_and_one_sign(
     rng = np.random.default_rng(seed)
     values = np.concatenate([rng.integers(0, levels, (n, 4)) + shift, rng.integers(0, levels, (k, 4))]) / 12
     sizes = rng.integers(1, 6, n + k)
-    table = contrast_tests(data := of_values(values, n, sizes), contrasts(data, "pairs"))
-    sure = table[table["differs"]]
+    table = comparison_table(data := of_values(values, n, sizes), contrasts(data, "pairs"))
+    sure = table[table["finding"] == "differs"]
     assert ((sure["difference_lo"] > 0) | (sure["difference_hi"] < 0)).all()
     assert (np.sign(sure["difference"]) == np.sign(sure["hedges_g"])).all()
     inside = table["difference_lo"].isna() | table["difference"].between(table["difference_lo"], table["difference_hi"])
@@ -149,7 +149,9 @@ def of_values(values: Floats, n: int, sizes: Sequence[int] | None = None) -> Gro
     about = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "direction": ""}
     return Grouped(
         sessions=pd.DataFrame({"session_id": np.arange(len(place)).astype(str)}),
-        measures=tuple(Measured(name=f"m{j}", low=-np.inf, high=np.inf, **about) for j in range(values.shape[1])),
+        measures=tuple(
+            ComparedMeasure(name=f"m{j}", low=-np.inf, high=np.inf, **about) for j in range(values.shape[1])
+        ),
         values=np.asarray(values, dtype=float)[place],
         by="programme",
         names=("a", "b"),
@@ -194,7 +196,7 @@ def test_intervals_hold_the_difference_with_few_clusters_of_unequal_size() -> No
     rng, sizes = np.random.default_rng(8), np.array([1, 30, 2, 5, 1, 1, 10, 30, 3, 2])
     spread = np.sqrt(0.3 + 0.7 / sizes)[:, None]
     data = of_values(rng.normal(size=(10, 1_500)) * spread, 4, sizes)
-    table = contrast_tests(data, contrasts(data, "pairs"))
+    table = comparison_table(data, contrasts(data, "pairs"))
     covered = ((table["difference_lo"] < 0) & (table["difference_hi"] > 0)).mean()
     assert 0.93 <= covered <= 0.975
     assert (table["p"] < 0.05).mean() == pytest.approx(0.05, abs=0.02)

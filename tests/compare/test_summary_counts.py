@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import isnan
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,7 +12,7 @@ from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.measures._intervals import ratio
 from therapy_analytics.measures.process.reflection_to_question import RATIO_CORRELATION
 
-RQ, CR = "miti_reflections_to_questions", "miti_percent_complex_reflections"
+RQ = "miti_reflections_to_questions"
 
 
 def session(reflections: int, questions: int, turns: int = 400, **more: object) -> dict[str, object]:
@@ -26,8 +25,8 @@ def session(reflections: int, questions: int, turns: int = 400, **more: object) 
     }
 
 
-def of(rows: list[dict[str, object]], name: str = RQ, **options: str) -> pd.Series:
-    found = summary_counts(pd.DataFrame(rows), **options)
+def counted(rows: list[dict[str, object]], name: str = RQ, **options: str) -> pd.Series:
+    found = summary_counts(pd.DataFrame(rows), **({"by": "session_id"} | options))
     return found[found["summary"] == name].iloc[0]
 
 
@@ -49,35 +48,35 @@ def ten(reflections: int, questions: int, turns: int = 400) -> list[dict[str, ob
     ],
 )
 def test_bands_where_the_interval_lies_on_one_side(reflections: int, questions: int, band: str, of_ten: str) -> None:
-    found = of([session(reflections, questions)])
+    found = counted([session(reflections, questions)])
     assert found["band"] == band
     assert found["value"] == pytest.approx(reflections / questions)
     assert found["lo"] < found["value"] < found["hi"]
     assert found["n"] == reflections + questions
     if not band:
         assert "No band, as the interval holds the line" in found["sentence"]
-    assert of(ten(reflections, questions), by="who")["band"] == of_ten
+    assert counted(ten(reflections, questions), by="who")["band"] == of_ten
 
 
 def test_the_interval_of_a_session_is_that_of_the_session_table() -> None:
-    found = of([session(20, 12)])
+    found = counted([session(20, 12)])
     assert (found["value"], found["lo"], found["hi"]) == pytest.approx(ratio(20, 12, RATIO_CORRELATION))
 
 
 def test_the_taggers_errors_can_take_a_band_away() -> None:
     rows = ten(30, 22, 104)
-    assert of(rows, by="who")["band"] == "fair"
-    unsure = of(rows, by="who", tagger="accurate")
+    assert counted(rows, by="who")["band"] == "fair"
+    unsure = counted(rows, by="who", tagger="accurate")
     assert unsure["band"] == ""
     assert "the tagger's own errors could move it over the line" in unsure["sentence"]
     assert unsure["corrected_lo"] < unsure["corrected"] < unsure["corrected_hi"]
-    sure = of(ten(60, 6, 104), by="who", tagger="accurate")
+    sure = counted(ten(60, 6, 104), by="who", tagger="accurate")
     assert sure["band"] == "good"
-    assert isnan(of(rows, by="who", tagger="llm")["corrected"])
+    assert isnan(counted(rows, by="who", tagger="llm")["corrected"])
 
 
 def test_no_questions_is_undefined_and_said() -> None:
-    found = of([session(5, 0)])
+    found = counted([session(5, 0)])
     assert isnan(found["value"])
     assert "undefined" in found["sentence"]
 
@@ -95,59 +94,26 @@ def test_groups_add_up_and_clusters_count() -> None:
     assert ratios.loc["x", "hi"] > ratios.loc["y", "hi"]
 
 
-def turns() -> pd.DataFrame:
-    """Return five therapist turns: two with both kinds of reflection, one simple, one open question, one closed."""
-    table = pd.DataFrame({"session_id": "a", "turn": np.arange(8), "role": ["therapist"] * 5 + ["client"] * 3})
-    codes = {
-        "mi_reflection": [1, 1, 1, 0, 0],
-        "mi_reflection_complex": [1, 1, 0, 0, 0],
-        "mi_reflection_simple": [1, 0, 1, 0, 0],
-        "mi_question": [0, 0, 0, 1, 1],
-        "question_open_turn": [np.nan, np.nan, np.nan, 1, 0],
-        "miti_affirm": [1, 0, 0, 0, 0],
-        "miti_seek_collaboration": [1, 0, 0, 1, 0],
-        "miti_emphasise_autonomy": [0, 0, 0, 0, 0],
-        "miti_persuade": [0, 0, 0, 0, 1],
-        "miti_confront": [0, 0, 0, 0, 0],
-        "misc_mi_inconsistent": [0, 0, 0, 0, 1],
-    }
-    for name, values in codes.items():
-        table[name] = [*values, np.nan, np.nan, np.nan]
-    table["mi_change"] = [np.nan] * 5 + [1, 1, 0]
-    table["mi_sustain"] = [np.nan] * 5 + [0, 1, 0]
-    return table
-
-
-def test_counted_by_hand_from_turns() -> None:
-    found = summary_counts(turns()).set_index("summary")
+def test_counted_by_hand() -> None:
+    rows = {"n_client_change": 2, "n_client_sustain": 1, "n_open_question": 1, "open_question_rate": 0.5}
+    found = summary_counts(pd.DataFrame([session(3, 2, 5, **rows)]), by="session_id").set_index("summary")
     assert found["value"].to_dict() == pytest.approx(
         {
             RQ: 1.5,  # 3 to 2
-            CR: 100 * 2 / 3,  # the turn with both is complex alone
-            "miti_total_mi_adherent": 3,
-            "miti_total_mi_non_adherent": 1,
-            "misc_percent_open_questions": 50,
+            "misc_percent_open_questions": 50,  # of two questions one
             "misc_percent_change_talk": 100 * 2 / 3,
-            "misc_mi_inconsistent": 1,
         }
     )
-    assert "2 complex and 1 simple" in found.loc[CR, "sentence"]
-    assert "ICC .16" in found.loc[CR, "sentence"]
+    assert "3 turns with a reflection and 2 turns with a question" in found.loc[RQ, "sentence"]
+    assert (
+        "2 client turns with change talk and 1 with sustain talk" in found.loc["misc_percent_change_talk", "sentence"]
+    )
 
 
 def test_what_is_not_there_is_said() -> None:
-    found = summary_counts(turns().drop(columns="mi_reflection_complex")).set_index("summary")
-    assert isnan(found.loc[CR, "value"])
-    assert "--all-codes" in found.loc[CR, "sentence"]
-
-
-def test_turns_and_sessions_agree() -> None:
-    rows = {"n_client_change": 2, "n_client_sustain": 1, "n_open_question": 1, "open_question_rate": 0.5}
-    sessions = pd.DataFrame([session(3, 2, 5, n_turns_client=3, **rows)]).assign(session_id="a")
-    one, two = summary_counts(sessions).set_index("summary"), summary_counts(turns()).set_index("summary")
-    for name in (RQ, "misc_percent_open_questions", "misc_percent_change_talk"):
-        columns = ["value", "lo", "hi", "n", "band"]
-        assert one.loc[name, columns].tolist() == two.loc[name, columns].tolist()
+    found = counted([session(3, 2)], "misc_percent_change_talk")
+    assert isnan(found["value"])
+    assert "not known, as the codes are not there" in found["sentence"]
 
 
 def test_no_score_that_people_alone_can_give() -> None:
@@ -159,8 +125,6 @@ def test_no_score_that_people_alone_can_give() -> None:
 
 def test_errors_that_help() -> None:
     with pytest.raises(BadOptionError, match="no codes"):
-        summary_counts(pd.DataFrame({"session_id": ["a"], "n_turns_therapist": [3]}))
-    with pytest.raises(BadOptionError, match="counselor"):
-        summary_counts(pd.DataFrame([session(1, 1)]), by="counselor")
+        summary_counts(pd.DataFrame({"session_id": ["a"], "n_turns_therapist": [3]}), by="session_id")
     with pytest.raises(UnknownNameError):
-        summary_counts(pd.DataFrame([session(1, 1)]), tagger="slow")
+        summary_counts(pd.DataFrame([session(1, 1)]), by="session_id", tagger="slow")

@@ -1,9 +1,10 @@
 """The numbers of every measure, frozen: a change of the code that changes one of them is found here.
 
 `samples.csv` holds every value of the sessions table for the sample transcripts, a row a column of the table and a
-column a session. `turns.csv` and `corpora.csv` hold fingerprints of columns: how many values are defined, and their
-sum weighted by numbers that depend on the row's place alone, so that no value of a corpus stands in the repository and
-no two values can be exchanged unnoticed.
+column a session. `comparison.csv` and `agreement.csv` hold the numbers of a comparison of these sessions, and of their
+agreement with the codes of `tests/gold`, a row a number. `turns.csv` and `corpora.csv` hold fingerprints of columns:
+how many values are defined, and their sum weighted by numbers that depend on the row's place alone, so that no value
+of a corpus stands in the repository and no two values can be exchanged unnoticed.
 
 A number that is meant to change is written anew by ``python -m tests.golden``, and CHANGELOG.md says why it changed.
 """
@@ -21,6 +22,8 @@ import therapy_analytics as ta
 HERE = Path(__file__).parent
 CORPORA = {"annomi": 8, "hlqc": 16, "mibot": 16}
 """The corpora, and how many of their sessions one stands for."""
+KEYS = ("kind", "measure", "code", "summary", "source", "group", "against", "reference", "other", "bin")
+"""Columns that name a row of a table of a comparison or an agreement."""
 TOLERANCE = 1e-9
 """Relative to the size of the values; they are written with twelve digits."""
 _DIGITS = "{:.12g}"
@@ -29,6 +32,34 @@ _DIGITS = "{:.12g}"
 def sample_analysis(samples: Path) -> ta.Analysis:
     """Return the analysis of the sample transcripts with every code and every measure."""
     return ta.analyze(ta.read(samples), extras=("syntax", "nclid"), tagger=ta.TaggerOptions(all_codes=True))
+
+
+def comparison_values(analysis: ta.Analysis) -> pd.DataFrame:
+    """Return the numbers of a comparison of people and models, over sessions, in long form."""
+    found = ta.compare(analysis, by="source", options=ta.CompareOptions(cluster="session", permutations=1_000))
+    tables = {"comparison": found.table, "groups": found.groups, "within": found.within}
+    return long_values(tables | {one.name: one.table for one in found.more})
+
+
+def agreement_values(analysis: ta.Analysis, gold: Path) -> pd.DataFrame:
+    """Return the numbers of the agreement with the two coders of `tests/gold`, in long form."""
+    parts = [
+        pd.read_csv(path).fillna("").assign(session_id=path.stem, coder=path.parent.name)
+        for path in sorted(gold.glob("coder_*/*.csv"))
+    ]
+    found = ta.agreement(analysis, pd.concat(parts, ignore_index=True))
+    return long_values({name: getattr(found, name) for name in ("codes", "sessions")})
+
+
+def long_values(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return a row for each defined number of tables: ``table``, ``row`` (texts of `KEYS`), ``column``, ``number``."""
+    parts = []
+    for name, table in tables.items():
+        texts = [column for column in KEYS if column in table]
+        row = table[texts].astype(str).agg("/".join, axis=1) if texts else table.index.astype(str)
+        numbers = table.select_dtypes("number").astype(float).assign(row=row)
+        parts.append(numbers.melt("row", var_name="column", value_name="number").dropna().assign(table=name))
+    return pd.concat(parts, ignore_index=True)[["table", "row", "column", "number"]]
 
 
 def corpus_analysis(data: Path, corpus: str) -> ta.Analysis:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from therapy_analytics.compare import _expected
+from therapy_analytics.compare import _reference
 from therapy_analytics.compare._measures import CLAIMED
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.references import reference_profiles
@@ -151,27 +151,27 @@ def test_two_sessions_are_no_group(read: Results) -> None:
 
 
 def test_the_test_is_the_beta_binomial() -> None:
-    like = _expected.Spread(2.0, 6.0, 0.25, 0.144)
+    like = _reference.Spread(2.0, 6.0, 0.25, 0.144)
     beside = stats.betabinom(20, 2, 6)
     tail = beside.sf(13) + beside.pmf(13) / 2
-    assert _expected.two_sided(np.array([13.0]), np.array([20.0]), like)[0] == pytest.approx(2 * tail)
-    assert np.isnan(_expected.two_sided(np.array([nan, 1.0]), np.array([20.0, 0.0]), like)).all()
+    assert _reference.two_sided(np.array([13.0]), np.array([20.0]), like)[0] == pytest.approx(2 * tail)
+    assert np.isnan(_reference.two_sided(np.array([nan, 1.0]), np.array([20.0, 0.0]), like)).all()
 
 
 @pytest.mark.parametrize("row", [(0.0, 0.1), (1.0, 0.1), (0.3, 0.0), (nan, 0.1), (0.3, nan)])
 def test_a_reference_without_spread_tells_nothing(row: tuple[float, float]) -> None:
-    assert _expected.spread({"mean": row[0], "sd": row[1], "n_sessions": 143}) is None
+    assert _reference.spread({"mean": row[0], "sd": row[1], "n_sessions": 143}) is None
 
 
 def test_the_spread_between_sessions_is_that_seen_less_what_few_turns_add_widened_for_other_corpora() -> None:
     row = {"mean": 0.4, "sd": 0.2, "n_sessions": 143}
-    found = _expected.spread(row)
+    found = _reference.spread(row)
     assert found is not None
     assert found.a / (found.a + found.b) == pytest.approx(0.4)
     assert stats.beta(found.a, found.b).std() == pytest.approx(found.sd)
     # Seen: what lies between sessions, and what few turns (53 in 1,000 as 1 / n) add to it.
-    between_sessions = found.sd**2 / _expected.WIDER * 143 / 144
-    seen = between_sessions * (1 - _expected.ONE_OVER_TURNS) + 0.24 * _expected.ONE_OVER_TURNS
+    between_sessions = found.sd**2 / _reference.WIDER * 143 / 144
+    seen = between_sessions * (1 - _reference.ONE_OVER_TURNS) + 0.24 * _reference.ONE_OVER_TURNS
     assert seen**0.5 == pytest.approx(0.2)
 
 

@@ -162,13 +162,14 @@ def test_a_code_of_the_package_is_replaced_and_begun_at(
 
 def test_a_warm_start_is_folded_into_the_weights(sessions: list[Session], coded: pd.DataFrame) -> None:
     from therapy_analytics.behaviours.features import featurize
+    from therapy_analytics.behaviours.tagger import scores_of
     from therapy_analytics.training import _fit
 
     base, batch = load_tagger(all_codes=True), annotate(sessions[:3], Matcher([]))
     features = featurize(batch.turns, batch.starts)
     heads = np.arange(len(base.weights.heads))
     buckets, hand, bias = _fit.as_linear(base, heads)
-    expected = _fit.scores_by_head(base, features)
+    expected = scores_of(base.weights, features)
     own, before, after = (features.project(buckets[:, part]) for part in range(3))
     from therapy_analytics.behaviours.features import neighbour
 

@@ -16,13 +16,14 @@ from therapy_analytics.agreement._alternative import EPSILON, alternative_table,
 from therapy_analytics.agreement._gold import Gold, GoldOptions, gold_of
 from therapy_analytics.agreement._machine import Machine, machine_of
 from therapy_analytics.agreement._report import Facts, clusters_in_words, report, summary
-from therapy_analytics.agreement._sessions import rates_table, sessions_table
-from therapy_analytics.agreement._statistics import (
+from therapy_analytics.agreement._tables import (
     calibration_table,
     coded,
     codes_table,
     confusion_table,
     pairs_table,
+    rates_table,
+    sessions_table,
 )
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.cells import csv_of_frame

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from therapy_analytics.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_TURNS, Floats, Ints
-from therapy_analytics.agreement._statistics import Coded
+from therapy_analytics.agreement._tables import CodedTurns
 
 FEWEST_CODERS = 3
 EPSILON = 0.15
@@ -18,7 +18,7 @@ EPSILON = 0.15
 FALSE_DISCOVERIES = 0.05
 PASSES = 0.5
 BLOCK = 10
-"""Turns of a block, where there are too few clusters to take them as what is independent."""
+"""Successive turns of a block; blocks are taken as independent where there are too few clusters."""
 RATES = ("n_coders_tested", "winning_rate", "winning_rate_blocks", "winning_rate_constant", "advantage")
 COLUMNS = (
     *("code", "coder", "epsilon", "n_turns", "n_blocks", "machine_advantage", "coder_advantage"),
@@ -26,7 +26,7 @@ COLUMNS = (
 )
 
 
-def alternative_table(found: Sequence[Coded], epsilon: float) -> pd.DataFrame:
+def alternative_table(found: Sequence[CodedTurns], epsilon: float) -> pd.DataFrame:
     """Return the alternative-annotator test, a row a code and coder; none of codes with fewer than three coders.
 
     Each coder in turn is left out and set against the machine: which of the two agrees with more of the remaining
@@ -54,7 +54,7 @@ def alternative_table(found: Sequence[Coded], epsilon: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(COLUMNS))
 
 
-def winning_rates(table: pd.DataFrame, found: Sequence[Coded]) -> pd.DataFrame:
+def winning_rates(table: pd.DataFrame, found: Sequence[CodedTurns]) -> pd.DataFrame:
     """Return the winning rates of each code, by its name.
 
     ``n_coders_tested``, the share of them against whom the machine wins (``winning_rate``, ``winning_rate_blocks``),
@@ -79,13 +79,13 @@ def winning_rates(table: pd.DataFrame, found: Sequence[Coded]) -> pd.DataFrame:
     return rates[rates["n_coders_tested"] >= FEWEST_CODERS]
 
 
-def _constant(one: Coded) -> Coded:
+def _constant(one: CodedTurns) -> CodedTurns:
     """Return the code with a machine that gives every turn the value that people give most."""
     commonest = np.bincount(one.people[one.people >= 0], minlength=len(one.values)).argmax()
     return replace(one, machine=np.where(one.machine >= 0, commonest, -1))
 
 
-def _of_code(one: Coded, epsilon: float) -> pd.DataFrame:
+def _of_code(one: CodedTurns, epsilon: float) -> pd.DataFrame:
     rows = pd.DataFrame([{"code": one.code, **_of_coder(one, at, epsilon)} for at in range(len(one.coders))])
     for name in ("p", "p_blocks"):
         known = rows[name].notna()
@@ -97,7 +97,7 @@ def _of_code(one: Coded, epsilon: float) -> pd.DataFrame:
     return rows[list(COLUMNS)]
 
 
-def _of_coder(one: Coded, at: int, epsilon: float) -> dict[str, object]:
+def _of_coder(one: CodedTurns, at: int, epsilon: float) -> dict[str, object]:
     coder, others = one.people[:, at], np.delete(one.people, at, axis=1)
     used = (coder >= 0) & (one.machine >= 0) & (others >= 0).any(axis=1)
     coder, others, machine = coder[used], others[used], one.machine[used]

@@ -1,4 +1,4 @@
-"""Coefficients of agreement from tables of counts, and their intervals over clusters.
+"""Coefficients of agreement from tables of counts or rates, and their intervals over clusters.
 
 A table is (..., K, K): rows are the reference's values, columns the other's. The libraries (scikit-learn, statsmodels,
 krippendorff, irrCAC) take one table at a time; an interval needs a table for each cluster left out, of every pair and
@@ -30,12 +30,12 @@ def over(top: Floats, bottom: Floats) -> Floats:
 
 
 def percent_agreement(tables: Floats) -> Floats:
-    """Return the share of units on which both agree."""
+    """Return the share of units on which both agree, (...,) from tables (..., K, K)."""
     return over(np.trace(tables, axis1=-2, axis2=-1), tables.sum(axis=(-2, -1)))
 
 
 def kappa(tables: Floats) -> Floats:
-    """Return Cohen's kappa, unweighted; nan where both use one value only.
+    """Return Cohen's kappa, unweighted, (...,) from tables (..., K, K); nan where both use one value only.
 
     References
     ----------
@@ -48,7 +48,7 @@ def kappa(tables: Floats) -> Floats:
 
 
 def ac1(tables: Floats) -> Floats:
-    """Return Gwet's AC1 of two coders, whose chance agreement shrinks where one value is rare.
+    """Return Gwet's AC1 of two coders, (...,) from tables (..., K, K): expected agreement is low where a value is rare.
 
     References
     ----------
@@ -62,23 +62,23 @@ def ac1(tables: Floats) -> Floats:
 
 
 def precision(tables: Floats) -> Floats:
-    """Return, of what the other gave the code, the share that the reference gave it."""
+    """Return precision, (...,) from tables (..., 2, 2): of the other's positives, the share of the reference's."""
     return over(tables[..., 1, 1], tables[..., :, 1].sum(axis=-1))
 
 
 def recall(tables: Floats) -> Floats:
-    """Return, of what the reference gave the code, the share that the other gave it."""
+    """Return recall, (...,) from tables (..., 2, 2): of the reference's positives, the share of the other's."""
     return over(tables[..., 1, 1], tables[..., 1, :].sum(axis=-1))
 
 
 def f1(tables: Floats) -> Floats:
-    """Return the harmonic mean of precision and recall, which is the same whoever is the reference."""
+    """Return F1, (...,) from tables (..., 2, 2): harmonic mean of precision and recall, whoever is the reference."""
     both = tables[..., 1, 1]
     return over(2 * both, tables[..., 1, :].sum(axis=-1) + tables[..., :, 1].sum(axis=-1))
 
 
 def alpha(coincidences: Floats) -> Floats:
-    """Return Krippendorff's alpha for nominal values from tables of coincidences (see `coincidences_of`).
+    """Return Krippendorff's alpha for nominal values, (...,) from coincidences (..., K, K) (see `coincidences_of`).
 
     References
     ----------
@@ -89,6 +89,57 @@ def alpha(coincidences: Floats) -> Floats:
     observed = n - np.trace(coincidences, axis1=-2, axis2=-1)
     expected = n**2 - (values**2).sum(axis=-1)
     return 1 - over((n - 1) * observed, expected)
+
+
+def icc2(ratings: Floats) -> float:
+    """Return ICC(2,1), absolute agreement of single ratings by coders who stand for others.
+
+    Parameters
+    ----------
+    ratings : float array (n_sessions, n_coders)
+        Without gaps.
+
+    Returns
+    -------
+    float
+        From below 0 to 1; nan where there are fewer than two rows or columns, or nothing varies.
+
+    References
+    ----------
+    Shrout, P. E., & Fleiss, J. L. (1979). Intraclass correlations: Uses in assessing rater reliability. Psychological
+    Bulletin, 86, 420-428.
+
+    Examples
+    --------
+    >>> round(icc2(np.array([[1.0, 2], [3, 3], [5, 6], [7, 9]])), 2)
+    0.91
+    """
+    n, k = ratings.shape
+    if n < 2 or k < 2:
+        return np.nan
+    row, column, whole = ratings.mean(axis=1), ratings.mean(axis=0), ratings.mean()
+    between = k * ((row - whole) ** 2).sum() / (n - 1)
+    coders = n * ((column - whole) ** 2).sum() / (k - 1)
+    error = ((ratings - row[:, None] - column + whole) ** 2).sum() / ((n - 1) * (k - 1))
+    bottom = between + (k - 1) * error + k * (coders - error) / n
+    return float((between - error) / bottom) if min(bottom, between) > 1e-12 else np.nan
+
+
+def mean_difference(both: Floats) -> float:
+    """Return the mean of the second column of `both` (n_sessions, 2) less the first."""
+    return float((both[:, 1] - both[:, 0]).mean()) if len(both) else np.nan
+
+
+def limit_of_agreement(both: Floats, end: float) -> float:
+    """Return the mean difference of the columns of `both` (n_sessions, 2) plus `end` standard deviations of it.
+
+    References
+    ----------
+    Bland, J. M., & Altman, D. G. (1986). Statistical methods for assessing agreement between two methods of clinical
+    measurement. Lancet, 327, 307-310.
+    """
+    difference = both[:, 1] - both[:, 0]
+    return float(difference.mean() + end * difference.std(ddof=1)) if len(both) > 1 else np.nan
 
 
 def tables_of(first: Ints, second: Ints, cluster: Ints, shape: tuple[int, int]) -> Floats:
@@ -227,6 +278,11 @@ def estimate(
     least = LEAST[coefficient](total) if coefficient in LEAST else 0.0
     bounds = (least, 1.0) if bounded else None
     return value, *jackknife(value, coefficient(np.round(total - held, 9)), bounds, level)
+
+
+def interval_columns(name: str, figures: tuple[float, ...]) -> dict[str, float]:
+    """Return the columns of a value and the ends of its interval: ``kappa``, ``kappa_lo``, ``kappa_hi``."""
+    return dict(zip((name, f"{name}_lo", f"{name}_hi"), figures, strict=True))
 
 
 def bins_of(p: Floats) -> Ints:

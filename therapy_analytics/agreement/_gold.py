@@ -9,8 +9,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.agreement._cells import MISSING, ONE, SETS, UNSURE, ZERO, Block, Reading
-from therapy_analytics.agreement._labels import BOOKS, Labels, check_own, slug
+from therapy_analytics.agreement._labels import (
+    BOOKS,
+    MISSING,
+    ONE,
+    SETS,
+    UNSURE,
+    ZERO,
+    Block,
+    CellReader,
+    LabelIndex,
+    check_own,
+    slug,
+)
 from therapy_analytics.agreement._machine import Machine, with_words
 from therapy_analytics.agreement._match import Ints, match
 from therapy_analytics.cells import restore
@@ -100,7 +111,7 @@ def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: G
         _refuse_options_of_tables(options)
         rows, place, notes = _brought(machine)
     else:
-        table = read_table(gold) if not isinstance(gold, pd.DataFrame) else _as_text(gold)
+        table = read_table(gold) if not isinstance(gold, pd.DataFrame) else as_text(gold)
         rows = named(table, options.columns)
         if options.transcripts is not None:
             machine = with_words(machine, options.transcripts)
@@ -115,7 +126,7 @@ def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: G
 
 
 def _refuse_options_of_tables(options: GoldOptions) -> None:
-    """Codes that the transcripts brought stand beside their turns already, and need no table to be understood."""
+    """Refuse options of a table of codes where the codes came with the transcripts."""
     given = {"--columns": bool(options.columns), "--transcripts": options.transcripts is not None}
     for option in (name for name, is_given in given.items() if is_given):
         problem = "it is for a table of codes, and none was given"
@@ -123,6 +134,7 @@ def _refuse_options_of_tables(options: GoldOptions) -> None:
 
 
 def read_table(path: Path | str) -> pd.DataFrame:
+    """Return a table (CSV of any separator, xlsx) with all cells as text; raise `BadDataFileError` if it is none."""
     path = Path(path)
     try:
         if path.suffix.lower() in {".xlsx", ".xlsm"}:
@@ -137,13 +149,14 @@ def read_table(path: Path | str) -> pd.DataFrame:
         raise BadDataFileError(str(path), "it is no table that can be read", "Save it as CSV (UTF-8) or xlsx") from None
 
 
-def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
+def as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with all cells as text, "" where they are missing."""
     return frame.astype(object).where(frame.notna(), "").astype(str).reset_index(drop=True)
 
 
-def _labels(options: GoldOptions, codes: Sequence[str]) -> Labels:
+def _labels(options: GoldOptions, codes: Sequence[str]) -> LabelIndex:
     own: dict[str, str] = {}
-    labels = Labels(frozenset(codes), book=options.book)
+    labels = LabelIndex(frozenset(codes), book=options.book)
     if options.labels is not None:
         table = read_table(options.labels)
         table.columns = [slug(name) for name in table.columns]
@@ -151,7 +164,7 @@ def _labels(options: GoldOptions, codes: Sequence[str]) -> Labels:
             raise BadDataFileError(str(options.labels), "it has no columns label and code", "Name its columns so")
         own = {slug(label): slug(code) for label, code in zip(table["label"], table["code"], strict=True)}
         check_own(own, labels, str(options.labels))
-    return Labels(frozenset(codes), own, options.book)
+    return LabelIndex(frozenset(codes), own, options.book)
 
 
 def named(table: pd.DataFrame, wanted: Mapping[str, str]) -> pd.DataFrame:
@@ -186,19 +199,19 @@ def _brought(machine: Machine) -> tuple[pd.DataFrame, Ints, tuple[str, ...]]:
             "the transcripts of this run brought no codes by people",
             "Name a table of codes: tanalyze agree RESULTS CODES.csv",
         )
-    rows = _as_text(machine.turns[names]).rename(columns=lambda name: str(name).removeprefix(GOLD))
+    rows = as_text(machine.turns[names]).rename(columns=lambda name: str(name).removeprefix(GOLD))
     note = "The human codes are those in the transcripts (columns gold_... of turns.csv), as of one coder."
     return rows, np.arange(len(rows)), (note,)
 
 
 def _values(
-    rows: pd.DataFrame, place: Ints, machine: Machine, labels: Labels, blank: str
+    rows: pd.DataFrame, place: Ints, machine: Machine, labels: LabelIndex, blank: str
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Return the values of codes and of sets, and what was not understood."""
     kept = place >= 0
     rows, place = rows[kept].reset_index(drop=True), place[kept]
     coder = rows["coder"].where(rows["coder"] != "", ALONE) if "coder" in rows else pd.Series(ALONE, index=rows.index)
-    reading = Reading(labels, blank, frozenset(NAMES) - {"code"})
+    reading = CellReader(labels, blank, frozenset(NAMES) - {"code"})
     if {"code", "value"} <= set(rows.columns):
         blocks = list(reading.listed(rows, coder))
     else:
@@ -210,10 +223,10 @@ def _values(
 
 
 def _resolved(blocks: Sequence[Block], place: Ints) -> tuple[pd.DataFrame, set[str]]:
-    """Put columns and rows together; return the values, and the codes of which some are derived.
+    """Return one value for each turn, coder and code, and the codes of which some values are derived.
 
-    A coder's own word on a code always wins: derived values fill only codes of which the coder says nothing anywhere.
-    Of several columns a definite word counts more than an open one, of several rows of a turn a yes counts more.
+    A given value always wins: derived values fill only codes that the coder gives nowhere. Of several columns a
+    definite value counts more than an open one, of several rows of a turn a 1 counts more than a 0.
     """
     first = {UNSURE: 1, ZERO: 2, ONE: 3, MISSING: 0}
     about = {"row": np.arange(len(place)), "place": place}

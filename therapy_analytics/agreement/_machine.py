@@ -1,4 +1,4 @@
-"""What the machine said: the turns tables of result folders."""
+"""The machine's codes: the turns table of an analysis or of a folder of results."""
 
 from __future__ import annotations
 
@@ -58,17 +58,19 @@ def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
         There are no results, or the table is no turns table.
     """
     if isinstance(results, Analysis):
-        return _machine(results.turns, {"tagger": results.tagger}, results.sessions)
+        return _machine(results.turns, {"tagger": results.tagger}, _sessions(results))
     if isinstance(results, pd.DataFrame):
         return _machine(results, {}, results)
     folder = Path(results)
     return _machine(_turns(folder), read_recipe(folder), _sessions(folder))
 
 
-def _sessions(folder: Path) -> pd.DataFrame:
-    """Return what is known of the sessions; nothing where the folder has no table of them."""
+def _sessions(source: Analysis | Path) -> pd.DataFrame:
+    """Return the table of sessions, of which only the columns of clusters are used; empty where there is none."""
+    if isinstance(source, Analysis):
+        return source.sessions
     try:
-        return read_csv(folder / "sessions.csv") if form_of(folder) == "csv" else read_sessions(folder)
+        return read_csv(source / "sessions.csv") if form_of(source) == "csv" else read_sessions(source)
     except BadOptionError:
         return pd.DataFrame({"session_id": []})
 

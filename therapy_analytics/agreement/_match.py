@@ -17,7 +17,7 @@ from therapy_analytics.readers._notes import counted
 
 Ints = NDArray[np.int64]
 SHIFTED = 0.05
-"""A session with more rows than this whose words stand in another turn than their number says has shifted."""
+"""If the words of a larger share of a session's rows are not those of their turn, its numbers have shifted."""
 HALF = 0.5
 _BRACKETED = re.compile(r"\[[^\]]*\]|\([^)]*\)|<[^>]*>")
 _WORD = re.compile(r"[^\W_]+")
@@ -81,7 +81,7 @@ def _lacking(rows: pd.DataFrame) -> str:
 
 
 def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the session of each row as the results name it, and what is to be said of strangers."""
+    """Return the session of each row as the results name it, and a note on sessions that the results do not have."""
     known = list(dict.fromkeys(turns["session_id"]))
     if "session_id" not in rows:
         if len(known) == 1:
@@ -90,13 +90,13 @@ def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[
         raise BadOptionError(option, "the human codes have no column of sessions", "Give a column session_id")
     names = {_plain(name): name for name in known}
     found = [names.get(_plain(name), "") for name in rows["session_id"]]
-    strangers = {name for name, one in zip(rows["session_id"], found, strict=True) if not one}
-    if strangers and not any(found):
+    unknown = {name for name, one in zip(rows["session_id"], found, strict=True) if not one}
+    if unknown and not any(found):
         option = "gold"
         raise BadOptionError(
             option, "none of its sessions is in the results", f"Name them as sessions.csv does ({known[0]}, ...)"
         )
-    notes = [f"{counted(len(strangers), 'session')} of the human codes not among the results."] if strangers else []
+    notes = [f"{counted(len(unknown), 'session')} of the human codes not among the results."] if unknown else []
     return found, notes
 
 
@@ -119,7 +119,7 @@ def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints
 
 
 def _from_one(session: pd.Series, number: pd.Series, turns: pd.DataFrame) -> bool:
-    """Tell numbers from 1: none is 0, and some session has one more than there are turns."""
+    """Return whether turns are counted from 1: no number is 0, and some session has one more than its last turn."""
     last = session.map(turns.groupby("session_id")["turn"].max())
     return bool((number != 0).all() and (number == last + 1).any())
 

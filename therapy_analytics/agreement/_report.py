@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from therapy_analytics.agreement._alternative import BLOCK, PASSES
-from therapy_analytics.agreement._cells import SETS
 from therapy_analytics.agreement._coefficients import FEWEST_CLUSTERS, FEWEST_TURNS
+from therapy_analytics.agreement._labels import SETS
 
 PACKAGES = ("therapy-analytics", "numpy", "scipy", "pandas")
 RARE = 0.1

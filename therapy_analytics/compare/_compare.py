@@ -1,7 +1,8 @@
-"""Compare groups of sessions: the order of things, and what comes of it."""
+"""Compare groups of sessions: read, group, test, say it in words, write it."""
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,38 +12,33 @@ from typing import Any
 
 import pandas as pd
 
+from therapy_analytics import private
 from therapy_analytics.analysis import Analysis
-from therapy_analytics.compare._beside import Asked, More, parts
-from therapy_analytics.compare._contrasts import PERMUTATIONS
-from therapy_analytics.compare._glance import label, unit_name
-from therapy_analytics.compare._groups import SESSION, Contrast, Grouped, contrasts, grouped
-from therapy_analytics.compare._measures import choose
+from therapy_analytics.compare._further import FurtherTable, coder_of, further_tables
+from therapy_analytics.compare._groups import SESSION, GroupContrast, Grouped, contrasts, grouped
+from therapy_analytics.compare._measures import CORE, choose
 from therapy_analytics.compare._models import change, with_mixed_models, within_between
+from therapy_analytics.compare._phrases import MOST_LISTED, label, unit_name
 from therapy_analytics.compare._reference import against_references, is_reference, profiles_for, reference_rows
-from therapy_analytics.compare._reference_words import beside_references
 from therapy_analytics.compare._results import Results, read_results
-from therapy_analytics.compare._statistics import COLUMNS, comparison_table, groups_table
-from therapy_analytics.compare._words import findings, repeated
+from therapy_analytics.compare._table import COLUMNS, PERMUTATIONS, comparison_table, groups_table
+from therapy_analytics.compare._words import beside_references, findings, repeated
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.outputs import sources_of
+from therapy_analytics.outputs import Made, replaced_in, sources_of
+from therapy_analytics.results import write_csv
 
+RECIPE = "comparison.json"
+_FILES = ("comparison.csv", "groups.csv", "within.csv", "change.csv", "comparison.md", RECIPE)
 _PACKAGES = ("numpy", "scipy", "pandas", "statsmodels")
-_MOST_NAMED = 12
 
-_Q_AND_G = (
-    "- *Adjusted p* is p for all comparisons that were made: were there no difference at all, one table in twenty "
-    "would call anything different. *g* (Hedges) is the difference in standard deviations: .2 is small, .5 medium, .8 "
-    "large."
-)
-_INTERVALS = (
-    "- An interval shows what the sessions could as well have given by their sampling. It does not hold the error of "
-    "the machine that coded the turns, which can make a difference smaller, larger or other than it is."
-)
-_WEAK = (
-    "- *Weak measure*: in a check on real sessions it did little or no better than counting keywords. What each "
-    "measure means and when it misleads stands in codebook.csv, beside sessions.csv."
-)
-
+_HOW_TO_READ = """
+- *Adjusted p* is p for all comparisons that were made: were there no difference at all, one table in twenty would \
+call anything different. *g* (Hedges) is the difference in standard deviations: .2 is small, .5 medium, .8 large.
+- An interval shows what the sessions could as well have given by their sampling. It does not hold the error of the \
+machine that coded the turns, which can make a difference smaller, larger or other than it is.
+- *Weak measure*: in a check on real sessions it did little or no better than counting keywords. What each measure \
+means and when it misleads stands in codebook.csv, beside sessions.csv.
+""".strip()
 _MACHINE = (
     "All p-values and intervals concern the machine's codes. What people would have coded may differ: give `--gold` "
     "with turns that people coded to see how far."
@@ -62,7 +58,7 @@ class CompareOptions:
     Attributes
     ----------
     cluster : str or None
-        The column of what is independent, or ``session``; by default it is chosen.
+        The column of clusters, within which sessions are not independent, or ``session``; by default it is chosen.
     where : tuple of str
         ``column=value`` or ``column!=value``: only such sessions.
     permutations, seed : int
@@ -93,10 +89,10 @@ class Comparison:
         A row for each measure and group (and group of reference), as ``groups.csv``.
     within, change : DataFrame
         Where sessions repeat: as ``within.csv`` and ``change.csv``; without rows where they do not.
-    more : tuple of More
-        Further tables, each with its words.
+    more : tuple of FurtherTable
+        Corrected rates, summary counts, rates from codes by hand, each with its words.
     words : str
-        What differs, what does not, what cannot be told: Markdown, as ``comparison.md``.
+        What differs, what does not, what is inconclusive: Markdown, as ``comparison.md``.
     recipe : mapping of str to object
         All that is needed to do it again.
     sources : tuple of str
@@ -107,7 +103,7 @@ class Comparison:
     groups: pd.DataFrame = field(repr=False)
     within: pd.DataFrame = field(repr=False)
     change: pd.DataFrame = field(repr=False)
-    more: tuple[More, ...] = field(default=(), repr=False)
+    more: tuple[FurtherTable, ...] = field(default=(), repr=False)
     words: str = field(repr=False)
     recipe: Mapping[str, Any] = field(repr=False)
     sources: tuple[str, ...] = field(default=(), repr=False)
@@ -146,9 +142,44 @@ class Comparison:
         CannotWriteError
             The system refused to write.
         """
-        from therapy_analytics.compare._write import write  # noqa: PLC0415 (matplotlib is slow to import)
+        names = {*_FILES, *_files_before(Path(out))}
+        made = Made(what="a comparison", names=names, sources=self.sources, replace=replace, say=on_before)
+        with replaced_in(Path(out), made) as part:
+            self._fill(part, plots=plots)
+        return Path(out)
 
-        return write(self, Path(out), plots=plots, replace=replace, on_before=on_before)
+    def _fill(self, out: Path, *, plots: bool) -> None:
+        tables = {"comparison.csv": self.table, "groups.csv": self.groups}
+        tables |= {name: one for name, one in (("within.csv", self.within), ("change.csv", self.change)) if len(one)}
+        tables |= {f"{one.name}.csv": one.table for one in self.more}
+        families = list(dict.fromkeys(str(family) for family in self.groups["family"])) if plots else []
+        written = sorted([*tables, "comparison.md", RECIPE, *(f"comparison_{family}.png" for family in families)])
+        recipe = json.dumps({**self.recipe, "files": written}, indent=2, ensure_ascii=False)
+        private.write(out / RECIPE, recipe + "\n")
+        for name, table in tables.items():
+            write_csv(table, private.fresh(out / name))
+        private.write(out / "comparison.md", self.words)
+        if families:
+            self._draw(out, families)
+
+    def _draw(self, out: Path, families: Sequence[str]) -> None:
+        from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
+        from therapy_analytics.plots._save import save  # noqa: PLC0415
+        from therapy_analytics.plots.group_comparison import figure_size, most_different  # noqa: PLC0415
+
+        for family in families:
+            table = most_different(self.groups[self.groups["family"] == family], self.table, common=CORE)
+            path = private.fresh(out / f"comparison_{family}.png")
+            save(PLOTS["comparison"], table, path, figsize=figure_size(table))
+
+
+def _files_before(out: Path) -> list[str]:
+    """Return the files that an earlier comparison says it wrote here: names without a folder."""
+    try:
+        names = json.loads((out / RECIPE).read_text(encoding="utf-8")).get("files", [])
+    except (OSError, ValueError, AttributeError):
+        return []
+    return [name for name in names if isinstance(name, str) and Path(name).name == name and name not in ("", ".", "..")]
 
 
 def compare(
@@ -204,16 +235,15 @@ def compare(
     """
     options = options or CompareOptions()
     if options.permutations < 1_000:
-        option = "--permutations"
-        raise BadOptionError(option, f"{options.permutations} are too few for a p", "Say 1000 or more")
+        raise BadOptionError("--permutations", f"{options.permutations} are too few for a p", "Say 1000 or more")
     read = read_results(results, mixed=options.allow_mixed)
     asked = [measures] if isinstance(measures, str) else measures
     data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)
-    return _compared(read, data, against, options, _with_turns(results))
+    return _compared(read, data, against, options, _sources(results))
 
 
-def _with_turns(results: Sources) -> tuple[Path | Analysis, ...]:
-    """Return where the turns are."""
+def _sources(results: Sources) -> tuple[Path | Analysis, ...]:
+    """Return where the turns are; nothing if a table of sessions was given."""
     if isinstance(results, Analysis):
         return (results,)
     if isinstance(results, pd.DataFrame):
@@ -224,37 +254,34 @@ def _with_turns(results: Sources) -> tuple[Path | Analysis, ...]:
 def _compared(
     read: Results, data: Grouped, against: str | None, options: CompareOptions, sources: tuple[Path | Analysis, ...]
 ) -> Comparison:
-    pairs = contrasts(data, against)
-    compared = comparison_table(data, pairs, permutations=options.permutations, seed=options.seed)
-    table = with_mixed_models(compared, data, pairs)
-    groups = groups_table(data)
-    # A table from memory does not say who coded it; ta.analyze takes the accurate tagger unless told otherwise.
-    tagger = read.tagger if read.recipes else "accurate"
-    profiles, why_not = profiles_for(tagger, against)
-    if is_reference(against):
-        table = _with_references(table, data, groups, profiles)
+    pairs, groups = contrasts(data, against), groups_table(data)
+    profiles, why_not = profiles_for(coder_of(read), against)
+    if is_reference(against) and profiles is not None:
+        columns = list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"]))
+        table = against_references(data, groups, profiles).reindex(columns=columns)
+    else:
+        table = comparison_table(data, pairs, permutations=options.permutations, seed=options.seed)
+        table = with_mixed_models(table, data, pairs)
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
     within, changed = within_between(data), change(data)
-    more = tuple(
-        parts(data, Asked(tagger="" if read.own_codes else tagger, aim=read.aim, sources=sources, gold=options.gold))
-    )
-    recipe = _recipe(read, data, options)
+    more = tuple(further_tables(data, read, sources, options.gold))
     warnings = [*read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
-    words = _words(data, pairs, [table, within, changed], more, (warnings, recipe))
+    head = [_who(data), "", *(f"- {warning}" for warning in warnings), *([""] if warnings else [])]
+    shown = beside_references(table, data) if "reference_q05" in table else findings(table, data)
+    if table.empty:
+        shown = [_nothing_to_compare(data, pairs), ""]
+    recipe = _recipe(read, data, options)
     return Comparison(
-        table=table, groups=groups, within=within, change=changed, more=more, words=words, recipe=recipe,
+        table=table,
+        groups=groups,
+        within=within,
+        change=changed,
+        more=more,
+        words=_words(data, head, [*shown, *repeated(within, changed)], more, recipe),
+        recipe=recipe,
         sources=sources_of(*sources, options.gold),
-    )  # fmt: skip
-
-
-def _with_references(
-    table: pd.DataFrame, data: Grouped, groups: pd.DataFrame, profiles: pd.DataFrame | None
-) -> pd.DataFrame:
-    if profiles is None:
-        return table
-    found = against_references(data, groups, profiles)
-    return found.reindex(columns=list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"])))
+    )
 
 
 def _recipe(read: Results, data: Grouped, options: CompareOptions) -> dict[str, Any]:
@@ -274,33 +301,28 @@ def _recipe(read: Results, data: Grouped, options: CompareOptions) -> dict[str, 
 
 def _words(
     data: Grouped,
-    pairs: Sequence[Contrast],
-    tables: Sequence[pd.DataFrame],
-    more: Sequence[More],
-    about: tuple[Sequence[str], Mapping[str, Any]],
+    head: Sequence[str],
+    shown: Sequence[str],
+    more: Sequence[FurtherTable],
+    recipe: Mapping[str, Any],
 ) -> str:
-    table, within, changed = tables
-    lines = [f"# Sessions compared by {data.by}", "", _who(data), ""]
-    lines += [f"- {warning}" for warning in about[0]] + ([""] if about[0] else [])
-    if table.empty:
-        lines += [_nothing_to_compare(data, pairs), ""]
+    """Return the whole of ``comparison.md``."""
     coded = _BY_HAND if any(one.name == "gold" for one in more) else _MACHINE
-    told = beside_references(table, data) if "reference_q05" in table else findings(table, data)
-    lines += [coded, "", *told, *repeated(within, changed)]
+    lines = [f"# Sessions compared by {data.by}", "", *head, coded, "", *shown]
     for one in more:
         lines += [f"## {one.title}", "", one.words.strip(), ""]
-    return "\n".join([*lines, *_how(data, about[1])])
+    return "\n".join([*lines, "## How to read this", "", _HOW_TO_READ, "", *_how(data, recipe)])
 
 
 def _who(data: Grouped) -> str:
     counts = data.sessions[data.by].value_counts()
-    named = [f"{label(data, str(name))} ({int(counts[name])})" for name in data.names[:_MOST_NAMED]]
-    rest = f", and {len(data.names) - _MOST_NAMED:,} more" if len(data.names) > _MOST_NAMED else ""
+    named = [f"{label(data, str(name))} ({int(counts[name])})" for name in data.names[:MOST_LISTED]]
+    rest = f", and {len(data.names) - MOST_LISTED:,} more" if len(data.names) > MOST_LISTED else ""
     n, m = len(data.sessions), len(data.measures)
     return f"{n:,} session{'' if n == 1 else 's'}: {', '.join(named)}{rest}. {m:,} measure{'' if m == 1 else 's'}."
 
 
-def _nothing_to_compare(data: Grouped, pairs: Sequence[Contrast]) -> str:
+def _nothing_to_compare(data: Grouped, pairs: Sequence[GroupContrast]) -> str:
     if len(data.names) == 1 and not pairs:
         return (
             f"There is one group only ({data.names[0]}), and nothing to compare it with: groups.csv has its means and "
@@ -310,6 +332,7 @@ def _nothing_to_compare(data: Grouped, pairs: Sequence[Contrast]) -> str:
 
 
 def _how(data: Grouped, recipe: Mapping[str, Any]) -> list[str]:
+    """Return the section on methods."""
     units, one = unit_name(data.clustered_by, 2), unit_name(data.clustered_by, 1)
     tested = f"means of {units}" if data.clustered_by != SESSION else "sessions, taken as independent of one another"
     taggers = "; ".join(f"{t.get('kind')} {t.get('version', '')}".strip() for t in recipe["taggers"] if t) or "unknown"
@@ -326,5 +349,4 @@ def _how(data: Grouped, recipe: Mapping[str, Any]) -> list[str]:
     )
     coded = f"- Coded by: {taggers}. therapy-analytics {recipe['therapy_analytics']}, Python {recipe['python']}"
     where = [f"- Only sessions with {' and '.join(recipe['where'])}."] if recipe["where"] else []
-    reading = ["## How to read this", "", _Q_AND_G, _INTERVALS, _WEAK, ""]
-    return [*reading, "## How it was done", "", test, intervals, f"{coded}, {versions}.", *where, ""]
+    return ["## How it was done", "", test, intervals, f"{coded}, {versions}.", *where, ""]

@@ -1,4 +1,4 @@
-"""Groups of sessions, which of them are held against which, and what is independent in them."""
+"""Sessions in groups and clusters, and which groups are compared with which."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics import clusters
-from therapy_analytics.compare._measures import Measured
+from therapy_analytics.compare._measures import ComparedMeasure
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
 
@@ -22,11 +22,11 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 OTHERS, PAIRS, REFERENCE = "others", "pairs", "reference"
-ODDS_RATIO = "odds ratio"
 SESSION = clusters.SESSION
 FEW_GROUPS = 3
-"""So many groups are compared in pairs; of more, each with all others."""
+"""Up to so many groups are compared in pairs; of more, each with all others."""
 MOST_GROUPS = 100
+_ODDS_RATIO = "odds ratio"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -36,21 +36,21 @@ class Grouped:
     Attributes
     ----------
     sessions : DataFrame
-        Those that belong to a group.
-    measures : tuple of Measured
+        The n sessions that belong to a group.
+    measures : tuple of ComparedMeasure
         The m measures.
     values : float array (n, m)
-        nan where a measure is undefined.
+        In the unit of each measure; nan where it is undefined.
     by : str
         The column of groups.
     names : tuple of str
         The groups that are compared.
     group : int array (n,)
-        Place in `names`; -1 for groups that are not compared but are among the others.
+        Place in `names`; -1 for groups that are not compared by themselves but belong to all others.
     cluster : int array (n,)
         Number of the cluster, from 0.
     clustered_by : str
-        The column, or `SESSION`.
+        The column of clusters, or `SESSION`.
     turns : float array (n,)
         Turns of each session, nan where that is unknown.
     notes : tuple of str
@@ -58,7 +58,7 @@ class Grouped:
     """
 
     sessions: pd.DataFrame
-    measures: tuple[Measured, ...]
+    measures: tuple[ComparedMeasure, ...]
     values: Floats
     by: str
     names: tuple[str, ...]
@@ -75,8 +75,8 @@ class Grouped:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Contrast:
-    """One group against another or all others: names, and which sessions (n,) are of each side."""
+class GroupContrast:
+    """One group against another or all others: their names, and masks (n,) of the sessions of each side."""
 
     group: str
     against: str
@@ -85,16 +85,16 @@ class Contrast:
 
 
 def grouped(
-    results: Results, measures: Sequence[Measured], *, by: str, cluster: str | None, where: Sequence[str] = ()
+    results: Results, measures: Sequence[ComparedMeasure], *, by: str, cluster: str | None, where: Sequence[str] = ()
 ) -> Grouped:
     """Return the sessions in groups.
 
     Parameters
     ----------
     results : Results
-        What was read.
-    measures : sequence of Measured
-        What is compared.
+        The sessions that were read.
+    measures : sequence of ComparedMeasure
+        What is compared. Of an odds ratio the logarithm is, because 4 and 1/4 are as far from 1.
     by, cluster : str
         Columns about sessions; without `cluster`, one is chosen (see `clusters.cluster_column`).
     where : sequence of str
@@ -112,7 +112,8 @@ def grouped(
         known = ", ".join(name for name in results.about if (frame[name] != "").any())
         raise BadOptionError("--by", f"no session says its {by}", f"Columns with something in them: {known}")
     if not named.all():
-        notes.append(f"{_sessions(int((~named).sum()))} left out: nothing stands in column {by}.")
+        n = int((~named).sum())
+        notes.append(f"{n:,} session{'' if n == 1 else 's'} left out: nothing stands in column {by}.")
     frame = frame[named].reset_index(drop=True)
     names, more = _compared(frame[by])
     chosen = clusters.cluster_column(frame[results.about], by) if cluster is None else cluster
@@ -120,10 +121,12 @@ def grouped(
         _require(results, chosen, "--cluster")
     place = {name: i for i, name in enumerate(names)}
     values = frame[[one.name for one in measures]].to_numpy(dtype=np.float64)
+    odds = np.array([one.unit == _ODDS_RATIO for one in measures], dtype=np.bool_)
+    logs = np.log(values, out=np.full_like(values, np.nan), where=values > 0)
     return Grouped(
         sessions=frame,
-        measures=tuple(map(_averaged, measures)),
-        values=_logs(values, [one.unit == ODDS_RATIO for one in measures]),
+        measures=tuple(_logged(one) if one.unit == _ODDS_RATIO else one for one in measures),
+        values=np.where(odds, logs, values),
         by=by,
         names=names,
         group=np.array([place.get(name, -1) for name in frame[by]], dtype=np.int64),
@@ -134,35 +137,29 @@ def grouped(
     )
 
 
-def _averaged(one: Measured) -> Measured:
-    """Return the measure as it is averaged: of an odds ratio its logarithm, because 4 and 1/4 are as far from 1."""
-    if one.unit != ODDS_RATIO:
-        return one
+def _logged(one: ComparedMeasure) -> ComparedMeasure:
     name = one.name.replace("odds_ratio", "log_odds_ratio")
     meaning = f"Natural logarithm; 0 is no association: {one.meaning}"
-    return replace(one, name=name, unit=f"log {ODDS_RATIO}", meaning=meaning, low=-inf, high=inf)
-
-
-def _logs(values: Floats, which: Sequence[bool]) -> Floats:
-    """Return values with logarithms in some columns; of 0 there is none."""
-    logs = np.log(values, out=np.full_like(values, np.nan), where=values > 0)
-    return np.where(np.array(which), logs, values)
+    return replace(one, name=name, unit=f"log {_ODDS_RATIO}", meaning=meaning, low=-inf, high=inf)
 
 
 def _require(results: Results, column: str, option: str) -> None:
-    """Raise unless the column says something about sessions."""
+    """Raise unless the column describes sessions."""
     about = results.about
     if column in about:
         return
     known = ", ".join(name for name in about if name not in ("notes", "role_margin"))
-    if column in results.sessions:
-        problem = f"{column} is a measure, not something known about the sessions"
-    else:
-        problem = f"the sessions have no column {column}"
+    measured = column in results.sessions
+    problem = (
+        f"{column} is a measure, not something known about the sessions"
+        if measured
+        else (f"the sessions have no column {column}")
+    )
     raise BadOptionError(option, problem, f"Columns about the sessions: {known}")
 
 
 def _kept(results: Results, where: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the sessions of which all conditions hold, and a sentence on each condition."""
     frame, notes = results.sessions, []
     for one in where:
         column, equals, value = one.partition("=")
@@ -186,19 +183,19 @@ def _compared(column: pd.Series) -> tuple[tuple[str, ...], list[str]]:
     if len(counts) <= MOST_GROUPS:
         return tuple(sorted(counts.index)), []
     several = counts[counts > 1]
-    ordered = sorted(several.index, key=lambda name: (-int(counts[name]), name))[:MOST_GROUPS]
+    largest = sorted(several.index, key=lambda name: (-int(counts[name]), name))[:MOST_GROUPS]
     said = f"{column.name} has {len(counts):,} values"
-    if not ordered:
+    if not largest:
         said += ", each with one session: that is a name of sessions, not of groups, and nothing can be compared."
         return (), [said]
     single = len(counts) - len(several)
     parts = f"; {single:,} have one session only" if single else ""
-    said += f"{parts}. The {len(ordered)} largest are compared with all others; the rest is among the others."
-    return tuple(sorted(ordered)), [said]
+    said += f"{parts}. The {len(largest)} largest are compared with all others; the rest is among the others."
+    return tuple(sorted(largest)), [said]
 
 
-def contrasts(data: Grouped, against: str | None) -> list[Contrast]:
-    """Return what is held against what.
+def contrasts(data: Grouped, against: str | None) -> list[GroupContrast]:
+    """Return which groups are compared with which.
 
     Parameters
     ----------
@@ -206,8 +203,8 @@ def contrasts(data: Grouped, against: str | None) -> list[Contrast]:
         The groups.
     against : str or None
         ``others``, ``pairs``, or a group, with which all are then compared; by default pairs of up to three groups,
-        and of more each against all others. ``reference`` and ``reference:NAME`` give none: references
-        are no groups of these sessions.
+        and of more each against all others. ``reference`` and ``reference:NAME`` give none: references are no groups
+        of these sessions.
 
     Raises
     ------
@@ -218,24 +215,14 @@ def contrasts(data: Grouped, against: str | None) -> list[Contrast]:
     masks = {name: data.group == i for i, name in enumerate(data.names)}
     if kind.partition(":")[0] == REFERENCE:
         return []
-    if len(data.names) < 2 and not (data.group < 0).any():
-        if kind not in (OTHERS, PAIRS):
-            _require_group(data, kind)
-        return []
-    if kind == OTHERS:
-        return [Contrast(name, "all others", own, ~own) for name, own in masks.items()]
-    if kind == PAIRS:
-        return [Contrast(a, b, masks[a], masks[b]) for a, b in combinations(data.names, 2)]
-    _require_group(data, kind)
-    return [Contrast(name, kind, own, masks[kind]) for name, own in masks.items() if name != kind]
-
-
-def _require_group(data: Grouped, name: str) -> None:
-    if name not in data.names:
-        problem = f"there is no group {name!r} in column {data.by}"
+    if kind not in (OTHERS, PAIRS) and kind not in data.names:
+        problem = f"there is no group {kind!r} in column {data.by}"
         remedy = f"Say {OTHERS}, {PAIRS}, {REFERENCE}, or one of {', '.join(data.names[:20])}"
         raise BadOptionError("--against", problem, remedy)
-
-
-def _sessions(n: int) -> str:
-    return f"{n:,} session{'' if n == 1 else 's'}"
+    if len(data.names) < 2 and not (data.group < 0).any():
+        return []
+    if kind == OTHERS:
+        return [GroupContrast(name, "all others", own, ~own) for name, own in masks.items()]
+    if kind == PAIRS:
+        return [GroupContrast(a, b, masks[a], masks[b]) for a, b in combinations(data.names, 2)]
+    return [GroupContrast(name, kind, own, masks[kind]) for name, own in masks.items() if name != kind]

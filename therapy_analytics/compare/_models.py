@@ -1,4 +1,4 @@
-"""Where sessions repeat: mixed models, what lies within and between clients, and change over sessions."""
+"""Where sessions repeat: mixed models, variance within and between clients, and change over sessions."""
 
 from __future__ import annotations
 
@@ -9,29 +9,41 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
-from therapy_analytics.compare._groups import SESSION, Bools, Contrast, Floats, Grouped, Ints
-from therapy_analytics.compare._statistics import DIFFERS
-from therapy_analytics.compare._tests import holm
+from therapy_analytics.compare._effects import holm
+from therapy_analytics.compare._groups import SESSION, Bools, Floats, GroupContrast, Grouped, Ints
+from therapy_analytics.compare._table import DIFFERS
 
 FEWEST_A_SIDE, ENOUGH_REPEATS = 4, 5
 """A random effect takes so many counselors (clients, ...) in each group, and so many sessions more than counselors."""
-ENOUGH_LEVELS = 6
-"""Clients, without which the errors of a slope are not made robust to them."""
+ENOUGH_CLIENTS = 6
+"""Clients, without which the standard errors of a slope are not made robust to them."""
+FEWEST_CLIENTS = 3
+"""Clients with several sessions, without which the variance between clients is not estimated."""
 MOST_MODELS = 20
 FEWEST_TIMES = 4
-"""Points of time without which no slope is drawn: of three, its interval says nothing."""
-_MONTH = 30.4375
-WITHIN_COLUMNS = ("measure", "n_clients", "n_sessions", "between_sd", "within_sd", "share_between")
-_ENDS = ("slope", "lo", "hi", "p", "p_adjusted", "errors")
-CHANGE_COLUMNS = ("group", "measure", "per", "n_sessions", "n_clients", *_ENDS)
+"""Points in time without which no slope is fitted: with three its interval says nothing."""
+_DAYS_A_MONTH = 30.4375
+_CHANGE_COLUMNS = (
+    "group",
+    "measure",
+    "per",
+    "n_sessions",
+    "n_clients",
+    "slope",
+    "lo",
+    "hi",
+    "p",
+    "p_adjusted",
+    "errors",
+)
 
 
-def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[Contrast]) -> pd.DataFrame:
-    """Return the comparison with a mixed model's difference for measures that differ.
+def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[GroupContrast]) -> pd.DataFrame:
+    """Add a mixed model's difference to the rows of a comparison that differ.
 
-    Columns ``mixed_difference``, ``_lo``, ``_hi``, ``_p``, and ``mixed_random``, the random effect: counselors, else
-    clients, else the cluster's own. At most the 20 largest differences are modelled. Empty where the effect has fewer
-    than four levels a group or hardly any of them repeats.
+    Columns ``mixed_difference``, ``mixed_lo``, ``mixed_hi``, ``mixed_p``, and ``mixed_random``, the random effect:
+    counselors, else clients, else the cluster's own. At most the 20 largest differences are modelled. Empty where the
+    effect has fewer than four levels a group, or hardly any of them repeats.
     """
     names = ("mixed_difference", "mixed_lo", "mixed_hi", "mixed_p")
     figures = np.full((len(table), len(names)), nan)
@@ -46,27 +58,25 @@ def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[Contra
     return table.assign(**dict(zip(names, figures.T, strict=True)), mixed_random=random)
 
 
-def _mixed(data: Grouped, one: Contrast, j: int) -> tuple[float, float, float, float, str]:
+def _mixed(data: Grouped, one: GroupContrast, j: int) -> tuple[float, float, float, float, str]:
     y = data.values[:, j]
     rows = (one.own | one.other) & ~np.isnan(y)
-    name, levels = _random(data, one, rows)
-    if not name:
-        return nan, nan, nan, nan, ""
-    slope, error, df = mixed_difference(y[rows], one.own[rows], levels)
+    name, levels = _random_effect(data, one, rows)
+    slope, error, df = mixed_difference(y[rows], one.own[rows], levels) if name else (nan, nan, nan)
     if not (isfinite(slope) and error > 0 and df >= 1):
         return nan, nan, nan, nan, ""
     half, p = float(stats.t.ppf(0.975, df)) * error, float(2 * stats.t.sf(abs(slope) / error, df))
     return slope, slope - half, slope + half, p, name
 
 
-def _random(data: Grouped, one: Contrast, rows: Bools) -> tuple[str, Ints]:
-    """Return the widest effect with levels enough and their numbers, or no name."""
+def _random_effect(data: Grouped, one: GroupContrast, rows: Bools) -> tuple[str, Ints]:
+    """Return the widest effect with enough levels, and their numbers on the rows; no name where there is none."""
     asked = [name for name in ("counselor", "client") if name != data.by]
     if data.clustered_by not in (*asked, SESSION, data.by):
         asked = [data.clustered_by]
     for name in asked:
-        levels = _levels(data, name)[rows] if name in data.sessions else np.zeros(0, dtype=np.int64)
-        sides = [len(np.unique(levels[mask[rows]])) if len(levels) else 0 for mask in (one.own, one.other)]
+        levels = _levels(data, name)[rows]
+        sides = [len(np.unique(levels[mask[rows]])) for mask in (one.own, one.other)]
         repeats = len(levels) - len(np.unique(levels))
         if min(sides) >= FEWEST_A_SIDE and repeats >= ENOUGH_REPEATS and (levels >= 0).all():
             return name, levels
@@ -90,6 +100,11 @@ def mixed_difference(y: Floats, own: Bools, levels: Ints) -> tuple[float, float,
     float, float, float
         The first group's mean less the second's, in the unit of `y`; its standard error; and Satterthwaite's degrees
         of freedom. nan where `y` does not vary.
+
+    Notes
+    -----
+    statsmodels' ``MixedLM`` has neither variances below 0 nor Satterthwaite's degrees of freedom, without which the
+    test does not keep its level with few counselors.
 
     References
     ----------
@@ -116,8 +131,8 @@ def mixed_difference(y: Floats, own: Bools, levels: Ints) -> tuple[float, float,
         logs = np.linalg.slogdet(inverse)[1] + np.linalg.slogdet(covariance)[1]
         return float((len(y) - 2) * np.log(max(variance, 1e-300)) - logs)
 
-    # A variance below 0, down to where the covariances of the largest level end, keeps the error rate: cut off at 0,
-    # the error is too large wherever levels are hardly alike.
+    # Variances below 0 are allowed, down to where the covariance matrix of the largest level ends: cut off at 0, the
+    # standard error is too large wherever sessions of a level are hardly alike.
     lowest = -0.95 / float(same.sum(axis=1).max())
     grid = np.concatenate([[lowest, lowest / 2], np.linspace(0, 7, 8) ** 2 / 10, [15, 50]])
     best = int(np.argmin([deviance(float(ratio)) for ratio in grid]))
@@ -130,7 +145,7 @@ def mixed_difference(y: Floats, own: Bools, levels: Ints) -> tuple[float, float,
 
 
 def _satterthwaite(inverse: Floats, design: Floats, covariance: Floats, same: Floats) -> float:
-    """Return the degrees of freedom of the slope's variance, as it hangs on the two variances that were estimated."""
+    """Return the degrees of freedom of the slope, by how its variance depends on the two estimated variances."""
     weights = inverse @ design
     projection = inverse - weights @ covariance @ weights.T
     kinds = (same, np.eye(len(same)))
@@ -141,7 +156,9 @@ def _satterthwaite(inverse: Floats, design: Floats, covariance: Floats, same: Fl
 
 
 def _levels(data: Grouped, name: str) -> Ints:
-    """Return numbers of counselors, or clients within counselors; -1 where nothing is known."""
+    """Return the number of each session's counselor, or client within counselor; -1 where it is unknown."""
+    if name not in data.sessions:
+        return np.full(len(data.sessions), -1, dtype=np.int64)
     labels = data.sessions[name]
     if name == "client" and "counselor" in data.sessions:
         labels = (data.sessions["counselor"] + "\x1f" + labels).where(labels != "", "")
@@ -150,32 +167,31 @@ def _levels(data: Grouped, name: str) -> Ints:
 
 
 def within_between(data: Grouped) -> pd.DataFrame:
-    """Return for each measure how far clients differ, and how far the sessions of one client do.
+    """Return for each measure how much clients vary, and how much the sessions of one client do.
 
     Returns
     -------
     DataFrame
         Over clients with two sessions or more: ``between_sd`` and ``within_sd`` in the measure's unit, and
-        ``share_between``, ICC(1): the share of variance that lies between clients (0 where the estimate is negative).
-        Without three such clients, no rows.
+        ``share_between``, ICC(1): the share of variance between clients (0 where the estimate is negative). No rows
+        for measures with fewer than three such clients.
 
     References
     ----------
     Shrout, P. E., & Fleiss, J. L. (1979). Intraclass correlations. Psychological Bulletin, 86(2), 420-428 (one-way).
     """
-    rows = []
-    levels = _levels(data, "client") if "client" in data.sessions else np.full(len(data.sessions), -1)
+    rows, levels = [], _levels(data, "client")
     for j, one in enumerate(data.measures):
         known = (levels >= 0) & ~np.isnan(data.values[:, j])
-        numbers, place, counts = np.unique(levels[known], return_inverse=True, return_counts=True)
-        several = counts[place] > 1
-        if np.count_nonzero(counts > 1) >= 3:
-            parts = _parts(data.values[known, j][several], numbers[place][several])
-            rows.append((one.name, int(np.count_nonzero(counts > 1)), int(several.sum()), *parts))
-    return pd.DataFrame(rows, columns=list(WITHIN_COLUMNS))
+        clients = pd.Series(data.values[known, j]).groupby(levels[known]).filter(lambda own: len(own) > 1)
+        level = levels[known][clients.index]
+        if len(np.unique(level)) >= FEWEST_CLIENTS:
+            rows.append((one.name, len(np.unique(level)), len(level), *_variances(clients.to_numpy(), level)))
+    columns = ["measure", "n_clients", "n_sessions", "between_sd", "within_sd", "share_between"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _parts(values: Floats, level: Ints) -> tuple[float, float, float]:
+def _variances(values: Floats, level: Ints) -> tuple[float, float, float]:
     """Return standard deviations between and within levels, and the share between, from mean squares."""
     _, place, n = np.unique(level, return_inverse=True, return_counts=True)
     means = np.bincount(place, values) / n
@@ -193,59 +209,55 @@ def change(data: Grouped) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a counselor and measure: ``per`` month where dates are known, else per session number;
-        ``p_adjusted`` is over all rows (Holm). Errors are robust to clients (statsmodels) where six or more of them
-        have several sessions; no rows without four points of time, or where groups are not counselors.
+        A row a counselor and measure: ``per`` month where dates are known, else per session number; ``p_adjusted`` is
+        over all rows (Holm). Standard errors are robust to clients where there are six or more and some have several
+        sessions (``errors``). No rows with fewer than four points in time, or where groups are not counselors.
     """
     times, per = _times(data.sessions)
     rows: list[dict[str, Any]] = []
     if data.by == "counselor" and per:
-        clients = _levels(data, "client") if "client" in data.sessions else np.full(len(times), -1)
+        clients = _levels(data, "client")
         for i, name in enumerate(data.names):
             own = (data.group == i) & ~np.isnan(times)
             for j, one in enumerate(data.measures):
-                rows += _slope(name, one.name, per, (times[own], data.values[own, j], clients[own]))
-    table = pd.DataFrame(rows, columns=[name for name in CHANGE_COLUMNS if name != "p_adjusted"])
-    return table.assign(p_adjusted=holm(table["p"].to_numpy(dtype=np.float64)))[list(CHANGE_COLUMNS)]
+                known = own & ~np.isnan(data.values[:, j])
+                slope = _slope(times[known], data.values[known, j], clients[known])
+                rows += [{"group": name, "measure": one.name, "per": per} | slope] if slope else []
+    table = pd.DataFrame(rows, columns=[name for name in _CHANGE_COLUMNS if name != "p_adjusted"])
+    return table.assign(p_adjusted=holm(table["p"].to_numpy(dtype=np.float64)))[list(_CHANGE_COLUMNS)]
 
 
 def _times(sessions: pd.DataFrame) -> tuple[Floats, str]:
+    """Return the time of each session (n,), nan where unknown, and its unit; no unit where nothing is known."""
     if "date" in sessions and (sessions["date"] != "").any():
         days = pd.to_datetime(sessions["date"], errors="coerce", format="ISO8601", utc=True)
-        months = (days - days.min()).dt.total_seconds() / (86_400 * _MONTH)
+        months = (days - days.min()).dt.total_seconds() / (86_400 * _DAYS_A_MONTH)
         if days.notna().any():
             return np.asarray(months.to_numpy(dtype=np.float64), dtype=np.float64), "month"
     if "session_number" in sessions:
         numbers = pd.to_numeric(sessions["session_number"], errors="coerce").to_numpy(dtype=np.float64)
         if not np.isnan(numbers).all():
-            return numbers, "session"
+            return np.asarray(numbers, dtype=np.float64), "session"
     return np.full(len(sessions), np.nan), ""
 
 
-def _slope(name: str, measure: str, per: str, data: tuple[Floats, Floats, Ints]) -> list[dict[str, Any]]:
-    known = ~np.isnan(data[1])
-    time, value, client = data[0][known], data[1][known], data[2][known]
+def _slope(time: Floats, value: Floats, client: Ints) -> dict[str, Any]:
+    """Return the columns of a slope by least squares; nothing with too few points in time or equal values."""
     if len(np.unique(time)) < FEWEST_TIMES or np.ptp(value) == 0:
-        return []
-    n_clients = len(np.unique(client[client >= 0]))
-    robust = n_clients >= ENOUGH_LEVELS and n_clients < len(client) and bool((client >= 0).all())
-    found = _robust(time, value, client) if robust else _simple(time, value)
-    about: dict[str, Any] = {"group": name, "measure": measure, "per": per, "n_sessions": len(time)}
-    errors = "robust to clients" if robust else "least squares"
-    figures = dict(zip(("slope", "lo", "hi", "p"), found, strict=True))
-    return [about | {"n_clients": n_clients} | figures | {"errors": errors}]
-
-
-def _simple(time: Floats, value: Floats) -> tuple[float, float, float, float]:
-    fit = stats.linregress(time, value)
-    half = float(stats.t.ppf(0.975, len(time) - 2)) * float(fit.stderr)
-    return float(fit.slope), float(fit.slope) - half, float(fit.slope) + half, float(fit.pvalue)
-
-
-def _robust(time: Floats, value: Floats, client: Ints) -> tuple[float, float, float, float]:
+        return {}
     from statsmodels.regression.linear_model import OLS  # noqa: PLC0415 (slow)
 
+    n_clients = len(np.unique(client[client >= 0]))
+    robust = ENOUGH_CLIENTS <= n_clients < len(client) and bool((client >= 0).all())
     model = OLS(value, np.column_stack([np.ones_like(time), time]))
-    fit = model.fit(cov_type="cluster", cov_kwds={"groups": client}, use_t=True)
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": client}, use_t=True) if robust else model.fit()
     low, high = fit.conf_int()[1]
-    return float(fit.params[1]), float(low), float(high), float(fit.pvalues[1])
+    return {
+        "n_sessions": len(time),
+        "n_clients": n_clients,
+        "slope": float(fit.params[1]),
+        "lo": float(low),
+        "hi": float(high),
+        "p": float(fit.pvalues[1]),
+        "errors": "robust to clients" if robust else "least squares",
+    }

@@ -9,20 +9,20 @@ from math import comb
 
 import numpy as np
 
+from therapy_analytics.compare._effects import least_p, least_p_paired
 from therapy_analytics.compare._groups import Bools, Floats
-from therapy_analytics.compare._tests import least_p, least_p_paired
 
 EXACT_UP_TO = 20_000
-"""So many arrangements are all counted; of more, a random sample is drawn."""
+"""Up to so many arrangements are all counted; of more, a random sample is drawn."""
 PRIOR = 1.0
 """Degrees of freedom that the variance of both sides together lends to the variance of each side: the values of a
-small group can be equal by accident, and its own variance is then no measure of how sure its mean is. Of 0, 0.5, 1, 2
-and 4, the smallest by which nearly all intervals of rates in real sessions hold (``benchmarks/compare_coverage.py``).
+small group can be equal by accident, and its own variance then underestimates its error. Of 0, 0.5, 1, 2 and 4, the
+smallest with which the intervals of rates in real sessions keep their coverage (``benchmarks/compare_coverage.py``).
 """
 _CHUNK = 2e6
-"""Numbers (arrangements by measures or clusters) that are held at once."""
+"""Numbers (arrangements by measures or clusters) that are held in memory at once."""
 _SLACK, _TIE = 1 - 1e-9, 1e-9
-"""Statistics that are equal but for rounding are ties."""
+"""Statistics that differ by rounding alone are ties."""
 _ROUNDING = 1e-13
 _LEAST = 1e-10
 """Sums of squares of values scaled to a variance of 1: below it is rounding."""
@@ -33,7 +33,7 @@ Statistic = Callable[[Floats], Floats]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Permuted:
-    """What the permutations of one contrast say of its m measures.
+    """The permutation test of one contrast, of m measures.
 
     Attributes
     ----------
@@ -72,10 +72,9 @@ def two_samples(x: Floats, y: Floats, n_random: int, seed: int) -> Permuted:
 
     Notes
     -----
-    Whole clusters change sides, with all their measures. The statistic is the absolute difference of means, over
-    Welch's standard error with moderated variances (`moderated`); it holds its level where one side varies
-    more than the other, and a side without any variance does not make it infinite. p_family is the step-down
-    minimum-p p: the probability that any measure that is not surer reaches so small a p.
+    Whole clusters change sides, with all their measures. The statistic is the absolute difference of means over
+    Welch's standard error with moderated variances (`moderated`): it keeps its level where one side varies more than
+    the other, and a side without any variance does not make it infinite. p_family is the step-down minimum-p p.
 
     References
     ----------
@@ -90,21 +89,20 @@ def two_samples(x: Floats, y: Floats, n_random: int, seed: int) -> Permuted:
     Examples
     --------
     >>> found = two_samples(np.array([[1.0], [2], [3], [4]]), np.array([[5.0], [6], [7], [8]]), 1_000, 0)
-    >>> round(found.p[0] * 70), found.method  # of 70 ways to part eight values, this one and its mirror image
+    >>> round(found.p[0] * 70), found.method  # of 70 ways to divide eight values, this one and its mirror image
     (2, 'permutation, exact')
     """
-    n, k = len(x), len(y)
-    tested = (_varies(np.concatenate([x, y])) & (_defined(x) > 1) & (_defined(y) > 1)).astype(bool)
+    n, k, both = len(x), len(y), np.concatenate([x, y])
+    tested = _varies(both) & (_n_defined(x) > 1) & (_n_defined(y) > 1)
     exact = comb(n + k, n) <= EXACT_UP_TO
-    own = np.concatenate([np.ones(n), np.zeros(k)])
     least = least_p(n, k) if exact else 1 / (n_random + 1)
     method = "permutation, exact" if exact else f"permutation, {n_random:,} drawn"
     if not tested.any():
-        return _untested(len(tested), least, method)
-    statistic = _difference(_scaled(np.concatenate([x, y])[:, tested]))
+        return _spread(None, tested, least, method)
     per_chunk = _per_chunk(max(n + k, int(tested.sum())))
     splits = _all_splits(n, n + k, per_chunk) if exact else _random_splits((n, n + k), n_random, per_chunk, seed)
-    found = _joint(statistic, own[None, :], splits, exact=exact)
+    own = np.concatenate([np.ones(n), np.zeros(k)])
+    found = _joint(_studentised(both[:, tested]), own[None, :], splits, exact=exact)
     return _spread(found, tested, least, method)
 
 
@@ -114,7 +112,7 @@ def paired(differences: Floats, n_random: int, seed: int) -> Permuted:
     Parameters
     ----------
     differences : float array (n, m)
-        A row a cluster; nan where a side is undefined.
+        A row a cluster and a column a measure; nan where a side is undefined.
     n_random, seed : int
         As in `two_samples`.
 
@@ -125,8 +123,8 @@ def paired(differences: Floats, n_random: int, seed: int) -> Permuted:
 
     Notes
     -----
-    The statistic is the sum of differences over the root of the sum of their squares, which grows with Student's t
-    and has a variance of 1 over all flips, whatever the measure.
+    The statistic is the absolute sum of differences over the root of the sum of their squares. It grows with Student's
+    t, and has a variance of 1 over all flips, whatever the measure.
 
     Examples
     --------
@@ -134,14 +132,14 @@ def paired(differences: Floats, n_random: int, seed: int) -> Permuted:
     [0.03125]
     """
     n = len(differences)
-    there = np.nan_to_num(differences)
-    tested = (_defined(differences) > 1) & (np.abs(there).sum(axis=0) > 0)
+    known = np.nan_to_num(differences)
+    tested = (_n_defined(differences) > 1) & (np.abs(known).sum(axis=0) > 0)
     exact = 2**n <= EXACT_UP_TO
     least = least_p_paired(n) if exact else 1 / (n_random + 1)
     method = "sign flips, exact" if exact else f"sign flips, {n_random:,} drawn"
     if not tested.any():
-        return _untested(len(tested), least, method)
-    scaled = there[:, tested] / np.sqrt((there[:, tested] ** 2).sum(axis=0))
+        return _spread(None, tested, least, method)
+    scaled = known[:, tested] / np.sqrt((known[:, tested] ** 2).sum(axis=0))
     per_chunk = _per_chunk(max(n, int(tested.sum())))
     flips = _all_flips(n, per_chunk) if exact else _random_flips(n, n_random, per_chunk, seed)
     found = _joint(lambda signs: np.abs(signs @ scaled), np.ones((1, n)), flips, exact=exact)
@@ -149,23 +147,20 @@ def paired(differences: Floats, n_random: int, seed: int) -> Permuted:
 
 
 def across_contrasts(found: list[Permuted]) -> list[Floats]:
-    """Return the p of each contrast's measures, adjusted for all measures of all contrasts.
+    """Return the p (m,) of each contrast's measures, adjusted for all measures of all contrasts.
 
     Notes
     -----
-    Each is multiplied by the number of contrasts whose design can give so small a p at all (Tarone 1990). It controls
-    the probability of any false claim however the contrasts hang together.
+    Each is multiplied by the number of contrasts whose design can give so small a p at all (Tarone 1990). This
+    controls the family-wise error rate however the contrasts depend on each other.
 
     References
     ----------
     Tarone, R. E. (1990). A modified Bonferroni method for discrete data. Biometrics, 46(2), 515-522.
     """
     least = np.sort([one.least for one in found if not np.isnan(one.p).all()])
-    adjusted = []
-    for one in found:
-        able = np.searchsorted(least, one.p_family, side="right")
-        adjusted.append(np.minimum(1.0, one.p_family * np.maximum(able, 1)))
-    return adjusted
+    able = [np.searchsorted(least, one.p_family, side="right") for one in found]
+    return [np.minimum(1.0, one.p_family * np.maximum(n, 1)) for one, n in zip(found, able, strict=True)]
 
 
 def moderated(squares: Floats, n: Floats | float, pooled: Floats) -> Floats:
@@ -173,17 +168,17 @@ def moderated(squares: Floats, n: Floats | float, pooled: Floats) -> Floats:
 
     Parameters
     ----------
-    squares : float array
+    squares : float array (..., m)
         Sum of squared deviations from the mean of the side.
-    n : float array or float
+    n : float array (..., m) or float
         How many values the side has.
-    pooled : float array
+    pooled : float array (..., m)
         The variance within both sides.
     """
     return (PRIOR * pooled + squares) / (PRIOR + n - 1)
 
 
-def _defined(values: Floats) -> Floats:
+def _n_defined(values: Floats) -> Floats:
     return np.asarray((~np.isnan(values)).sum(axis=0), dtype=np.float64)
 
 
@@ -192,30 +187,21 @@ def _varies(values: Floats) -> Bools:
     return np.asarray(high > low, dtype=np.bool_)
 
 
-def _scaled(values: Floats) -> tuple[Floats, Floats]:
-    """Return values with mean 0 and variance 1 in each column, 0 where undefined; and where they are defined, as 1."""
-    there = ~np.isnan(values)
-    n = there.sum(axis=0)
-    centred = np.where(there, values, 0.0) - np.where(there, values, 0.0).sum(axis=0) / n
-    centred = np.where(there, centred, 0.0)
-    return centred / np.sqrt((centred**2).sum(axis=0) / n), there.astype(np.float64)
-
-
-def _difference(data: tuple[Floats, Floats]) -> Statistic:
+def _studentised(values: Floats) -> Statistic:
     """Return the studentised difference of means as a function of who is on the first side, (b, n) of 0 and 1."""
-    values, there = data
-    squares, n_all = values**2, there.sum(axis=0)
-    total, total_squares = values.sum(axis=0), squares.sum(axis=0)
-    complete = bool(there.all())
+    there = (~np.isnan(values)).astype(np.float64)
+    scaled = _scaled(values)
+    squares, n_all = scaled**2, there.sum(axis=0)
+    total, total_squares = scaled.sum(axis=0), squares.sum(axis=0)
 
     def statistic(own: Floats) -> Floats:
-        n = own.sum(axis=1, keepdims=True) if complete else own @ there
+        n = own @ there
         k = n_all - n
         with np.errstate(divide="ignore", invalid="ignore"):
-            first, second = own @ values, own @ squares
+            first, first_squares = own @ scaled, own @ squares
             mean, other = first / n, (total - first) / k
-            within = _squares(second - first * mean)
-            beyond = _squares(total_squares - second - (total - first) * other)
+            within = _no_rounding(first_squares - first * mean)
+            beyond = _no_rounding(total_squares - first_squares - (total - first) * other)
             pooled = np.maximum((within + beyond) / (n_all - 2), _LEAST)
             error = moderated(within, n, pooled) / n + moderated(beyond, k, pooled) / k
             return np.where((n > 0) & (k > 0), np.abs(mean - other) / np.sqrt(error), 0.0)
@@ -223,53 +209,59 @@ def _difference(data: tuple[Floats, Floats]) -> Statistic:
     return statistic
 
 
-def _squares(values: Floats) -> Floats:
-    return np.where(values > _LEAST, values, 0.0)
+def _scaled(values: Floats) -> Floats:
+    """Return values (n, m) with mean 0 and variance 1 in each column, 0 where they are undefined."""
+    there = ~np.isnan(values)
+    n = there.sum(axis=0)
+    mean = np.where(there, values, 0.0).sum(axis=0) / n
+    centred = np.where(there, values - mean, 0.0)
+    return np.asarray(centred / np.sqrt((centred**2).sum(axis=0) / n), dtype=np.float64)
+
+
+def _no_rounding(squares: Floats) -> Floats:
+    return np.where(squares > _LEAST, squares, 0.0)
 
 
 def _joint(statistic: Statistic, own: Floats, arrangements: Iterator[Floats], *, exact: bool) -> tuple[Floats, Floats]:
-    """Return p of each measure, and its step-down p for all of them."""
+    """Return p of each measure (m,), and its step-down p for all of them (m,)."""
     observed = statistic(own)
     drawn = [statistic(chunk) for chunk in arrangements]
-    # A random sample does not hold the arrangement that was observed.
+    # A random sample does not contain the observed arrangement; all arrangements do.
     found = np.concatenate(drawn if exact else [observed, *drawn])
-    own_p = np.empty(found.shape[1])
-    own_sure = np.empty(found.shape[1])
+    own_p, own_rank = np.empty(found.shape[1]), np.empty(found.shape[1])
     for j, column in enumerate(found.T):
         ordered = np.sort(column)
-        own_p[j] = _share_reached(ordered, observed[:, j])[0]
-        own_sure[j] = _surprise(ordered, observed[:, j])[0]
-        found[:, j] = _surprise(ordered, column)
-    order = np.argsort(own_sure, kind="stable")
-    # The most surprising among this measure and all that are less so.
-    most = np.minimum.accumulate(found[:, order][:, ::-1], axis=1)[:, ::-1]
+        own_p[j] = _p_of(ordered, observed[:, j])[0]
+        own_rank[j] = _rank_of(ordered, observed[:, j])[0]
+        found[:, j] = _rank_of(ordered, column)
+    order = np.argsort(own_rank, kind="stable")
+    # In each arrangement the smallest rank among a measure and all that are less sure than it.
+    least = np.minimum.accumulate(found[:, order][:, ::-1], axis=1)[:, ::-1]
     family = np.empty(len(order))
-    family[order] = np.maximum.accumulate((most <= own_sure[order] + _ROUNDING).mean(axis=0))
+    family[order] = np.maximum.accumulate((least <= own_rank[order] + _ROUNDING).mean(axis=0))
     return own_p, family
 
 
-def _share_reached(ordered: Floats, values: Floats) -> Floats:
-    """Return the share of all statistics, in order, that reach each value: its p."""
+def _p_of(ordered: Floats, values: Floats) -> Floats:
+    """Return for each value the share of all statistics, in ascending order, that are as large: its p."""
     return (len(ordered) - np.searchsorted(ordered, values * _SLACK - _TIE)) / len(ordered)
 
 
-def _surprise(ordered: Floats, values: Floats) -> Floats:
-    """Return p of each value, a little smaller the larger the statistic is: less than two values of p are apart.
+def _rank_of(ordered: Floats, values: Floats) -> Floats:
+    """Return p of each value, made a little smaller (by less than two values of p are apart) for a larger statistic.
 
-    By it measures of any distribution are compared; between equal p, of which there are many in small groups, the
-    larger statistic counts more.
+    On this scale measures of any distribution are compared. Small groups give many equal p: of these the larger
+    statistic then counts as the surer.
     """
-    return _share_reached(ordered, values) + 0.5 / len(ordered) / (1 + values)
+    return _p_of(ordered, values) + 0.5 / len(ordered) / (1 + values)
 
 
-def _spread(found: tuple[Floats, Floats], tested: Bools, least: float, method: str) -> Permuted:
+def _spread(found: tuple[Floats, Floats] | None, tested: Bools, least: float, method: str) -> Permuted:
+    """Return the p of the measures that were tested at their places, and nan at those of the others."""
     p, family = np.full(len(tested), np.nan), np.full(len(tested), np.nan)
-    p[tested], family[tested] = found
+    if found is not None:
+        p[tested], family[tested] = found
     return Permuted(p=p, p_family=family, least=least, method=method)
-
-
-def _untested(m: int, least: float, method: str) -> Permuted:
-    return Permuted(p=np.full(m, np.nan), p_family=np.full(m, np.nan), least=least, method=method)
 
 
 def _per_chunk(width: int) -> int:

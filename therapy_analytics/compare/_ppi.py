@@ -1,13 +1,12 @@
-"""Rates from the machine's codes and a hand-coded part of the sessions: valid whatever the tagger does.
+"""Rates from the machine's codes and a hand-coded part of the sessions, valid whatever errors the tagger makes.
 
-Prediction-powered inference: the machine's rate over all sessions, put right by how far the machine was off where
-people coded. Written here because ``ppi-python`` 0.2.3, which has the same estimator for independent turns (a test
-compares the formula), knows no clusters, silences all warnings when it is imported, and brings 200 MB of packages.
+Prediction-powered inference: the machine's rate over all sessions, less the machine's mean error where people coded.
+Written here because ``ppi-python`` 0.2.3, which has the same estimator for independent turns (a test compares the
+formula), knows no clusters, silences all warnings when it is imported, and brings 200 MB of packages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isnan, nan, sqrt
@@ -15,23 +14,21 @@ from math import isnan, nan, sqrt
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
-from therapy_analytics.compare._corrected import require
-from therapy_analytics.compare._tagger_errors import effective_n
+from therapy_analytics.compare._tagger_errors import Floats, effective_n
 from therapy_analytics.errors import BadOptionError
 
-Floats = NDArray[np.float64]
 Names = NDArray[np.generic]
 
-GOLD_COLUMNS = ("session_id", "turn", "code", "value")
 FEWEST_CLUSTERS = 4
-"""Below so many hand-coded clusters there is no interval."""
+"""With fewer hand-coded clusters there is no interval."""
 FEWEST_EVENTS = 5
-"""Below so many hand-coded turns with the code, or without it, the machine's codes are left aside."""
+"""With fewer hand-coded turns with the code, or without it, the machine's codes are not used."""
 FEW_CLUSTERS = 10
-"""Where people gave the code in fewer clusters, a note says so: simulated intervals held 93 % then."""
+"""Where people gave the code in fewer clusters, a note says so: intervals then had 93 % coverage in simulations."""
 ASSUMPTION = (
-    "Valid whatever the tagger does, if the hand-coded sessions (or turns) of each group were drawn from it by chance, "
+    "Valid whatever the tagger does, if the hand-coded sessions (or turns) of each group were drawn from it at random, "
     "and not chosen by what is in them."
 )
 """What must stand beside the intervals."""
@@ -142,27 +139,18 @@ def _least(people: Floats, machine: Floats, clusters: Names) -> float:
     return min(max(-float(by_people @ by_machine) / spread, 0.0), 1.0) if spread > 0 else 0.0
 
 
-def powered_rates(
-    turns: pd.DataFrame,
-    gold: pd.DataFrame,
-    *,
-    codes: Sequence[str] | None = None,
-    by: str | None = None,
-    cluster: str | None = None,
-) -> pd.DataFrame:
+def powered_rates(turns: pd.DataFrame, gold: pd.DataFrame, *, by: str, cluster: str | None = None) -> pd.DataFrame:
     """Estimate rates of codes in groups from the machine's codes and a hand-coded part of the sessions.
 
     Parameters
     ----------
     turns : DataFrame
-        Rows of ``turns.csv`` of all sessions: ``session_id``, ``turn``, and for each code ``p_<code>`` or ``<code>``;
-        turns where that is empty cannot have the code.
+        A row a turn of all sessions: ``session_id``, ``turn``, and ``p_<code>`` for each code; turns where that is
+        empty cannot have the code.
     gold : DataFrame
         What people coded: ``session_id``, ``turn``, ``code`` (named as the columns of `turns`), ``value`` (1 the turn
         has it, 0 it has not). Coders of one turn are averaged. A turn without a row for a code is not coded for it.
-    codes : sequence of str, optional
-        By default all that are in both.
-    by, cluster : str, optional
+    by, cluster : str
         Columns of `turns`: groups, and what is independent (``counselor``, ``source_group``; by default the session).
 
     Returns
@@ -170,7 +158,7 @@ def powered_rates(
     DataFrame
         A row a group and code:
 
-        - the column `by`, if one is given; ``code``.
+        - the column `by`; ``code``.
         - ``n_sessions``, ``n_turns``, ``n_gold_sessions``, ``n_gold_turns``: all, and those coded by hand.
         - ``rate``, ``lo``, ``hi``: mean over sessions of the share of turns that people would give the code, 0 to 1,
           with its 95 % interval; ``error``, ``df``: its standard error between clusters, and the degrees of freedom.
@@ -182,7 +170,7 @@ def powered_rates(
     Raises
     ------
     BadOptionError
-        A table lacks a column, no code is in both, or no hand-coded turn is among the turns.
+        No hand-coded turn is among the turns.
 
     Notes
     -----
@@ -194,20 +182,20 @@ def powered_rates(
     Examples
     --------
     >>> turns = pd.DataFrame({"session_id": np.repeat(list("abcdefgh"), 10), "turn": np.tile(np.arange(10), 8)})
-    >>> turns["p_mi_question"] = np.tile([0.9, 0.1], 40)
+    >>> turns["p_mi_question"], turns["who"] = np.tile([0.9, 0.1], 40), "Ann"
     >>> gold = turns[turns["session_id"] < "e"].assign(code="mi_question", value=np.tile([1, 0], 20))
-    >>> powered_rates(turns, gold)[["code", "n_gold_turns", "rate"]].to_numpy().tolist()
+    >>> powered_rates(turns, gold, by="who")[["code", "n_gold_turns", "rate"]].to_numpy().tolist()
     [['mi_question', 40, 0.5]]
     """
-    require(turns, ["session_id", "turn", *(name for name in (by, cluster) if name)])
-    require(gold, list(GOLD_COLUMNS))
-    heads = [by] if by else []
-    rows = []
-    for code in _asked(turns, gold, codes):
-        sessions = _by_session(turns, gold, code, by, cluster)
-        places = sessions.groupby(by, sort=False, dropna=True) if by else [(None, sessions)]
-        rows += [dict.fromkeys(heads, place) | {"code": code} | _row(part, cluster) for place, part in places]
-    return pd.DataFrame(rows, columns=[*heads, *COLUMNS])
+    keys = ["session_id", "turn"]
+    if not pd.MultiIndex.from_frame(gold[keys]).isin(pd.MultiIndex.from_frame(turns[keys])).any():
+        raise BadOptionError("--gold", "none of its turns is in the results", "Use session_id and turn of the results")
+    rows = [
+        {by: group, "code": code} | _row(part, cluster)
+        for code in gold["code"].unique()
+        for group, part in _by_session(turns, gold, code, by, cluster).groupby(by, sort=False)
+    ]
+    return pd.DataFrame(rows, columns=[by, *COLUMNS])
 
 
 def powered_differences(rates: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -246,8 +234,6 @@ def powered_differences(rates: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def _apart(one: pd.Series, other: pd.Series) -> dict[str, float]:
-    from scipy import stats  # noqa: PLC0415  # slow: only where it is used
-
     difference = float(one["rate"] - other["rate"])
     parts = [float(group["error"]) ** 2 for group in (one, other)]
     error = sqrt(sum(parts))
@@ -259,47 +245,25 @@ def _apart(one: pd.Series, other: pd.Series) -> dict[str, float]:
     return {"difference": difference, "lo": difference - half, "hi": difference + half, "p": p}
 
 
-def _asked(turns: pd.DataFrame, gold: pd.DataFrame, codes: Sequence[str] | None) -> list[str]:
-    """Return the codes that are in both tables, and see to it that some turns are."""
-    option = "gold"
-    there = [str(one) for one in gold["code"].unique() if {str(one), f"p_{one}"} & set(turns.columns)]
-    asked = there if codes is None else [one for one in codes if one in there]
-    if not asked:
-        raise BadOptionError(
-            option, "none of its codes is one of turns.csv", "Name codes as turns.csv does (mi_question, ...)"
-        )
-    keys = ["session_id", "turn"]
-    if not pd.MultiIndex.from_frame(gold[keys]).isin(pd.MultiIndex.from_frame(turns[keys])).any():
-        raise BadOptionError(option, "none of its turns is in the results", "Use session_id and turn of the results")
-    return asked
-
-
-def _by_session(
-    turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str | None, cluster: str | None
-) -> pd.DataFrame:
-    """Return the means of each session: people's, the machine's beside them, the machine's on the other turns."""
-    machine = pd.to_numeric(turns[f"p_{code}" if f"p_{code}" in turns.columns else code], errors="coerce")
-    given = gold[gold["code"].astype(str) == code]
+def _by_session(turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str, cluster: str | None) -> pd.DataFrame:
+    """Return the means of each session: people's, the machine's on the same turns, the machine's on the others."""
+    machine = pd.to_numeric(turns[f"p_{code}"], errors="coerce").to_numpy(dtype=np.float64, na_value=nan)
+    given = gold[gold["code"] == code]
     value = pd.to_numeric(given["value"], errors="coerce").groupby([given["session_id"], given["turn"]]).mean()
     people = value.reindex(pd.MultiIndex.from_frame(turns[["session_id", "turn"]])).to_numpy(dtype=np.float64)
-    said = machine.to_numpy(dtype=np.float64, na_value=nan)
-    people, coded = np.where(np.isfinite(said), people, nan), np.isfinite(people)
-    found = pd.DataFrame(
-        {
-            "session": turns["session_id"].to_numpy(),
-            "people": people,
-            "beside": np.where(coded, said, nan),
-            "rest": np.where(coded, nan, said),
-            "machine": said,
-        }
-    )
-    grouped = found.groupby("session", sort=False)
-    sessions = grouped.mean()
+    coded = np.isfinite(people)
+    columns = {
+        "people": np.where(np.isfinite(machine), people, nan),
+        "beside": np.where(coded, machine, nan),
+        "rest": np.where(coded, nan, machine),
+        "machine": machine,
+    }
+    grouped = pd.DataFrame(columns).groupby(turns["session_id"].to_numpy(), sort=False)
     counts = grouped[["people", "machine"]].count()
-    sessions = sessions.assign(n=counts["machine"], n_gold=counts["people"], k=grouped["people"].sum())
+    sessions = grouped.mean().assign(n=counts["machine"], n_gold=counts["people"], k=grouped["people"].sum())
     first = turns.drop_duplicates("session_id").set_index("session_id")
     sessions["cluster"] = first[cluster].astype(str) if cluster else sessions.index.astype(str)
-    sessions = sessions.assign(**{by: first[by]}) if by else sessions
+    sessions[by] = first[by] if by != "session_id" else sessions.index
     return sessions[sessions["n"] > 0]
 
 
@@ -347,7 +311,7 @@ def powered_interval(found: Powered, most: float) -> tuple[float, float]:
     Clopper and Pearson's for a sample that is as uncertain as the estimate (Korn & Graubard 1998). Wilson's is shorter
     by a twentieth and held the true rate in 91 to 95 % of simulated samples, this one in 93 to 96 %.
     """
-    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415  # slow: only where it is used
+    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 (slow)
 
     if isnan(found.error) or isnan(found.value):
         return nan, nan

@@ -1,4 +1,4 @@
-"""Read the results of one run or several: sessions, what their columns mean, and how they were made."""
+"""Read what is compared: the sessions of one run or several, what their columns mean, and how they were made."""
 
 from __future__ import annotations
 
@@ -15,27 +15,31 @@ from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.loading import form_of, read_csv, read_recipe, read_sessions
 
 RESULTS = "results"
-"""The column that says of which folder a session is, where there are several."""
+"""The column with the folder that a session comes from, where several folders are read."""
 ABOUT = ("fixed", "metadata")
-"""Families of columns that say something about a session, and measure nothing."""
+"""Families of columns that describe a session and measure nothing."""
+_CODEBOOK_COLUMNS = ("column", "table", "family", "meaning", "unit", "range", "direction", "evidence")
+_TAGGER_KEYS = ("kind", "name", "version", "aim", "model", "sha256")
 _MOST_NAMED = 5
-_RECIPE = ("kind", "name", "version", "aim", "model", "sha256")
+_ENOUGH_TO_TELL_COPIES, _ENOUGH_DEFINED = 20, 10
+"""Two sessions are called copies if the table has so many measures, and more than so many of the session's are defined:
+in a small table two different sessions can have the same numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
-    """What is compared.
+    """The sessions that are compared.
 
     Attributes
     ----------
     sessions : DataFrame
-        A row a session; columns about sessions are text ("" where nothing is known), measures are numbers.
+        A row a session. Columns that describe a session are text, "" where unknown; measures are floats.
     codebook : DataFrame
-        A row a column of it, indexed by its name: family, meaning, unit, range, direction, evidence.
+        A row a column of `sessions`, indexed by its name: family, meaning, unit, range, direction, evidence.
     recipes : tuple of mapping
-        Each folder's ``run.json``.
+        The ``run.json`` of each folder.
     warnings : tuple of str
-        What a reader must know, in sentences.
+        What a reader must know of the data, in sentences.
     """
 
     sessions: pd.DataFrame
@@ -45,26 +49,31 @@ class Results:
 
     @property
     def about(self) -> list[str]:
-        """Return the columns by which sessions can be grouped."""
-        families = self.codebook["family"].to_dict()
-        return [name for name in self.sessions.columns if families.get(name, ABOUT[1]) in ABOUT]
+        """Return the columns that describe sessions, by which they can be grouped."""
+        return _about(self.sessions, self.codebook)
+
+    @property
+    def measured(self) -> list[str]:
+        """Return all other columns."""
+        about = set(self.about)
+        return [str(name) for name in self.sessions.columns if name not in about]
 
     @property
     def own_codes(self) -> bool:
-        """Return whether a model of the user's own gave some of the codes: how it errs is not known here."""
+        """Return whether a model that the user trained gave some of the codes: its errors are unknown here."""
         return any(one.get("tagger", {}).get("own") for one in self.recipes)
 
     @property
     def tagger(self) -> str:
-        """Return who coded the turns: ``accurate``, ``fast``, ``llm``, or "" where that is not known."""
-        return self._of_tagger("kind")
+        """Return who coded the turns: ``accurate``, ``fast``, ``llm``, or "" if unknown or not the same everywhere."""
+        return self._said_of_tagger("kind")
 
     @property
     def aim(self) -> str:
-        """Return what the tagger's decisions were for, or "" where that is not known."""
-        return self._of_tagger("aim")
+        """Return what the tagger's thresholds were chosen for, as ``balanced``, or "" if unknown."""
+        return self._said_of_tagger("aim")
 
-    def _of_tagger(self, key: str) -> str:
+    def _said_of_tagger(self, key: str) -> str:
         found = {str(one.get("tagger", {}).get(key) or "") for one in self.recipes}
         return found.pop() if len(found) == 1 else ""
 
@@ -81,51 +90,74 @@ def read_results(
     mixed : bool, optional
         Go on where folders were made by different taggers or versions.
 
-    Returns
-    -------
-    Results
-
     Raises
     ------
     BadOptionError
-        A path is no folder of results, no session is in it, or the folders are not comparable.
+        A path is no folder of results, it holds no session, or the folders are not comparable.
     BadDataFileError
         A file of the folder cannot be read.
     """
     if isinstance(results, Analysis):
         codebook = _of_sessions(results.codebook)
-        return _checked(Results(_typed(results.sessions, codebook), codebook, ({"tagger": results.tagger},)))
-    if isinstance(results, pd.DataFrame):
-        return _checked(Results(_typed(results, built_in_codebook()), built_in_codebook()))
-    folders = [_folder(Path(one)) for one in ([results] if isinstance(results, (str, Path)) else results)]
-    folders = list(dict.fromkeys(folders))
-    read = [_read(folder) for folder in folders]
-    if len(read) == 1:
-        return _checked(read[0])
-    if not read:
-        option = "results"
-        raise BadOptionError(option, "no folder is given", "Name a folder that tanalyze run wrote")
-    return _checked(_joined(folders, read, mixed=mixed))
+        read = _typed(_wide_sessions(results, codebook), codebook, ({"tagger": results.tagger},))
+    elif isinstance(results, pd.DataFrame):
+        read = _typed(results, built_in_codebook())
+    else:
+        paths = [Path(one) for one in ([results] if isinstance(results, (str, Path)) else results)]
+        read = _read_folders(list(dict.fromkeys(_folder(path) for path in paths)), mixed=mixed)
+    return _without_copies(_without_infinities(_with_sessions(read)))
+
+
+def _about(frame: pd.DataFrame, codebook: pd.DataFrame) -> list[str]:
+    """Return the columns that describe sessions; one that the codebook does not know is the user's own metadata."""
+    families = codebook["family"].to_dict()
+    return [str(name) for name in frame.columns if families.get(name, ABOUT[1]) in ABOUT]
+
+
+def _typed(frame: pd.DataFrame, codebook: pd.DataFrame, recipes: tuple[Mapping[str, Any], ...] = ()) -> Results:
+    """Return the table with columns that describe sessions as text, and measures as numbers."""
+    about = set(_about(frame, codebook))
+    columns = {
+        str(name): frame[name].map(_text)
+        if name in about
+        else pd.to_numeric(frame[name], errors="coerce").astype(float)
+        for name in frame.columns
+    }
+    return Results(pd.DataFrame(columns).reset_index(drop=True), codebook, recipes)
+
+
+def _text(value: object) -> str:
+    return "" if value is None or value is pd.NA or value != value else str(value).strip()  # noqa: PLR0124 (nan)
 
 
 def _folder(path: Path) -> Path:
+    """Return the folder of results that a path names; raise `BadOptionError` where it is none."""
     folder = path.parent if path.name == "sessions.csv" else path
     form_of(folder)
     return folder
 
 
+def _read_folders(folders: Sequence[Path], *, mixed: bool) -> Results:
+    if not folders:
+        raise BadOptionError(RESULTS, "no folder is given", "Name a folder that tanalyze run wrote")
+    read = [_read(folder) for folder in folders]
+    return read[0] if len(read) == 1 else _joined(folders, read, mixed=mixed)
+
+
 def _read(folder: Path) -> Results:
-    codebook = _codebook(folder)
-    sessions = _typed(_sessions(folder, codebook), codebook)
-    recipe = read_recipe(folder)
+    codebook, recipe = _codebook(folder), read_recipe(folder)
+    read = _typed(_wide_sessions(folder, codebook), codebook, (recipe,))
     unknown = () if recipe else (f"{folder.name} has no run.json: who coded its turns is unknown.",)
-    return Results(sessions, codebook, (recipe,), unknown)
+    return replace(read, warnings=unknown)
 
 
-def _sessions(folder: Path, codebook: pd.DataFrame) -> pd.DataFrame:
-    if form_of(folder) == "parquet":
-        return read_sessions(folder)
-    path = folder / "sessions.csv"
+def _wide_sessions(source: Analysis | Path, codebook: pd.DataFrame) -> pd.DataFrame:
+    """Return the wide table of an analysis or a folder: a row a session, a column a measure. It is read here alone."""
+    if isinstance(source, Analysis):
+        return source.sessions
+    if form_of(source) == "parquet":
+        return read_sessions(source)
+    path = source / "sessions.csv"
     try:
         return read_csv(path, numbers=codebook.index[~codebook["family"].isin(ABOUT)].tolist())
     except BadDataFileError:  # a program that saved it since may have put NA where nothing stood
@@ -137,8 +169,7 @@ def _codebook(folder: Path) -> pd.DataFrame:
     if not path.is_file():
         return built_in_codebook()
     table = read_csv(path)
-    needed = ("column", "table", "family", "meaning", "unit", "range", "direction", "evidence")
-    missing = [name for name in needed if name not in table]
+    missing = [name for name in _CODEBOOK_COLUMNS if name not in table]
     if missing:
         raise BadDataFileError(str(path), f"it has no column {', '.join(missing)}", "Run tanalyze run again")
     return _of_sessions(table)
@@ -157,44 +188,24 @@ def built_in_codebook() -> pd.DataFrame:
     from therapy_analytics.tables import codebook_table  # noqa: PLC0415
 
     measures = all_columns(builtin_lexicons(), extras=EXTRAS)
-    told = meaning(TaggerOptions(kind="fast"))
-    table = codebook_table(measures, (), sessions=(), gold=(), meaning=told)
-    return _of_sessions(table)
-
-
-def _typed(frame: pd.DataFrame, codebook: pd.DataFrame) -> pd.DataFrame:
-    """Return columns about sessions as text, measures as numbers."""
-    families = codebook["family"].to_dict()
-    columns: dict[str, pd.Series] = {}
-    for name in map(str, frame.columns):
-        if families.get(name, ABOUT[1]) in ABOUT:
-            columns[name] = frame[name].map(_text)
-        else:
-            columns[name] = pd.to_numeric(frame[name], errors="coerce").astype(float)
-    return pd.DataFrame(columns).reset_index(drop=True)
-
-
-def _text(value: object) -> str:
-    return "" if value is None or value is pd.NA or value != value else str(value).strip()  # noqa: PLR0124 (nan)
+    return _of_sessions(codebook_table(measures, (), sessions=(), gold=(), meaning=meaning(TaggerOptions(kind="fast"))))
 
 
 def _joined(folders: Sequence[Path], read: Sequence[Results], *, mixed: bool) -> Results:
-    """Put folders under one another; whose sessions they are stands in a column of its own."""
+    """Put the sessions of several folders into one table, with the folder of each in column ``results``."""
     warnings = [warning for one in read for warning in one.warnings]
-    differing = _differences(read)
+    differing = "; ".join(_differences(read))
     if differing and not mixed:
-        problem = f"the folders are not comparable: {'; '.join(differing)}"
+        problem = f"the folders are not comparable: {differing}"
         remedy = "Run tanalyze run over all transcripts alike, or say --allow-mixed and read the numbers with care"
         raise BadOptionError(RESULTS, problem, remedy)
     if differing:
-        text = "; ".join(differing)
-        warnings.append(f"Not comparable: {text}. Differences between these folders may be the tool's alone.")
-    names = _folder_names(folders)
-    frames = [one.sessions.assign(**{RESULTS: name}) for one, name in zip(read, names, strict=True)]
+        warnings.append(f"Not comparable: {differing}. Differences between these folders may be the tool's alone.")
+    frames = [one.sessions.assign(**{RESULTS: name}) for one, name in zip(read, _folder_names(folders), strict=True)]
     codebook = pd.concat([one.codebook for one in read])
     codebook = codebook[~codebook.index.duplicated()]
-    sessions, more = _named_apart(pd.concat(frames, ignore_index=True))
-    about = [str(name) for name in sessions if codebook["family"].to_dict().get(name, ABOUT[1]) in ABOUT]
+    sessions, more = _with_unique_ids(pd.concat(frames, ignore_index=True))
+    about = _about(sessions, codebook)
     sessions[about] = sessions[about].fillna("")
     return Results(sessions, codebook, tuple(recipe for one in read for recipe in one.recipes), (*warnings, *more))
 
@@ -205,20 +216,19 @@ def _folder_names(folders: Sequence[Path]) -> list[str]:
 
 
 def _differences(read: Sequence[Results]) -> list[str]:
-    """Say what of the recipes differs that moves the numbers."""
-    taggers = [{key: one.recipes[0].get("tagger", {}).get(key) for key in _RECIPE} for one in read]
+    """Return which entries of the recipes differ, of those on which the numbers depend."""
+    taggers = [one.recipes[0].get("tagger", {}) for one in read]
     found = []
-    for key in _RECIPE:
-        values = sorted({str(one[key]) for one in taggers if one[key] is not None})
+    for key in _TAGGER_KEYS:
+        values = sorted({str(one[key]) for one in taggers if one.get(key) is not None})
         if len(values) > 1:
-            word = "its weights differ" if key == "sha256" else f"{' and '.join(values)}"
-            found.append(f"tagger, {key}: {word}")
+            found.append(f"tagger, {key}: {'its weights differ' if key == 'sha256' else ' and '.join(values)}")
     versions = sorted({str(one.recipes[0].get("therapy_analytics", "unknown")) for one in read})
     return [*found, *([f"versions of the program: {' and '.join(versions)}"] if len(versions) > 1 else [])]
 
 
-def _named_apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out sessions that stand in two folders alike; give a clashing name its folder."""
+def _with_unique_ids(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Keep one of sessions that are equal in several folders; put the folder before ids that clash otherwise."""
     same = frame.drop(columns=RESULTS).duplicated()
     frame, warnings = frame[~same].reset_index(drop=True), []
     if same.any():
@@ -235,27 +245,24 @@ def _n(count: int) -> str:
     return f"{count} session{'' if count == 1 else 's'}"
 
 
-def _checked(results: Results) -> Results:
-    """Refuse an empty table; leave out sessions that stand in one table twice."""
-    frame = results.sessions
-    if frame.empty:
+def _with_sessions(results: Results) -> Results:
+    """Refuse a table without sessions or without their names."""
+    if results.sessions.empty:
         raise BadOptionError(RESULTS, "there is no session in it", "Name a folder whose run found sessions")
-    if "session_id" not in frame:
+    if "session_id" not in results.sessions:
         raise BadOptionError(RESULTS, "the table has no column session_id", "Give analysis.sessions or a result folder")
-    return _without_copies(_without_infinities(results))
+    return results
 
 
 def _without_infinities(results: Results) -> Results:
-    """Take infinite values as undefined, as a ratio over zero is, and say of which sessions and columns."""
-    frame = results.sessions
-    families = results.codebook["family"].to_dict()
-    measures = [name for name in map(str, frame.columns) if families.get(name, ABOUT[1]) not in ABOUT]
+    """Take infinite values for undefined, as a ratio over zero is, and say of which sessions and columns."""
+    frame, measures = results.sessions, results.measured
     infinite = np.isinf(frame[measures].to_numpy(dtype=np.float64))
     if not infinite.any():
         return results
-    rows, columns = (sorted(set(place.tolist())) for place in np.nonzero(infinite))
-    ids = _listed([str(one) for one in frame["session_id"].iloc[rows]])
-    said = f"Infinite values are taken as undefined: {_listed([measures[j] for j in columns])} of {ids}."
+    ids = _listed([str(one) for one in frame["session_id"][infinite.any(axis=1)]])
+    columns = _listed([name for name, any_ in zip(measures, infinite.any(axis=0), strict=True) if any_])
+    said = f"Infinite values are taken as undefined: {columns} of {ids}."
     kept = frame.assign(**{name: frame[name].replace([np.inf, -np.inf], np.nan) for name in measures})
     return replace(results, sessions=kept, warnings=(*results.warnings, said))
 
@@ -266,19 +273,15 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _without_copies(results: Results) -> Results:
-    """Leave out a session whose every number, and everything known of it, is another's: a copy is no evidence."""
-    frame = results.sessions
-    families = results.codebook["family"].to_dict()
-    measures = [name for name in frame if families.get(name, ABOUT[1]) not in ABOUT]
-    unlike = [name for name in results.about if name not in ("session_id", "source_file", "notes", RESULTS)]
-    # A table without many measures cannot tell a copy from a likeness.
-    if len(measures) < 20:
-        copies = frame["session_id"].duplicated() & frame.duplicated()
+    """Leave out a session that has all numbers and the whole description of another: a copy is no evidence."""
+    frame, measures = results.sessions, results.measured
+    if len(measures) < _ENOUGH_TO_TELL_COPIES:
+        copies = frame.duplicated()
     else:
-        known = frame[measures].notna().sum(axis=1) > 10
-        copies = frame.duplicated([*measures, *unlike]) & known
+        described = [name for name in results.about if name not in ("session_id", "source_file", "notes", RESULTS)]
+        enough = frame[measures].notna().sum(axis=1) > _ENOUGH_DEFINED
+        copies = frame.duplicated([*measures, *described]) & enough
     if not copies.any():
         return results
     said = f"{_n(int(copies.sum()))} left out: number for number a copy of another."
-    kept = frame[~copies].reset_index(drop=True)
-    return Results(kept, results.codebook, results.recipes, (*results.warnings, said))
+    return replace(results, sessions=frame[~copies].reset_index(drop=True), warnings=(*results.warnings, said))

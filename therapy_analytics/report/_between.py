@@ -8,13 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.compare._expected import LEVEL
-from therapy_analytics.compare._glance import unit_name
 from therapy_analytics.compare._groups import OTHERS, SESSION, Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import FEW, choose
-from therapy_analytics.compare._reference import against_references
+from therapy_analytics.compare._phrases import unit_name
+from therapy_analytics.compare._reference import LEVEL, against_references
 from therapy_analytics.compare._results import Results
-from therapy_analytics.compare._statistics import DIFFERS, comparison_table, groups_table
+from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
 from therapy_analytics.report._findings import HIGH, Finding, p_words
 from therapy_analytics.report._measures import Shown
 from therapy_analytics.report._words import interval, per_cent, plural

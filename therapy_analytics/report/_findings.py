@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.compare._expected import LEVEL, Spread, counts, ends_of, spread, two_sided
+from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._groups import Floats
 from therapy_analytics.compare._measures import CLAIMED
+from therapy_analytics.compare._reference import LEVEL, Spread, counts, ends_of, spread, two_sided
 from therapy_analytics.compare._results import Results
-from therapy_analytics.compare._tests import holm
 from therapy_analytics.report._measures import Shown
 from therapy_analytics.report._overview import values_of
 from therapy_analytics.report._words import interval, per_cent, plural

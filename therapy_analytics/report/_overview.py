@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics import references
-from therapy_analytics.compare._contrasts import cluster_means, mean_with_ends
-from therapy_analytics.compare._expected import counts
 from therapy_analytics.compare._groups import Floats, Grouped, grouped
 from therapy_analytics.compare._measures import described
+from therapy_analytics.compare._reference import counts
 from therapy_analytics.compare._results import Results
+from therapy_analytics.compare._table import cluster_means, mean_with_interval, variance_within_groups
 from therapy_analytics.measures._base import count_name
 from therapy_analytics.report._files import plain
 from therapy_analytics.report._measures import Shown, ends
@@ -141,10 +141,10 @@ def groups_json(shown: Sequence[Shown], results: Results, about: Sequence[str]) 
 
 
 def _groups(data: Grouped) -> list[Json]:
-    found = []
+    found, within = [], variance_within_groups(data)
     for i, name in enumerate(data.names):
         own = data.group == i
-        means = mean_with_ends(data, cluster_means(data.values[own], data.cluster[own]))
+        means = mean_with_interval(data, cluster_means(data.values[own], data.cluster[own]), within)
         values = [[plain(float(cell)) for cell in cells] for cells in zip(*means, strict=True)]
         found.append({"name": name, "n_sessions": int(own.sum()), "values": values})
     return found

@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics import private
 from therapy_analytics.agreement._coefficients import BINS
+from therapy_analytics.agreement._report import figure
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, load_tagger
 from therapy_analytics.behaviours._weights import FORMAT
 from therapy_analytics.behaviours.features import N_BUCKETS
@@ -25,6 +26,7 @@ from therapy_analytics.behaviours.own import CODEBOOK, MARK
 from therapy_analytics.cells import csv_of_frame
 from therapy_analytics.outputs import Made, replaced_in
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.training._data import Material, TrainOptions
 from therapy_analytics.training._groups import many
 from therapy_analytics.training._judge import Judged
 
@@ -35,8 +37,18 @@ _FIGURES = ("kappa", "f1", "auc", "average_precision", "calibration_error", "shi
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Arrays:
-    """Weights of codes: buckets (N_BUCKETS, 3, n), hand (n_hand, n), bias (n,); of one code without the last axis."""
+class CodeWeights:
+    """Weights of n codes, for features of the turn, the turn before and the turn after.
+
+    Attributes
+    ----------
+    buckets : float64 array (N_BUCKETS, 3, n)
+        Of hashed words; of one code (N_BUCKETS, 3).
+    hand : float64 array (n_hand, n)
+        Of features counted by hand; of one code (n_hand,).
+    bias : float64 array (n,)
+        Intercepts; of one code a number.
+    """
 
     buckets: Floats
     hand: Floats
@@ -44,49 +56,55 @@ class Arrays:
 
     NAMES: ClassVar = ("buckets", "hand", "bias")
 
-    def only(self, number: int) -> Arrays:
+    def only(self, number: int) -> CodeWeights:
         """Return those of one code."""
-        return Arrays(self.buckets[..., number], self.hand[..., number], self.bias[..., number])
+        return CodeWeights(self.buckets[..., number], self.hand[..., number], self.bias[..., number])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class About:
-    """What a model was learnt from: counts, the tagger that it began at, and how it was tried."""
+@dataclass(frozen=True, slots=True, eq=False)
+class LearntModel:
+    """What is written of a model.
 
-    n_sessions: int
-    n_turns: int
-    n_coders: int
-    n_groups: int
-    grouped_by: str
-    base: str
-    beside: str
-    seed: int
-    book: str | Path | Codebook | None
+    Attributes
+    ----------
+    judged : sequence of Judged
+        The codes that it gives.
+    weights : CodeWeights
+        Their weights.
+    scores : DataFrame
+        A row a code, also of those that were left out.
+    material : Material
+        What it was learnt from.
+    options : TrainOptions
+        How.
+    notes : tuple of str
+        What a reader should know of the data.
+    """
+
+    judged: Sequence[Judged]
+    weights: CodeWeights
+    scores: pd.DataFrame
+    material: Material
+    options: TrainOptions
     notes: tuple[str, ...]
 
 
-def write_model(
-    out: Path, made: Made, judged: Sequence[Judged], arrays: Arrays, scores: pd.DataFrame, about: About
-) -> None:
+def write_model(out: Path, made: Made, found: LearntModel) -> None:
     """Write all files aside, then put them in place: a model that cannot be read takes no other's place."""
     with replaced_in(out, made) as fresh:
-        _fill(fresh, judged, arrays, scores, about)
+        weights = _npz(found.weights)
+        private.write(fresh / "weights.npz", weights)
+        model = _model(found, hashlib.sha256(weights).hexdigest()[:8])
+        private.write(fresh / "model.json", json.dumps(model, indent=1, ensure_ascii=False) + "\n")
+        text = _codebook_text(found.judged, found.options.codebook)
+        if text:
+            private.write(fresh / CODEBOOK, text)
+        private.write(fresh / "scores.csv", csv_of_frame(found.scores.round(4)))
+        private.write(fresh / "model_card.md", _card(model, found))
         load_tagger(fresh)
 
 
-def _fill(folder: Path, judged: Sequence[Judged], arrays: Arrays, scores: pd.DataFrame, about: About) -> None:
-    weights = _npz(arrays)
-    private.write(folder / "weights.npz", weights)
-    model = _model(judged, about, hashlib.sha256(weights).hexdigest()[:8])
-    private.write(folder / "model.json", json.dumps(model, indent=1, ensure_ascii=False) + "\n")
-    text = _codebook_text(judged, about.book)
-    if text:
-        private.write(folder / CODEBOOK, text)
-    private.write(folder / "scores.csv", csv_of_frame(scores.round(4)))
-    private.write(folder / "model_card.md", _card(model, scores, about))
-
-
-def _npz(arrays: Arrays) -> bytes:
+def _npz(arrays: CodeWeights) -> bytes:
     """Return the arrays as the tagger reads them, buckets in half precision."""
     n = arrays.bias.shape[-1]
     file = io.BytesIO()
@@ -101,7 +119,8 @@ def _npz(arrays: Arrays) -> bytes:
     return file.getvalue()
 
 
-def _model(judged: Sequence[Judged], about: About, version: str) -> dict[str, Any]:
+def _model(found: LearntModel, version: str) -> dict[str, Any]:
+    material, base = found.material, load_tagger() if found.options.warm_start else None
     codes = [
         {
             "column": one.code.column,
@@ -110,7 +129,7 @@ def _model(judged: Sequence[Judged], about: About, version: str) -> dict[str, An
             "thresholds": dict(one.thresholds or {}),
             "on_request": False,
         }
-        for one in judged
+        for one in found.judged
     ]
     return {
         "format": FORMAT,
@@ -118,15 +137,15 @@ def _model(judged: Sequence[Judged], about: About, version: str) -> dict[str, An
         "version": version,
         "calibration": "a line on scores of groups that the model had not seen; threshold of highest kappa",
         MARK: {
-            "sessions": about.n_sessions,
-            "turns": about.n_turns,
-            "coders": about.n_coders,
-            "grouped_by": about.grouped_by,
-            "seed": about.seed,
-            "began_at": about.base,
+            "sessions": len(material.batch.sessions),
+            "turns": int((~np.isnan(material.labels)).any(axis=1).sum()),
+            "coders": material.n_coders,
+            "grouped_by": material.together.name,
+            "seed": found.options.seed,
+            "began_at": f"{base.name} {base.version}" if base else "",
             "versions": {name: metadata.version(name) for name in _PACKAGES},
         },
-        "context_heads": [one.code.column for one in judged],
+        "context_heads": [one.code.column for one in found.judged],
         "heads": [],
         "codes": codes,
     }
@@ -159,49 +178,66 @@ def _lines(fields: dict[str, str]) -> list[str]:
     return [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
 
 
-def _card(model: dict[str, Any], scores: pd.DataFrame, about: About) -> str:
-    learnt, out = scores[scores["learnt"]], scores[~scores["learnt"]]
-    unit = many(about.grouped_by)
-    coders = counted(about.n_coders, "coder")
-    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    versions = ", ".join(f"{name} {number}" for name, number in model[MARK]["versions"].items())
-    lines = [
-        f"# Model {model['version']}",
-        "",
-        f"Learnt on {today} from {about.n_turns:,} turns of {counted(about.n_sessions, 'session')}, coded by {coders}.",
-        f"Versions: {versions}. Seed {about.seed}.",
-        "",
-        "It is a logistic regression over hashed words and counts by hand of a turn and its neighbours"
-        + (f", begun at the tagger of the package ({about.base})." if about.base else ", begun from nothing."),
-        "The weights are hashed: they hold no list of words. Whoever has them can still test whether a word",
-        "speaks for a code, so treat them like the codes that they come from.",
-        "",
-        "## How good it is",
-        "",
-        f"On turns of {unit} that it had not seen: five folds over {about.n_groups} {unit}. Penalty, calibration and",
-        f"threshold of each fold come from the other folds. In brackets 95% intervals over {unit}.",
-        "By chance kappa is 0, AUC .5, average precision the share of turns with the code.",
-        "",
-        *_table(learnt, about.beside),
-        "",
-        f"Calibration error: root mean squared distance of stated and true frequency over {BINS} bins of equal size,",
-        "less what sampling alone adds.",
-        "The intervals are for other sessions like these; another clinic's are another matter.",
-        "",
-        "## What was left out",
-        "",
-        *([f"- `{row.code}`: {row.why_left_out}." for row in out.itertuples()] or ["Nothing."]),
-        "",
-        "## What to know of the data",
-        "",
-        *[f"- {note}" for note in about.notes],
-        "",
-        "## Use",
-        "",
-        "`tanalyze run transcripts/ --model FOLDER`: the codes of this model stand beside those of the package; where",
-        "both have a code of one name, this model's is taken.",
-    ]
-    return "\n".join(lines) + "\n"
+_CARD = """\
+# Model {version}
+
+Learnt on {today} from {turns:,} turns of {sessions}, coded by {coders}.
+Versions: {versions}. Seed {seed}.
+
+It is a logistic regression over hashed words and counts by hand of a turn and its neighbours{began}.
+The weights are hashed: they hold no list of words. Whoever has them can still test whether a word
+speaks for a code, so treat them like the codes that they come from.
+
+## How good it is
+
+On turns of {unit} that it had not seen: five folds over {n_groups} {unit}. Penalty, calibration and
+threshold of each fold come from the other folds. In brackets 95% intervals over {unit}.
+By chance kappa is 0, AUC .5, average precision the share of turns with the code.
+
+{table}
+
+Calibration error: root mean squared distance of stated and true frequency over {bins} bins of equal size,
+less what sampling alone adds.
+The intervals are for other sessions like these; another clinic's are another matter.
+
+## What was left out
+
+{left_out}
+
+## What to know of the data
+
+{notes}
+
+## Use
+
+`tanalyze run transcripts/ --model FOLDER`: the codes of this model stand beside those of the package; where
+both have a code of one name, this model's is taken.
+"""
+
+
+def _card(model: dict[str, Any], found: LearntModel) -> str:
+    """Return the model card."""
+    learnt, out, about = found.scores[found.scores["learnt"]], found.scores[~found.scores["learnt"]], model[MARK]
+    left_out = [f"- `{row.code}`: {row.why_left_out}." for row in out.itertuples()]
+    began = (
+        f", begun at the tagger of the package ({about['began_at']})" if about["began_at"] else ", begun from nothing"
+    )
+    return _CARD.format(
+        version=model["version"],
+        today=dt.datetime.now(tz=dt.UTC).date().isoformat(),
+        turns=about["turns"],
+        sessions=counted(about["sessions"], "session"),
+        coders=counted(about["coders"], "coder"),
+        versions=", ".join(f"{name} {number}" for name, number in about["versions"].items()),
+        seed=about["seed"],
+        began=began,
+        unit=many(about["grouped_by"]),
+        n_groups=found.material.n_groups,
+        table="\n".join(_table(learnt, found.options.beside)),
+        bins=BINS,
+        left_out="\n".join(left_out) or "Nothing.",
+        notes="\n".join(f"- {note}" for note in found.notes),
+    )
 
 
 def _table(learnt: pd.DataFrame, beside: str) -> list[str]:
@@ -211,30 +247,16 @@ def _table(learnt: pd.DataFrame, beside: str) -> list[str]:
         "|" + " --- |" * (len(heads) + 1),
     ]
     for row in learnt.to_dict("records"):
-        cells = [with_interval(row, name) for name in _FIGURES]
+        cells = [_figure(row, name) for name in _FIGURES]
         lines.append(
             "| " + " | ".join([f"`{row['code']}`", f"{row['n_turns']:,}", f"{row['n_positive']:,}", *cells]) + " |"
         )
     return lines
 
 
-def with_interval(row: dict[Any, Any], name: str) -> str:
-    """Return a figure with its interval, as in ``.83 [.80, .85]``; empty where there is none.
-
-    Examples
-    --------
-    >>> with_interval({"kappa": 0.83, "kappa_lo": 0.796, "kappa_hi": 0.85}, "kappa")
-    '.83 [.80, .85]'
-    """
-    value, low, high = (row.get(f"{name}{end}", np.nan) for end in ("", "_lo", "_hi"))
-    if np.isnan(value):
-        return ""
-    return _short(value) + (f" [{_short(low)}, {_short(high)}]" if not np.isnan(low) else "")
-
-
-def _short(value: float) -> str:
-    text = f"{value:.2f}"
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+def _figure(row: Mapping[Any, Any], name: str) -> str:
+    """Return a figure with its interval, as in ``.83 [.80, .85]``; empty where it is undefined."""
+    return "" if np.isnan(row.get(name, np.nan)) else figure(row, name)
 
 
 def table_of(scores: pd.DataFrame) -> str:
@@ -243,7 +265,7 @@ def table_of(scores: pd.DataFrame) -> str:
     heads = {"kappa": "kappa", "f1": "F1", "auc": "AUC", "shipped_kappa": "package's kappa"}
     rows = [
         {"code": row["code"], "turns": f"{row['n_turns']:,}", "with it": f"{row['n_positive']:,}"}
-        | {title: with_interval(row, name) for name, title in heads.items()}
+        | {title: _figure(row, name) for name, title in heads.items()}
         for row in learnt
     ]
     return str(pd.DataFrame(rows).to_string(index=False))

@@ -1,4 +1,4 @@
-"""What is learnt from: the turns that people coded, as arrays, with what each code's coders said of them."""
+"""The coded turns from which a tagger is learnt: their texts, soft labels of each code, and groups of sessions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from therapy_analytics.agreement._gold import NAMES, GoldOptions, gold_of, named, read_table
-from therapy_analytics.agreement._labels import NONE, Labels, slug
+from therapy_analytics.agreement._gold import NAMES, GoldOptions, as_text, gold_of, named, read_table
+from therapy_analytics.agreement._labels import NONE, LabelIndex, slug
 from therapy_analytics.agreement._machine import Machine
 from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, codebook_named
 from therapy_analytics.errors import BadOptionError
@@ -124,7 +124,7 @@ def material_of(codes: Path | str | pd.DataFrame, sessions: Sequence[Session], o
     BadDataFileError
         The file is no table, or the codebook is none.
     """
-    table = _as_text(codes) if isinstance(codes, pd.DataFrame) else read_table(codes)
+    table = as_text(codes) if isinstance(codes, pd.DataFrame) else read_table(codes)
     rows = named(table, options.columns)
     passed = _passed(rows) if options.codebook is None else []
     rows, wanted, book = _translated(rows, options.codebook)
@@ -139,10 +139,6 @@ def material_of(codes: Path | str | pd.DataFrame, sessions: Sequence[Session], o
     said += passed
     notes = (*(note for note in gold.notes if not note.startswith("Columns left out")), *said)
     return _material(sessions, found, labels, options, int(gold.values["coder"].nunique()), notes)
-
-
-def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.astype(object).where(frame.notna(), "").astype(str).reset_index(drop=True)
 
 
 def _material(
@@ -225,7 +221,7 @@ def _translated(rows: pd.DataFrame, wanted: str | Path | Codebook | None) -> tup
         }
         return _renamed(rows, names), book.codes, ""
     flags, cells = _flags(rows), _cells(rows)
-    whole = Labels(frozenset(code.column for book in builtin_codebooks() for code in book.codes))
+    whole = LabelIndex(frozenset(code.column for book in builtin_codebooks() for code in book.codes))
     best = whole.best_book([*flags, *cells])
     strange = [one for one in (*flags, *cells) if whole.meaning(one, best) is None]
     known = [one for one in (*_labels_of_columns(rows), *flags, *cells) if whole.meaning(one, best) is not None]

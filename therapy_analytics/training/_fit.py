@@ -15,7 +15,6 @@ from scipy import sparse
 
 from therapy_analytics.behaviours import Tagger
 from therapy_analytics.behaviours.features import N_BUCKETS, Features
-from therapy_analytics.behaviours.tagger import scores_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,7 +22,7 @@ Bools = NDArray[np.bool_]
 PENALTIES = {"own": 5.0, "context": 32.0, "dense": 6.0}
 """L2 penalties of weights: of a turn's own words, of its neighbours' words, of all else."""
 STRENGTHS = (3.0, 1.0, 0.3)
-"""What the penalties may be multiplied by, strongest first; which is best is found inside of each training part."""
+"""What the penalties may be multiplied by, strongest first; chosen by cross-validation inside of each training part."""
 LIFT_SCALE = 4.0
 """Scores of the package's tagger are divided by this when they serve as features."""
 PARTS = 3
@@ -75,13 +74,13 @@ class Design:
         parts = {name: getattr(self, name)[keep] for name in ("words", "grams", "dense", "offset")}
         return replace(self, **parts)
 
-    def scores(self, head: Head) -> Floats:
+    def scores(self, head: LinearHead) -> Floats:
         """Return log-odds (n, n_codes)."""
         return _linear(self, head.buckets, head.dense) + head.bias + self.offset
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Head:
+class LinearHead:
     """Fitted weights: buckets (n_columns, PARTS, n_codes), dense (n_dense, n_codes), bias (n_codes,)."""
 
     buckets: Floats
@@ -91,7 +90,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unseen:
-    """What models say of turns that they have not seen.
+    """Scores of turns by models that have not seen them.
 
     Attributes
     ----------
@@ -100,7 +99,7 @@ class Unseen:
     fold : int64 array (n,)
         The fold in which a turn was held out.
     strength : float64 array (n_codes,)
-        The penalties that were chosen inside, in the middle.
+        The median over folds of what the penalties are multiplied by.
     """
 
     scores: Floats
@@ -185,12 +184,12 @@ def out_of_fold(design: Design, labels: Floats, groups: Ints, *, seed: int) -> U
     return Unseen(scores, fold, np.median(chosen, axis=0))
 
 
-def _chosen(design: Design, labels: Floats, groups: Ints, seed: int) -> tuple[Floats, Head]:
+def _chosen(design: Design, labels: Floats, groups: Ints, seed: int) -> tuple[Floats, LinearHead]:
     """Return the strength of penalty for each code that predicts held-out groups best, and its weights."""
     out = folds(groups, seed, INNER) == 0
     inner, held = design.only(~out), design.only(out)
     losses: list[Floats] = []
-    heads: list[Head] = []
+    heads: list[LinearHead] = []
     for strength in STRENGTHS:
         same = np.full(labels.shape[1], strength)
         head = fit(inner, labels[~out], same, start=heads[-1] if heads else None, steps=FIRST_STEPS)
@@ -200,10 +199,12 @@ def _chosen(design: Design, labels: Floats, groups: Ints, seed: int) -> tuple[Fl
         losses.append(np.where(np.isnan(labels[out]), 0, loss).sum(axis=0))
     best = np.argmin(losses, axis=0)
     kept = [np.stack([getattr(heads[at], name)[..., code] for code, at in enumerate(best)], axis=-1) for name in _NAMES]
-    return np.array(STRENGTHS)[best], Head(*kept)
+    return np.array(STRENGTHS)[best], LinearHead(*kept)
 
 
-def fit(design: Design, labels: Floats, strength: Floats, *, start: Head | None = None, steps: int = STEPS) -> Head:
+def fit(
+    design: Design, labels: Floats, strength: Floats, *, start: LinearHead | None = None, steps: int = STEPS
+) -> LinearHead:
     """Fit all codes.
 
     Parameters
@@ -214,7 +215,7 @@ def fit(design: Design, labels: Floats, strength: Floats, *, start: Head | None 
         Soft labels; nan where they are unknown.
     strength : float64 array (n_codes,)
         What the penalties are multiplied by.
-    start : Head, optional
+    start : LinearHead, optional
         Where to begin.
     steps : int, optional
         After so many training stops.
@@ -244,7 +245,7 @@ class _Problem:
         self.dense_shape = (design.dense.shape[1], len(strength))
         self.n_buckets = int(np.prod(self.shape))
 
-    def flat(self, start: Head | None) -> Floats:
+    def flat(self, start: LinearHead | None) -> Floats:
         if start is not None:
             return np.concatenate(
                 [(start.buckets / self.scale).ravel(), (start.dense / self.dense_scale).ravel(), start.bias]
@@ -256,10 +257,10 @@ class _Problem:
         x[-len(base) :] = np.where(cold, np.log(base / (1 - base)), 0.0)
         return x
 
-    def head(self, x: Floats) -> Head:
+    def head(self, x: Floats) -> LinearHead:
         n = self.dense_shape[1]
         buckets = x[: self.n_buckets].reshape(self.shape) * self.scale
-        return Head(buckets, x[self.n_buckets : -n].reshape(self.dense_shape) * self.dense_scale, x[-n:])
+        return LinearHead(buckets, x[self.n_buckets : -n].reshape(self.dense_shape) * self.dense_scale, x[-n:])
 
     def loss(self, x: Floats) -> tuple[float, Floats]:
         design, head = self.design, self.head(x)
@@ -293,11 +294,6 @@ def heads_for(tagger: Tagger, role: str) -> Ints:
     """Return the heads of the package's tagger that say something of turns of a role."""
     names = {head for code in tagger.codes if code.role == role for head in code.heads}
     return np.array([at for at, name in enumerate(tagger.weights.heads) if name in names], dtype=np.int64)
-
-
-def scores_by_head(tagger: Tagger, features: Features) -> Floats:
-    """Return the scores of all heads of the package's tagger, (n_turns, n_heads)."""
-    return scores_of(tagger.weights, features)
 
 
 def as_linear(tagger: Tagger, heads: Ints) -> tuple[Floats, Floats, Floats]:

@@ -1,12 +1,11 @@
-"""Which sessions are kept together when a model is tried on what it has not seen.
+"""Groups of sessions that cross-validation keeps in one fold.
 
-A session whose copy was learnt from has been seen. Sessions that hold much the same text are therefore kept in one
-fold, and so are sessions that share a client or a recording.
+A session whose copy was in the training part is not unseen. Sessions that hold much the same text are therefore kept in
+one fold, and so are sessions that share a client or a recording.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,7 +21,7 @@ Ints = NDArray[np.int64]
 SHARED = ("client", "source_group", "recording")
 """Columns about the sessions whose values are always kept together."""
 GROUP = "group of sessions"
-"""What a group is called that was not asked for."""
+"""What groups are called that are not the values of one column."""
 N_WORDS = 5
 """Length of the word sequences (shingles) by which texts are compared."""
 SHARE = 0.15
@@ -33,7 +32,7 @@ AnnoMI, HLQC and MIBot none has more than .11.
 """
 FEWEST_SHARED = 10
 """So many word sequences must be the same: a greeting is no copy."""
-_WORD = re.compile(r"[^\W_]+")
+_WORD = r"[^\W_]+"
 _BLOCK = 500
 """So many sessions at a time are compared with all others."""
 
@@ -118,25 +117,19 @@ def near_copies(texts: Sequence[str]) -> Ints:
 
 def _shingles(texts: Sequence[str]) -> sparse.csr_array:
     """Return which sequences of words each text holds, 0 or 1 (n_texts, n_sequences)."""
-    words = [
-        _WORD.findall(text.casefold().replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")) for text in texts
-    ]
-    number = {word: at for at, word in enumerate({word: None for own in words for word in own})}
-    stream = np.array([number[word] for own in words for word in own], dtype=np.int64)
-    owner = np.repeat(np.arange(len(texts)), [len(own) for own in words])
-    if len(stream) < N_WORDS:
-        return sparse.csr_array((len(texts), 0), dtype=np.int64)
-    sequence = stream
-    for ahead in range(1, N_WORDS):  # numbered anew at each step, so that numbers stay small and nothing is hashed
-        sequence = np.unique(sequence[:-1] * len(number) + stream[ahead:], return_inverse=True)[1]
-    whole = owner[: len(sequence)] == owner[N_WORDS - 1 :]
-    cells = (owner[: len(sequence)][whole], sequence[whole])
-    holds = sparse.csr_array(
-        (np.ones(len(cells[0]), dtype=np.int64), cells), shape=(len(texts), int(sequence.max()) + 1)
+    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 (a run must not load it)
+
+    counter = CountVectorizer(
+        preprocessor=_without_marks, token_pattern=_WORD, ngram_range=(N_WORDS, N_WORDS), binary=True, dtype=np.int64
     )
-    holds.sum_duplicates()
-    holds.data[:] = 1
-    return holds
+    try:
+        return sparse.csr_array(counter.fit_transform(texts))
+    except ValueError:  # no text has so many words
+        return sparse.csr_array((len(texts), 0), dtype=np.int64)
+
+
+def _without_marks(text: str) -> str:
+    return text.casefold().replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
 
 
 def _same(sessions: Sequence[Session], column: str) -> Ints:

@@ -1,4 +1,4 @@
-"""How good what was learnt is, on turns that it had not seen, and whether that is good enough to be used."""
+"""How well each learnt code agrees with people on unseen turns, and whether that is well enough to be used."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FEWEST = 20
 FEWEST_GROUPS = 5
 """In so many sessions (or groups) at least must there be turns with it, and turns without."""
 SURE = 99.0
-"""A code is kept if the lower ends of its intervals of this width are above chance: of codes that mean nothing,
-one in some hundreds is kept."""
+"""A code is kept if the 99 % intervals of its kappa and AUC lie above 0 and .5: of codes given at random, one in some
+hundreds is kept."""
 GRID = np.linspace(0.02, 0.9, 89)
 
 
@@ -96,9 +96,21 @@ def too_little(truth: Floats, group: Ints, grouped_by: str) -> str:
 
 
 def judge(code: Code, truth: Floats, scores: Floats, fold: Ints, group: Ints) -> Judged:
-    """Calibrate scores of models that had not seen the turns, find thresholds, and decide.
+    """Calibrate scores of unseen turns, choose thresholds, and decide.
 
-    A turn's own probability and decision rest on the other folds; line and thresholds to be used later on all.
+    Parameters
+    ----------
+    code : Code
+        The code.
+    truth, scores : float64 arrays (n,)
+        Soft labels, and log-odds by models that had not seen the turn.
+    fold, group : int64 arrays (n,)
+        The fold in which a turn was held out, and what is kept together.
+
+    Notes
+    -----
+    A turn's own probability and decision rest on the other folds; the line and thresholds that the model uses later
+    rest on all.
     """
     p, decided = np.zeros(len(truth)), np.zeros(len(truth), dtype=np.bool_)
     for number in range(FOLDS):
@@ -119,10 +131,10 @@ def _sigmoid(scores: Floats) -> Floats:
 
 
 def _line(scores: Floats, truth: Floats) -> tuple[float, float]:
-    """Return slope and intercept that calibrate scores: each turn once with the code, once without.
+    """Return slope and intercept that calibrate scores (Platt scaling), each turn weighted by its soft label.
 
-    A slope is never under 0. Scores of unseen turns run a little against codes that mean nothing (what is held out
-    lacks in training), and a line that turned them round would seem to have learnt something.
+    The slope is never below 0. Scores of unseen turns are slightly negatively correlated with codes given at random
+    (what is held out is missing in training), and a negative slope would seem to have learnt something.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (a run must not load it)
 
@@ -172,13 +184,17 @@ def figures(one: Judged) -> dict[str, float]:
     if not len(one.p):
         return found
     tables = _tables(one, one.decided)
-    found |= _ended("kappa", co.estimate(co.kappa, tables)) | _ended("f1", co.estimate(co.f1, tables))
-    found |= _ended("auc", _auc(one)) | _ended("average_precision", _precision(one))
-    found |= _ended("calibration_error", co.calibration_error(one.p, one.truth, one.group))
+    found |= co.interval_columns("kappa", co.estimate(co.kappa, tables)) | co.interval_columns(
+        "f1", co.estimate(co.f1, tables)
+    )
+    found |= co.interval_columns("auc", _auc(one)) | co.interval_columns("average_precision", _precision(one))
+    found |= co.interval_columns("calibration_error", co.calibration_error(one.p, one.truth, one.group))
     if one.shipped is not None:
         theirs = _tables(one, one.shipped)
-        found |= _ended("shipped_kappa", co.estimate(co.kappa, theirs))
-        found |= _ended("difference", co.estimate(_difference, np.stack([tables, theirs], axis=1), bounded=False))
+        found |= co.interval_columns("shipped_kappa", co.estimate(co.kappa, theirs))
+        found |= co.interval_columns(
+            "difference", co.estimate(_difference, np.stack([tables, theirs], axis=1), bounded=False)
+        )
     return found
 
 
@@ -204,12 +220,8 @@ def _counted(one: Judged) -> dict[str, float]:
     }
 
 
-def _ended(name: str, values: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip((name, f"{name}_lo", f"{name}_hi"), values, strict=True))
-
-
 def kept(one: Judged) -> Judged:
-    """Say of a code whether it was found above chance; if not, why it is left out."""
+    """Return the code, with the reason why it is left out if its agreement could be that of random decisions."""
     if one.why_not:
         return one
     kappa, auc = co.estimate(co.kappa, _tables(one, one.decided), level=SURE / 100), _auc(one, SURE / 100)
@@ -232,9 +244,9 @@ def _auc(one: Judged, level: float = 0.95) -> tuple[float, float, float]:
 
 
 def _wins(one: Judged) -> tuple[Floats, Floats]:
-    """Return by group of a turn with the code and group of one without: how often it scores higher, of how many pairs.
+    """Return for pairs of a turn with the code and one without, by the group of each: wins of the first, and pairs.
 
-    With these the area under the curve of any weights of groups is two products of small matrices.
+    Both are (n_groups, n_groups). With them the AUC of any weights of groups is two products of small matrices.
     """
     n = int(one.group.max()) + 1
     wins = np.zeros((n, n))

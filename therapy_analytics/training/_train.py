@@ -12,13 +12,15 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.behaviours import Code, load_accurate, load_tagger
-from therapy_analytics.behaviours.features import Features, featurize
+from therapy_analytics.behaviours.cues import HAND
+from therapy_analytics.behaviours.features import N_BUCKETS, Features, featurize
+from therapy_analytics.behaviours.tagger import scores_of
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, refuse_others, sources_of
 from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.session import Session
 from therapy_analytics.training import _fit
-from therapy_analytics.training._card import FILES, About, Arrays, table_of, write_model
+from therapy_analytics.training._card import FILES, CodeWeights, LearntModel, table_of, write_model
 from therapy_analytics.training._data import CODED, Material, TrainOptions, material_of
 from therapy_analytics.training._fit import Floats, Ints
 from therapy_analytics.training._judge import FEWEST_GROUPS, Judged, figures, judge, kept, too_little
@@ -73,8 +75,26 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Learnt:
-    """Codes of one role, judged, with what a model of all turns needs."""
+class _LearntRole:
+    """Codes of one role, judged, with what a model of all turns needs.
+
+    Attributes
+    ----------
+    at : int64 array (n_codes,)
+        Their places among all codes.
+    judged : list of Judged
+        How well they did on unseen turns.
+    design : Design
+        The n turns that are coded for any of them.
+    labels : float64 array (n, n_codes)
+        Soft labels; nan where unknown.
+    strength : float64 array (n_codes,)
+        What the penalties are multiplied by.
+    heads : int64 array (n_heads,)
+        Heads of the package's tagger whose scores are features.
+    same : mapping of int to int
+        The head that decides the same code, by the place of the code here.
+    """
 
     at: Ints
     judged: list[Judged]
@@ -194,8 +214,8 @@ def _train(material: Material, out: Path | None, options: TrainOptions, made: Ma
     notes = (*material.notes, *together, *_more_notes(material, scores, options))
     if out is None or not kept_codes:
         return Training(None, scores, notes)
-    arrays = _final([part for part in parts if part is not None], kept_codes)
-    write_model(out, made, list(kept_codes.values()), arrays, scores, _about(material, options, notes))
+    weights = _final([part for part in parts if part is not None], kept_codes)
+    write_model(out, made, LearntModel(list(kept_codes.values()), weights, scores, material, options, notes))
     return Training(out, scores, notes)
 
 
@@ -207,7 +227,7 @@ def _hopeless(material: Material, at: int) -> Judged:
     return Judged(material.codes[at], truth, nothing, nothing.astype(np.bool_), group, why_not=why)
 
 
-def _of_role(material: Material, features: Features, role: str, options: TrainOptions) -> _Learnt | None:
+def _of_role(material: Material, features: Features, role: str, options: TrainOptions) -> _LearntRole | None:
     """Learn and judge the codes of a role for which there is enough."""
     at = [
         number
@@ -222,7 +242,7 @@ def _of_role(material: Material, features: Features, role: str, options: TrainOp
     lifts, offset = np.zeros((len(features), 0)), np.zeros((len(features), len(at)))
     if options.warm_start:
         base = load_tagger(all_codes=True)
-        scores = _fit.scores_by_head(base, features)
+        scores = scores_of(base.weights, features)
         heads = _fit.heads_for(base, role)
         lifts = scores[:, heads]
         same = _same(base, [material.codes[number] for number in at])
@@ -234,9 +254,9 @@ def _of_role(material: Material, features: Features, role: str, options: TrainOp
     for place, number in enumerate(at):
         known = ~np.isnan(labels[rows, place])
         parts = (labels[rows, place], unseen.scores[:, place], unseen.fold, material.groups[rows])
-        truth, scores_of, fold, group = (values[known] for values in parts)
-        judged.append(judge(material.codes[number], truth, scores_of, fold, group))
-    return _Learnt(np.array(at), judged, design, labels[rows], unseen.strength, heads, same)
+        truth, own_scores, fold, group = (values[known] for values in parts)
+        judged.append(judge(material.codes[number], truth, own_scores, fold, group))
+    return _LearntRole(np.array(at), judged, design, labels[rows], unseen.strength, heads, same)
 
 
 def _same(base: Any, codes: Sequence[Code]) -> dict[int, int]:
@@ -266,9 +286,9 @@ def _row(one: Judged, *, tried: bool) -> dict[str, Any]:
     return {**about, **figures(one if tried else dataclasses.replace(one, p=np.zeros(0)))}
 
 
-def _final(parts: Sequence[_Learnt], wanted: Mapping[int, Judged]) -> Arrays:
+def _final(parts: Sequence[_LearntRole], wanted: Mapping[int, Judged]) -> CodeWeights:
     """Fit the codes that are kept on all turns, and write calibration and warm start into their weights."""
-    found: dict[int, Arrays] = {}
+    found: dict[int, CodeWeights] = {}
     for part in parts:
         keep = [place for place, at in enumerate(part.at) if int(at) in wanted]
         if keep:
@@ -276,16 +296,13 @@ def _final(parts: Sequence[_Learnt], wanted: Mapping[int, Judged]) -> Arrays:
             head = _fit.fit(design, part.labels[:, keep], part.strength[keep])
             own = _folded(part, keep, head)
             lines = np.array([wanted[int(part.at[place])].line for place in keep]).T
-            whole = Arrays(own.buckets * lines[0], own.hand * lines[0], own.bias * lines[0] + lines[1])
+            whole = CodeWeights(own.buckets * lines[0], own.hand * lines[0], own.bias * lines[0] + lines[1])
             found |= {int(part.at[place]): whole.only(number) for number, place in enumerate(keep)}
     ordered = [found[at] for at in wanted]
-    return Arrays(*(np.stack([getattr(one, name) for one in ordered], axis=-1) for name in Arrays.NAMES))
+    return CodeWeights(*(np.stack([getattr(one, name) for one in ordered], axis=-1) for name in CodeWeights.NAMES))
 
 
-def _folded(part: _Learnt, keep: Sequence[int], head: _fit.Head) -> Arrays:
-    from therapy_analytics.behaviours.cues import HAND  # noqa: PLC0415
-    from therapy_analytics.behaviours.features import N_BUCKETS  # noqa: PLC0415
-
+def _folded(part: _LearntRole, keep: Sequence[int], head: _fit.LinearHead) -> CodeWeights:
     n_hand = len(HAND)
     buckets = np.zeros((N_BUCKETS, _fit.PARTS, len(keep)))
     buckets[part.design.columns] = head.buckets
@@ -300,7 +317,7 @@ def _folded(part: _Learnt, keep: Sequence[int], head: _fit.Head) -> Arrays:
         buckets += theirs @ mix
         hand += their_hand @ mix
         bias += their_bias @ mix
-    return Arrays(buckets, hand, bias)
+    return CodeWeights(buckets, hand, bias)
 
 
 def _better(scores: pd.DataFrame, options: TrainOptions) -> list[str]:
@@ -328,19 +345,3 @@ def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions)
             "the figures are too good; --cold gives honest ones there."
         )
     return notes
-
-
-def _about(material: Material, options: TrainOptions, notes: tuple[str, ...]) -> About:
-    base = load_tagger() if options.warm_start else None
-    return About(
-        n_sessions=len(material.batch.sessions),
-        n_turns=int((~np.isnan(material.labels)).any(axis=1).sum()),
-        n_coders=material.n_coders,
-        n_groups=material.n_groups,
-        grouped_by=material.together.name,
-        base=f"{base.name} {base.version}" if base else "",
-        beside=options.beside,
-        seed=options.seed,
-        book=options.codebook,
-        notes=notes,
-    )

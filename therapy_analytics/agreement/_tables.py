@@ -1,19 +1,21 @@
-"""Agreement for each code: of the machine with each person and with most of them, and of people with each other."""
+"""The tables of agreement: of the machine with each person and with most of them, and of people with each other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
 from therapy_analytics.agreement import _coefficients as co
-from therapy_analytics.agreement._cells import SETS
 from therapy_analytics.agreement._coefficients import FEWEST_TURNS, Floats, Ints
 from therapy_analytics.agreement._gold import Gold
+from therapy_analytics.agreement._labels import SETS
 from therapy_analytics.agreement._machine import Machine
 
 MACHINE, MAJORITY = "machine", "majority"
@@ -27,11 +29,20 @@ BINARY: Mapping[str, co.Coefficient] = {
 }
 NOMINAL: Mapping[str, co.Coefficient] = {name: BINARY[name] for name in ("agreement", "kappa", "ac1")}
 BEYOND_CHANCE = ("kappa", "ac1")
+RATES = ("code", "session_id", "n_turns", "human", "machine")
+Z = float(stats.norm.ppf(0.975))
+RATE_FIGURES: Mapping[str, tuple[Callable[[Floats], float], tuple[float, float] | None]] = {
+    "icc": (co.icc2, (-1.0, 1.0)),
+    "mean_difference": (co.mean_difference, None),
+    "limit_low": (partial(co.limit_of_agreement, end=-Z), None),
+    "limit_high": (partial(co.limit_of_agreement, end=Z), None),
+}
+"""Figures of the rates of people and machine (n_sessions, 2), and the least and the most that each can be."""
 TOO_FEW = f"no kappa, AC1 or alpha: fewer than {FEWEST_TURNS} turns"
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class CodedTurns:
     """One code, or one set of codes, as each coder gave it.
 
     Attributes
@@ -88,16 +99,17 @@ class Coded:
         """Return counts of pairs of values by cluster (n_clusters, K, K)."""
         return co.tables_of(first, second, self.cluster, (self.n_clusters, len(self.values)))
 
-    def tables_by_session(self, first: Ints, second: Ints) -> Floats:
-        """Return counts of pairs of values by session (n_sessions, K, K)."""
-        return co.tables_of(first, second, self.session, (len(self.names), len(self.values)))
+    def only(self, turns: NDArray[np.bool_]) -> CodedTurns:
+        """Return some of the turns, by a mask (n_turns,)."""
+        parts = {name: getattr(self, name)[turns] for name in ("people", "machine", "p", "session", "cluster")}
+        return replace(self, **parts)
 
     def coincidences(self, values: Ints) -> Floats:
         """Return Krippendorff's coincidences by cluster, of values (n_turns, n_coders)."""
         return co.coincidences_of(values, self.cluster, (self.n_clusters, len(self.values)))
 
 
-def coded(machine: Machine, gold: Gold, cluster_of: Mapping[str, int]) -> list[Coded]:
+def coded(machine: Machine, gold: Gold, cluster_of: Mapping[str, int]) -> list[CodedTurns]:
     """Return each code and set that people and the machine gave, in the order of the columns."""
     order = {code: at for at, code in enumerate((*machine.codes, *SETS))}
     single = [_coded(machine, own, str(code), cluster_of) for code, own in gold.values.groupby("code")]
@@ -106,7 +118,7 @@ def coded(machine: Machine, gold: Gold, cluster_of: Mapping[str, int]) -> list[C
     return sorted(found, key=lambda one: order[one.code])
 
 
-def _coded(machine: Machine, own: pd.DataFrame, code: str, cluster_of: Mapping[str, int]) -> Coded | None:
+def _coded(machine: Machine, own: pd.DataFrame, code: str, cluster_of: Mapping[str, int]) -> CodedTurns | None:
     values = (*SETS[code][0], SETS[code][1]) if code in SETS else ("0", "1")
     given = _decided_set(machine, code) if code in SETS else machine.turns[code]
     if given is None:
@@ -116,7 +128,7 @@ def _coded(machine: Machine, own: pd.DataFrame, code: str, cluster_of: Mapping[s
     place = wide.index.to_numpy(dtype=np.int64)
     session, names = pd.factorize(machine.turns["session_id"].to_numpy()[place])
     p = machine.turns[f"p_{code}"].to_numpy()[place] if code not in SETS else np.full(len(place), np.nan)
-    return Coded(
+    return CodedTurns(
         code=code,
         values=values,
         coders=tuple(map(str, wide.columns)),
@@ -130,7 +142,7 @@ def _coded(machine: Machine, own: pd.DataFrame, code: str, cluster_of: Mapping[s
 
 
 def _decided_set(machine: Machine, name: str) -> pd.Series | None:
-    """Return the machine's one code of a set: the decided one, of several the most probable, of none the rest."""
+    """Return the machine's code of a set (n_turns,): of several decided codes the most probable, of none the rest."""
     codes = list(SETS[name][0])
     if not set(codes) <= set(machine.codes):
         return None
@@ -142,12 +154,12 @@ def _decided_set(machine: Machine, name: str) -> pd.Series | None:
     return pd.Series(best)
 
 
-def pairs_table(found: Sequence[Coded]) -> pd.DataFrame:
+def pairs_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     """Return a row for each code and two coders: the machine with each person and the majority, and people in pairs."""
     return pd.DataFrame([row for one in found for row in _pairs(one)])
 
 
-def _pairs(one: Coded) -> list[dict[str, object]]:
+def _pairs(one: CodedTurns) -> list[dict[str, object]]:
     people = dict(zip(one.coders, one.people.T, strict=True))
     rows = [_pair(one, (name, values), (MACHINE, one.machine)) for name, values in people.items()]
     if len(people) > 1:
@@ -155,7 +167,7 @@ def _pairs(one: Coded) -> list[dict[str, object]]:
     return rows + [_pair(one, first, second) for first, second in combinations(people.items(), 2)]
 
 
-def _pair(one: Coded, first: tuple[str, Ints], second: tuple[str, Ints]) -> dict[str, object]:
+def _pair(one: CodedTurns, first: tuple[str, Ints], second: tuple[str, Ints]) -> dict[str, object]:
     """Return the figures of one pair, of which the first is the reference."""
     tables = one.tables(first[1], second[1])
     return {
@@ -168,7 +180,7 @@ def _pair(one: Coded, first: tuple[str, Ints], second: tuple[str, Ints]) -> dict
     }
 
 
-def _counts(one: Coded, first: Ints, second: Ints) -> dict[str, float]:
+def _counts(one: CodedTurns, first: Ints, second: Ints) -> dict[str, float]:
     both = (first >= 0) & (second >= 0)
     counts = {"n_turns": both.sum(), "n_sessions": len(np.unique(one.session[both]))}
     counts |= {"n_clusters": len(np.unique(one.cluster[both]))}
@@ -183,20 +195,18 @@ def _estimates(tables: Floats, wanted: Mapping[str, co.Coefficient]) -> dict[str
     few = tables.sum() < FEWEST_TURNS
     found: dict[str, object] = {}
     for name, coefficient in wanted.items():
-        found |= _ended(name, (np.nan,) * 3 if few and name in BEYOND_CHANCE else co.estimate(coefficient, tables))
+        found |= co.interval_columns(
+            name, (np.nan,) * 3 if few and name in BEYOND_CHANCE else co.estimate(coefficient, tables)
+        )
     return found | {"note": TOO_FEW if few else ""}
 
 
-def _ended(name: str, figures: tuple[float, ...]) -> dict[str, float]:
-    return dict(zip((name, f"{name}_lo", f"{name}_hi"), figures, strict=True))
-
-
-def codes_table(found: Sequence[Coded]) -> pd.DataFrame:
+def codes_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     """Return a row for each code and set: the machine against most people, and beside what people reach together."""
     return pd.DataFrame([_code(one) for one in found])
 
 
-def _code(one: Coded) -> dict[str, object]:
+def _code(one: CodedTurns) -> dict[str, object]:
     majority = one.majority
     tables = one.tables(majority, one.machine)
     tied = ((one.people >= 0).any(axis=1)) & (majority < 0)
@@ -209,26 +219,20 @@ def _code(one: Coded) -> dict[str, object]:
     return row
 
 
-def _several(one: Coded) -> dict[str, object]:
+def _several(one: CodedTurns) -> dict[str, object]:
     """Return what people reach together, and the machine with each of them, on the turns that several coded."""
-    own = one.shared
-    kept = replace(
-        one,
-        people=one.people[own],
-        machine=one.machine[own],
-        p=one.p[own],
-        session=one.session[own],
-        cluster=one.cluster[own],
-    )
-    row: dict[str, object] = {"n_turns_shared": int(own.sum())}
+    kept = one.only(one.shared)
+    n = len(kept.machine)
+    row: dict[str, object] = {"n_turns_shared": n}
     given = {"alpha": kept.people, "alpha_with_machine": np.column_stack([kept.people, kept.machine])}
     for name, values in given.items():
-        enough = own.sum() >= FEWEST_TURNS
-        row |= _ended(name, co.estimate(co.alpha, kept.coincidences(values)) if enough else (np.nan,) * 3)
+        row |= co.interval_columns(
+            name, co.estimate(co.alpha, kept.coincidences(values)) if n >= FEWEST_TURNS else (np.nan,) * 3
+        )
     return row | _beside(kept)
 
 
-def _beside(one: Coded) -> dict[str, object]:
+def _beside(one: CodedTurns) -> dict[str, object]:
     """Return the machine's kappa with each person and people's with each other: mean, range, and the difference."""
     n = len(one.coders)
     machine = [one.tables(values, one.machine) for values in one.people.T] if n > 1 else []
@@ -237,7 +241,7 @@ def _beside(one: Coded) -> dict[str, object]:
     machine, human = _enough(machine), _enough(human)
     for name, pairs in (("machine", machine), ("human", human)):
         row |= _range(f"{name}_kappa", np.array([co.kappa(pair.sum(axis=0)) for pair in pairs]))
-    row |= _ended("kappa_difference", _difference(machine, human))
+    row |= co.interval_columns("kappa_difference", _difference(machine, human))
     row["machine_is"] = _reads(row)
     return row
 
@@ -274,7 +278,7 @@ def _mean(kappas: Floats) -> Floats:
 
 
 def _reads(row: Mapping[str, object]) -> str:
-    """Say in words where the machine stands among people."""
+    """Return in words where the machine's mean kappa lies beside the range of pairs of people."""
     mean, low, high = (float(str(row[name])) for name in ("machine_kappa_mean", "human_kappa_min", "human_kappa_max"))
     if np.isnan([mean, low]).any():
         return ""
@@ -283,15 +287,15 @@ def _reads(row: Mapping[str, object]) -> str:
     return "above every pair of people" if mean > high else "within the range of people"
 
 
-def _calibration(one: Coded) -> dict[str, float]:
+def _calibration(one: CodedTurns) -> dict[str, float]:
     truth = one.majority
     known = (truth >= 0) & ~np.isnan(one.p)
     p, given = one.p[known], truth[known].astype(np.float64)
     brier = float(((p - given) ** 2).mean()) if len(p) else np.nan
-    return {**_ended("ece", co.calibration_error(p, given, one.cluster[known])), "brier": brier}
+    return {**co.interval_columns("ece", co.calibration_error(p, given, one.cluster[known])), "brier": brier}
 
 
-def calibration_table(found: Sequence[Coded]) -> pd.DataFrame:
+def calibration_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     """Return a row for each code and bin of probabilities: how many turns, what was expected, what people gave."""
     rows = []
     for one in (one for one in found if one.code not in SETS):
@@ -305,7 +309,7 @@ def calibration_table(found: Sequence[Coded]) -> pd.DataFrame:
             np.add.at(hits, cluster[own], np.column_stack([np.ones(own.sum()), given[own]]))
             row = {"code": one.code, "bin": int(number) + 1, "n_turns": int(own.sum())}
             row |= {"n_positive": int(given[own].sum()), "p_mean": float(p[own].mean())}
-            rows.append(row | _ended("observed", co.estimate(_share, hits)))
+            rows.append(row | co.interval_columns("observed", co.estimate(_share, hits)))
     return pd.DataFrame(
         rows, columns=["code", "bin", "n_turns", "n_positive", "p_mean", "observed", "observed_lo", "observed_hi"]
     )
@@ -315,7 +319,7 @@ def _share(sums: Floats) -> Floats:
     return co.over(sums[..., 1], sums[..., 0])
 
 
-def confusion_table(found: Sequence[Coded]) -> pd.DataFrame:
+def confusion_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     """Return how often most people gave each value where the machine gave each, by code and set."""
     rows = []
     for one in found:
@@ -327,3 +331,53 @@ def confusion_table(found: Sequence[Coded]) -> pd.DataFrame:
             for j, machine in enumerate(one.values)
         ]
     return pd.DataFrame(rows, columns=["code", "human", "machine", "n", "share_of_human"])
+
+
+def rates_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
+    """Return the rate of each code in each session, by most people and by the machine, on the same turns."""
+    frames = []
+    for one in found:
+        if one.code in SETS:
+            continue
+        majority = one.majority
+        known = (majority >= 0) & (one.machine >= 0)
+        turns = pd.DataFrame({"human": majority[known], "machine": one.machine[known]}, dtype=np.float64)
+        group = turns.groupby(one.session[known])
+        rates = group.mean()
+        names = np.array(one.names, dtype=object)[rates.index]
+        frames.append(pd.DataFrame({"code": one.code, "session_id": names, "n_turns": group.size()}).join(rates))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(RATES))
+
+
+def sessions_table(rates: pd.DataFrame, cluster_of: Mapping[str, int]) -> pd.DataFrame:
+    """Return for each rate how machine and people agree over sessions, with intervals over clusters.
+
+    ``icc``; ``mean_difference`` (machine less people) and the limits between which 95 % of differences lie
+    (``limit_low``, ``limit_high``).
+
+    Parameters
+    ----------
+    rates : DataFrame
+        As `rates_table` returns them.
+    cluster_of : mapping of str to int
+        The cluster of each session.
+    """
+    rows = []
+    for code, own in rates.groupby("code", sort=False):
+        cluster = np.unique([cluster_of[name] for name in own["session_id"]], return_inverse=True)[1]
+        rows.append({"code": code, **_figures(own, cluster.astype(np.int64))})
+    return pd.DataFrame(rows)
+
+
+def _figures(own: pd.DataFrame, cluster: Ints) -> dict[str, float]:
+    both = own[["human", "machine"]].to_numpy(dtype=np.float64)
+    row = {"n_sessions": float(len(both)), "n_clusters": float(cluster.max() + 1)}
+    row |= {"n_turns": float(own["n_turns"].sum())}
+    row |= {"human_mean": float(both[:, 0].mean()), "machine_mean": float(both[:, 1].mean())}
+    for name, (figure, bounds) in RATE_FIGURES.items():
+        value = figure(both)
+        left_out = np.array([figure(both[cluster != one]) for one in range(int(cluster.max()) + 1)])
+        low, high = co.jackknife(value, left_out, bounds)
+        row |= {name: value, f"{name}_lo": low, f"{name}_hi": high}
+    difference = both[:, 1] - both[:, 0]
+    return row | {"sd_difference": float(difference.std(ddof=1)) if len(both) > 1 else np.nan}

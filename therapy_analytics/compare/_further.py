@@ -1,0 +1,106 @@
+"""Further tables of a comparison: rates corrected for the tagger's errors, summary counts, rates from codes by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from therapy_analytics.agreement import GoldOptions
+from therapy_analytics.agreement._gold import gold_of
+from therapy_analytics.agreement._machine import machine_of
+from therapy_analytics.analysis import Analysis
+from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
+from therapy_analytics.compare._groups import SESSION, Grouped
+from therapy_analytics.compare._ppi import ASSUMPTION, powered_differences, powered_rates
+from therapy_analytics.compare._results import Results
+from therapy_analytics.compare._summary_counts import NEVER, summary_counts
+from therapy_analytics.errors import BadOptionError
+
+_MOST_SAID, _FEW_GROUPS = 20, 3
+"""More rates, or groups, than these are left to the table."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FurtherTable:
+    """A table that is written as ``<name>.csv``, and what it shows in words (Markdown, without a heading)."""
+
+    name: str
+    title: str
+    table: pd.DataFrame
+    words: str
+
+
+def further_tables(
+    data: Grouped, read: Results, sources: tuple[Path | Analysis, ...], gold: Path | None
+) -> Iterator[FurtherTable]:
+    """Yield the tables of rates and counts; none for a table without codes.
+
+    Parameters
+    ----------
+    data : Grouped
+        The sessions that are compared.
+    read : Results
+        Who coded them.
+    sources : tuple of Path or Analysis
+        Where their turns are; empty if a table of sessions was given.
+    gold : Path or None
+        Codes that people gave some turns (``--gold``).
+    """
+    sessions, cluster = data.sessions[data.group >= 0], None if data.clustered_by == SESSION else data.clustered_by
+    tagger, aim = "" if read.own_codes else coder_of(read), read.aim or "balanced"
+    try:
+        corrected = corrected_rates(sessions, by=data.by, cluster=cluster, tagger=tagger, aim=aim)
+        counts = summary_counts(sessions, by=data.by, cluster=cluster, tagger=tagger, aim=aim)
+    except BadOptionError:  # no codes among the columns: a table of the user's own
+        return
+    yield FurtherTable("corrected", "The tagger's own error", corrected, f"{TRANSFER} The figures: corrected.csv.")
+    words = _counts_in_words(counts, data.by)
+    yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
+    if gold is not None:
+        yield from _by_hand(sessions, data.by, cluster, (sources, gold))
+
+
+def coder_of(read: Results) -> str:
+    """Return who coded the turns. A table from memory does not say; `analyze` takes the accurate tagger by default."""
+    return read.tagger if read.recipes else "accurate"
+
+
+def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
+    ratios = counts[counts["value"].notna() & counts["summary"].eq("miti_reflections_to_questions")]
+    rows = ratios.to_dict("records") if len(ratios) <= _FEW_GROUPS else []
+    lines = [*(f"- **{row[by]}**: {row['sentence']}" for row in rows), *([""] if rows else [])]
+    return "\n".join([*lines, f"summary_counts.csv has the counts of each group. {NEVER}"])
+
+
+def _by_hand(
+    sessions: pd.DataFrame, by: str, cluster: str | None, asked: tuple[tuple[Path | Analysis, ...], Path]
+) -> Iterator[FurtherTable]:
+    """Yield the rates that codes of people stand behind, and their differences."""
+    sources, gold = asked
+    if len(sources) != 1:
+        problem = "can be used with one folder of results or one analysis only"
+        raise BadOptionError("--gold", problem, "Name the one that was coded")
+    machine = machine_of(sources[0])
+    people = gold_of(machine, gold, GoldOptions())
+    where = machine.turns[["session_id", "turn"]].iloc[people.values["place"].astype(int)].reset_index(drop=True)
+    coded = pd.concat([where, people.values[["code", "value", "coder"]].reset_index(drop=True)], axis=1)
+    names = list(dict.fromkeys(["session_id", by, *([cluster] if cluster else [])]))
+    turns = machine.turns.merge(sessions[names].astype({"session_id": str}), on="session_id")
+    rates = powered_rates(turns, coded, by=by, cluster=cluster)
+    words = "\n".join([*_rates_in_words(rates, by), "", ASSUMPTION, *people.notes])
+    yield FurtherTable("gold", "With the turns that people coded", rates, words)
+    differences = powered_differences(rates, by)
+    yield FurtherTable("gold_differences", "Differences of these rates", differences, "See the table.")
+
+
+def _rates_in_words(rates: pd.DataFrame, by: str) -> list[str]:
+    known = rates[rates["rate"].notna()]
+    lines = [
+        f"- {row['code']}, {row[by]}: {row['rate']:.0%} ({row['lo']:.0%} to {row['hi']:.0%}); by hand alone "
+        f"{row['gold_rate']:.0%} ({row['gold_lo']:.0%} to {row['gold_hi']:.0%}), machine {row['machine_rate']:.0%}"
+        for row in known.head(_MOST_SAID).to_dict("records")
+    ]
+    return lines or ["Too few sessions were coded by hand: see the notes in gold.csv."]

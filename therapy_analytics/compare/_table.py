@@ -1,0 +1,363 @@
+"""The rows of a comparison: the mean over clusters, for test, difference, interval and effect size alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from therapy_analytics.compare._effects import (
+    EffectSize,
+    effect,
+    findable,
+    findable_paired,
+    paired_effect,
+    sessions_needed,
+    summary,
+)
+from therapy_analytics.compare._groups import SESSION, Bools, Floats, GroupContrast, Grouped, Ints
+from therapy_analytics.compare._permutation import Permuted, across_contrasts, moderated, paired, two_samples
+
+PERMUTATIONS = 10_000
+FEWEST_CLUSTERS = 2
+"""Clusters of a side without which there is no test and no interval."""
+DIFFERS, ALIKE, UNCLEAR, CONSTANT, TOO_FEW = "differs", "alike", "unclear", "constant", "too few"
+NOT_TESTED = "not tested"
+QUANTILES = {"q05": 0.05, "q25": 0.25, "q75": 0.75, "q95": 0.95}
+_SIDE = ("n_sessions", "n_clusters", "n_turns", "mean", "mean_lo", "mean_hi", "session_mean", "session_median")
+_PAIRED_SHARE = 0.5
+_ROUNDING = 1e-12
+"""Deviations smaller than this share of the values are rounding."""
+
+
+def _against(name: str) -> str:
+    """Return the name of a column for the other side: ``mean_lo`` becomes ``mean_against_lo``."""
+    stem, _, end = name.rpartition("_")
+    return f"{stem}_against_{end}" if end in ("lo", "hi") else f"{name}_against"
+
+
+COLUMNS = (
+    *("measure", "family", "evidence", "unit", "group", "against", "finding"),
+    *_SIDE,
+    *map(_against, _SIDE),
+    *("difference", "difference_lo", "difference_hi", "p", "p_method", "p_adjusted"),
+    *("hedges_g", "hedges_g_lo", "hedges_g_hi", "tested", "n_left_out", "findable_g", "n_needed"),
+)
+"""Columns of ``comparison.csv``, besides those of mixed models and reference profiles."""
+GROUP_COLUMNS = ("kind", "group", "measure", "family", "unit", *_SIDE, "sd", *QUANTILES)
+"""Columns of ``groups.csv``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignedContrast:
+    """A contrast with the means of its clusters.
+
+    Attributes
+    ----------
+    contrast : GroupContrast
+        Its masks hold only the sessions that are compared.
+    x, y : float arrays (n, m) and (k, m)
+        Means of clusters, a row a cluster and a column a measure, nan where undefined. If paired, row i of both is the
+        same cluster, and both are nan where one is.
+    paired : bool
+        Whether clusters are compared with themselves.
+    n_left_out : int
+        Clusters that stand on one side only and were left out of a paired contrast.
+    """
+
+    contrast: GroupContrast
+    x: Floats
+    y: Floats
+    paired: bool
+    n_left_out: int
+
+
+def comparison_table(
+    data: Grouped, contrasts: Sequence[GroupContrast], *, permutations: int = PERMUTATIONS, seed: int = 0
+) -> pd.DataFrame:
+    """Compare every measure of every contrast.
+
+    Parameters
+    ----------
+    data : Grouped
+        Sessions (n), their clusters and values of m measures.
+    contrasts : sequence of GroupContrast
+        Which groups are compared with which (c of them).
+    permutations : int, optional
+        Random permutations where there are more than 20,000 arrangements; fewer are all counted.
+    seed : int, optional
+        Of the random permutations.
+
+    Returns
+    -------
+    DataFrame
+        A row for each contrast and measure, in this order (c times m), with the columns
+
+        - ``measure``, ``family``, ``evidence``, ``unit``, ``group``, ``against``;
+        - ``finding``: `DIFFERS` where p_adjusted < .05 and the interval of the difference does not hold 0; `ALIKE`
+          where the 90 % interval of Hedges' g lies within half a standard deviation; `UNCLEAR` where neither is shown;
+          `NOT_TESTED`, `CONSTANT` or `TOO_FEW`;
+        - ``n_sessions``, ``n_clusters`` (with a defined value), ``n_turns``; ``mean``, ``mean_lo``, ``mean_hi``: mean
+          over clusters with its 95 % interval, in the measure's unit and within its range; ``session_mean``,
+          ``session_median``: each session counted once; and all of these with ``_against`` for the other side;
+        - ``difference``, ``difference_lo``, ``difference_hi``: of the two means over clusters, with its 95 % interval;
+        - ``p`` of the permutation test, ``p_method``, and ``p_adjusted`` for all rows (family-wise error rate);
+        - ``hedges_g``, ``hedges_g_lo``, ``hedges_g_hi``: the difference in standard deviations of clusters;
+        - ``tested``: what the independent values are, and whether they are paired; ``n_left_out``: clusters on one
+          side only that a paired contrast leaves out;
+        - ``findable_g``: the g that the test finds with a power of .8; ``n_needed``: the clusters a group that would
+          find the observed g with this power, for unpaired rows that are unclear.
+
+        Numbers are nan where they are undefined: no test of a measure that is not `claimed`, with fewer than two
+        clusters on a side, or where all values are equal; no interval where nothing varies within any group.
+
+    Notes
+    -----
+    Where at least half of the clusters of the smaller side stand on both, differences within clusters are tested
+    (`paired`), and the other clusters are left out; else clusters change sides (`two_samples`).
+
+    References
+    ----------
+    Welch, B. L. (1947). The generalization of "Student's" problem when several different population variances are
+    involved. Biometrika, 34(1-2), 28-35.
+
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics Bulletin,
+    2(6), 110-114.
+    """
+    if not contrasts:
+        return pd.DataFrame(columns=list(COLUMNS))
+    sides = [aligned(data, one) for one in contrasts]
+    claimed = np.array([one.claimed for one in data.measures])
+    tests = [_permuted(one, claimed, permutations, seed) for one in sides]
+    within = variance_within_groups(data)
+    parts = [
+        _rows(data, one, within).assign(
+            p=test.p, p_method=np.where(np.isnan(test.p), "", test.method), p_adjusted=adjusted
+        )
+        for one, test, adjusted in zip(sides, tests, across_contrasts(tests), strict=True)
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    apart = (table["difference_lo"] > 0) | (table["difference_hi"] < 0)
+    return with_findings(table.assign(differs=(table["p_adjusted"] < 0.05) & apart))[list(COLUMNS)]
+
+
+def with_findings(table: pd.DataFrame) -> pd.DataFrame:
+    """Add what each row shows (``finding``), and how many clusters a group would show its difference (``n_needed``)."""
+    fewer = table[["n_clusters", "n_clusters_against"]].min(axis=1)
+    cases = [table["constant"], fewer < FEWEST_CLUSTERS, table["p"].isna(), table["differs"], table["shown_alike"]]
+    names = [CONSTANT, TOO_FEW, NOT_TESTED, DIFFERS, ALIKE]
+    finding = np.select([case.astype(bool) for case in cases], names, default=UNCLEAR)
+    is_open = (finding == UNCLEAR) & ~table["tested"].str.startswith("paired").to_numpy(dtype=bool)
+    needed = [sessions_needed(float(g)) if one else 0 for g, one in zip(table["hedges_g"], is_open, strict=True)]
+    return table.assign(finding=finding, n_needed=pd.Series([n or None for n in needed], dtype="Int64"))
+
+
+def groups_table(data: Grouped) -> pd.DataFrame:
+    """Return a row for each group and measure, with the columns `GROUP_COLUMNS`: the side of a contrast, and spread."""
+    within = variance_within_groups(data)
+    parts = []
+    for i, name in enumerate(data.names):
+        own = data.group == i
+        values = pd.DataFrame(data.values[own])
+        measures = {key: [getattr(one, key) for one in data.measures] for key in ("family", "unit")}
+        about = {"kind": "group", "group": name, "measure": [one.name for one in data.measures], **measures}
+        side = _side(data, own, cluster_means(data.values[own], data.cluster[own]), within)
+        spread = {"sd": values.std()} | {key: values.quantile(at) for key, at in QUANTILES.items()}
+        parts.append(pd.DataFrame(about | side | spread)[list(GROUP_COLUMNS)])
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(GROUP_COLUMNS))
+
+
+def aligned(data: Grouped, one: GroupContrast) -> AlignedContrast:
+    """Return the cluster means of a contrast, paired where enough clusters stand on both sides."""
+    mine, theirs = np.unique(data.cluster[one.own]), np.unique(data.cluster[one.other])
+    shared = np.intersect1d(mine, theirs)
+    is_paired = len(shared) >= FEWEST_CLUSTERS and len(shared) >= _PAIRED_SHARE * min(len(mine), len(theirs))
+    if is_paired:
+        both = np.isin(data.cluster, shared)
+        one = replace(one, own=one.own & both, other=one.other & both)
+    x, y = (cluster_means(data.values[mask], data.cluster[mask]) for mask in (one.own, one.other))
+    if is_paired:
+        undefined = np.isnan(x) | np.isnan(y)
+        x, y = np.where(undefined, np.nan, x), np.where(undefined, np.nan, y)
+    return AlignedContrast(one, x, y, is_paired, len(np.setxor1d(mine, theirs)) if is_paired else 0)
+
+
+def cluster_means(values: Floats, cluster: Ints) -> Floats:
+    """Return the mean of each cluster's sessions, (k, m) from (n, m), by number of the cluster; nan without a value."""
+    _, place = np.unique(cluster, return_inverse=True)
+    k = int(place.max()) + 1 if len(place) else 0
+    sums, n = np.zeros((k, values.shape[1])), np.zeros((k, values.shape[1]))
+    np.add.at(sums, place, np.nan_to_num(values))
+    np.add.at(n, place, (~np.isnan(values)).astype(np.float64))
+    return np.divide(sums, n, out=np.full_like(sums, np.nan), where=n > 0)
+
+
+def variance_within_groups(data: Grouped) -> Floats:
+    """Return the variance of cluster means within groups (m,), pooled over all groups; 0 where it is undefined."""
+    squares, df = np.zeros(len(data.measures)), np.zeros(len(data.measures))
+    for group in np.unique(data.group):
+        own = data.group == group
+        n, _, deviations = _moments(cluster_means(data.values[own], data.cluster[own]))
+        squares, df = squares + deviations, df + np.maximum(n - 1, 0)
+    return np.divide(squares, df, out=np.zeros_like(df), where=df > 0)
+
+
+def mean_with_interval(data: Grouped, units: Floats, within: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the mean over clusters and its 95 % interval, within the range of each measure, (m,) each.
+
+    Parameters
+    ----------
+    data : Grouped
+        Has the m measures.
+    units : float array (k, m)
+        Means of the clusters.
+    within : float array (m,)
+        Variance within groups, toward which that of these clusters is drawn.
+    """
+    n, mean, squares = _moments(units)
+    low, high = _ranges(data)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = _t(n - 1) * np.sqrt(moderated(squares, n, within) / n)
+    reach[(n < FEWEST_CLUSTERS) | ~(reach > 0)] = np.nan
+    return mean, np.maximum(mean - reach, low), np.minimum(mean + reach, high)
+
+
+def _permuted(one: AlignedContrast, claimed: Bools, permutations: int, seed: int) -> Permuted:
+    """Test the measures of which something may be claimed; the others stay undefined, and out of the family."""
+    x, y = np.where(claimed, one.x, np.nan), np.where(claimed, one.y, np.nan)
+    if not one.paired:
+        return two_samples(x, y, permutations, seed)
+    differences = x - y
+    differences[np.abs(differences) <= _ROUNDING * np.abs(x)] = 0.0
+    return paired(differences, permutations, seed)
+
+
+def _moments(units: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return number, mean, and sum of squared deviations of each column; exactly 0 where values are equal."""
+    there = ~np.isnan(units)
+    n = there.sum(axis=0).astype(np.float64)
+    known = np.where(there, units, 0.0)
+    mean = np.divide(known.sum(axis=0), n, out=np.full(len(n), np.nan), where=n > 0)
+    deviations = np.where(there, units - mean, 0.0)
+    rounding = _ROUNDING * np.abs(known).max(axis=0, initial=0.0)
+    equal = np.abs(deviations).max(axis=0, initial=0.0) <= rounding
+    return n, mean, np.where(equal, 0.0, (deviations**2).sum(axis=0))
+
+
+def _ranges(data: Grouped) -> tuple[Floats, Floats]:
+    return np.array([one.low for one in data.measures]), np.array([one.high for one in data.measures])
+
+
+def _t(df: Floats) -> Floats:
+    """Return the .975 quantile of Student's t; nan without degrees of freedom."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(stats.t.ppf(0.975, np.where(df > 0, df, np.nan)), dtype=np.float64)
+
+
+def _difference(data: Grouped, one: AlignedContrast, within: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the difference of means with its 95 % interval, no wider than the range of the measure allows."""
+    difference, reach = _paired_reach(one) if one.paired else _welch_reach(one, within)
+    low, high = _ranges(data)
+    return difference, np.maximum(difference - reach, low - high), np.minimum(difference + reach, high - low)
+
+
+def _paired_reach(one: AlignedContrast) -> tuple[Floats, Floats]:
+    n, mean, squares = _moments(one.x - one.y)
+    scale = np.fmax.reduce(np.abs(np.concatenate([one.x, one.y])), axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = _t(n - 1) * np.sqrt(squares / (n - 1) / n)
+    reach[(n < FEWEST_CLUSTERS) | ~(reach > _ROUNDING * scale)] = np.nan
+    return mean, reach
+
+
+def _welch_reach(one: AlignedContrast, within: Floats) -> tuple[Floats, Floats]:
+    (n, mean, squares), (k, other, others) = _moments(one.x), _moments(one.y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pooled = (squares + others) / (n + k - 2)
+        pooled = np.where(pooled > 0, pooled, within)
+        first, second = moderated(squares, n, pooled) / n, moderated(others, k, pooled) / k
+        df = (first + second) ** 2 / (first**2 / (n - 1) + second**2 / (k - 1))
+        reach = _t(df) * np.sqrt(first + second)
+    reach[(np.minimum(n, k) < FEWEST_CLUSTERS) | ~(reach > 0)] = np.nan
+    return mean - other, reach
+
+
+def _rows(data: Grouped, one: AlignedContrast, within: Floats) -> pd.DataFrame:
+    """Return all columns of a contrast but those of its test."""
+    contrast, both = one.contrast, pd.DataFrame(data.values[one.contrast.own | one.contrast.other])
+    mine = _side(data, contrast.own, one.x, within)
+    theirs = {_against(key): value for key, value in _side(data, contrast.other, one.y, within).items()}
+    difference, low, high = _difference(data, one, within)
+    sizes = [_effect(one, j) for j in range(len(data.measures))]
+    about = {key: [getattr(each, key) for each in data.measures] for key in ("family", "evidence", "unit")}
+    return pd.DataFrame(
+        {
+            "group": contrast.group,
+            "against": contrast.against,
+            "measure": [each.name for each in data.measures],
+            **about,
+            **mine,
+            **theirs,
+            "constant": both.nunique() == 1,
+            "n_left_out": one.n_left_out,
+            "difference": difference,
+            "difference_lo": low,
+            "difference_hi": high,
+            "hedges_g": [size.g for size in sizes],
+            "hedges_g_lo": [size.lo for size in sizes],
+            "hedges_g_hi": [size.hi for size in sizes],
+            "shown_alike": [size.alike for size in sizes],
+            "findable_g": _findable(one),
+            "tested": _tested(data, one),
+        }
+    )
+
+
+def _side(data: Grouped, own: Bools, units: Floats, within: Floats) -> dict[str, Any]:
+    """Return the columns `_SIDE` of the sessions `own` (n,) with the cluster means `units` (k, m), each (m,)."""
+    values = pd.DataFrame(data.values[own])
+    figures = (
+        values.count(),
+        _count(units),
+        values.notna().to_numpy().T @ np.nan_to_num(data.turns[own]),
+        *mean_with_interval(data, units, within),
+        values.mean(),
+        values.median(),
+    )
+    return dict(zip(_SIDE, figures, strict=True))
+
+
+def _count(units: Floats) -> Ints:
+    return np.asarray((~np.isnan(units)).sum(axis=0), dtype=np.int64)
+
+
+def _effect(one: AlignedContrast, j: int) -> EffectSize:
+    x, y = one.x[:, j], one.y[:, j]
+    x, y = x[~np.isnan(x)], y[~np.isnan(y)]
+    return paired_effect(x, y) if one.paired else effect(summary(x), summary(y))
+
+
+def _findable(one: AlignedContrast) -> list[float]:
+    n, k = _count(one.x), _count(one.y)
+    if not one.paired:
+        return [findable(int(a), int(b)) for a, b in zip(n, k, strict=True)]
+    # In standard deviations of single values, as g is: differences within pairs vary less.
+    own, other, apart = (_variance(units) for units in (one.x, one.y, one.x - one.y))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.sqrt(apart / ((own + other) / 2))
+    return [findable_paired(int(a)) * float(b) for a, b in zip(n, share, strict=True)]
+
+
+def _variance(units: Floats) -> Floats:
+    n, _, squares = _moments(units)
+    return np.asarray(np.divide(squares, n - 1, out=np.full(len(n), np.nan), where=n > 1), dtype=np.float64)
+
+
+def _tested(data: Grouped, one: AlignedContrast) -> str:
+    if one.paired:
+        return f"paired by {data.clustered_by}"
+    return "sessions" if data.clustered_by == SESSION else f"means by {data.clustered_by}"
