@@ -13,10 +13,9 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import load_accurate
-from therapy_analytics.engine import in_batches
 from therapy_analytics.errors import BadOptionError, NothingToReadError
-from therapy_analytics.pipeline import Writing
 from therapy_analytics.readers import ReadOptions
+from therapy_analytics.run import Writing, in_batches
 from therapy_analytics.settings import Settings
 
 FIXED_SESSIONS = ["session_id", "source_file", "counselor", "client", "source"]

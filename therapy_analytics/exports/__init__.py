@@ -12,9 +12,10 @@ from pathlib import Path
 
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import UnknownNameError
-from therapy_analytics.exports._sheets import TABLES, Sheet, sheets_of
-from therapy_analytics.loading import load
+from therapy_analytics.exports._labelled import library, write_spss, write_stata
+from therapy_analytics.exports._sheets import EXPORTED, Sheet, parquet_library, sheets_of, write_parquet
 from therapy_analytics.outputs import Made, replaced_in, sources_of
+from therapy_analytics.results import load
 
 FORMS = ("parquet", "stata", "spss")
 """What tables can be exported to."""
@@ -32,7 +33,7 @@ class _Form:
     @property
     def files(self) -> list[str]:
         """Return all names that an export can write."""
-        return [*(f"{table}{self.suffix}" for table in TABLES), *([self.names] if self.names else [])]
+        return [*(f"{table}{self.suffix}" for table in EXPORTED), *([self.names] if self.names else [])]
 
 
 def export(
@@ -97,12 +98,10 @@ def export(
 
 
 def _form(name: str) -> _Form:
-    from therapy_analytics.exports import _parquet, _spss, _stata  # noqa: PLC0415 (only who exports needs them)
-
     forms = {
-        "parquet": _Form(".parquet", _parquet.library, _parquet.write),
-        "stata": _Form(".dta", _stata.library, _stata.write, names="names_stata.csv"),
-        "spss": _Form(".sav", _spss.library, _spss.write, names="names_spss.csv"),
+        "parquet": _Form(".parquet", parquet_library, write_parquet),
+        "stata": _Form(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
+        "spss": _Form(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
     }
     if name not in forms:
         raise UnknownNameError("form to export to", name, forms)

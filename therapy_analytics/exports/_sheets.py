@@ -1,15 +1,23 @@
-"""The tables of an analysis, each with what is known of its columns."""
+"""The tables of an analysis, each with what is known of its columns; written as Parquet, that stands in its fields."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.analysis import Analysis
+from therapy_analytics.analysis import IN_ANALYSIS, TABLES, Analysis
+from therapy_analytics.arrow import pyarrow
+from therapy_analytics.private import fresh
 
-TABLES = ("sessions", "turns", "behaviours", "profile", "responses", "feelings", "dyads", "codebook")
+EXPORTED = (*IN_ANALYSIS, "behaviours", "codebook")
+"""The tables that are exported: those of an analysis, its codes in long form, and its codebook."""
+_MAY_BE_MISSING = frozenset(one.name for one in TABLES if one.may_be_missing)
+_TOLD = ("meaning", "unit", "range", "direction", "evidence")
+"""What stands with the columns; the rest is in the codebook, and would outweigh the numbers."""
 YES_NO = {0: "no", 1: "yes"}
 _UNIT_YES_NO = "0 or 1"
 _OF_CODEBOOK = {
@@ -34,7 +42,7 @@ class Sheet:
     Attributes
     ----------
     name : str
-        One of `TABLES`.
+        One of `EXPORTED`.
     frame : DataFrame
         The table.
     about : mapping of str to mapping of str to str
@@ -58,9 +66,9 @@ class Sheet:
 
 
 def sheets_of(analysis: Analysis) -> list[Sheet]:
-    """Return the tables of an analysis; dyads only where there are any."""
-    frames: dict[str, pd.DataFrame] = {name: getattr(analysis, name) for name in TABLES}
-    given = {name: one for name, one in frames.items() if len(one) or name != "dyads"}
+    """Return the tables of an analysis; one that may be missing only where it has rows."""
+    frames: dict[str, pd.DataFrame] = {name: getattr(analysis, name) for name in EXPORTED}
+    given = {name: one for name, one in frames.items() if len(one) or name not in _MAY_BE_MISSING}
     return [Sheet(name, one, _about(name, analysis.codebook)) for name, one in given.items()]
 
 
@@ -74,3 +82,27 @@ def _about(name: str, codebook: pd.DataFrame) -> dict[str, Mapping[str, str]]:
         rows = codebook[codebook["table"] == table].to_dict("records")
         found |= {str(row["column"]): {str(key): str(value) for key, value in row.items()} for row in rows}
     return found
+
+
+def parquet_library() -> Any:
+    """Return pyarrow, which is optional and slow to load."""
+    return pyarrow("--to parquet", needed="writing Parquet")
+
+
+def write_parquet(sheets: Sequence[Sheet], out: Path) -> None:
+    """Write a file a sheet; pandas reads categories and missing values back as they were."""
+    arrow = parquet_library()
+    for sheet in sheets:
+        path = out / f"{sheet.name}.parquet"
+        fresh(path)
+        table = arrow.Table.from_pandas(sheet.frame, preserve_index=False)
+        fields = [field.with_metadata(_told(sheet, field.name)) for field in table.schema]
+        schema = arrow.schema(fields, metadata=table.schema.metadata)
+        whole = arrow.Table.from_arrays(table.columns, schema=schema)
+        with path.open("wb") as file:  # by its name, pyarrow opens none that is not UTF-8
+            arrow.parquet.write_table(whole, file, compression="zstd")
+
+
+def _told(sheet: Sheet, column: str) -> dict[str, str]:
+    about = sheet.about.get(column, {})
+    return {key: value for key, value in about.items() if value and key in _TOLD}

@@ -20,8 +20,8 @@ from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import PAGE, Folder
 
 if TYPE_CHECKING:
-    from therapy_analytics.pipeline._survey import InputFile
-    from therapy_analytics.pipeline._writing import Writing
+    from therapy_analytics.run._survey import InputFile
+    from therapy_analytics.run._writing import Writing
 
 _SAID = {
     "options": "options", "tagger": "tagger", "lexicons": "word lists", "codebooks": "codebooks",
