@@ -1,7 +1,7 @@
 """The tables of an analysis for other programs: Parquet, Stata, SPSS, each column with what the codebook says of it.
 
-How to add a form: write ``f(sheets, out) -> None`` in a new module of this folder, which writes a file a sheet and
-calls `private.fresh` before it does, and name it in `_forms`.
+How to add a form: write ``f(tables, out) -> None`` in a new module of this folder, which writes a file a table and
+calls `private.fresh` before it does, and name it in `_form`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.exports._labelled import library, write_spss, write_stata
-from therapy_analytics.exports._sheets import EXPORTED, Sheet, parquet_library, sheets_of, write_parquet
+from therapy_analytics.exports._tables import EXPORTED, ExportTable, export_tables, parquet_library, write_parquet
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.results import load
 
@@ -22,11 +22,11 @@ FORMS = ("parquet", "stata", "spss")
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _ExportForm:
     suffix: str
     check: Callable[[], object]
     """Raises a `BadOptionError` where the library that writes it is not installed."""
-    write: Callable[[Sequence[Sheet], Path], None]
+    write: Callable[[Sequence[ExportTable], Path], None]
     names: str = ""
     """The file that says how columns are called there, where they cannot keep their names."""
 
@@ -93,15 +93,15 @@ def export(
         replace=replace, say=on_before,
     )  # fmt: skip
     with replaced_in(out, made) as part:
-        form.write(sheets_of(analysis), part)
+        form.write(export_tables(analysis), part)
     return [out / name for name in form.files if (out / name).is_file()]
 
 
-def _form(name: str) -> _Form:
+def _form(name: str) -> _ExportForm:
     forms = {
-        "parquet": _Form(".parquet", parquet_library, write_parquet),
-        "stata": _Form(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
-        "spss": _Form(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
+        "parquet": _ExportForm(".parquet", parquet_library, write_parquet),
+        "stata": _ExportForm(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
+        "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
     }
     if name not in forms:
         raise UnknownNameError("form to export to", name, forms)

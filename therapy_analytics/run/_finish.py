@@ -14,7 +14,7 @@ from therapy_analytics.measures.process._responses import Pooled
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import Record
 from therapy_analytics.run._survey import Survey
-from therapy_analytics.run._work import Outcome, Work
+from therapy_analytics.run._work import BatchOutcome, Work
 from therapy_analytics.run._writing import RunResult, Writing
 from therapy_analytics.tables import pooled_responses_table
 
@@ -25,7 +25,7 @@ MOST_TO_CHECK = 8
 
 
 @dataclass(slots=True)
-class Progressed:
+class WorkDone:
     """What became of all work batches.
 
     Attributes
@@ -45,7 +45,7 @@ class Progressed:
     n_kept: int = 0
     problems: list[UnreadableFileError] = field(default_factory=list)
 
-    def add(self, batch: str, outcome: Outcome) -> None:
+    def add(self, batch: str, outcome: BatchOutcome) -> None:
         """Count a work batch in."""
         self.batches += [batch] * bool(outcome.finished)
         self.finished.update(outcome.finished)
@@ -56,7 +56,7 @@ class Progressed:
 def finish(
     work: Work,
     found: Survey,
-    done: Progressed,
+    done: WorkDone,
     *,
     folder: results.Folder,
     recipe: Mapping[str, Any],
@@ -113,7 +113,7 @@ class _Totals:
     with_rows: set[str] = field(default_factory=set)
 
 
-def _totals(work: Work, found: Survey, done: Progressed) -> _Totals:
+def _totals(work: Work, found: Survey, done: WorkDone) -> _Totals:
     totals = _Totals()
     for record in _records(work, found, done):
         totals.ids += record.ids
@@ -123,7 +123,7 @@ def _totals(work: Work, found: Survey, done: Progressed) -> _Totals:
     return totals
 
 
-def _records(work: Work, found: Survey, done: Progressed) -> Iterable[Record]:
+def _records(work: Work, found: Survey, done: WorkDone) -> Iterable[Record]:
     """Yield the records of all finished sessions, in order; an earlier run's of one that failed now is not."""
     if work.form == "parquet":
         return results.records_at(results.record_file(work.out, name) for name in done.batches)
@@ -140,7 +140,7 @@ def _refuse_missing(n: int, folder: results.Folder) -> None:
         raise CannotWriteError(str(folder.path), problem, remedy)
 
 
-def _write_tables(work: Work, found: Survey, done: Progressed, totals: _Totals) -> None:
+def _write_tables(work: Work, found: Survey, done: WorkDone, totals: _Totals) -> None:
     """Write the tables of all sessions together, and what the columns of all tables mean."""
     measures = session_measures(work.settings)
     results.write_csv(pooled_responses_table(totals.responses), work.out / "responses.csv")
@@ -153,7 +153,7 @@ def _write_tables(work: Work, found: Survey, done: Progressed, totals: _Totals) 
     results.write_csv(codebook(work.settings, [*work.about, *measures], work.gold), work.out / "codebook.csv")
 
 
-def _kept(work: Work, ids: Iterable[str], done: Progressed) -> dict[str, set[str]]:
+def _kept(work: Work, ids: Iterable[str], done: WorkDone) -> dict[str, set[str]]:
     """Return what of the folders in the folder of results is of this run."""
     if work.form == "csv":
         return {results.SESSIONS: set(ids)}

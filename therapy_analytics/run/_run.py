@@ -23,11 +23,11 @@ from therapy_analytics.results import Form
 from therapy_analytics.run._batches import WorkBatch, work_batches
 from therapy_analytics.run._before import differences, refuse_other_transcripts
 from therapy_analytics.run._executor import Executor, Lost, open_executor
-from therapy_analytics.run._finish import Progressed, finish
+from therapy_analytics.run._finish import WorkDone, finish
 from therapy_analytics.run._local import refuse_to_begin_again
 from therapy_analytics.run._measure import refuse_taken_names
 from therapy_analytics.run._survey import Survey, survey
-from therapy_analytics.run._work import Outcome, Work, do_work, forget
+from therapy_analytics.run._work import BatchOutcome, Work, do_work, forget
 from therapy_analytics.run._writing import RunResult, Writing
 from therapy_analytics.settings import Settings, as_recipe, program
 
@@ -198,12 +198,12 @@ def _work(
     )
 
 
-def _do_all(work: Work, found: Survey, writing: Writing, executor: Executor) -> Progressed:
+def _do_all(work: Work, found: Survey, writing: Writing, executor: Executor) -> WorkDone:
     """Have all work batches done."""
-    done = Progressed()
+    done = WorkDone()
     batches = work_batches(found.sessions, _turns_per_batch(work, found.n_turns))
     for batch, result in executor.in_order(functools.partial(do_work, work=work), batches, divide=WorkBatch.divided):
-        outcome = Outcome(problems=_lost(batch, result)) if isinstance(result, Lost) else result
+        outcome = BatchOutcome(problems=_lost(batch, result)) if isinstance(result, Lost) else result
         done.add(batch.name, outcome)
         for problem in outcome.problems:
             writing.on_problem(problem)

@@ -72,7 +72,7 @@ class Work:
 
 
 @dataclass(slots=True)
-class Outcome:
+class BatchOutcome:
     """What became of a work batch.
 
     Attributes
@@ -100,24 +100,26 @@ class _Measured:
     counted: Mapping[str, int]
 
 
-def do_work(batch: WorkBatch, *, work: Work) -> Outcome:
+def do_work(batch: WorkBatch, *, work: Work) -> BatchOutcome:
     """Measure and write the sessions of a work batch, but for those that are done."""
     read = list(batch.read(work.options))
-    outcome = Outcome(problems=[one for one in read if isinstance(one, UnreadableFileError)])
+    unread = [one for one in read if isinstance(one, UnreadableFileError)]
     sessions = [one for one in read if not isinstance(one, UnreadableFileError)]
     keys = {one.id: hash_of_all([work.key, one]) for one in sessions}
     done = [one.id for one in sessions if _has_folder(one.id, keys[one.id], work)]
-    if work.form == "csv":
-        outcome.finished, outcome.n_kept = done, len(done)
-        _measure_all([one for one in sessions if one.id not in set(done)], keys, work, outcome)
-        return outcome
     key = hash_of_all([work.key, work.about, work.gold, list(keys.values())])
-    known = results.read_record(results.record_file(work.out, batch.name)) if len(done) == len(sessions) else None
-    if known is not None and known.key == key and known.is_whole(work.out):
-        return Outcome(list(known.ids), len(known.ids), outcome.problems + known.unmeasured)
-    n_before = len(outcome.problems)
-    if found := _measure_all(sessions, keys, work, outcome):
-        _write_data_files(batch.name, found, key, outcome.problems[n_before:], work)
+    if work.form == "parquet":
+        known = results.read_record(results.record_file(work.out, batch.name))
+        if known is not None and known.key == key and len(done) == len(sessions) and known.is_whole(work.out):
+            return BatchOutcome(list(known.ids), len(known.ids), unread + known.unmeasured)
+        done = []  # its data files are written as a whole
+    outcome = BatchOutcome(list(done), len(done))
+    left = [one for one in sessions if one.id not in set(done)]
+    some = in_batches(left, work.settings.turns_per_batch)
+    found = [measured for one in some for measured in _isolated(one, keys, work, outcome)]
+    if found and work.form == "parquet":
+        _write_data_files(batch.name, found, key, outcome.problems, work)
+    outcome.problems = unread + outcome.problems
     return outcome
 
 
@@ -134,16 +136,7 @@ def _has_folder(session: str, key: str, work: Work) -> bool:
     return True
 
 
-def _measure_all(sessions: Sequence[Session], keys: Mapping[str, str], work: Work, outcome: Outcome) -> list[_Measured]:
-    """Measure sessions, some at a time, and write their folders; return what data files are made of."""
-    found = []
-    for some in in_batches(sessions, work.settings.turns_per_batch):
-        measured = _isolated(some, keys, work, outcome)
-        found += measured if work.form == "parquet" else []
-    return found
-
-
-def _isolated(some: Sequence[Session], keys: Mapping[str, str], work: Work, outcome: Outcome) -> list[_Measured]:
+def _isolated(some: Sequence[Session], keys: Mapping[str, str], work: Work, outcome: BatchOutcome) -> list[_Measured]:
     """Measure sessions together; where a defect of this program stops that, each alone, and tell of the one."""
     try:
         measured = _measure(some, work)

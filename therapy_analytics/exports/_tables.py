@@ -36,7 +36,7 @@ _OF_CODEBOOK = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ExportTable:
     """A table to be written.
 
     Attributes
@@ -65,11 +65,11 @@ class Sheet:
         return self.about.get(column, {}).get("unit") == _UNIT_YES_NO and bool(one.dropna().isin((0, 1)).all())
 
 
-def sheets_of(analysis: Analysis) -> list[Sheet]:
+def export_tables(analysis: Analysis) -> list[ExportTable]:
     """Return the tables of an analysis; one that may be missing only where it has rows."""
     frames: dict[str, pd.DataFrame] = {name: getattr(analysis, name) for name in EXPORTED}
     given = {name: one for name, one in frames.items() if len(one) or name not in _MAY_BE_MISSING}
-    return [Sheet(name, one, _about(name, analysis.codebook)) for name, one in given.items()]
+    return [ExportTable(name, one, _about(name, analysis.codebook)) for name, one in given.items()]
 
 
 def _about(name: str, codebook: pd.DataFrame) -> dict[str, Mapping[str, str]]:
@@ -89,20 +89,20 @@ def parquet_library() -> Any:
     return pyarrow("--to parquet", needed="writing Parquet")
 
 
-def write_parquet(sheets: Sequence[Sheet], out: Path) -> None:
-    """Write a file a sheet; pandas reads categories and missing values back as they were."""
+def write_parquet(exported: Sequence[ExportTable], out: Path) -> None:
+    """Write a file a table; pandas reads categories and missing values back as they were."""
     arrow = parquet_library()
-    for sheet in sheets:
-        path = out / f"{sheet.name}.parquet"
+    for one in exported:
+        path = out / f"{one.name}.parquet"
         fresh(path)
-        table = arrow.Table.from_pandas(sheet.frame, preserve_index=False)
-        fields = [field.with_metadata(_told(sheet, field.name)) for field in table.schema]
+        table = arrow.Table.from_pandas(one.frame, preserve_index=False)
+        fields = [field.with_metadata(_told(one, field.name)) for field in table.schema]
         schema = arrow.schema(fields, metadata=table.schema.metadata)
         whole = arrow.Table.from_arrays(table.columns, schema=schema)
         with path.open("wb") as file:  # by its name, pyarrow opens none that is not UTF-8
             arrow.parquet.write_table(whole, file, compression="zstd")
 
 
-def _told(sheet: Sheet, column: str) -> dict[str, str]:
-    about = sheet.about.get(column, {})
+def _told(one: ExportTable, column: str) -> dict[str, str]:
+    about = one.about.get(column, {})
     return {key: value for key, value in about.items() if value and key in _TOLD}
