@@ -73,10 +73,12 @@ class RunTable:
     Attributes
     ----------
     name : str
-        Of the table, of its file and of its data set.
+        Of the table, and of its data set of Parquet.
     make : callable
         Makes its rows of some sessions, in their order; its first column is ``session_id``. What a session gets must
         not depend on the other sessions.
+    file : str
+        The name of its file of CSV, without the suffix; empty where it is that of the table.
     joined : bool
         Whether the rows of all sessions are joined in one file of the run; else each session has a file of its own.
     in_analysis : bool
@@ -97,6 +99,7 @@ class RunTable:
 
     name: str
     make: Callable[[MeasuredSessions], pd.DataFrame]
+    file: str = ""
     joined: bool = False
     in_analysis: bool = True
     only_explained: bool = False
@@ -105,6 +108,11 @@ class RunTable:
     family: str = "process"
     whole: tuple[str, ...] = ()
     whole_or_missing: tuple[str, ...] = ()
+
+    @property
+    def csv(self) -> str:
+        """Return the name of its file of CSV."""
+        return f"{self.file or self.name}.csv"
 
 
 def _sessions(some: MeasuredSessions) -> pd.DataFrame:
@@ -160,6 +168,8 @@ TABLES = (
     RunTable(name="evidence", make=_evidence, in_analysis=False, only_explained=True),
 )
 """All tables of a run but the codebook and ``responses.csv``, which pools the responses of all sessions."""
+CSV_FILES = {one.name: one.csv for one in TABLES}
+"""The file of each table: in the folder of the results where it is joined, else in that of each session."""
 JOINED = tuple(one.name for one in TABLES if one.joined)
 IN_ANALYSIS = tuple(one.name for one in TABLES if one.in_analysis)
 
@@ -212,24 +222,24 @@ def joined_tables(
     """
     names = [name for name in found[0] if all(name in one for one in found)]
     whole = {name: pd.concat([one[name] for one in found], ignore_index=True) for name in names}
-    sessions = whole["sessions"]
-    texts = {name: sessions[name].fillna("") if name in sessions else "" for name in about if name != "role_margin"}
-    whole["sessions"] = sessions.assign(**texts)[[*about, *measures]]
-    whole["turns"] = _with_gold(whole["turns"], gold)
+    texts = [name for name in about if name != "role_margin"]
+    whole["sessions"] = _with_texts(whole["sessions"], texts)[[*about, *measures]]
+    turns = [name for name in map(str, whole["turns"]) if not name.startswith(tables.GOLD)]
+    at = turns.index(tables.UNSURE_COLUMN.name) + 1
+    whole["turns"] = _with_texts(whole["turns"], gold)[[*turns[:at], *gold, *turns[at:]]]
     return whole
+
+
+def _with_texts(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return a table with these columns of text, which are nowhere missing."""
+    texts = {name: table[name].fillna("") if name in table else "" for name in names}
+    columns: dict[str, Any] = {str(name): column for name, column in table.items()}
+    return pd.DataFrame(columns | texts)
 
 
 def gold_names(turns: pd.DataFrame) -> list[str]:
     """Return the columns of codes that people gave."""
     return [name for name in map(str, turns) if name.startswith(tables.GOLD)]
-
-
-def _with_gold(turns: pd.DataFrame, gold: Sequence[str]) -> pd.DataFrame:
-    """Return turns with these columns of codes that people gave, in this order."""
-    names = [name for name in map(str, turns) if not name.startswith(tables.GOLD)]
-    at = names.index(tables.UNSURE_COLUMN.name) + 1
-    texts = {name: turns[name].fillna("") if name in turns else "" for name in gold}
-    return turns.assign(**texts)[[*names[:at], *gold, *names[at:]]]
 
 
 @dataclass(frozen=True, slots=True)

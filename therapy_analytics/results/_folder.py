@@ -14,7 +14,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from therapy_analytics import private
-from therapy_analytics.analysis import JOINED
+from therapy_analytics.analysis import CSV_FILES, JOINED
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import OUT, refuse_unusable
 from therapy_analytics.plots._figures import FORMATS, RUN_FIGURES
@@ -34,7 +34,7 @@ PAGE = "report.html"
 FIGURES = {kind: [f"{name}.{kind}" for name in RUN_FIGURES] for kind in FORMATS}
 """Figures of all sessions together, by their format."""
 WRITTEN = (
-    *(f"{name}.csv" for name in JOINED),
+    *(CSV_FILES[name] for name in JOINED),
     "responses.csv",
     "codebook.csv",
     "problems.csv",
@@ -175,11 +175,11 @@ def _json(recipe: Mapping[str, Any]) -> str:
 
 
 def _refuse_others(out: Path) -> None:
-    strangers = [path.name for path in sorted(out.iterdir()) if not _is_own(path)] if out.is_dir() else []
-    if strangers:
+    others = [path.name for path in sorted(out.iterdir()) if not _is_own(path)] if out.is_dir() else []
+    if others:
         raise BadOptionError(
             OUT,
-            f"{out} holds other things than results ({strangers[0]}, ...)",
+            f"{out} holds other things than results ({others[0]}, ...)",
             "Name a new or an empty folder",
         )
 

@@ -259,7 +259,8 @@ def _typed(frame: pd.DataFrame, types: Mapping[str, str], path: Path) -> pd.Data
                 what = "a number" if wanted == _FLOAT else "a whole number"
                 problem = f"the column {name} holds something that is not {what}"
                 raise BadDataFileError(str(path), problem, AGAIN) from None
-    return frame.assign(**changed)
+    columns: dict[str, pd.Series] = {str(name): column for name, column in frame.items()}
+    return pd.DataFrame(columns | changed) if changed else frame
 
 
 def _number(column: pd.Series, wanted: str) -> pd.Series:

@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.analysis import JOINED, TABLES
+from therapy_analytics.analysis import CSV_FILES, JOINED, TABLES
 from therapy_analytics.arrow import pyarrow
 from therapy_analytics.cells import restore
 from therapy_analytics.errors import BadDataFileError
@@ -68,13 +68,13 @@ def read_csv_files(
         The sessions that are wanted; None is all.
     """
     if name in JOINED:
-        path = folder / f"{name}.csv"
+        path = folder / CSV_FILES[name]
         if path.is_file() or name == "sessions":
             rows = read_csv(path, names, numbers)
             yield path, rows if ids is None else rows[rows["session_id"].isin(list(ids))]
         return
     wanted = read_csv(folder / "sessions.csv", ["session_id"])["session_id"].tolist() if ids is None else ids
-    paths = [_session_folder(folder, one) / f"{name}.csv" for one in wanted]
+    paths = [_session_folder(folder, one) / CSV_FILES[name] for one in wanted]
     # Folders of an older version may lack some tables, but all have turns.
     found = list(_read_many([path for path in paths if name == "turns" or path.is_file()], numbers))
     if found:

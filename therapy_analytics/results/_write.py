@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics import private
-from therapy_analytics.analysis import JOINED, TABLES, gold_names
+from therapy_analytics.analysis import CSV_FILES, JOINED, TABLES, gold_names
 from therapy_analytics.arrow import pyarrow
 from therapy_analytics.cells import csv_of_frame, csv_of_parts, csv_of_rows
 from therapy_analytics.results._files import replaced, unlike_all
@@ -34,7 +34,7 @@ _END = "\n"
 
 
 def session_texts(tables: Mapping[str, pd.DataFrame], ids: Sequence[str]) -> list[dict[str, str]]:
-    """Return of each session the text of each table that has a file in its folder.
+    """Return of each session the texts of the files of its folder, by their names.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def session_texts(tables: Mapping[str, pd.DataFrame], ids: Sequence[str]) -> lis
     ids : sequence of str
         The sessions.
     """
-    own = {name: _divided(table, ids) for name, table in tables.items() if name not in JOINED}
+    own = {CSV_FILES[name]: _divided(table, ids) for name, table in tables.items() if name not in JOINED}
     return [{name: texts[at] for name, texts in own.items()} for at in range(len(ids))]
 
 
@@ -110,7 +110,7 @@ def write_session(texts: Mapping[str, str], folder: Path, record: Record, *, tag
     Parameters
     ----------
     texts : mapping of str to str
-        The text of each table's file.
+        The text of each file.
     folder : Path
         Of the session.
     record : Record
@@ -120,7 +120,7 @@ def write_session(texts: Mapping[str, str], folder: Path, record: Record, *, tag
     """
     with _put_in_place(folder) as part:
         for name, text in texts.items():
-            private.write(part / f"{name}.csv", text)
+            private.write(part / name, text)
         _draw(part, record.figures, tagger)
         hashes = {path.name: hash_of_file(path) for path in sorted(part.iterdir())}
         write_record(replace(record, files=hashes), part / DONE)
@@ -128,7 +128,7 @@ def write_session(texts: Mapping[str, str], folder: Path, record: Record, *, tag
 
 def write_figures_again(folder: Path, record: Record, figures: Sequence[str], *, tagger: str) -> None:
     """Draw the figures of a session that is done in other formats, from its tables."""
-    texts = {path.stem: path.read_bytes().decode() for path in sorted(folder.glob("*.csv"))}
+    texts = {path.name: path.read_bytes().decode() for path in sorted(folder.glob("*.csv"))}
     write_session(texts, folder, replace(record, figures=tuple(figures)), tagger=tagger)
 
 
@@ -142,7 +142,7 @@ def _draw(folder: Path, figures: Sequence[str], tagger: str) -> None:
     if figures:
         from therapy_analytics.plots._figures import FIGURES, write_figures  # noqa: PLC0415 (matplotlib is slow)
 
-        frames = {name: pd.read_csv(folder / f"{name}.csv") for name in set(FIGURES.values())}
+        frames = {name: pd.read_csv(folder / CSV_FILES[name]) for name in set(FIGURES.values())}
         frames["profile"].attrs["tagger"] = tagger
         write_figures(frames, folder, formats=figures)
 
@@ -171,7 +171,7 @@ def write_run_figures(
     """Draw what is seen over all sessions of a run, from the tables in their folders and in that of the results."""
     from therapy_analytics.plots._figures import write_run_figures as drawn  # noqa: PLC0415 (matplotlib is slow)
 
-    profile = pd.concat([pd.read_csv(folders / name / "profile.csv") for name in sessions], ignore_index=True)
+    profile = pd.concat([pd.read_csv(folders / name / CSV_FILES["profile"]) for name in sessions], ignore_index=True)
     profile.attrs["tagger"] = tagger
     tables = {"profile": profile, "responses": pd.read_csv(out / "responses.csv")}
     part = unlike_all(folders / "figures")

@@ -149,8 +149,8 @@ class ThisProcess(Executor):
         future: Future[Result] = Future()
         try:
             future.set_result(function(task))
-        except MemoryError as error:
-            future.set_exception(error)
+        except MemoryError:
+            future.set_exception(MemoryError())  # another one: what led to the first holds on to the memory
         return future
 
     def alone(self, function: Callable[[Task], Result], task: Task) -> Result:

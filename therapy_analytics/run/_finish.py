@@ -149,7 +149,7 @@ def _write_tables(work: Work, found: Survey, done: WorkDone, totals: _Totals) ->
             head = work.about if one.name == "sessions" else ()
             columns = [*(column.name for column in one.columns), *measures]
             records = _records(work, found, done)
-            results.write_joined(records, one.name, work.out / f"{one.name}.csv", columns, head)
+            results.write_joined(records, one.name, work.out / one.csv, columns, head)
     results.write_csv(codebook(work.settings, [*work.about, *measures], work.gold), work.out / "codebook.csv")
 
 
