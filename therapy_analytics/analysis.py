@@ -81,6 +81,8 @@ class RunTable:
         The name of its file of CSV, without the suffix; empty where it is that of the table.
     joined : bool
         Whether the rows of all sessions are joined in one file of the run; else each session has a file of its own.
+    with_measures : bool
+        Whether the session measures are its columns, behind those of `columns`.
     in_analysis : bool
         Whether it is an attribute of `Analysis`.
     only_explained : bool
@@ -101,6 +103,7 @@ class RunTable:
     make: Callable[[MeasuredSessions], pd.DataFrame]
     file: str = ""
     joined: bool = False
+    with_measures: bool = False
     in_analysis: bool = True
     only_explained: bool = False
     may_be_missing: bool = False
@@ -142,9 +145,17 @@ def _evidence(some: MeasuredSessions) -> pd.DataFrame:
 
 
 TABLES = (
-    RunTable(name="sessions", make=_sessions, joined=True),
+    RunTable(name="sessions", make=_sessions, joined=True, with_measures=True),
     RunTable(name="turns", make=_turns, whole=("turn", "first_row", "n_words", "n_sentences")),
-    RunTable(name="dyads", make=_dyads, joined=True, may_be_missing=True, columns=tables.DYAD_COLUMNS, family="fixed"),
+    RunTable(
+        name="dyads",
+        make=_dyads,
+        joined=True,
+        with_measures=True,
+        may_be_missing=True,
+        columns=tables.DYAD_COLUMNS,
+        family="fixed",
+    ),
     RunTable(name="synchrony", make=_synchrony, in_analysis=False, columns=ROW_COLUMNS, family="synchrony"),
     RunTable(
         name="profile",
@@ -168,6 +179,7 @@ TABLES = (
     RunTable(name="evidence", make=_evidence, in_analysis=False, only_explained=True),
 )
 """All tables of a run but the codebook and ``responses.csv``, which pools the responses of all sessions."""
+WITH_MEASURES = frozenset(one.name for one in TABLES if one.with_measures)
 CSV_FILES = {one.name: one.csv for one in TABLES}
 """The file of each table: in the folder of the results where it is joined, else in that of each session."""
 JOINED = tuple(one.name for one in TABLES if one.joined)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.analysis import IN_ANALYSIS, JOINED, TABLES, Analysis
+from therapy_analytics.analysis import IN_ANALYSIS, JOINED, TABLES, WITH_MEASURES, Analysis
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.frames import with_categories
 from therapy_analytics.results._rows import (
@@ -228,7 +228,7 @@ def number_types(name: str, codebook: pd.DataFrame) -> dict[str, str]:
     dict of str to str
         ``float64``, ``int64`` where it is never missing, else ``Int64`` or ``Int8``.
     """
-    own = codebook[codebook["table"].isin((name, "sessions") if name == "dyads" else (name,))]
+    own = codebook[codebook["table"].isin((name, "sessions") if name in WITH_MEASURES else (name,))]
     units = dict(zip(own["column"], own["unit"], strict=True))
     numbers = {column for column, unit in units.items() if unit != _TEXT}
     whole = {column: "int64" for one in TABLES if one.name == name for column in one.whole}
@@ -275,7 +275,7 @@ def _number(column: pd.Series, wanted: str) -> pd.Series:
 def _columns_of(name: str, codebook: pd.DataFrame) -> list[str]:
     """Return the columns that a table has, in order; of the turns without what was said."""
     columns: list[str] = codebook.loc[codebook["table"] == name, "column"].tolist()
-    if name == "dyads":
+    if name in WITH_MEASURES and name != "sessions":
         of_sessions = codebook[(codebook["table"] == "sessions") & ~codebook["family"].isin(_ABOUT)]
         columns += of_sessions["column"].tolist()
     return [one for one in columns if (name, one) != ("turns", "text")]

@@ -147,7 +147,7 @@ def _write_tables(work: Work, found: Survey, done: WorkDone, totals: _Totals) ->
     for one in TABLES:
         if work.form == "csv" and one.joined and (one.name in totals.with_rows or not one.may_be_missing):
             head = work.about if one.name == "sessions" else ()
-            columns = [*(column.name for column in one.columns), *measures]
+            columns = [*(column.name for column in one.columns), *(measures if one.with_measures else ())]
             records = _records(work, found, done)
             results.write_joined(records, one.name, work.out / one.csv, columns, head)
     results.write_csv(codebook(work.settings, [*work.about, *measures], work.gold), work.out / "codebook.csv")
