@@ -213,7 +213,7 @@ def codebook(settings: Settings, sessions: Iterable[str], gold: Iterable[str]) -
         columns_of(settings), settings.codebooks, sessions=sessions, gold=gold, meaning=meaning(settings.tagger),
         repaired=settings.repair_speakers,
     )  # fmt: skip
-    others = [tables.codebook_of(one.name, one.family, one.columns) for one in TABLES]
+    others = [tables.codebook_of(one.name, one.family, one.columns) for one in TABLES if one.columns]
     pooled = tables.codebook_of("responses, pooled", "process", POOLED_COLUMNS)
     return pd.concat([measures, *others, pooled], ignore_index=True)
 
