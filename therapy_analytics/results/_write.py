@@ -20,7 +20,7 @@ import pandas as pd
 from therapy_analytics import private
 from therapy_analytics.analysis import CSV_FILES, JOINED, TABLES, gold_names
 from therapy_analytics.arrow import pyarrow
-from therapy_analytics.cells import csv_of_frame, csv_of_parts, csv_of_rows
+from therapy_analytics.cells import csv_of_parts, csv_of_rows
 from therapy_analytics.results._files import replaced, unlike_all
 from therapy_analytics.results._record import DONE, Record, hash_of_file, write_record
 from therapy_analytics.tables import DIGITS
@@ -63,12 +63,13 @@ def joined_rows(
 def _divided(table: pd.DataFrame, ids: Sequence[str]) -> list[str]:
     """Return the text of each session's rows; codes that people gave in other sessions alone are no columns of it."""
     gold, starts = gold_names(table), _starts(table, ids)
-    if not gold:
-        head, lines = csv_of_parts(table, starts, digits=DIGITS)
-        return [head + one for one in lines]
-    parts = [table.iloc[begin:end] for begin, end in pairwise(starts)]
-    lacking = [[name for name in gold if (one[name] == "").all()] for one in parts]
-    return [csv_of_frame(one.drop(columns=names), digits=DIGITS) for one, names in zip(parts, lacking, strict=True)]
+    given = table[gold].to_numpy() != ""
+    lacking = [tuple(np.array(gold)[~given[begin:end].any(axis=0)]) for begin, end in pairwise(starts)]
+    texts = {}
+    for names in dict.fromkeys(lacking):  # sessions of one corpus mostly have the same codes
+        head, lines = csv_of_parts(table.drop(columns=list(names)), starts, digits=DIGITS)
+        texts[names] = [head + one for one in lines]
+    return [texts[names][at] for at, names in enumerate(lacking)]
 
 
 def _starts(table: pd.DataFrame, ids: Sequence[str]) -> list[int]:
