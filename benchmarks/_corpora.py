@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import therapy_analytics as ta
-from therapy_analytics.pipeline import measure_sessions
+from therapy_analytics.run import measure_sessions
 from therapy_analytics.session import Session
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import Measured

@@ -71,9 +71,9 @@ def _inside(source: Path) -> list[tuple[str, str]]:
 
     import therapy_analytics as ta
     from therapy_analytics.behaviours import TaggerOptions
-    from therapy_analytics.pipeline import Writing
     from therapy_analytics.plots import PLOTS
     from therapy_analytics.plots._save import save
+    from therapy_analytics.run import Writing
 
     fast = TaggerOptions(kind="fast")
     settings = ta.Settings(tagger=fast)
@@ -116,11 +116,11 @@ def _inside(source: Path) -> list[tuple[str, str]]:
 
 def _without_synchrony(sessions: Sequence[Session], settings: Settings) -> None:
     """Do what `analyze` does, but for the measures of synchrony, which are missing."""
+    from therapy_analytics.analysis import TABLES, MeasuredSessions, columns_of
     from therapy_analytics.arrays import read_as_arrays
     from therapy_analytics.behaviours import load_coder, with_codes
-    from therapy_analytics.engine import in_batches
     from therapy_analytics.measures import MEASURES
-    from therapy_analytics.pipeline._measured import columns_of, frames
+    from therapy_analytics.run import in_batches
     from therapy_analytics.tables import Measured
 
     missing = {column.name: float("nan") for one, column in columns_of(settings) if one.family == "synchrony"}
@@ -138,7 +138,8 @@ def _without_synchrony(sessions: Sequence[Session], settings: Settings) -> None:
                 if one.family != "synchrony" and one.extra is None:
                     values.update(one.compute(tagged))
             found.append(Measured(tagged, values))
-        frames(found, codes.counts, settings)
+        some = MeasuredSessions(found, settings, codes.counts)
+        deque((one.make(some) for one in TABLES if one.in_analysis), maxlen=0)
 
 
 def _call(command: list[str]) -> None:

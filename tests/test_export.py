@@ -19,8 +19,8 @@ from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.exports import FORMS, export
 from therapy_analytics.exports._labelled import clean, shortened
 from therapy_analytics.exports._names import short_names
-from therapy_analytics.exports._sheets import TABLES
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.exports._tables import EXPORTED as TABLES
+from therapy_analytics.run import Writing
 from therapy_analytics.session import Session, Turn
 
 FAST = ta.TaggerOptions(kind="fast")

@@ -23,9 +23,8 @@ from therapy_analytics.frames import (
     sessions_html,
     with_categories,
 )
-from therapy_analytics.loading import load, read_csv
-from therapy_analytics.pipeline import Writing
-from therapy_analytics.results import write_csv
+from therapy_analytics.results import load, read_csv, write_csv
+from therapy_analytics.run import Writing
 from therapy_analytics.session import Turn
 
 FAST = ta.TaggerOptions(kind="fast")
@@ -279,7 +278,12 @@ def _broken(folder: Path, name: str, old: str, new: str) -> None:
             "aria_ben,first,",
             "the column turn holds something",
         ),
-        ("sessions/aria_ben/profile.csv", ",whole,22,", ",whole,22.5,", "a count or a code is not a whole number"),
+        (
+            "sessions/aria_ben/profile.csv",
+            ",whole,22,",
+            ",whole,22.5,",
+            "the column n_turns holds something that is not a whole number",
+        ),
         ("run.json", "{", "", "it does not say how the run was made"),
     ],
 )

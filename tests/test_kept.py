@@ -16,10 +16,10 @@ import pytest
 from folders import FAST
 
 import therapy_analytics as ta
+from therapy_analytics import results
 from therapy_analytics.errors import BadOptionError, CannotWriteError, NothingToReadError
-from therapy_analytics.loading import Form
-from therapy_analytics.pipeline import _work
-from therapy_analytics.results import _session
+from therapy_analytics.results import Form
+from therapy_analytics.run import _work
 
 QUICK = ta.Writing(figures=(), report=False)
 COMMAND = (sys.executable, "-c", "from therapy_analytics.cli import main; main()", "run")
@@ -267,7 +267,7 @@ def test_where_nothing_can_be_measured_earlier_sessions_stay(tmp_path: Path, mon
     sessions = state(tmp_path / "r" / "sessions")
     other = ta.Settings(tagger=FAST.tagger, seed=1)
     with monkeypatch.context() as patched:
-        patched.setattr(_work, "tables_of", None)
+        patched.setattr(_work, "measure", None)
         with pytest.raises(NothingToReadError, match="None of the 4 sessions could be measured"):
             ta.run(talks, tmp_path / "r", settings=other, writing=QUICK)
     assert state(tmp_path / "r" / "sessions") == sessions
@@ -283,14 +283,14 @@ def test_earlier_numbers_of_a_session_that_fails_now_are_not_taken_for_new_ones(
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 1)
     talks, writing = [transcripts(tmp_path / "talks")], ta.Writing(form=form, figures=(), report=False)
     ta.run(talks, tmp_path / "r", settings=FAST, writing=writing)
-    real = _work.tables_of
+    real = _work.measure
 
     def fails(batch: tuple[ta.Session, ...], *rest: object, **more: object) -> object:
         if batch[0].id == "b":
             raise KeyError("b")
         return real(batch, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_work, "tables_of", fails)
+    monkeypatch.setattr(_work, "measure", fails)
     other = ta.Settings(tagger=FAST.tagger, seed=1)
     found = ta.run(talks, tmp_path / "r", settings=other, writing=writing)
     assert found.n_unmeasured == 1
@@ -352,8 +352,8 @@ def test_finished_sessions_that_are_deleted_meanwhile_are_missed(
         pytest.importorskip("pyarrow")
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 1)
     talks, out = [transcripts(tmp_path / "talks")], tmp_path / "r"
-    kind, pattern = ("write_session", "sessions/a") if form == "csv" else ("write_part", ".parts")
-    real = getattr(_session if form == "csv" else _work, kind)
+    kind, pattern = ("write_session", "sessions/a") if form == "csv" else ("write_data_files", ".parts")
+    real = getattr(results, kind)
 
     def write(*words: object, **options: object) -> None:
         shutil.rmtree(out / pattern, ignore_errors=True)
@@ -361,7 +361,7 @@ def test_finished_sessions_that_are_deleted_meanwhile_are_missed(
 
     writing = ta.Writing(form=form, figures=(), report=False)
     with monkeypatch.context() as patched:
-        patched.setattr(_work, kind, write)
+        patched.setattr(results, kind, write)
         with pytest.raises(CannotWriteError, match=r"results of \d sessions? were deleted or moved while"):
             ta.run(talks, out, settings=FAST, writing=writing)
     assert not (out / "run.json").exists()

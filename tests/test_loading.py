@@ -17,8 +17,7 @@ import therapy_analytics as ta
 from therapy_analytics.agreement._machine import machine_of
 from therapy_analytics.compare._results import read_results
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.loading import form_of, load, read_csv, read_sessions, read_turns
-from therapy_analytics.results import write_csv
+from therapy_analytics.results import form_of, load, read_csv, read_sessions, read_turns, write_csv
 
 TABLES = ("sessions", "turns", "dyads", "profile", "responses", "feelings")
 PARTS = ("part-000000", "part-000001-0000", "part-000001-0001", "part-000002")

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 import therapy_analytics as ta
 from therapy_analytics.cli import app
 from therapy_analytics.errors import CannotWriteError
-from therapy_analytics.exports import _parquet
 
 QUICK = ta.Writing(figures=(), report=False)
 
@@ -107,7 +106,7 @@ def test_an_export_that_fails_leaves_the_earlier_one(monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_parquet, "write", full)
+    monkeypatch.setattr("therapy_analytics.exports.write_parquet", full)
     with pytest.raises(CannotWriteError, match="the disk is full"):
         ta.export("results", "o")
     assert files(Path("o")) == before

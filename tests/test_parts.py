@@ -10,8 +10,9 @@ import pytest
 from folders import FAST, copied, files
 
 import therapy_analytics as ta
+from therapy_analytics import results
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.pipeline import _work
+from therapy_analytics.run import _work
 
 pytest.importorskip("pyarrow", reason="Parquet needs the package pyarrow")
 duckdb = pytest.importorskip("duckdb", reason="what DuckDB reads is shown where it is installed")
@@ -111,9 +112,9 @@ def test_it_goes_on_where_it_was_stopped(
             raise KeyboardInterrupt
         real(*arguments)  # type: ignore[arg-type]
 
-    real = _work.write_part
+    real = results.write_data_files
     with monkeypatch.context() as patched:
-        patched.setattr(_work, "write_part", stop)
+        patched.setattr(results, "write_data_files", stop)
         with pytest.raises(KeyboardInterrupt):
             ta.run([talks], tmp_path / "r", settings=FAST, writing=PARTS)
     done = files(tmp_path / "r")
@@ -130,7 +131,7 @@ def test_the_same_again_measures_nothing(
     talks: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(undisturbed, tmp_path / "r")
-    monkeypatch.setattr(_work, "write_part", None)
+    monkeypatch.setattr(results, "write_data_files", None)
     assert ta.run([talks], tmp_path / "r", settings=FAST, writing=PARTS).n_kept == N_SESSIONS + 1
     assert files(tmp_path / "r") == files(undisturbed)
 
@@ -150,7 +151,7 @@ def test_the_other_form_leaves_nothing_of_this_one(talks: Path, tmp_path: Path) 
 def test_a_defect_is_told_again_when_its_part_is_kept(
     talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = _work.tables_of
+    real = _work.measure
 
     def fails(batch: tuple[ta.Session, ...], *rest: object, **more: object) -> object:
         if any(session.id == "nair_tomas" for session in batch):
@@ -158,7 +159,7 @@ def test_a_defect_is_told_again_when_its_part_is_kept(
         return real(batch, *rest, **more)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(_work, "tables_of", fails)
+        patched.setattr(_work, "measure", fails)
         first = ta.run([talks], tmp_path / "r", settings=FAST, writing=PARTS)
     again = ta.run([talks], tmp_path / "r", settings=FAST, writing=PARTS)
     assert len(first.sessions) == N_SESSIONS

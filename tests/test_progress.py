@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from therapy_analytics import progress
 from therapy_analytics.cli import app
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.pipeline import InputFile
+from therapy_analytics.run import InputFile
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,11 @@ from folders import FAST, copied, files
 from matplotlib.figure import Figure
 
 import therapy_analytics as ta
+from therapy_analytics import results
 from therapy_analytics.errors import BadOptionError, CannotWriteError
-from therapy_analytics.pipeline import _batch, _work
 from therapy_analytics.readers import _pieces
-from therapy_analytics.results import _session, opened
+from therapy_analytics.results import opened
+from therapy_analytics.run import _work
 
 QUICK = ta.Writing(figures=(), report=False)
 
@@ -45,14 +47,14 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stopping(after: int, error: BaseException) -> Callable[..., None]:
     """Return a way to write sessions that fails when so many were written."""
-    written = 0
+    written, write_session = 0, results.write_session
 
     def write(*arguments: object, **options: object) -> None:
         nonlocal written
         if written == after:
             raise error
         written += 1
-        _session.write_session(*arguments, **options)  # type: ignore[arg-type]
+        write_session(*arguments, **options)  # type: ignore[arg-type]
 
     return write
 
@@ -62,7 +64,7 @@ def test_a_run_that_was_stopped_goes_on(
     after: int, talks: Path, undisturbed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(_work, "write_session", stopping(after, KeyboardInterrupt()))
+        patched.setattr(results, "write_session", stopping(after, KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
     there = files(tmp_path / "r")
@@ -76,7 +78,7 @@ def test_the_same_again_measures_nothing(
     talks: Path, undisturbed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
-    monkeypatch.setattr(_work, "write_session", stopping(0, AssertionError()))
+    monkeypatch.setattr(results, "write_session", stopping(0, AssertionError()))
     assert ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK).n_kept == 5
     assert files(tmp_path / "r") == undisturbed
 
@@ -116,7 +118,7 @@ def test_another_form_of_figures_draws_them_and_measures_nothing(
     drawn = ta.Writing(figures=("svg",), report=False)
     ta.run(one, tmp_path / "r", settings=FAST, writing=ta.Writing(figures=(), report=False))
     with monkeypatch.context() as patched:
-        patched.setattr(_work, "write_session", stopping(0, AssertionError()))
+        patched.setattr(results, "write_session", stopping(0, AssertionError()))
         assert ta.run(one, tmp_path / "r", settings=FAST, writing=drawn).n_kept == 1
     ta.run(one, tmp_path / "fresh", settings=FAST, writing=drawn)
     assert files(tmp_path / "r") == files(tmp_path / "fresh")
@@ -177,7 +179,7 @@ def test_a_full_disk_stops_it_with_nothing_half_there(
 
 
 def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = _batch.measured
+    real = _work.measure
 
     def fails(batch: tuple[ta.Session, ...], *rest: object, **options: object) -> object:
         if any(session.id == "nair_tomas" for session in batch):
@@ -185,7 +187,7 @@ def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, m
         return real(batch, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 2_000)
-    monkeypatch.setattr(_batch, "measured", fails)
+    monkeypatch.setattr(_work, "measure", fails)
     found = ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
     (problem,) = found.problems
     assert "a defect of this program stopped session nair_tomas (KeyError in test_resume.py, line" in problem.problem
@@ -226,7 +228,7 @@ def test_kills_at_random_moments_lose_nothing(talks: Path, undisturbed: dict[str
 
 def test_done_json_holds_no_words(undisturbed: dict[str, bytes]) -> None:
     done = json.loads(undisturbed["sessions/nair_yuki/done.json"])
-    assert set(done) == {"key", "about", "measures", "dyads", "counted", "responses", "files"}
+    assert set(done) == {field.name for field in fields(results.Record)}
     assert done["about"]["session_id"] == "nair_yuki"
 
 

@@ -6,6 +6,8 @@ import json
 import math
 import re
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -13,10 +15,9 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import load_accurate
-from therapy_analytics.engine import in_batches
 from therapy_analytics.errors import BadOptionError, NothingToReadError
-from therapy_analytics.pipeline import Writing
 from therapy_analytics.readers import ReadOptions
+from therapy_analytics.run import Writing, in_batches
 from therapy_analytics.settings import Settings
 
 FIXED_SESSIONS = ["session_id", "source_file", "counselor", "client", "source"]
@@ -284,3 +285,37 @@ def test_who_the_therapist_is_by_pronouns_option_and_note(tmp_path: Path) -> Non
     ).sessions.iloc[0]
     assert told["role_method"] == "option"
     assert told["n_words_therapist"] == guessed["n_words_client"]
+
+
+ADDED = """
+import sys
+import pandas as pd
+from therapy_analytics import analysis
+from therapy_analytics.measures.process._profile import row_column
+
+COLUMNS = (row_column("session_id", "The session"), row_column("n_turns", "Turns", "count", low=0))
+analysis.TABLES += (
+    analysis.RunTable(
+        name="lengths", in_analysis=False, columns=COLUMNS, family="added", whole=("n_turns",),
+        make=lambda some: pd.DataFrame({
+            "session_id": [one.session.id for one in some.sessions], "n_turns": [len(one) for one in some.sessions],
+        }),
+    ),
+)
+analysis.CSV_FILES["lengths"] = "lengths.csv"
+
+import therapy_analytics as ta
+fast = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
+for form in ("csv", "parquet"):
+    ta.run([sys.argv[1]], form, settings=fast, writing=ta.Writing(form=form, figures=(), report=False))
+"""
+
+
+def test_a_table_is_added_in_one_place(samples: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    subprocess.run([sys.executable, "-c", ADDED, str(samples / "nair_yuki.txt")], check=True, cwd=tmp_path)
+    written = pd.read_csv(tmp_path / "csv" / "sessions" / "nair_yuki" / "lengths.csv")
+    pd.testing.assert_frame_equal(written, pd.read_parquet(tmp_path / "parquet" / "lengths"), check_dtype=False)
+    assert written["n_turns"].tolist() == [len(ta.read(samples / "nair_yuki.txt")[0].turns)]
+    codebook = pd.read_csv(tmp_path / "csv" / "codebook.csv").query("table == 'lengths'")
+    assert codebook["column"].tolist() == ["session_id", "n_turns"]

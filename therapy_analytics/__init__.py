@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from therapy_analytics.dialogues import synchrony
     from therapy_analytics.exports import export
     from therapy_analytics.language import Lexicon, load_lexicon
-    from therapy_analytics.loading import load
     from therapy_analytics.measures import Column, measure
-    from therapy_analytics.pipeline import Writing, analyze, run
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
     from therapy_analytics.redact import redact
     from therapy_analytics.report import report
+    from therapy_analytics.results import load
+    from therapy_analytics.run import Writing, analyze, run
     from therapy_analytics.session import Session, Turn
     from therapy_analytics.settings import Settings
     from therapy_analytics.speakers import speakers
@@ -45,14 +45,14 @@ _HOMES = {
     "TaggerOptions": "behaviours",
     "TrainOptions": "training",
     "Turn": "session",
-    "Writing": "pipeline",
+    "Writing": "run",
     "agreement": "",
-    "analyze": "pipeline",
+    "analyze": "run",
     "compare": "",
     "errors": "",
     "explain": "behaviours.explain",
     "export": "exports",
-    "load": "loading",
+    "load": "results",
     "load_lexicon": "language",
     "measure": "measures",
     "plots": "",
@@ -61,7 +61,7 @@ _HOMES = {
     "reader": "readers",
     "redact": "",
     "report": "",
-    "run": "pipeline",
+    "run": "",
     "speakers": "",
     "synchrony": "dialogues",
     "train": "training",

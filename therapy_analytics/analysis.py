@@ -1,18 +1,257 @@
-"""What an analysis of sessions gives: tables that belong together."""
+"""The tables of an analysis: which there are and what makes each of them, for `analyze` and `run` alike.
+
+How to add a table: add a `RunTable` to `TABLES`. A run then writes it for each session or joined over all of them, as
+CSV and as Parquet, and the codebook has its columns. With ``in_analysis``, `Analysis` needs an attribute of its name;
+`load` and `export` find it there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from therapy_analytics import tables
 from therapy_analytics.association import disclosure_after_synchrony
+from therapy_analytics.behaviours import meaning
+from therapy_analytics.behaviours.explain import explain
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.frames import behaviours_table, code_labels, sessions_html
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.measures import Column, Measure, values_of
+from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures._dyads import dyads
+from therapy_analytics.measures.process._feeling_rows import FEELING_COLUMNS
+from therapy_analytics.measures.process._profile import PROFILE_COLUMNS
+from therapy_analytics.measures.process._responses import (
+    POOLED_COLUMNS,
+    RESPONSE_COLUMNS,
+    SHAPE,
+    Pooled,
+    response_counts,
+)
+from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, kinds
+from therapy_analytics.settings import Settings
 
-_TABLES = ("sessions", "turns", "dyads", "profile", "responses", "feelings")
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSessions:
+    """Some sessions with the values of all measures, from which all tables are made.
+
+    Attributes
+    ----------
+    measured : sequence of Measured
+        The sessions, in order.
+    settings : Settings
+        What was measured.
+    counts : mapping of str to int
+        What an outside coder counted.
+    """
+
+    measured: Sequence[tables.Measured]
+    settings: Settings
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def sessions(self) -> list[AnnotatedSession]:
+        """Return the sessions as arrays."""
+        return [one.session for one in self.measured]
+
+    @property
+    def columns(self) -> list[Column]:
+        """Return the columns of all measures."""
+        return [column for _, column in columns_of(self.settings)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTable:
+    """A table that a run writes.
+
+    Attributes
+    ----------
+    name : str
+        Of the table, and of its data set of Parquet.
+    make : callable
+        Makes its rows of some sessions, in their order; its first column is ``session_id``. What a session gets must
+        not depend on the other sessions.
+    file : str
+        The name of its file of CSV, without the suffix; empty where it is that of the table.
+    joined : bool
+        Whether the rows of all sessions are joined in one file of the run; else each session has a file of its own.
+    with_measures : bool
+        Whether the session measures are its columns, behind those of `columns`.
+    in_analysis : bool
+        Whether it is an attribute of `Analysis`.
+    only_explained : bool
+        Whether it is written only where the evidence for codes is asked for.
+    may_be_missing : bool
+        Whether there is no file of it where no session has rows.
+    columns : tuple of Column
+        What its columns mean, for the codebook, as far as they do not depend on the settings.
+    family : str
+        What the codebook calls these columns.
+    whole : tuple of str
+        Columns of whole numbers that are never missing.
+    whole_or_missing : tuple of str
+        Columns of whole numbers that may be missing.
+    """
+
+    name: str
+    make: Callable[[MeasuredSessions], pd.DataFrame]
+    file: str = ""
+    joined: bool = False
+    with_measures: bool = False
+    in_analysis: bool = True
+    only_explained: bool = False
+    may_be_missing: bool = False
+    columns: tuple[Column, ...] = ()
+    family: str = "process"
+    whole: tuple[str, ...] = ()
+    whole_or_missing: tuple[str, ...] = ()
+
+    @property
+    def csv(self) -> str:
+        """Return the name of its file of CSV."""
+        return f"{self.file or self.name}.csv"
+
+
+def _sessions(some: MeasuredSessions) -> pd.DataFrame:
+    return tables.sessions_table(some.measured, some.columns)
+
+
+def _turns(some: MeasuredSessions) -> pd.DataFrame:
+    settings = some.settings
+    codes = [code for book in settings.codebooks for code in book.codes]
+    return tables.turns_table(
+        some.measured, some.columns, codes, quotes=settings.quotes, repaired=settings.repair_speakers
+    )
+
+
+def _dyads(some: MeasuredSessions) -> pd.DataFrame:
+    pairs = [(dyad, values_of(dyad.session)) for session in some.sessions for dyad in dyads(session)]
+    return tables.dyads_table(pairs, some.columns)
+
+
+def _synchrony(some: MeasuredSessions) -> pd.DataFrame:
+    return tables.synchrony_table(some.sessions, kinds(extras=some.settings.extras))
+
+
+def _evidence(some: MeasuredSessions) -> pd.DataFrame:
+    read = [one.session for one in some.sessions]
+    return explain(read, quotes=some.settings.quotes, tagger=some.settings.tagger)
+
+
+TABLES = (
+    RunTable(name="sessions", make=_sessions, joined=True, with_measures=True),
+    RunTable(name="turns", make=_turns, whole=("turn", "first_row", "n_words", "n_sentences")),
+    RunTable(
+        name="dyads",
+        make=_dyads,
+        joined=True,
+        with_measures=True,
+        may_be_missing=True,
+        columns=tables.DYAD_COLUMNS,
+        family="fixed",
+    ),
+    RunTable(name="synchrony", make=_synchrony, in_analysis=False, columns=ROW_COLUMNS, family="synchrony"),
+    RunTable(
+        name="profile",
+        make=lambda some: tables.profile_table(some.sessions),
+        columns=PROFILE_COLUMNS,
+        whole=("n_turns", "n"),
+    ),
+    RunTable(
+        name="responses",
+        make=lambda some: tables.responses_table(some.sessions),
+        columns=RESPONSE_COLUMNS,
+        whole=("n_client", "n_both", "n_client_other", "n_both_other"),
+    ),
+    RunTable(
+        name="feelings",
+        make=lambda some: tables.feelings_table(some.sessions),
+        columns=FEELING_COLUMNS,
+        whole=("turn", "start", "end", "expressed"),
+        whole_or_missing=("expressed_turn",),
+    ),
+    RunTable(name="evidence", make=_evidence, in_analysis=False, only_explained=True),
+)
+"""All tables of a run but the codebook and ``responses.csv``, which pools the responses of all sessions."""
+WITH_MEASURES = frozenset(one.name for one in TABLES if one.with_measures)
+CSV_FILES = {one.name: one.csv for one in TABLES}
+"""The file of each table: in the folder of the results where it is joined, else in that of each session."""
+JOINED = tuple(one.name for one in TABLES if one.joined)
+IN_ANALYSIS = tuple(one.name for one in TABLES if one.in_analysis)
+
+
+def counted_responses(some: MeasuredSessions) -> list[tuple[int, ...]]:
+    """Return the `response_counts` of each session in one row; `pool_responses` adds them up over a run."""
+    return [tuple(response_counts(one).astype(np.int64).ravel().tolist()) for one in some.sessions]
+
+
+def pool_responses(pooled: Pooled, rows: Iterable[Sequence[int]]) -> None:
+    """Add the `counted_responses` of some sessions, a row each, to those of the run."""
+    for row in rows:
+        pooled.add(np.array(row, dtype=np.float64).reshape(4, *SHAPE))
+
+
+def columns_of(settings: Settings) -> list[tuple[Measure, Column]]:
+    """Return the measures of a run, each with its columns."""
+    return all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)
+
+
+def session_measures(settings: Settings) -> list[str]:
+    """Return the columns of the sessions table that measure something, in order."""
+    return [column.name for _, column in columns_of(settings) if column.level == "session"]
+
+
+def codebook(settings: Settings, sessions: Iterable[str], gold: Iterable[str]) -> pd.DataFrame:
+    """Return what each column means, of a sessions table with these columns and turns with these codes of people."""
+    measures = tables.codebook_table(
+        columns_of(settings), settings.codebooks, sessions=sessions, gold=gold, meaning=meaning(settings.tagger),
+        repaired=settings.repair_speakers,
+    )  # fmt: skip
+    others = [tables.codebook_of(one.name, one.family, one.columns) for one in TABLES if one.columns]
+    pooled = tables.codebook_of("responses, pooled", "process", POOLED_COLUMNS)
+    return pd.concat([measures, *others, pooled], ignore_index=True)
+
+
+def joined_tables(
+    found: Sequence[Mapping[str, pd.DataFrame]], about: Sequence[str], gold: Sequence[str], measures: Sequence[str]
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of several groups of sessions under each other.
+
+    Parameters
+    ----------
+    found : sequence of mapping of str to DataFrame
+        The tables of each group, by their names.
+    about, measures : sequence of str
+        The columns of the sessions table; of those about a session, a group may lack some.
+    gold : sequence of str
+        The columns of the turns table with codes that people gave; a group may lack some.
+    """
+    names = [name for name in found[0] if all(name in one for one in found)]
+    whole = {name: pd.concat([one[name] for one in found], ignore_index=True) for name in names}
+    texts = [name for name in about if name != "role_margin"]
+    whole["sessions"] = _with_texts(whole["sessions"], texts)[[*about, *measures]]
+    turns = [name for name in map(str, whole["turns"]) if not name.startswith(tables.GOLD)]
+    at = turns.index(tables.UNSURE_COLUMN.name) + 1
+    whole["turns"] = _with_texts(whole["turns"], gold)[[*turns[:at], *gold, *turns[at:]]]
+    return whole
+
+
+def _with_texts(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return a table with these columns of text, which are nowhere missing."""
+    texts = {name: table[name].fillna("") if name in table else "" for name in names}
+    columns: dict[str, Any] = {str(name): column for name, column in table.items()}
+    return pd.DataFrame(columns | texts)
+
+
+def gold_names(turns: pd.DataFrame) -> list[str]:
+    """Return the columns of codes that people gave."""
+    return [name for name in map(str, turns) if name.startswith(tables.GOLD)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +328,7 @@ class Analysis:
             option = "condition"
             problem = f"{condition!r} cannot be read ({type(error).__name__})"
             raise BadOptionError(option, problem, "Write one such as \"source == 'llm'\"") from None
-        tables = {name: getattr(self, name) for name in _TABLES}
+        tables = {name: getattr(self, name) for name in IN_ANALYSIS}
         some = {name: frame[frame["session_id"].isin(kept)].reset_index(drop=True) for name, frame in tables.items()}
         return replace(self, **some)
 

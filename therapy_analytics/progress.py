@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from therapy_analytics.errors import UnreadableFileError
-    from therapy_analytics.pipeline import InputFile
+    from therapy_analytics.run import InputFile
 
 TOLD_ONE_BY_ONE = 50
 """So many files are named as they are read; of more, there are lines on how far it is."""

@@ -14,7 +14,7 @@ from therapy_analytics.readers._notes import counted
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from therapy_analytics.pipeline import RunResult, Writing
+    from therapy_analytics.run import RunResult, Writing
 
 
 _READ = ("role_method", "role_pronoun_margin", "notes", "lsm", "lsm_strangers", "n_turns_to_review")

@@ -319,7 +319,7 @@ def codebook_table(
     meaning: Meaning,
     repaired: bool = False,
 ) -> pd.DataFrame:
-    """Return a row for every column of the tables, saying what it means; dyads have the session measures too.
+    """Return a row for every column of the sessions, turns and behaviours tables, saying what it means.
 
     Parameters
     ----------
@@ -346,12 +346,12 @@ def codebook_table(
     rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
     rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
     rows += [_codebook_row(column, "behaviours", "codes") for column in BEHAVIOUR_COLUMNS]
-    rows += [_codebook_row(column, "dyads", "fixed") for column in DYAD_COLUMNS]
-    rows += [_codebook_row(column, "synchrony", "synchrony") for column in ROW_COLUMNS]
-    rows += [_codebook_row(column, "profile", "process") for column in PROFILE_COLUMNS]
-    rows += [_codebook_row(column, "responses", "process") for column in RESPONSE_COLUMNS]
-    rows += [_codebook_row(column, "responses, pooled", "process") for column in POOLED_COLUMNS]
-    rows += [_codebook_row(column, "feelings", "process") for column in FEELING_COLUMNS]
+    return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
+
+
+def codebook_of(table: str, family: str, columns: Sequence[Column]) -> pd.DataFrame:
+    """Return the rows of the codebook about a table whose columns are always the same."""
+    rows = [_codebook_row(column, table, family) for column in columns]
     return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from therapy_analytics.behaviours import Codebook, builtin_codebooks
 from therapy_analytics.language import EXTRAS, builtin_lexicons
 from therapy_analytics.measures._base import all_columns, count_name
-from therapy_analytics.pipeline import analyze
+from therapy_analytics.run import analyze
 from therapy_analytics.tables import codes_table
 
 Row = Mapping[str, str]

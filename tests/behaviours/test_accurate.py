@@ -16,9 +16,8 @@ import therapy_analytics as ta
 from therapy_analytics.behaviours import TaggerOptions, load_accurate, load_coder, load_tagger
 from therapy_analytics.behaviours._weights import AIMS, WEIGHTS
 from therapy_analytics.behaviours.encoder import BEFORE, BEGIN, END, FIRST, LAST, ROLE_MARKS, framed
-from therapy_analytics.engine import crew
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.run import Writing, open_executor
 from therapy_analytics.session import ROLES
 from therapy_analytics.summary import pointers
 
@@ -89,7 +88,7 @@ def test_neither_order_nor_grouping_nor_processes_matter() -> None:
     for groups in ([sessions], [sessions[::-1]], [sessions[2:], sessions[:2]]):
         batches = [arrays(*group) for group in groups]
         for processes in (1, 2) if len(groups) == 2 else (1,):
-            with crew(processes=processes) as workers:
+            with open_executor(processes=processes) as workers:
                 found = [codes for _, codes in workers.in_order(accurate_codes, batches)]
             for part in ("probability", "decision", "unsure"):
                 wanted = [getattr(alone[one.id], part) for group in groups for one in group]

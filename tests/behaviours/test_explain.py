@@ -30,7 +30,7 @@ from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import spans, tokenize
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.run import Writing
 from therapy_analytics.session import Session
 
 ALL = 10**6

@@ -28,7 +28,7 @@ from therapy_analytics.behaviours._llm_cache import default_folder
 from therapy_analytics.behaviours._llm_endpoint import parse_endpoint
 from therapy_analytics.behaviours._llm_prompt import read_answer
 from therapy_analytics.errors import BadOptionError, CoderServerError, TherapyAnalyticsError
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.run import Writing
 
 TALK = session(
     "What brings you here?", "I sleep badly.", "You lie awake, and it wears you out.", "I want to change that.", "Mm."

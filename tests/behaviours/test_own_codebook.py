@@ -33,7 +33,7 @@ from therapy_analytics.errors import BadDataFileError, BadOptionError, TherapyAn
 from therapy_analytics.language import EXTRAS
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures._intervals import wilson
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.run import Writing
 from therapy_analytics.session import Role, Session, Turn
 from therapy_analytics.tables import refuse_taken_names
 

@@ -26,10 +26,10 @@ from therapy_analytics.behaviours._weights import AIMS
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS, featurize
 from therapy_analytics.behaviours.tagger import Tagger
-from therapy_analytics.engine import crew
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.run import open_executor
 from therapy_analytics.session import Session
 
 WEIGHTS = Path(tagger_module.__file__).parent / "weights"
@@ -168,7 +168,7 @@ def test_neither_order_nor_grouping_nor_processes_matter() -> None:
     for groups in groupings:
         batches = [arrays(*group) for group in groups]
         for processes in (1, 2) if len(groups) == 2 else (1,):
-            with crew(processes=processes) as workers:
+            with open_executor(processes=processes) as workers:
                 found = [codes for _, codes in workers.in_order(load_tagger().predict, batches)]
             for part in ("probability", "decision", "unsure"):
                 wanted = [getattr(alone[one.id], part) for group in groups for one in group]

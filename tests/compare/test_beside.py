@@ -11,7 +11,7 @@ import pytest
 import therapy_analytics as ta
 from therapy_analytics.compare import CompareOptions
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.run import Writing
 
 QUICK = CompareOptions(permutations=1000)
 CODE = "mi_question"

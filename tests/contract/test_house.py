@@ -27,21 +27,18 @@ ROOMS = (
     ("writers",),
     ("language",),
     ("behaviours",),
-    ("redact", "speakers"),
+    ("redact", "speakers", "settings"),
     ("measures",),
     ("frames",),
     ("tables", "association", "references"),
-    ("plots",),
+    ("plots", "analysis"),
     ("results",),
-    ("analysis",),
-    ("loading",),
     ("exports",),
     ("agreement",),
     ("compare", "training"),
     ("report",),
-    ("engine", "settings"),
     ("arrays",),
-    ("pipeline",),
+    ("run",),
     ("summary", "progress", "dialogues"),
     ("cli",),
 )
@@ -165,7 +162,7 @@ def test_registered_names_are_what_they_were() -> None:
 
 
 def test_two_things_of_one_name_name_both_files() -> None:
-    registry: Registry[int] = Registry("thing", package="therapy_analytics.engine")
+    registry: Registry[int] = Registry("thing", package="therapy_analytics.run")
     registry.add("one", 1, module="here")
     registry.add("one", 2, module="here")  # the same file again, as a notebook does
     with pytest.raises(DuplicateNameError, match=r"'one' is defined twice: in here and in there"):
@@ -241,7 +238,7 @@ def test_an_analysis_loads_nothing_that_knows_of_sockets(samples: Path) -> None:
     assert not [name for name in loaded if name.startswith("therapy_analytics.behaviours") and "llm" in name]
 
 
-KNOW_OF_SOCKETS = {"_llm_client.py", "cluster.py", "third_party.py"}
+KNOW_OF_SOCKETS = {"_llm_client.py", "_cluster.py", "third_party.py"}
 """An outside coder and a cluster: the user names the address of each. The third keeps a library from opening one."""
 
 

@@ -18,7 +18,7 @@ from therapy_analytics.language import EXTRAS, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures import MEASURES, Column, Measure
 from therapy_analytics.measures._base import all_columns
-from therapy_analytics.pipeline import measure_sessions
+from therapy_analytics.run import measure_sessions
 from therapy_analytics.session import Session, Turn
 
 EVERY = pytest.mark.parametrize("one", list(MEASURES), ids=lambda one: one.name)

@@ -265,7 +265,7 @@ def fake(name: str, certainty: float, suffixes: tuple[str, ...] = ()) -> Reader:
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> Registry[Reader]:
     """Put a registry of stand-ins in the place of the real one; it walks an empty shelf."""
-    shelf: Registry[Reader] = Registry("reader", package="therapy_analytics.engine")
+    shelf: Registry[Reader] = Registry("reader", package="therapy_analytics.run")
     monkeypatch.setattr(_files, "READERS", shelf)
     return shelf
 

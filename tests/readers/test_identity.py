@@ -8,9 +8,9 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.pipeline import Writing
 from therapy_analytics.readers import ReadOptions, read, read_files
 from therapy_analytics.readers._metadata import from_name
+from therapy_analytics.run import Writing
 
 TALK = "T: How are you today?\nC: I am well, I think.\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.run import Writing
 
 NAMES = ("boyle_lucia.txt", "aria_ben.json", "lindqvist_dana_1.vtt", "nair_tomas.csv", "sessions.csv")
 """Four sessions in four formats, one of them with a clock, and the table about them."""

@@ -18,11 +18,11 @@ import pytest
 
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.pipeline import Writing
 from therapy_analytics.report import report
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import PAGE, SCRIPTS, as_json, assemble
 from therapy_analytics.results import opened
+from therapy_analytics.run import Writing
 
 Attributes = Sequence[tuple[str, str | None]]
 HOSTILE = (

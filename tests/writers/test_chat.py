@@ -14,7 +14,7 @@ from therapy_analytics.readers._build import Place, build_session
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.session import Session
 from therapy_analytics.writers import WRITERS
-from therapy_analytics.writers._chat_words import utterances
+from therapy_analytics.writers.chat_talkbank import utterances
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes."""

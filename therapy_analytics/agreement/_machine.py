@@ -13,7 +13,7 @@ import pandas as pd
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import COLUMNS, cluster_column, cluster_numbers
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.loading import form_of, read_csv, read_recipe, read_sessions, read_turns
+from therapy_analytics.results import form_of, read_csv, read_recipe, read_sessions, read_turns
 from therapy_analytics.tables import GOLD
 
 KEYS = ("session_id", "turn", "role")

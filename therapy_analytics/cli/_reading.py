@@ -31,8 +31,8 @@ from therapy_analytics.cli._tables import show_run
 if TYPE_CHECKING:
     from therapy_analytics.behaviours import TaggerOptions
     from therapy_analytics.language import Extra
-    from therapy_analytics.loading import Form
     from therapy_analytics.redact import Redaction
+    from therapy_analytics.results import Form
     from therapy_analytics.writers import Conversion
 
 
@@ -186,9 +186,9 @@ def run(
     from therapy_analytics.behaviours.explain import explaining_tagger  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.language import load_lexicon  # noqa: PLC0415
-    from therapy_analytics.pipeline import Writing  # noqa: PLC0415
-    from therapy_analytics.pipeline import run as run_pipeline  # noqa: PLC0415
     from therapy_analytics.progress import Progress  # noqa: PLC0415
+    from therapy_analytics.run import Writing  # noqa: PLC0415
+    from therapy_analytics.run import run as run_pipeline  # noqa: PLC0415
     from therapy_analytics.settings import Settings  # noqa: PLC0415
 
     os.umask(0o077)

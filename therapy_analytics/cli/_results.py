@@ -333,7 +333,7 @@ def codebook(
     from therapy_analytics.cells import csv_of_frame  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.language import EXTRAS  # noqa: PLC0415
-    from therapy_analytics.pipeline import analyze  # noqa: PLC0415
+    from therapy_analytics.run import analyze  # noqa: PLC0415
     from therapy_analytics.tables import codes_table  # noqa: PLC0415
 
     try:

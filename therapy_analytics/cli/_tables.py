@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from therapy_analytics.pipeline import RunResult, Writing
+    from therapy_analytics.run import RunResult, Writing
 
 _SHOWN = 20
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.loading import form_of, read_csv, read_recipe, read_sessions
+from therapy_analytics.results import form_of, read_csv, read_recipe, read_sessions
 
 RESULTS = "results"
 """The column with the folder that a session comes from, where several folders are read."""

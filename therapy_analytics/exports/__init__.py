@@ -1,7 +1,7 @@
 """The tables of an analysis for other programs: Parquet, Stata, SPSS, each column with what the codebook says of it.
 
-How to add a form: write ``f(sheets, out) -> None`` in a new module of this folder, which writes a file a sheet and
-calls `private.fresh` before it does, and name it in `_forms`.
+How to add a form: write ``f(tables, out) -> None`` in a new module of this folder, which writes a file a table and
+calls `private.fresh` before it does, and name it in `_form`.
 """
 
 from __future__ import annotations
@@ -12,27 +12,28 @@ from pathlib import Path
 
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import UnknownNameError
-from therapy_analytics.exports._sheets import TABLES, Sheet, sheets_of
-from therapy_analytics.loading import load
+from therapy_analytics.exports._labelled import library, write_spss, write_stata
+from therapy_analytics.exports._tables import EXPORTED, ExportTable, export_tables, parquet_library, write_parquet
 from therapy_analytics.outputs import Made, replaced_in, sources_of
+from therapy_analytics.results import load
 
 FORMS = ("parquet", "stata", "spss")
 """What tables can be exported to."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _ExportForm:
     suffix: str
     check: Callable[[], object]
     """Raises a `BadOptionError` where the library that writes it is not installed."""
-    write: Callable[[Sequence[Sheet], Path], None]
+    write: Callable[[Sequence[ExportTable], Path], None]
     names: str = ""
     """The file that says how columns are called there, where they cannot keep their names."""
 
     @property
     def files(self) -> list[str]:
         """Return all names that an export can write."""
-        return [*(f"{table}{self.suffix}" for table in TABLES), *([self.names] if self.names else [])]
+        return [*(f"{table}{self.suffix}" for table in EXPORTED), *([self.names] if self.names else [])]
 
 
 def export(
@@ -92,17 +93,15 @@ def export(
         replace=replace, say=on_before,
     )  # fmt: skip
     with replaced_in(out, made) as part:
-        form.write(sheets_of(analysis), part)
+        form.write(export_tables(analysis), part)
     return [out / name for name in form.files if (out / name).is_file()]
 
 
-def _form(name: str) -> _Form:
-    from therapy_analytics.exports import _parquet, _spss, _stata  # noqa: PLC0415 (only who exports needs them)
-
+def _form(name: str) -> _ExportForm:
     forms = {
-        "parquet": _Form(".parquet", _parquet.library, _parquet.write),
-        "stata": _Form(".dta", _stata.library, _stata.write, names="names_stata.csv"),
-        "spss": _Form(".sav", _spss.library, _spss.write, names="names_spss.csv"),
+        "parquet": _ExportForm(".parquet", parquet_library, write_parquet),
+        "stata": _ExportForm(".dta", lambda: library("stata"), write_stata, names="names_stata.csv"),
+        "spss": _ExportForm(".sav", lambda: library("spss"), write_spss, names="names_spss.csv"),
     }
     if name not in forms:
         raise UnknownNameError("form to export to", name, forms)

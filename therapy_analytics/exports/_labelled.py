@@ -1,8 +1,11 @@
-"""What Stata and SPSS have in common: numbers with labels, short names, and the libraries that write both."""
+"""Stata and SPSS files: numbers with labels of variables and values, and short names.
+
+Stata: .dta of Stata 14 and later (format 118, UTF-8). SPSS: .sav with levels of measurement.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -13,8 +16,8 @@ import pandas as pd
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.exports._names import short_names
-from therapy_analytics.exports._sheets import YES_NO, Sheet
-from therapy_analytics.private import write
+from therapy_analytics.exports._tables import YES_NO, ExportTable
+from therapy_analytics.private import fresh, write
 from therapy_analytics.results import as_csv
 
 LONGEST_INT = 2**31 - 1000
@@ -22,7 +25,7 @@ LONGEST_INT = 2**31 - 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ProgramLimits:
     """What a program takes.
 
     Attributes
@@ -42,15 +45,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """A sheet as these programs take it; all mappings are by the short names.
+class LabelledTable:
+    """A table as these programs take it; all mappings are by the short names.
 
     Attributes
     ----------
     frame : DataFrame
         Texts and numbers alone.
     names : mapping of str to str
-        Short name of each column of the sheet.
+        Short name of each column of the table.
     labels : mapping of str to str
         What the columns mean.
     values : mapping of str to mapping of int to str
@@ -69,6 +72,19 @@ class Labelled:
     cut: Mapping[str, int] = field(default_factory=dict)
 
 
+STATA = ProgramLimits(name=31, label=80, text=None, value_label=32_000)
+"""Names may have 32 characters, but the library gives labels of values the name of their column, and 31 at most."""
+SPSS = ProgramLimits(name=64, label=256, text=32_767, value_label=120)
+_FORMAT_118 = 14
+_STATA_DATE = b"01 Jan 2000 00:00"
+_BEFORE_STATA_DATE = b"<timestamp>" + bytes([len(_STATA_DATE)])
+_STATA_HEAD = 1000
+_SPSS_DATE_AT, _SPSS_DATE = 92, b"01 Jan 0000:00:00"
+"""Where the head of a .sav says when it was made: nine characters of a date, eight of a time."""
+_WIDEST = 40
+"""Characters of a text that the data view of SPSS shows at first."""
+
+
 def library(to: str) -> Any:
     """Return pyreadstat, which is optional."""
     try:
@@ -79,23 +95,23 @@ def library(to: str) -> Any:
         raise BadOptionError(f"--to {to}", problem, remedy) from None
 
 
-def labelled(sheet: Sheet, limits: Limits) -> Labelled:
-    """Return a sheet as numbers with labels and texts of the right length."""
-    names = short_names(map(str, sheet.frame), longest=limits.name)
+def labelled(table: ExportTable, limits: ProgramLimits) -> LabelledTable:
+    """Return a table as numbers with labels and texts of the right length."""
+    names = short_names(map(str, table.frame), longest=limits.name)
     columns: dict[str, pd.Series] = {}
     values: dict[str, dict[int, str]] = {}
     cut: dict[str, int] = {}
     for column, name in names.items():
-        given = sheet.frame[column]
-        kinds = YES_NO if sheet.is_yes_no(column) else _kinds(given)
+        given = table.frame[column]
+        kinds = YES_NO if table.is_yes_no(column) else _kinds(given)
         if kinds:
             values[name] = {value: shortened(text, limits.value_label) for value, text in kinds.items()}
         columns[name] = plain_numbers(given, whole=bool(kinds)) if _is_number(given) else _texts(given)
         if not _is_number(given) and limits.text is not None:
             columns[name], cut[name] = _cut(columns[name], limits.text)
-    labels = {name: shortened(clean(sheet.label(column)), limits.label) for column, name in names.items()}
-    ordered = frozenset(name for column, name in names.items() if _is_ordered(sheet.frame[column]))
-    return Labelled(pd.DataFrame(columns), names, labels, values, ordered, cut)
+    labels = {name: shortened(clean(table.label(column)), limits.label) for column, name in names.items()}
+    ordered = frozenset(name for column, name in names.items() if _is_ordered(table.frame[column]))
+    return LabelledTable(pd.DataFrame(columns), names, labels, values, ordered, cut)
 
 
 def _is_number(values: pd.Series) -> bool:
@@ -154,17 +170,79 @@ def shortened(text: str, most: int) -> str:
     return text.encode()[: most - 3].decode("utf-8", "ignore") + "..."
 
 
-def write_names(done: Sequence[tuple[Sheet, Labelled]], path: Path) -> None:
+def write_names(done: Sequence[tuple[ExportTable, LabelledTable]], path: Path) -> None:
     """Write how each column is called in these files, and in the package's own tables."""
     rows = [
-        (sheet.name, column, name, one.labels[name], one.cut.get(name, 0))
-        for sheet, one in done
+        (table.name, column, name, one.labels[name], one.cut.get(name, 0))
+        for table, one in done
         for column, name in one.names.items()
     ]
     write(path, as_csv(pd.DataFrame(rows, columns=["table", "column", "name", "label", "n_texts_cut"])))
 
 
-def refused(sheet: Sheet, error: Exception) -> BadOptionError:
-    """Return what to say when a library cannot write a table, without its words: they can be the table's."""
-    problem = f"the table {sheet.name} cannot be written ({type(error).__name__})"
-    return BadOptionError("--to", problem, "Export to another form, and report this as a defect")
+def write_stata(exported: Sequence[ExportTable], out: Path) -> None:
+    """Write a .dta file a table, and how their columns are called."""
+    pyreadstat = library("stata")
+    done = [(table, labelled(table, STATA)) for table in exported]
+    for table, one in done:
+        path = fresh(out / f"{table.name}.dta")
+        _write(pyreadstat.write_dta, table, one, path, version=_FORMAT_118)
+        with path.open("r+b") as file:  # no clock: the same table gives the same bytes
+            at = file.read(_STATA_HEAD).find(_BEFORE_STATA_DATE)
+            if at >= 0:
+                file.seek(at + len(_BEFORE_STATA_DATE))
+                file.write(_STATA_DATE)
+    write_names(done, out / "names_stata.csv")
+
+
+def write_spss(exported: Sequence[ExportTable], out: Path) -> None:
+    """Write a .sav file a table, and how their columns are called."""
+    pyreadstat = library("spss")
+    done = [(table, labelled(table, SPSS)) for table in exported]
+    for table, one in done:
+        path = fresh(out / f"{table.name}.sav")
+        texts = [name for name in one.frame if one.frame[name].dtype == object]
+        _write(
+            pyreadstat.write_sav, table, one, path,
+            row_compress=True,
+            variable_measure={str(name): _level(str(name), one) for name in one.frame},
+            variable_display_width={name: _width(one.frame[name]) for name in texts},
+            variable_format={name: _format(one.frame[name]) for name in one.frame if name not in texts},
+        )  # fmt: skip
+        with path.open("r+b") as file:  # no clock here either
+            file.seek(_SPSS_DATE_AT)
+            file.write(_SPSS_DATE)
+    write_names(done, out / "names_spss.csv")
+
+
+def _write(
+    write_file: Callable[..., object], table: ExportTable, one: LabelledTable, path: Path, **options: Any
+) -> None:
+    """Write a file; an error of the library is told without its words, which can be the table's."""
+    pyreadstat = import_module("pyreadstat")
+    try:
+        write_file(
+            one.frame,
+            str(path),
+            file_label=f"therapy-analytics: {table.name}",
+            column_labels=dict(one.labels),
+            variable_value_labels={name: dict(values) for name, values in one.values.items()},
+            **options,
+        )
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, TypeError) as error:
+        problem = f"the table {table.name} cannot be written ({type(error).__name__})"
+        raise BadOptionError("--to", problem, "Export to another form, and report this as a defect") from None
+
+
+def _level(name: str, one: LabelledTable) -> str:
+    if name in one.ordered:
+        return "ordinal"
+    return "nominal" if name in one.values or one.frame[name].dtype == object else "scale"
+
+
+def _format(values: pd.Series) -> str:
+    return "F8.3" if pd.api.types.is_float_dtype(values) else "F8.0"
+
+
+def _width(texts: pd.Series) -> int:
+    return min(_WIDEST, max((len(one) for one in texts), default=0)) or 8

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.loading import form_of, read_recipe
 from therapy_analytics.private import write
 from therapy_analytics.report._data import report_data
 from therapy_analytics.report._page import assemble, made_from
-from therapy_analytics.results import hash_of_all, replaced
+from therapy_analytics.results import form_of, hash_of_all, read_recipe, replaced
 
 NAME = "report.html"
 MOST = 300

@@ -1,47 +1,64 @@
-"""The folder of results: private, one run at a time, each file whole or not there, and what is done stays done."""
+"""The folder of results: written private, one run at a time, each file whole or not there; and read back.
+
+A table that a run writes is declared in `therapy_analytics.analysis`; everything here follows that list.
+"""
 
 from __future__ import annotations
 
-from therapy_analytics.results._done import Done, Key, hash_of_all, is_whole, read_done, session_key
 from therapy_analytics.results._files import as_csv, problems_table, replaced, write_csv, write_text
 from therapy_analytics.results._folder import FOLDERS, PAGE, SESSIONS, Folder, opened
-from therapy_analytics.results._parts import (
+from therapy_analytics.results._read import Form, form_of, load, read_recipe, read_sessions, read_turns
+from therapy_analytics.results._record import DONE, Record, hash_of_all, read_record, records_at
+from therapy_analytics.results._rows import read_csv
+from therapy_analytics.results._write import (
     DATASETS,
     RECORDS,
-    Part,
-    file_name,
+    data_file,
+    joined_rows,
     library,
-    part_is_whole,
-    read_part,
-    write_part,
+    record_file,
+    session_is_whole,
+    session_texts,
+    write_data_files,
+    write_figures_again,
+    write_joined,
+    write_run_figures,
+    write_session,
 )
-from therapy_analytics.results._session import write_figures_again, write_run_figures, write_session
 
 __all__ = [
     "DATASETS",
+    "DONE",
     "FOLDERS",
     "PAGE",
     "RECORDS",
     "SESSIONS",
-    "Done",
     "Folder",
-    "Key",
-    "Part",
+    "Form",
+    "Record",
     "as_csv",
-    "file_name",
+    "data_file",
+    "form_of",
     "hash_of_all",
-    "is_whole",
+    "joined_rows",
     "library",
+    "load",
     "opened",
-    "part_is_whole",
     "problems_table",
-    "read_done",
-    "read_part",
+    "read_csv",
+    "read_recipe",
+    "read_record",
+    "read_sessions",
+    "read_turns",
+    "record_file",
+    "records_at",
     "replaced",
-    "session_key",
+    "session_is_whole",
+    "session_texts",
     "write_csv",
+    "write_data_files",
     "write_figures_again",
-    "write_part",
+    "write_joined",
     "write_run_figures",
     "write_session",
     "write_text",

@@ -14,12 +14,14 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from therapy_analytics import private
+from therapy_analytics.analysis import CSV_FILES, JOINED
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import OUT, refuse_unusable
+from therapy_analytics.plots._figures import FORMATS, RUN_FIGURES
 from therapy_analytics.printable import printable
-from therapy_analytics.results._done import NAME
 from therapy_analytics.results._files import PART, write_text
-from therapy_analytics.results._parts import DATASETS, RECORDS, read_part
+from therapy_analytics.results._record import DONE, records_at
+from therapy_analytics.results._write import DATASETS, RECORDS
 
 SESSIONS = "sessions"
 FOLDERS = "folders"
@@ -29,12 +31,11 @@ GOING = ".going.json"
 """What a run that is going on, or was stopped, was asked for; `RUN` takes its place when all is done."""
 LOCK = ".lock"
 PAGE = "report.html"
-FIGURES = {kind: [f"{name}.{kind}" for name in ("profile", "thirds", "responses")] for kind in ("png", "svg", "pdf")}
+FIGURES = {kind: [f"{name}.{kind}" for name in RUN_FIGURES] for kind in FORMATS}
 """Figures of all sessions together, by their format."""
 WRITTEN = (
-    "sessions.csv",
+    *(CSV_FILES[name] for name in JOINED),
     "responses.csv",
-    "dyads.csv",
     "codebook.csv",
     "problems.csv",
     RUN,
@@ -63,9 +64,8 @@ class Folder:
     @property
     def n_sessions(self) -> int:
         """How many sessions of earlier runs are finished in it."""
-        records = (read_part(self.path, path.stem) for path in (self.path / RECORDS).glob("*.json"))
-        in_parts = sum(len(part.ids) for part in records if part is not None)
-        return in_parts or sum(1 for _ in (self.path / SESSIONS).glob(f"[!.]*/{NAME}"))
+        in_data_files = sum(len(one.ids) for one in records_at((self.path / RECORDS).glob("*.json")))
+        return in_data_files or sum(1 for _ in (self.path / SESSIONS).glob(f"[!.]*/{DONE}"))
 
     @property
     def when(self) -> str:
@@ -175,11 +175,11 @@ def _json(recipe: Mapping[str, Any]) -> str:
 
 
 def _refuse_others(out: Path) -> None:
-    strangers = [path.name for path in sorted(out.iterdir()) if not _is_own(path)] if out.is_dir() else []
-    if strangers:
+    others = [path.name for path in sorted(out.iterdir()) if not _is_own(path)] if out.is_dir() else []
+    if others:
         raise BadOptionError(
             OUT,
-            f"{out} holds other things than results ({strangers[0]}, ...)",
+            f"{out} holds other things than results ({others[0]}, ...)",
             "Name a new or an empty folder",
         )
 

@@ -11,7 +11,6 @@ What is known of a session as a whole (counselor, client, date, ...) stands in a
 ``sessions.csv`` beside the files, for every form alike.
 """
 
-from therapy_analytics.writers._base import FEATURES, WRITERS, Writer, writer
-from therapy_analytics.writers._convert import Conversion, convert
+from therapy_analytics.writers._base import FEATURES, WRITERS, Conversion, Writer, convert, writer
 
 __all__ = ["FEATURES", "WRITERS", "Conversion", "Writer", "convert", "writer"]

@@ -30,7 +30,7 @@ from therapy_analytics.measures.process._responses import (
     response_rows,
 )
 from therapy_analytics.measures.process.responses import responses
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.run import Writing
 from therapy_analytics.session import Role, Session
 
 # T C T C T C T C: the client is answered three times; nobody answers the last turn.

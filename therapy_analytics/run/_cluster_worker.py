@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: sees whether it is fit, works on an item, and says nothing in the cluster's logs."""
+"""What a worker of a cluster does: sees whether it is fit, does a task, and says nothing in the cluster's logs."""
 
 from __future__ import annotations
 
@@ -8,40 +8,39 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from therapy_analytics.engine.address import SCHEDULER
-from therapy_analytics.engine.base import Result
-from therapy_analytics.engine.threads import one_thread
 from therapy_analytics.errors import BadOptionError, place_of
 from therapy_analytics.language.cores import take_one
+from therapy_analytics.run._executor import Result, one_thread
 
 if TYPE_CHECKING:
     from distributed import Worker
 
 Answer = TypeVar("Answer")
 
+SCHEDULER = "--scheduler"
 _ONE_AT_A_TIME = Lock()
 """Several workers can share a process (a cluster inside of a notebook): what is kept in it is for one at a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What a worker must agree with before it works.
+class Program:
+    """What the program of a worker must agree with before it works.
 
     Attributes
     ----------
-    alike : callable or None
-        Says what the program is.
-    said : str
-        What it said to who gives the work.
+    describe : callable or None
+        Says what the program is; None accepts any.
+    described : str
+        What it said where the work is given away.
     """
 
-    alike: Callable[[], str] | None
-    said: str = ""
+    describe: Callable[[], str] | None
+    described: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[Answer]):
-    """What became of an item; an error is one of the two, not raised.
+class Reply(Generic[Answer]):
+    """What became of a task; an error is one of the two, not raised.
 
     What a task of Dask raises is written into the log of its worker, message and all, and a message could quote a
     transcript or name a file. What it returns is not.
@@ -52,35 +51,35 @@ class Outcome(Generic[Answer]):
 
 
 @dataclass(frozen=True)
-class Task(Generic[Result]):
-    """Work on one item, as it is sent.
+class ClusterTask(Generic[Result]):
+    """A task as it is sent.
 
     Dask's logs and keys have its name. Where a process cannot unpack it, as one without this program, they have its
-    bytes as well: so a function and its items hold names of files and settings, and never a word of a transcript.
+    bytes as well: so a function and its arguments hold names of files and settings, and never a word of a transcript.
     """
 
     function: Callable[[], Result]
-    terms: Terms
-    __name__: ClassVar[str] = "item"
+    program: Program
+    __name__: ClassVar[str] = "task"
 
     def __repr__(self) -> str:
-        return "Task()"
+        return "ClusterTask()"
 
-    def __call__(self) -> Outcome[Result]:
+    def __call__(self) -> Reply[Result]:
         """Do the work."""
         try:
             with _ONE_AT_A_TIME, one_thread():
                 take_one()
-                if unfit := unfitness(self.terms):
-                    return Outcome(error=unfit)
-                return Outcome(self.function())
-        except Exception as error:  # noqa: BLE001 (it is raised where the work was given)
+                if unfit := unfitness(self.program):
+                    return Reply(error=unfit)
+                return Reply(self.function())
+        except Exception as error:  # noqa: BLE001 (it is raised where the work was given away)
             error.add_note(f"on the worker {_me()[0]}: {place_of(error)}")
-            return Outcome(error=error.with_traceback(None))
+            return Reply(error=error.with_traceback(None))
 
 
-def unfitness(terms: Terms, dask_worker: Worker | None = None) -> BadOptionError | None:
-    """Return what keeps this worker from doing the work as who gives it would; Dask names the worker if it asks."""
+def unfitness(program: Program, dask_worker: Worker | None = None) -> BadOptionError | None:
+    """Return what keeps this worker from doing the work as this machine would; Dask names the worker if it asks."""
     address, n = _me(dask_worker)
     if n != 1:
         return BadOptionError(
@@ -88,7 +87,7 @@ def unfitness(terms: Terms, dask_worker: Worker | None = None) -> BadOptionError
             f"the worker {address} works on {n} things at a time in one process",
             f"Start more of them instead: dask worker ADDRESS --nworkers {n} --nthreads 1",
         )
-    if terms.alike is not None and _said(terms.alike) != terms.said:
+    if program.describe is not None and _described(program.describe) != program.described:
         return BadOptionError(
             SCHEDULER,
             f"the worker {address} has another version of therapy-analytics than this machine",
@@ -98,9 +97,9 @@ def unfitness(terms: Terms, dask_worker: Worker | None = None) -> BadOptionError
 
 
 @functools.lru_cache(maxsize=4)
-def _said(alike: Callable[[], str]) -> str:
+def _described(describe: Callable[[], str]) -> str:
     """Ask once, when the program is loaded: a file that is replaced later is not what this process runs."""
-    return alike()
+    return describe()
 
 
 def _me(worker: Worker | None = None) -> tuple[str, int]:

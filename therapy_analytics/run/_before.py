@@ -20,8 +20,8 @@ from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import PAGE, Folder
 
 if TYPE_CHECKING:
-    from therapy_analytics.pipeline._survey import InputFile
-    from therapy_analytics.pipeline._writing import Writing
+    from therapy_analytics.run._survey import InputFile
+    from therapy_analytics.run._writing import Writing
 
 _SAID = {
     "options": "options", "tagger": "tagger", "lexicons": "word lists", "codebooks": "codebooks",
@@ -128,7 +128,7 @@ def _are(n: int) -> str:
 
 def _change(folder: Folder, files: Sequence[InputFile]) -> _Change:
     try:
-        before = [_Known.of(one, folder.path) for one in folder.before["inputs"] if one["sessions"]]
+        before = [_Known.from_record(one, folder.path) for one in folder.before["inputs"] if one["sessions"]]
     except (LookupError, TypeError, AttributeError):
         return _Change()
     now = [_Known(one.file, seen_from(one.place, folder.path), one.sha256, bool(one.sessions)) for one in files]
@@ -148,7 +148,7 @@ class _Known:
     was_read: bool = True
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], out: Path) -> _Known:
+    def from_record(cls, record: Mapping[str, Any], out: Path) -> _Known:
         place = record["place"] if "place" in record else seen_from(placed(record["file"]), out)
         return cls(str(record["file"]), str(place), str(record["sha256"]))
 

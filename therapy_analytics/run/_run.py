@@ -9,30 +9,32 @@ from pathlib import Path
 from typing import Any, get_args
 
 from therapy_analytics import results
+from therapy_analytics.analysis import session_measures
 from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_read
 from therapy_analytics.behaviours.explain import explaining_tagger
-from therapy_analytics.engine import Crew, Lost, crew, refuse_to_begin_again
-from therapy_analytics.errors import BadOptionError, NothingToReadError
+from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
 from therapy_analytics.language.syntax import load_tagger
-from therapy_analytics.loading import Form
 from therapy_analytics.outputs import written_to
-from therapy_analytics.pipeline._before import differences, refuse_other_transcripts
-from therapy_analytics.pipeline._finish import Measured, finish
-from therapy_analytics.pipeline._items import Item, items_of
-from therapy_analytics.pipeline._measured import refuse_taken_names, session_measures
-from therapy_analytics.pipeline._survey import Survey, survey
-from therapy_analytics.pipeline._work import Outcome, Work, forget, lost, write_item
-from therapy_analytics.pipeline._writing import RunResult, Writing
 from therapy_analytics.plots._figures import check_formats
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._addresses import placed
 from therapy_analytics.readers._pieces import find_pieces
+from therapy_analytics.results import Form
+from therapy_analytics.run._batches import WorkBatch, work_batches
+from therapy_analytics.run._before import differences, refuse_other_transcripts
+from therapy_analytics.run._executor import Executor, Lost, open_executor
+from therapy_analytics.run._finish import WorkDone, finish
+from therapy_analytics.run._local import refuse_to_begin_again
+from therapy_analytics.run._measure import refuse_taken_names
+from therapy_analytics.run._survey import Survey, survey
+from therapy_analytics.run._work import BatchOutcome, Work, do_work, forget
+from therapy_analytics.run._writing import RunResult, Writing
 from therapy_analytics.settings import Settings, as_recipe, program
 
-FEWEST_PARTS = 64
-"""Into so many parts a run is cut where it is large enough, so that many can work on it."""
-MOST_TURNS_IN_A_PART = 5_000
-"""The tables of a part are held until it is written: 10 MB for 1,000 turns, 20 MB in sessions of a dozen turns."""
+FEWEST_DATA_FILES = 64
+"""So many data files a run has where it is large enough, so that many can work on it."""
+MOST_TURNS_IN_A_DATA_FILE = 5_000
+"""Its tables are held until it is written: 10 MB for 1,000 turns, 20 MB in sessions of a dozen turns."""
 
 
 def run(
@@ -89,26 +91,28 @@ def run(
     _check(settings, writing)
     out, anywhere = Path(out), _from_anywhere(options)
     account = Account(options)
-    pieces = list(find_pieces(paths, options=options, leave_out=out, on_table=account.saw_table))
-    writing.on_files(sum(piece.part == 0 for piece in pieces))
+    chunks = list(find_pieces(paths, options=options, leave_out=out, on_table=account.saw_table))
+    writing.on_files(sum(chunk.part == 0 for chunk in chunks))
     check_coder(settings.tagger)
     if "syntax" in settings.extras:
         load_tagger(settings.spacy_model)
     with (
         written_to(out),
         results.opened(out) as folder,
-        crew(processes=writing.processes, scheduler=writing.scheduler, alike=program, remote=writing.remote) as workers,
+        open_executor(
+            processes=writing.processes, scheduler=writing.scheduler, program=program, remote=writing.remote
+        ) as executor,
     ):
-        # All files are read twice: first for their names, and for those sessions that are strangers to all others.
-        found = survey(pieces, anywhere, crew=workers, account=account, on_file=writing.on_file)
+        # All files are read twice: first for names, and for the sessions that lend their turns to surrogate pairs.
+        found = survey(chunks, anywhere, executor=executor, account=account, on_file=writing.on_file)
         asked = _recipe(settings, options, writing)
         _begin(folder, found, asked, writing, replace=replace)
         work = _work(settings, anywhere, writing, found, asked, out)
         try:
-            measured = _measure_all(work, found, writing, workers)
+            done = _do_all(work, found, writing, executor)
         finally:
             forget()
-        return finish(work, found, measured, folder=folder, recipe=asked, writing=writing)
+        return finish(work, found, done, folder=folder, recipe=asked, writing=writing)
 
 
 def _begin(folder: results.Folder, found: Survey, asked: dict[str, Any], writing: Writing, *, replace: bool) -> None:
@@ -178,14 +182,15 @@ def _recipe(settings: Settings, options: ReadOptions, writing: Writing) -> dict[
 def _work(
     settings: Settings, options: ReadOptions, writing: Writing, found: Survey, asked: dict[str, Any], out: Path
 ) -> Work:
-    lenders, measures = tuple(found.lenders()), set(session_measures(settings))
+    donors, measures = found.donors(), set(session_measures(settings))
+    lent = [(one.candidate.digest, one.candidate.client) for one in donors]
     return Work(
         settings=settings,
         options=options,
-        lenders=lenders,
+        donors=donors,
         out=out.absolute(),
         form=writing.form,
-        key=results.hash_of_all([asked, program(), [(one.digest, one.client) for one, _ in lenders]]),
+        key=results.hash_of_all([asked, program(), lent]),
         figures=writing.formats,
         explain=writing.explain,
         about=tuple(name for name in found.about if name not in measures),
@@ -193,24 +198,32 @@ def _work(
     )
 
 
-def _measure_all(work: Work, found: Survey, writing: Writing, workers: Crew) -> Measured:
-    """Have all items worked on."""
-    measured = Measured()
-    items = items_of(found.slices, _turns_per_item(work, found.n_turns))
-    for item, found_out in workers.in_order(functools.partial(write_item, work=work), items, apart=Item.apart):
-        outcome = _lost(item, found_out) if isinstance(found_out, Lost) else found_out
-        measured.add(item.name, outcome)
+def _do_all(work: Work, found: Survey, writing: Writing, executor: Executor) -> WorkDone:
+    """Have all work batches done."""
+    done = WorkDone()
+    batches = work_batches(found.sessions, _turns_per_batch(work, found.n_turns))
+    for batch, result in executor.in_order(functools.partial(do_work, work=work), batches, divide=WorkBatch.divided):
+        outcome = BatchOutcome(problems=_lost(batch, result)) if isinstance(result, Lost) else result
+        done.add(batch.name, outcome)
         for problem in outcome.problems:
             writing.on_problem(problem)
-        writing.on_sessions(sum(1 for _ in item.named))
-    return measured
+        writing.on_sessions(len(batch.named))
+    return done
 
 
-def _lost(item: Item, why: Lost) -> Outcome:
-    return Outcome(problems=[lost(named.id, path, why.reason) for named, path in item.named])
+def _lost(batch: WorkBatch, why: Lost) -> list[UnreadableFileError]:
+    """Return what is said of sessions whose process died."""
+    reason = "there was not enough memory" if why.reason == "memory" else "the process that measured it died"
+    remedy = "Try it alone, with more memory; leave it out if that does not help"
+    return [
+        UnreadableFileError(path, None, f"session {named.id} is missing: {reason}", remedy)
+        for named, path in batch.named
+    ]
 
 
-def _turns_per_item(work: Work, n_turns: int) -> int:
-    """Return how many turns a worker takes at a time: with parts of data sets, how large these are."""
+def _turns_per_batch(work: Work, n_turns: int) -> int:
+    """Return how many turns a worker takes at a time: with Parquet, how large the data files are."""
     least = work.settings.turns_per_batch
-    return least if work.form == "csv" else min(max(least, n_turns // FEWEST_PARTS), MOST_TURNS_IN_A_PART)
+    if work.form == "csv":
+        return least
+    return min(max(least, n_turns // FEWEST_DATA_FILES), MOST_TURNS_IN_A_DATA_FILE)

@@ -1,4 +1,4 @@
-"""Work in this process, or in a pool of fresh ones."""
+"""Work in a pool of fresh processes of this machine."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import functools
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from threading import Thread
 from typing import Self
 
-from therapy_analytics.engine.base import Crew, Item, Lost, Result, Row, tried, whole
-from therapy_analytics.engine.threads import one_thread
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.run._executor import Executor, Result, Task, one_thread
 
 _LASTING = one_thread()
 """Of a process of a pool: entered once, and never left."""
 TRIES_ALONE = 2
-"""How often a process may die with one item alone before the item is given up.
+"""How often a process may die with one task alone before the task is given up.
 
 The system may have killed the process for want of memory that another program took.
 """
@@ -27,34 +26,17 @@ TRIES_TO_START = 3
 _GUARD = 'In a script of your own, write what it does below a line `if __name__ == "__main__":`'
 
 
-class Alone(Crew):
-    """Work is done in this process."""
-
-    width = 1
-
-    def in_order(
-        self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
-        *,
-        apart: Callable[[Item], Iterable[Item]] = whole,
-    ) -> Iterator[tuple[Item, Result | Lost]]:
-        """Apply a function to items as they come."""
-        for item in items:
-            yield from tried(function, item, apart)
-
-
-class Pool(Crew):
+class Pool(Executor):
     """Processes of this machine, started when there is something to do, and replaced when one of them dies."""
 
     def __init__(self, processes: int) -> None:
-        self._width = processes
+        self._n_workers = processes
         self._pool = _fresh(processes)
 
     @property
-    def width(self) -> int:
-        """How many work at a time."""
-        return self._width
+    def n_workers(self) -> int:
+        """How many tasks are done at a time."""
+        return self._n_workers
 
     def __enter__(self) -> Self:
         return self
@@ -66,57 +48,35 @@ class Pool(Crew):
                 process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def in_order(
-        self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
-        *,
-        apart: Callable[[Item], Iterable[Item]] = whole,
-    ) -> Iterator[tuple[Item, Result | Lost]]:
-        """Apply a function to items as they come."""
-        return _PoolRow(self, function).run(items, apart)
-
-    def submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
-        """Give an item to the pool."""
-        return _submitted(self._pool, function, item)
-
-    def mend(self) -> None:
-        """Take another pool, unless that was done for an item that broke with this one."""
+    def submit(self, function: Callable[[Task], Result], task: Task) -> Future[Result]:
+        """Give a task to the pool."""
         try:
-            _submitted(self._pool, int).result()
-        except BrokenExecutor:
-            self._pool.shutdown(wait=False)
-            self._pool = _fresh(self._width)
-
-
-class _PoolRow(Row[Item, Result]):
-    """What waits for a pool."""
-
-    def __init__(self, pool: Pool, function: Callable[[Item], Result]) -> None:
-        super().__init__(function)
-        self._pool = pool
-
-    @property
-    def most(self) -> int:
-        return 2 * self._pool.width
-
-    def submit(self, item: Item) -> Future[Result]:
-        try:
-            return self._pool.submit(self.function, item)
+            return _submitted(self._pool, function, task)
         except BrokenExecutor as error:
             future: Future[Result] = Future()
             future.set_exception(error)
             return future
 
-    def alone(self, item: Item) -> Result:
-        return _in_a_fresh_process(functools.partial(self.function, item), tries=TRIES_ALONE)
+    def alone(self, function: Callable[[Task], Result], task: Task) -> Result:
+        """Do a task in a process that does nothing else, and once more if that dies."""
+        return _in_a_fresh_process(functools.partial(function, task), tries=TRIES_ALONE)
 
-    def settle(self) -> None:
-        super().settle()
-        _prove()
+    def recover(self, waiting: Iterable[Future[Result]]) -> None:
+        """Wait until nothing is under way; see whether processes can be started; take another pool.
 
-    def mend(self) -> None:
-        self._pool.mend()
+        The other pool was taken before if this one works: then what broke now broke with the last death.
+        """
+        super().recover(waiting)
+        try:
+            _in_a_fresh_process(int, tries=TRIES_TO_START)
+        except BrokenExecutor:
+            remedy = f"{_GUARD}; or take one process, or --engine dask"
+            raise BadOptionError("processes", "no other process can be started", remedy) from None
+        try:
+            _submitted(self._pool, int).result()
+        except BrokenExecutor:
+            self._pool.shutdown(wait=False)
+            self._pool = _fresh(self._n_workers)
 
 
 def _in_a_fresh_process(function: Callable[[], Result], *, tries: int) -> Result:
@@ -151,15 +111,6 @@ def _submitted(pool: ProcessPoolExecutor, function: Callable[..., Result], *argu
         return pool.submit(function, *arguments)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _prove() -> None:
-    """Refuse to go on where processes die before they have anything to do: that is no item's fault."""
-    try:
-        _in_a_fresh_process(int, tries=TRIES_TO_START)
-    except BrokenExecutor:
-        remedy = f"{_GUARD}; or take one process, or --engine dask"
-        raise BadOptionError("processes", "no other process can be started", remedy) from None
 
 
 def refuse_to_begin_again() -> None:

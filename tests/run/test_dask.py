@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from clusters import There, a_cluster
 
-from therapy_analytics.engine import Lost, crew
-from therapy_analytics.engine import cluster as cluster_module
-from therapy_analytics.engine.address import checked
-from therapy_analytics.engine.worker import Terms, unfitness
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.language.cores import threads
+from therapy_analytics.run import Lost, open_executor
+from therapy_analytics.run import _cluster as cluster_module
+from therapy_analytics.run._cluster import checked_address
+from therapy_analytics.run._cluster_worker import Program, unfitness
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
@@ -94,19 +94,19 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[There]:
 
 def test_results_are_those_of_this_machine_in_order(cluster: There) -> None:
     batches = [(n, n + 1) for n in range(20, 60, 2)]
-    with crew() as here, crew(scheduler=cluster.address, alike=_version) as there:
+    with open_executor() as here, open_executor(scheduler=cluster.address, program=_version) as there:
         assert list(there.in_order(_double, batches)) == list(here.in_order(_double, batches))
         assert list(there.in_order(abs, [-1, -1])) == [(-1, 1), (-1, 1)]
 
 
 def test_a_worker_takes_one_thread(cluster: There) -> None:
-    with crew(scheduler=cluster.address) as there:
+    with open_executor(scheduler=cluster.address) as there:
         assert {n for _, n in there.in_order(_threads, range(4))} == {(1, 1)}
 
 
 def test_errors_travel_and_say_nothing_on_the_way(cluster: There) -> None:
     with (
-        crew(scheduler=cluster.address) as there,
+        open_executor(scheduler=cluster.address) as there,
         pytest.raises(UnreadableFileError, match=r"a\.csv, line 3: quorvexed") as e,
     ):
         list(there.in_order(_refuse, ["a.csv"]))
@@ -116,15 +116,15 @@ def test_errors_travel_and_say_nothing_on_the_way(cluster: There) -> None:
 
 
 def test_a_worker_killed_in_the_middle_loses_nothing(cluster: There, tmp_path: Path) -> None:
-    with crew(scheduler=cluster.address) as there:
+    with open_executor(scheduler=cluster.address) as there:
         found = list(there.in_order(partial(_dies_once, tmp_path / "flag"), range(12)))
     assert (tmp_path / "flag").exists()
     assert found == [(n, -n) for n in range(12)]
 
 
 def test_an_item_that_kills_each_worker_is_lost_alone(cluster: There) -> None:
-    with crew(scheduler=cluster.address) as there:
-        found = list(there.in_order(_double, [(1, 2), (13,), (6, 7), (99, 9), (10,)], apart=_apart))
+    with open_executor(scheduler=cluster.address) as there:
+        found = list(there.in_order(_double, [(1, 2), (13,), (6, 7), (99, 9), (10,)], divide=_apart))
     assert found == [
         ((1, 2), (2, 4)),
         ((13,), Lost("died")),
@@ -137,7 +137,7 @@ def test_an_item_that_kills_each_worker_is_lost_alone(cluster: There) -> None:
 
 def test_what_is_under_way_is_not_waited_for(cluster: There, tmp_path: Path) -> None:
     over = tmp_path / "over"
-    with pytest.raises(KeyboardInterrupt), crew(scheduler=cluster.address) as there:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), open_executor(scheduler=cluster.address) as there:  # noqa: PT012
         for _ in there.in_order(partial(_waits_for, over), [False] * 8 + [True] * 20):
             raise KeyboardInterrupt
     over.touch()
@@ -158,7 +158,7 @@ def _other(cluster: There, kind: str, folder: Path) -> subprocess.Popen[bytes]:
     ],
 )
 def test_a_worker_that_is_not_fit_is_refused(cluster: There, kind: str, problem: str, tmp_path: Path) -> None:
-    with crew(scheduler=cluster.address, alike=_version) as there:
+    with open_executor(scheduler=cluster.address, program=_version) as there:
         one = _other(cluster, kind, tmp_path)
         try:
             if kind != "absent":  # who has not got the program dies of the first item, and others do the work
@@ -173,27 +173,30 @@ def test_a_worker_that_is_not_fit_is_refused(cluster: There, kind: str, problem:
 
 def test_a_worker_of_several_threads_is_not_fit() -> None:
     worker: Any = SimpleNamespace(address="tcp://127.0.0.1:1", state=SimpleNamespace(nthreads=2))
-    assert "tcp://127.0.0.1:1 works on 2 things at a time" in str(unfitness(Terms(None), worker))
+    assert "tcp://127.0.0.1:1 works on 2 things at a time" in str(unfitness(Program(None), worker))
     worker.state.nthreads = 1
-    assert unfitness(Terms(_version, "one"), worker) is None
-    assert "another version" in str(unfitness(Terms(_version, "two"), worker))
+    assert unfitness(Program(_version, "one"), worker) is None
+    assert "another version" in str(unfitness(Program(_version, "two"), worker))
 
 
 def _soon_refused(address: str) -> None:
     until = time.monotonic() + 15
     while time.monotonic() < until:
-        with crew(scheduler=address, alike=_version):
+        with open_executor(scheduler=address, program=_version):
             time.sleep(0.1)
 
 
 def test_a_scheduler_that_goes_is_missed_in_plain_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with a_cluster(tmp_path) as own:
         monkeypatch.setattr(cluster_module, "SECONDS_TO_ANSWER", 1.5)
-        with pytest.raises(BadOptionError, match="has no workers"), crew(scheduler=own.address):
+        with pytest.raises(BadOptionError, match="has no workers"), open_executor(scheduler=own.address):
             pass
         monkeypatch.undo()
         own.start("worker", own.address, "--nthreads", "1", "--no-nanny")
-        with pytest.raises(BadOptionError, match="the same command goes on"), crew(scheduler=own.address) as there:  # noqa: PT012
+        with (  # noqa: PT012
+            pytest.raises(BadOptionError, match="the same command goes on"),
+            open_executor(scheduler=own.address) as there,
+        ):
             for _ in there.in_order(_linger, [0.1] * 20):
                 own.kill()
 
@@ -204,26 +207,29 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         with (
             pytest.raises(BadOptionError, match=f"no Dask scheduler answers at tcp://{address}"),
-            crew(scheduler=address),
+            open_executor(scheduler=address),
         ):
             pass
-    with pytest.raises(BadOptionError, match="no Dask scheduler answers"), crew(scheduler=address):
+    with pytest.raises(BadOptionError, match="no Dask scheduler answers"), open_executor(scheduler=address):
         pass
-    with pytest.raises(BadOptionError, match="no certificate"), crew(scheduler=f"tls://{address}"):
+    with pytest.raises(BadOptionError, match="no certificate"), open_executor(scheduler=f"tls://{address}"):
         pass
 
 
 def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(BadOptionError, match=r"pip install 'therapy-analytics\[cluster\]'"), crew(scheduler="[::1]:1"):
+    with (
+        pytest.raises(BadOptionError, match=r"pip install 'therapy-analytics\[cluster\]'"),
+        open_executor(scheduler="[::1]:1"),
+    ):
         pass
 
 
 def test_other_machines_must_be_allowed() -> None:
-    assert checked("tls://clinic.example:8786", remote=True) == "tls://clinic.example:8786"
+    assert checked_address("tls://clinic.example:8786", remote=True) == "tls://clinic.example:8786"
     for address in ("tcp://192.168.0.7:8786", "localhost.example:8786", "tls://[2001:db8::1]:8786"):
         with pytest.raises(BadOptionError, match="--allow-remote"):
-            checked(address, remote=False)
+            checked_address(address, remote=False)
     for address in (
         "",
         "localhost",
@@ -234,4 +240,4 @@ def test_other_machines_must_be_allowed() -> None:
         "inproc://a/1",
     ):
         with pytest.raises(BadOptionError, match="is not the address of a Dask scheduler"):
-            checked(address, remote=True)
+            checked_address(address, remote=True)

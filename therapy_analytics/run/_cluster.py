@@ -7,14 +7,15 @@ import functools
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NoReturn, cast
+from urllib.parse import urlsplit
 
-from therapy_analytics.engine.address import SCHEDULER, checked, is_here
-from therapy_analytics.engine.base import Crew, Item, Lost, Result, Row, whole
-from therapy_analytics.engine.worker import Outcome, Task, Terms, unfitness
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.run._cluster_worker import SCHEDULER, ClusterTask, Program, Reply, unfitness
+from therapy_analytics.run._executor import Executor, Result, Task
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -27,14 +28,75 @@ TRIES = 2
 
 
 @contextmanager
-def cluster(address: str, *, alike: Callable[[], str] | None = None, remote: bool = False) -> Iterator[Cluster]:
-    """Ask the workers of a scheduler for help: see `crew`."""
-    address = checked(address, remote=remote)
-    terms = Terms(alike, alike() if alike is not None else "")
+def open_cluster(address: str, *, program: Callable[[], str] | None = None, remote: bool = False) -> Iterator[Cluster]:
+    """Give the workers of a scheduler as an executor: see `open_executor`."""
+    address = checked_address(address, remote=remote)
+    described = Program(program, program() if program is not None else "")
     with _quiet(), _connected(address) as client:
-        found = Cluster(client, address, terms, remote=remote)
+        found = Cluster(client, address, described, remote=remote)
         found.look()
         yield found
+
+
+def checked_address(address: str, *, remote: bool) -> str:
+    """Return the address of a scheduler in full.
+
+    Parameters
+    ----------
+    address : str
+        ``tcp://HOST:PORT``, ``tls://HOST:PORT`` or ``HOST:PORT``.
+    remote : bool
+        Whether it may be on another machine.
+
+    Raises
+    ------
+    BadOptionError
+        It is no such address, or one of another machine.
+
+    Examples
+    --------
+    >>> checked_address("localhost:8786", remote=False)
+    'tcp://localhost:8786'
+    """
+    found = address if "://" in address else f"tcp://{address}"
+    if not _is_address(found):
+        raise BadOptionError(
+            SCHEDULER,
+            f"{address} is not the address of a Dask scheduler",
+            "Give it as the scheduler prints it when it starts, such as tcp://127.0.0.1:8786 or tls://127.0.0.1:8786",
+        )
+    if not remote and not is_here(found):
+        raise BadOptionError(
+            SCHEDULER,
+            f"{address} is on another machine",
+            "Give --allow-remote as well if the transcripts and results may be read and written from there; between"
+            " machines use tls://, which encrypts what they send and admits only those who have the certificate",
+        )
+    return found
+
+
+def _is_address(address: str) -> bool:
+    with suppress(ValueError):
+        parts = urlsplit(address)
+        return parts.scheme in {"tcp", "tls"} and bool(parts.hostname) and bool(parts.port) and not parts.path
+    return False
+
+
+def is_here(address: str) -> bool:
+    """Tell whether an address can only be that of this machine.
+
+    Examples
+    --------
+    >>> is_here("tcp://127.0.0.1:8786"), is_here("tcp://[::1]:8786"), is_here("tcp://192.168.0.7:8786")
+    (True, True, False)
+    """
+    host = urlsplit(address).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @contextmanager
@@ -95,36 +157,77 @@ async def _identity(address: str, how: Mapping[str, Any]) -> str:
         return str((await there.identity())["type"])
 
 
-class Cluster(Crew):
+class Cluster(Executor):
     """The workers of a cluster, those that come later included."""
 
-    def __init__(self, client: Client, address: str, terms: Terms, *, remote: bool) -> None:
-        self._client, self.address, self.terms, self._remote = client, address, terms, remote
+    queue_per_worker = 4
+
+    def __init__(self, client: Client, address: str, program: Program, *, remote: bool) -> None:
+        self._client, self.address, self.program, self._remote = client, address, program, remote
         self._workers: tuple[str, ...] = ()
         self._seen, self._looked = time.monotonic(), -float("inf")
+        self._open()
+
+    def _open(self) -> None:
+        # pure=False: two equal tasks are two tasks. Keys then are random, not made from what is sent.
+        self._executor = self._client.get_executor(retries=TRIES, pure=False)
 
     @property
-    def width(self) -> int:
-        """How many work at a time, as it was a few seconds ago."""
+    def n_workers(self) -> int:
+        """How many tasks are done at a time, as it was a few seconds ago."""
         if time.monotonic() - self._looked > SECONDS_BETWEEN_LOOKS:
             self.count()
         return max(len(self._workers), 1)
 
-    def in_order(
-        self,
-        function: Callable[[Item], Result],
-        items: Iterable[Item],
-        *,
-        apart: Callable[[Item], Iterable[Item]] = whole,
-    ) -> Iterator[tuple[Item, Result | Lost]]:
-        """Apply a function to items as they come."""
-        return _ClusterRow(self, function).run(items, apart)
+    def submit(self, function: Callable[[Task], Result], task: Task) -> Future[Any]:
+        """Give a task to the cluster."""
+        try:
+            future: Future[Any] = self._executor.submit(ClusterTask(functools.partial(function, task), self.program))
+        except (OSError, RuntimeError) as error:
+            self.gone(error)
+        return future
 
-    def executor(self) -> Executor:
-        """Return one of its own for each call, to be able to take back what it was given."""
-        # pure=False: two equal items are two items. Keys then are random, not made from what is sent.
-        executor: Executor = self._client.get_executor(retries=TRIES, pure=False)
-        return executor
+    def alone(self, function: Callable[[Task], Result], task: Task) -> Result:
+        """Do a task; a worker does nothing else at the same time."""
+        return cast("Result", self.result(self.submit(function, task)))
+
+    def result(self, future: Future[Any]) -> Any:
+        """Wait for a result."""
+        reply = self._awaited(future)
+        if reply.error is not None:
+            raise reply.error
+        return reply.answer
+
+    def recover(self, waiting: Iterable[Future[Any]]) -> None:
+        """Wait until nothing is under way; who died was replaced, or is missed by none."""
+        for future in waiting:
+            with suppress(BrokenExecutor):
+                self._awaited(future)
+
+    def cancel(self, _: Iterable[Future[Any]]) -> None:
+        """Take back all that was given away, begun or not."""
+        with suppress(OSError, RuntimeError):
+            self._executor.shutdown(wait=False)
+            self._open()
+
+    def _awaited(self, future: Future[Any]) -> Reply[Any]:
+        """Wait, and see now and then whether anybody is there."""
+        from distributed import KilledWorker  # noqa: PLC0415
+
+        while True:
+            try:
+                reply: Reply[Any] = future.result(timeout=SECONDS_BETWEEN_LOOKS)
+            except KilledWorker as error:
+                self.after_a_death()
+                raise BrokenExecutor from error
+            except CancelledError as error:
+                self.gone(error)
+            except (ImportError, RuntimeError) as error:  # a task raises nothing: this is Dask, which unpacks it
+                _refuse_without(error, f"a machine of the cluster at {self.address}")
+            except TimeoutError:
+                self.count()
+            else:
+                return reply
 
     def count(self) -> None:
         """See who is there; for a while, nobody may be: a worker that died is started again by its nanny."""
@@ -169,13 +272,13 @@ class Cluster(Crew):
             )
 
     def _refuse_unfit(self, workers: Iterable[str]) -> None:
-        """Ask workers, each of which looks again with each item; one that has not got this program dies of the first.
+        """Ask workers, each of which looks again with each task; one that has not got this program dies of the first.
 
-        With a nanny it comes back, and would take item after item with it: so they are asked when they come, and when
+        With a nanny it comes back, and would take task after task with it: so they are asked when they come, and when
         somebody died.
         """
         try:
-            found = self._client.run(unfitness, self.terms, workers=list(workers), on_error="return")
+            found = self._client.run(unfitness, self.program, workers=list(workers), on_error="return")
         except (OSError, RuntimeError) as error:
             self.gone(error)
         for worker, said in found.items():
@@ -199,61 +302,3 @@ def _refuse_without(error: Exception, who: str) -> NoReturn:
         f"{who} cannot load therapy-analytics",
         "Install the same version of it, with [cluster], where the scheduler and each worker run",
     ) from error
-
-
-class _ClusterRow(Row[Item, Result]):
-    """What waits for a cluster."""
-
-    def __init__(self, cluster: Cluster, function: Callable[[Item], Result]) -> None:
-        super().__init__(function)
-        self._cluster, self._executor = cluster, cluster.executor()
-
-    @property
-    def most(self) -> int:
-        return 4 * self._cluster.width
-
-    def submit(self, item: Item) -> Future[Any]:
-        try:
-            return self._executor.submit(Task(functools.partial(self.function, item), self._cluster.terms))
-        except (OSError, RuntimeError) as error:
-            self._cluster.gone(error)
-
-    def alone(self, item: Item) -> Result:
-        return self.result(self.submit(item))
-
-    def mend(self) -> None:
-        """Do nothing: who died was replaced, or is missed by none."""
-
-    def result(self, future: Future[Any]) -> Result:
-        outcome = self._awaited(future)
-        if outcome.error is not None:
-            raise outcome.error
-        return cast("Result", outcome.answer)
-
-    def settle(self) -> None:
-        for _, future in self.waiting:
-            with suppress(BrokenExecutor):
-                self._awaited(future)
-
-    def close(self) -> None:
-        with suppress(OSError, RuntimeError):
-            self._executor.shutdown(wait=False)
-
-    def _awaited(self, future: Future[Any]) -> Outcome[Any]:
-        """Wait, and see now and then whether anybody is there."""
-        from distributed import KilledWorker  # noqa: PLC0415
-
-        while True:
-            try:
-                outcome: Outcome[Any] = future.result(timeout=SECONDS_BETWEEN_LOOKS)
-            except KilledWorker as error:
-                self._cluster.after_a_death()
-                raise BrokenExecutor from error
-            except CancelledError as error:
-                self._cluster.gone(error)
-            except (ImportError, RuntimeError) as error:  # an item raises nothing: this is Dask, which unpacks it
-                _refuse_without(error, f"a machine of the cluster at {self._cluster.address}")
-            except TimeoutError:
-                self._cluster.count()
-            else:
-                return outcome

@@ -11,9 +11,9 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.loading import Form, read_sessions
-from therapy_analytics.pipeline._survey import InputFile
 from therapy_analytics.readers._account import Remark
+from therapy_analytics.results import Form, read_sessions
+from therapy_analytics.run._survey import InputFile
 
 
 def _ignore(_: object) -> None:
@@ -28,7 +28,7 @@ class Writing:
     ----------
     form : {"csv", "parquet"}
         What is written: a folder of tables for each session and a table of all, or, for very many sessions, data sets
-        in Parquet: folders ``sessions``, ``turns`` and so on, each of parts that hold many sessions.
+        in Parquet: folders ``sessions``, ``turns`` and so on, each of data files that hold many sessions.
     figures : tuple of str or None
         The formats in which each session gets its figures: png, svg, pdf; () for no figures. None is png for
         ``csv`` and none for ``parquet``, where figures bring a folder for each session (``folders/``) with them.

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info
 
-from therapy_analytics.engine import Crew, Lost, crew
+from therapy_analytics.run import Executor, Lost, open_executor
 
 
 def _apart(batch: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -42,47 +42,47 @@ def _refuse(batch: tuple[int, ...]) -> tuple[int, ...]:
     raise ValueError(batch)
 
 
-def test_linear_algebra_takes_one_thread_for_the_time_of_the_crew() -> None:
+def test_linear_algebra_takes_one_thread_for_the_time_of_the_executor() -> None:
     before = _threads(0)
     for processes in (1, 2):
-        with crew(processes=processes) as workers:
+        with open_executor(processes=processes) as workers:
             assert {n for _, n in workers.in_order(_threads, range(2))} == {1}
             assert _threads(0) == 1
         assert _threads(0) == before
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Crew]:
-    with crew(processes=2) as two:
+def pool() -> Iterator[Executor]:
+    with open_executor(processes=2) as two:
         yield two
 
 
-def test_results_come_in_order(pool: Crew) -> None:
+def test_results_come_in_order(pool: Executor) -> None:
     batches = [(n, n + 1) for n in range(0, 12, 2)]
     expected = [(batch, tuple(2 * one for one in batch)) for batch in batches]
-    with crew() as here:
+    with open_executor() as here:
         assert list(pool.in_order(_double, batches)) == list(here.in_order(_double, batches)) == expected
 
 
-def test_processes_are_started_once_for_several_tasks(pool: Crew) -> None:
+def test_processes_are_started_once_for_several_tasks(pool: Executor) -> None:
     first, second = ({who for _, who in pool.in_order(_who, range(8))} for _ in range(2))
     assert os.getpid() not in first | second
-    assert len(first | second) <= pool.width == 2
+    assert len(first | second) <= pool.n_workers == 2
 
 
-def test_items_are_taken_as_needed(pool: Crew) -> None:
+def test_items_are_taken_as_needed(pool: Executor) -> None:
     items = iter(range(100))
     found = pool.in_order(_who, items)
     next(found)
-    assert next(items) == 2 * pool.width
+    assert next(items) == 2 * pool.n_workers
     del found  # what waits is taken back
     assert len(list(pool.in_order(_who, range(3)))) == 3
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_a_death_costs_the_one_that_died(pool: Crew) -> None:
+def test_a_death_costs_the_one_that_died(pool: Executor) -> None:
     batches = [(1, 2), (3, 13, 5), (6, 7), (99, 9), (10,)]
-    assert list(pool.in_order(_double, batches, apart=_apart)) == [
+    assert list(pool.in_order(_double, batches, divide=_apart)) == [
         ((1, 2), (2, 4)),
         ((3,), (6,)),
         ((13,), Lost("died")),
@@ -92,7 +92,7 @@ def test_a_death_costs_the_one_that_died(pool: Crew) -> None:
         ((9,), (18,)),
         ((10,), (20,)),
     ]
-    assert list(pool.in_order(_double, [(1,)])) == [((1,), (2,))]  # and the crew goes on
+    assert list(pool.in_order(_double, [(1,)])) == [((1,), (2,))]  # and the executor goes on
 
 
 def _dies_so_often(batch: tuple[Path, ...]) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def _dies_so_often(batch: tuple[Path, ...]) -> tuple[str, ...]:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
-def test_an_item_is_lost_only_when_its_process_dies_twice_alone(pool: Crew, tmp_path: Path) -> None:
+def test_an_item_is_lost_only_when_its_process_dies_twice_alone(pool: Executor, tmp_path: Path) -> None:
     """The system may kill a process for want of memory that others take: that is not the fault of what it worked on."""
     once, three = tmp_path / "dies_twice", tmp_path / "dies_three_times"
     once.write_text("2")
@@ -117,22 +117,22 @@ def test_an_item_is_lost_only_when_its_process_dies_twice_alone(pool: Crew, tmp_
 
 
 def test_too_little_memory_in_this_process_costs_one() -> None:
-    with crew() as here:
-        found = list(here.in_order(_double, [(1, 99, 2), (3,)], apart=_apart))
+    with open_executor() as here:
+        found = list(here.in_order(_double, [(1, 99, 2), (3,)], divide=_apart))
     assert found == [((1,), (2,)), ((99,), Lost("memory")), ((2,), (4,)), ((3,), (6,))]
 
 
-def test_other_errors_travel(pool: Crew) -> None:
+def test_other_errors_travel(pool: Executor) -> None:
     with pytest.raises(ValueError, match="1"):
         list(pool.in_order(_refuse, [(1,)]))
 
 
 ORPHANS = """
 import os, sys, time
-from therapy_analytics.engine import crew
+from therapy_analytics.run import open_executor
 
 if __name__ == "__main__":
-    with crew(processes=2) as pool:
+    with open_executor(processes=2) as pool:
         print(*{who for _, who in pool.in_order(os.path.abspath, [str(n) for n in range(4)])}, flush=True)
         import multiprocessing
         print(*(one.pid for one in multiprocessing.active_children()), flush=True)
@@ -170,7 +170,7 @@ def _lives(pid: int) -> bool:
 SCRIPT = """
 import sys
 from therapy_analytics import Settings, TaggerOptions, run
-from therapy_analytics.pipeline import Writing
+from therapy_analytics.run import Writing
 
 fast = Settings(tagger=TaggerOptions(kind="fast"))
 run([sys.argv[1]], sys.argv[2], settings=fast, writing=Writing(processes=2, figures=(), report=False))

@@ -1,0 +1,108 @@
+"""The tables of an analysis, each with what is known of its columns; written as Parquet, that stands in its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from therapy_analytics.analysis import IN_ANALYSIS, TABLES, Analysis
+from therapy_analytics.arrow import pyarrow
+from therapy_analytics.private import fresh
+
+EXPORTED = (*IN_ANALYSIS, "behaviours", "codebook")
+"""The tables that are exported: those of an analysis, its codes in long form, and its codebook."""
+_MAY_BE_MISSING = frozenset(one.name for one in TABLES if one.may_be_missing)
+_TOLD = ("meaning", "unit", "range", "direction", "evidence")
+"""What stands with the columns; the rest is in the codebook, and would outweigh the numbers."""
+YES_NO = {0: "no", 1: "yes"}
+_UNIT_YES_NO = "0 or 1"
+_OF_CODEBOOK = {
+    "column": "Name of the column",
+    "table": "The table that it is in",
+    "family": "What it belongs to",
+    "meaning": "What it means",
+    "unit": "Its unit",
+    "range": "The values that it can have",
+    "direction": "What a high value means",
+    "formula": "How it is computed",
+    "misleads": "When it misleads",
+    "evidence": "How far a check on real sessions bears it out",
+    "source": "Where it comes from",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTable:
+    """A table to be written.
+
+    Attributes
+    ----------
+    name : str
+        One of `EXPORTED`.
+    frame : DataFrame
+        The table.
+    about : mapping of str to mapping of str to str
+        For each column that the codebook knows, its row there.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    about: Mapping[str, Mapping[str, str]]
+
+    def label(self, column: str) -> str:
+        """Return what a column means, "" where nothing is known of it."""
+        return self.about.get(column, {}).get("meaning", "")
+
+    def is_yes_no(self, column: str) -> bool:
+        """Return whether a column holds nothing but 0, 1 and missing values."""
+        one = self.frame[column]
+        if pd.api.types.is_bool_dtype(one):
+            return True
+        return self.about.get(column, {}).get("unit") == _UNIT_YES_NO and bool(one.dropna().isin((0, 1)).all())
+
+
+def export_tables(analysis: Analysis) -> list[ExportTable]:
+    """Return the tables of an analysis; one that may be missing only where it has rows."""
+    frames: dict[str, pd.DataFrame] = {name: getattr(analysis, name) for name in EXPORTED}
+    given = {name: one for name, one in frames.items() if len(one) or name not in _MAY_BE_MISSING}
+    return [ExportTable(name, one, _about(name, analysis.codebook)) for name, one in given.items()]
+
+
+def _about(name: str, codebook: pd.DataFrame) -> dict[str, Mapping[str, str]]:
+    if name == "codebook":
+        return {column: {"meaning": meaning} for column, meaning in _OF_CODEBOOK.items()}
+    # A dyad has the measures of a session besides its own columns, which come later and win.
+    tables = ("sessions", name) if name == "dyads" else (name,)
+    found: dict[str, Mapping[str, str]] = {}
+    for table in tables:
+        rows = codebook[codebook["table"] == table].to_dict("records")
+        found |= {str(row["column"]): {str(key): str(value) for key, value in row.items()} for row in rows}
+    return found
+
+
+def parquet_library() -> Any:
+    """Return pyarrow, which is optional and slow to load."""
+    return pyarrow("--to parquet", needed="writing Parquet")
+
+
+def write_parquet(exported: Sequence[ExportTable], out: Path) -> None:
+    """Write a file a table; pandas reads categories and missing values back as they were."""
+    arrow = parquet_library()
+    for one in exported:
+        path = out / f"{one.name}.parquet"
+        fresh(path)
+        table = arrow.Table.from_pandas(one.frame, preserve_index=False)
+        fields = [field.with_metadata(_told(one, field.name)) for field in table.schema]
+        schema = arrow.schema(fields, metadata=table.schema.metadata)
+        whole = arrow.Table.from_arrays(table.columns, schema=schema)
+        with path.open("wb") as file:  # by its name, pyarrow opens none that is not UTF-8
+            arrow.parquet.write_table(whole, file, compression="zstd")
+
+
+def _told(one: ExportTable, column: str) -> dict[str, str]:
+    about = one.about.get(column, {})
+    return {key: value for key, value in about.items() if value and key in _TOLD}
