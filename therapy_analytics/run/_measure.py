@@ -69,10 +69,12 @@ def analyze(
     settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=frozenset(extras))
     refuse_taken_names(settings)
     sessions = list(sessions)
-    strangers, nothing = choose_strangers(sessions), MeasuredSessions((), settings)
-    batches = in_batches(sessions, settings.turns_per_batch)
+    strangers = choose_strangers(sessions)
+    nothing = MeasuredSessions((), settings)
+    batches = list(in_batches(sessions, settings.turns_per_batch)) or [()]
     found, counts = [], []
-    for measured in (measure(batch, settings, strangers) for batch in batches) if sessions else [nothing]:
+    for batch in batches:
+        measured = measure(batch, settings, strangers) if batch else nothing
         found.append({one.name: one.make(measured) for one in TABLES if one.in_analysis})
         counts.append(measured.counts)
     measures = session_measures(settings)
