@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _NOTHING: Any = object()
 """What stands for a value that was not computed yet."""
-Extra = Literal["syntax", "nclid"]
-"""Measures that must be asked for: those of parts of speech, which have to be tagged, and of word mover's distances."""
+Extra = Literal["syntax", "nclid", "recurrence", "coupling"]
+"""Measures that must be asked for: of parts of speech, word mover's distances, recurrence and lagged coupling."""
 EXTRAS: tuple[Extra, ...] = get_args(Extra)
 
 

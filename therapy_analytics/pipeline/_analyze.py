@@ -51,7 +51,7 @@ def analyze(
     tagger : TaggerOptions, optional
         Who codes the turns, when it is not the tagger of the package.
     extras : collection of str, optional
-        Costly measures besides the usual ones: ``"syntax"``, ``"nclid"``.
+        Measures besides the usual ones: ``"syntax"``, ``"nclid"``, ``"recurrence"``, ``"coupling"``.
 
     Returns
     -------

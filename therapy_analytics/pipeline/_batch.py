@@ -15,7 +15,7 @@ from therapy_analytics.behaviours.explain import explain
 from therapy_analytics.cells import csv_of_parts
 from therapy_analytics.language.company import Strangers
 from therapy_analytics.measures.process._responses import response_counts
-from therapy_analytics.measures.synchrony._rows import kinds
+from therapy_analytics.measures.synchrony.tables import kinds
 from therapy_analytics.pipeline._measured import Frames, frames, gold_names, measured, session_measures, with_gold
 from therapy_analytics.results import Done, Key
 from therapy_analytics.settings import Settings

@@ -15,6 +15,7 @@ from therapy_analytics.engine import Crew, Lost, crew, refuse_to_begin_again
 from therapy_analytics.errors import BadOptionError, NothingToReadError
 from therapy_analytics.language.syntax import load_tagger
 from therapy_analytics.loading import Form
+from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
 from therapy_analytics.outputs import written_to
 from therapy_analytics.pipeline._before import differences, refuse_other_transcripts
 from therapy_analytics.pipeline._finish import Measured, finish
@@ -94,6 +95,8 @@ def run(
     check_coder(settings.tagger)
     if "syntax" in settings.extras:
         load_tagger(settings.spacy_model)
+    if "nclid" in settings.extras:
+        load_transport()
     with (
         written_to(out),
         results.opened(out) as folder,
