@@ -33,6 +33,8 @@ WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
 _MOST_PAIRS = 500_000
 """So many pairs of turns are scored at a time."""
+_MOST_ROWS = 256
+"""Of so many pairs, with all their draws, a table is made at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,8 +269,7 @@ def _of_draws(kind: AdjacentTurnMeasure, turns: Any, replies: Replies, members: 
             assert kind.terms is not None and kind.over is not None  # noqa: S101, PT018 (a measure has the one or both)
             terms = kind.terms(*pairs)
             scores = (kind.each or kind.over)(terms)
-            sums = members @ terms.reshape(n_pairs, -1)
-            values[:, some] = kind.over(sums.reshape(len(members), *terms.shape[1:]))
+            values[:, some] = kind.over(np.tensordot(members, terms, axes=1))
         values[-1, some] = slopes(scores)
         of_turns = scores[:, 0] if first == 0 else of_turns
     return values, of_turns
@@ -354,9 +355,16 @@ def by_table(table: Callable[[Ints, Ints], Floats], n_turns: int, anchors: Ints,
         Of two arrays of positions, (n_anchors,) and (n_replies,): scores (n_anchors, n_replies).
     n_turns : int
         Positions are below this.
-    anchors, replies : int64 array, shapes that broadcast
+    anchors, replies : int64 array (n_pairs, n_draws)
         The pairs.
+
+    Returns
+    -------
+    float64 array (n_pairs, n_draws)
     """
-    (rows, row), (columns, column) = distinct(anchors, n_turns), distinct(replies, n_turns)
-    found: Floats = table(rows, columns)[row, column]
-    return found
+    found = []
+    for first in range(0, max(len(anchors), 1), _MOST_ROWS):
+        some = slice(first, first + _MOST_ROWS)
+        (rows, row), (columns, column) = distinct(anchors[some], n_turns), distinct(replies[some], n_turns)
+        found.append(table(rows, columns)[row, column])
+    return np.concatenate(found)
