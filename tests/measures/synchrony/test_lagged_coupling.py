@@ -8,11 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from therapy_analytics.measures.synchrony._coupling import (
-    FEWEST_UNUSUAL,
-    correlations,
-    strengths,
-)
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import annotate, builtin_lexicons
@@ -83,9 +78,6 @@ def test_four_values_must_differ_from_the_most_frequent_one(whiten: bool) -> Non
     any_ = np.random.default_rng(17).standard_normal(14)
     for x, y, defined in [(four, any_, True), (any_, four, True), (three, any_, False), (four, three, False)]:
         assert np.isfinite(couple(x, y, whiten=whiten).strength) == defined
-        found = coupling_against_chance(x, y, np.random.default_rng(0), shuffles=9, whiten=whiten)
-        assert np.isfinite(found.strength).all() == defined
-    assert FEWEST_UNUSUAL == 4
 
 
 def test_the_reply_to_the_client_is_one_turn_earlier() -> None:
@@ -155,11 +147,8 @@ def test_a_value_that_is_missing_lies_on_the_trend() -> None:
     ids=["too short", "constant", "straight", "unknown", "nothing"],
 )
 def test_undefined_is_nan(x: Floats, y: Floats) -> None:
-    for found in (couple(x, y), coupling_against_chance(x, y, np.random.default_rng(0)).observed):
-        assert np.isnan([found.peak, found.peak_lag, found.strength, found.leading, *found.correlations]).all()
-    chance = coupling_against_chance(x, y, np.random.default_rng(0), shuffles=5)
-    assert np.isnan([chance.peak, chance.strength, chance.leading]).all()
-    assert np.isnan(chance_p(chance.observed.strength, chance.strength))
+    found = couple(x, y)
+    assert np.isnan([found.peak, found.peak_lag, found.strength, found.leading, *found.correlations]).all()
 
 
 def test_twelve_exchanges_are_enough() -> None:
@@ -173,7 +162,6 @@ def test_twelve_exchanges_are_enough() -> None:
     [
         lambda: couple([1, 2], [1]),
         lambda: couple([1, 2], [1, 2], n_lags=0),
-        lambda: coupling_against_chance([1, 2], [1, 2], np.random.default_rng(0), shuffles=0),
     ],
 )
 def test_what_cannot_be_used_is_said(wrong) -> None:  # type: ignore[no-untyped-def]

@@ -199,26 +199,6 @@ def test_the_same_as_the_dense_plot_whatever_is_said(
     _assert_same(asdict(cross_recurrence(x, y, reach=reach, cut_at_turns=cut)), _dense(x, y, reach, cut=cut))
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, y = _talk(np.random.default_rng(1), vocabulary=2)
-    whole = cross_recurrence(x, y), lag_profile(x, y)
-    monkeypatch.setattr(_recurrence_points, "_BLOCK", 7)
-    small = cross_recurrence(x, y), lag_profile(x, y)
-    np.testing.assert_equal([asdict(one) for one in small], [asdict(one) for one in whole])
-
-
-def test_the_profile_is_the_dense_one() -> None:
-    x, y = _talk(np.random.default_rng(4), vocabulary=3)
-    lag = y.turn[None] - x.turn[:, None]
-    alike = (x.ids[:, None] == y.ids) & (x.ids[:, None] >= 0)
-    for reach in (3, 30, None):
-        found = lag_profile(x, y, reach=reach)
-        expected = [alike[lag == one].mean() if (lag == one).any() else np.nan for one in found.lags]
-        np.testing.assert_allclose(found.rates, expected)
-        balance = np.nanmean((found.rates - found.rates[::-1])[found.lags > 0])
-        assert found.balance == pytest.approx(balance)
-
-
 # --- properties ------------------------------------------------------------------------------------------------------
 
 
@@ -228,7 +208,6 @@ def test_who_is_x_does_not_matter_to_points_and_diagonals() -> None:
     for name in set(VALUES) - {"laminarity", "trapping_time", "balance"}:
         assert one[name] == pytest.approx(other[name])
     assert one["balance"] == pytest.approx(-other["balance"])
-    np.testing.assert_allclose(lag_profile(x, y).rates, lag_profile(y, x).rates[::-1])
 
 
 def test_names_of_words_do_not_matter() -> None:
