@@ -89,7 +89,10 @@ def _ours(corpus: Corpus, anchors: Ints, replies: Ints) -> Columns:
     values = {}
     for n in (1, 2):
         rows = TokenRows(np.stack([corpus.words + 1, corpus.tags + 1], axis=1).astype(np.uint64), corpus.offsets)
-        words, tagged = alignment.count_ngrams(rows.values[:, 0], rows.offsets, n), syntactic_alignment.tagged_ngrams(rows, n)
+        words, tagged = (
+            alignment.count_ngrams(rows.values[:, 0], rows.offsets, n),
+            syntactic_alignment.tagged_ngrams(rows, n),
+        )
 
         def lexical(a: Ints, b: Ints, words: alignment.Counts = words) -> NDArray[np.float64]:
             return alignment.lexical_cosines(words[a], words[b])

@@ -1,7 +1,7 @@
 """Time nCLiD with exact word mover's distances: ``python -m benchmarks.nclid [CORPORA [PEERS]]``.
 
-All AnnoMI sessions, one after the other, rows of further annotators left out, every pair of turns of a session. Reading and
-tokenising are not in the time. Where gensim is installed it does a few sessions in the same run,
+All AnnoMI sessions, one after the other, rows of further annotators left out, every pair of turns of a
+session. Reading and tokenising are not in the time. Where gensim is installed it does a few sessions in the same run,
 scaled up by the number of pairs.
 """
 
