@@ -36,7 +36,7 @@ def _matcher(*, lists: bool) -> Any:
 
 def _our_coordination(given: Given, _: Path) -> Job:
     from therapy_analytics.language import annotate
-    from therapy_analytics.measures.synchrony._chance import pairs_of
+    from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of
     from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, marks, terms
     from therapy_analytics.session import CLIENT, THERAPIST
 
@@ -44,7 +44,10 @@ def _our_coordination(given: Given, _: Path) -> Job:
 
     def work(sessions: Any) -> Any:
         had = [(one, marks(one)) for one in annotate(sessions, matcher)]
-        sums = [[terms(has, has, *pairs_of(one, role)).sum(axis=0) for role in (THERAPIST, CLIENT)] for one, has in had]
+        sums = [
+            [terms(*(has[at] for at in pairs_of(one, role))).sum(axis=0) for role in (THERAPIST, CLIENT)]
+            for one, has in had
+        ]
         return aggregate(coordination_of(_stack(sums)))
 
     return Job(lambda: _sessions(given), work, _two_roles)
@@ -55,14 +58,14 @@ def _our_marks(given: Given, folder: Path) -> Job:
 
     from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, terms
 
-    marks = [np.array(one, dtype=np.uint8) for one in json.loads((folder / "marks.json").read_text(encoding="utf-8"))]
+    marks = [np.array(one, dtype=float) for one in json.loads((folder / "marks.json").read_text(encoding="utf-8"))]
     roles = [np.array([*map([*ROLES, "other"].index, one["roles"])]) for one in given["sessions"]]
 
     def work(_: Any) -> Any:
         sums = []
         for has, who in zip(marks, roles, strict=True):
             replies = [np.flatnonzero((who[1:] == role) & (who[:-1] == 1 - role)) + 1 for role in (0, 1)]
-            sums.append([terms(has, has, at - 1, at).sum(axis=0) for at in replies])
+            sums.append([terms(has[at - 1], has[at]).sum(axis=0) for at in replies])
         return aggregate(coordination_of(_stack(sums)))
 
     return Job(lambda: None, work, _two_roles)
@@ -80,22 +83,30 @@ def _two_roles(found: Any) -> Values:
 
 def _our_lexical(given: Given, _: Path) -> Job:
     from therapy_analytics.language import annotate
-    from therapy_analytics.measures.synchrony._chance import pairs_of
-    from therapy_analytics.measures.synchrony.alignment import lexical_cosines, word_pairs, words
+    from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of
+    from therapy_analytics.measures.synchrony.alignment import count_ngrams, lexical_cosines, words_of
     from therapy_analytics.session import CLIENT, THERAPIST
 
     matcher = _matcher(lists=False)
 
     def one(session: Any) -> list[list[Any]]:
         pairs = [pairs_of(session, role) for role in (THERAPIST, CLIENT)]
-        grams = [words(session), word_pairs(session)]
-        return [[lexical_cosines(of, of, *pair, empty=0.0) for pair in pairs] for of in grams]
+        words = words_of(session)
+        grams = [count_ngrams(words.values[:, 0], words.offsets, n) for n in (1, 2)]
+        return [[_diagonal(lexical_cosines(of[a], of[r])) for a, r in pairs] for of in grams]
 
     def values(found: Any) -> Values:
         names = ("words", "pairs of words")
         return {name: [mean([*map(mean, of[n])]) for of in found] for n, name in enumerate(names)}
 
     return Job(lambda: _sessions(given), lambda sessions: [one(each) for each in annotate(sessions, matcher)], values)
+
+
+def _diagonal(each: Any) -> Any:
+    """Return the value of each turn with its partner; 0 where there is nothing to compare, as ALIGN has it."""
+    import numpy as np
+
+    return np.nan_to_num(np.diagonal(each))
 
 
 def _our_cleaned(_: Given, folder: Path) -> Job:
@@ -105,7 +116,8 @@ def _our_cleaned(_: Given, folder: Path) -> Job:
 def _our_tokens(given: Given, _: Path) -> Job:
     import numpy as np
 
-    from therapy_analytics.measures.synchrony.alignment import lexical_cosines, ngrams
+    from therapy_analytics.measures.null.surrogates import TokenRows
+    from therapy_analytics.measures.synchrony.alignment import count_ngrams, lexical_cosines
     from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosines, tagged_ngrams
 
     def arrays(session: Any) -> tuple[Any, Any, Any]:
@@ -117,11 +129,12 @@ def _our_tokens(given: Given, _: Path) -> Job:
 
     def one(words: Any, tags: Any, offsets: Any) -> list[Any]:
         first = np.arange(len(offsets) - 2)
-        lexical = [ngrams(words, offsets, n) for n in (1, 2)]
-        tagged = [tagged_ngrams(words, tags, offsets, n, n_tags=len(given["tags"])) for n in (1, 2)]
+        rows = TokenRows(np.stack([words + 1, tags + 1], axis=1).astype(np.uint64), offsets)
+        lexical = [count_ngrams(rows.values[:, 0], offsets, n) for n in (1, 2)]
+        tagged = [tagged_ngrams(rows, n) for n in (1, 2)]
         return [
-            *(lexical_cosines(of, of, first, first + 1, empty=0.0) for of in lexical),
-            *(syntactic_cosines(of, of, first, first + 1, empty=0.0) for of in tagged),
+            *(_diagonal(lexical_cosines(of[first], of[first + 1])) for of in lexical),
+            *(_diagonal(syntactic_cosines(of, of.has[first], of.has[first + 1])) for of in tagged),
         ]
 
     prepared = [arrays(session) for session in given["sessions"]]

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 import therapy_analytics as ta
 from therapy_analytics.language.tokens import tokenize
+from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony import alignment, syntactic_alignment
+from therapy_analytics.measures.synchrony.adjacent_turns import by_table
 
 DIALOGUES = 1000
 WITH_PEER = 50
@@ -86,10 +88,21 @@ def _dialogues(corpus: Corpus) -> Iterator[tuple[Ints, Ints]]:
 def _ours(corpus: Corpus, anchors: Ints, replies: Ints) -> Columns:
     values = {}
     for n in (1, 2):
-        words = alignment.ngrams(corpus.words, corpus.offsets, n)
-        tagged = syntactic_alignment.tagged_ngrams(corpus.words, corpus.tags, corpus.offsets, n, n_tags=N_TAGS)
-        values[f"lexical {n}"] = alignment.lexical_cosines(words, words, anchors, replies)
-        values[f"syntactic {n}"] = syntactic_alignment.syntactic_cosines(tagged, tagged, anchors, replies)
+        rows = TokenRows(np.stack([corpus.words + 1, corpus.tags + 1], axis=1).astype(np.uint64), corpus.offsets)
+        words, tagged = (
+            alignment.count_ngrams(rows.values[:, 0], rows.offsets, n),
+            syntactic_alignment.tagged_ngrams(rows, n),
+        )
+
+        def lexical(a: Ints, b: Ints, words: alignment.Counts = words) -> NDArray[np.float64]:
+            return alignment.lexical_cosines(words[a], words[b])
+
+        def syntactic(a: Ints, b: Ints, tagged: syntactic_alignment.TaggedNGrams = tagged) -> NDArray[np.float64]:
+            return syntactic_alignment.syntactic_cosines(tagged, tagged.has[a], tagged.has[b])
+
+        for name, table in (("lexical", lexical), ("syntactic", syntactic)):
+            each = by_table(table, len(rows), anchors[:, None], replies[:, None])
+            values[f"{name} {n}"] = each[:, 0]
     return values
 
 

@@ -24,7 +24,7 @@ from benchmarks._markdown import markdown
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import EXTRAS
 from therapy_analytics.language.company import PER_CLASS, Strangers, choose_strangers, length_class, shortened
-from therapy_analytics.measures.synchrony._rows import PARTS, kinds, rows_of
+from therapy_analytics.measures.synchrony.tables import PARTS, kinds, rows_of
 from therapy_analytics.session import Session, Turn
 from therapy_analytics.settings import Settings
 

@@ -1,7 +1,7 @@
 """Time nCLiD with exact word mover's distances: ``python -m benchmarks.nclid [CORPORA [PEERS]]``.
 
-All AnnoMI sessions, rows of further annotators left out, every pair of turns of a session. Reading and
-tokenising are not in the time. Where gensim is installed it does a few sessions in the same run,
+All AnnoMI sessions, one after the other, rows of further annotators left out, every pair of turns of a
+session. Reading and tokenising are not in the time. Where gensim is installed it does a few sessions in the same run,
 scaled up by the number of pairs.
 """
 
@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from therapy_analytics.measures.synchrony._word_movers import word_movers, word_movers_of_many
-from therapy_analytics.measures.synchrony.linguistic_distance import nclid
+from therapy_analytics.measures.synchrony.linguistic_distance import nclid, word_movers
 from therapy_analytics.session import CLIENT, THERAPIST
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -41,8 +40,7 @@ def main() -> None:
     place = {word: i for i, word in enumerate(words)}
     turns = [[np.array([place[w] for w in turn], dtype=np.int64) for _, turn in one] for one in sessions.values()]
     roles = [np.array([THERAPIST if role == "therapist" else CLIENT for role, _ in one]) for one in sessions.values()]
-    matrices = report("distances, all sessions together", lambda: word_movers_of_many(turns, vectors))
-    report("distances, one session after the other", lambda: [word_movers(one, vectors) for one in turns])
+    matrices = report("distances", lambda: [word_movers(one, vectors) for one in turns])
     report("nCLiD from distances", lambda: [nclid(one, who) for one, who in zip(matrices, roles, strict=True)])
     against_gensim(sessions, dict(zip(words, vectors, strict=True)), pairs)
 

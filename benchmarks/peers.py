@@ -83,15 +83,15 @@ def _hand_over(transcripts: Path, most: int | None, folder: Path) -> tuple[int, 
     import therapy_analytics as ta
     from therapy_analytics.language import annotate, syntax
     from therapy_analytics.language.lexicons import Matcher
-    from therapy_analytics.measures.synchrony._ngrams import words_of
 
     sessions = list(islice(ta.read(transcripts), most))
     texts = [turn.text for one in sessions for turn in one.turns]
     tags = syntax.tag(texts)
     given: list[dict[str, object]] = []
     for one in annotate(sessions, Matcher(())):
-        places, offsets = words_of(one)
-        tokens = one.turns.tokens
+        tokens, begin = one.turns.tokens, one.turns.offsets
+        verbal = tokens.verbal[tokens.ids[begin[0] : begin[-1]]]
+        places, offsets = begin[0] + np.flatnonzero(verbal), np.append(0, np.cumsum(verbal))[begin - begin[0]]
         words = [tokens.lower[i] for i in tokens.ids[places]]
         parts = [syntax.UPOS[i] for i in tags[places]]
         turns = one.session.turns

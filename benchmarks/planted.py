@@ -24,10 +24,15 @@ from benchmarks._markdown import markdown
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import EXTRAS, AnnotatedSession, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers
-from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, Outcome, Pairwise, outcome
-from therapy_analytics.measures.synchrony._rows import Kind, kinds
-from therapy_analytics.measures.synchrony._whole import Whole, WholeOutcome, whole_outcome
+from therapy_analytics.measures.synchrony.adjacent_turns import (
+    DIRECTIONS,
+    AdjacentResult,
+    AdjacentTurnMeasure,
+    adjacent_result,
+)
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
+from therapy_analytics.measures.synchrony.tables import Kind, kinds
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, SessionResult, session_result
 from therapy_analytics.session import Role, Session, Turn
 from therapy_analytics.settings import Settings
 
@@ -252,17 +257,17 @@ def found_in(sessions: Sequence[Session], asked: Sequence[Kind]) -> pd.DataFrame
 
 def _rows(kind: Kind, session: AnnotatedSession) -> Iterator[dict[str, Any]]:
     sign = 1 if kind.closer == "higher" else -1
-    if isinstance(kind, Pairwise):
-        found = outcome(kind, session)
+    if isinstance(kind, AdjacentTurnMeasure):
+        found = adjacent_result(kind, session)
         for of, direction in (("value", "both"), ("lead", "difference")):
             at = DIRECTIONS.index(direction), 0
             value = found.values[at] * (sign if of == "lead" else 1)
             yield {"measure": kind.name, "of": of, "value": value, **_chances(found, at, sign)}
     else:
-        yield from _whole_rows(kind, whole_outcome(kind, session), sign)
+        yield from _whole_rows(kind, session_result(kind, session), sign)
 
 
-def _whole_rows(kind: Whole, found: WholeOutcome, sign: int) -> Iterator[dict[str, Any]]:
+def _whole_rows(kind: SessionMeasure, found: SessionResult, sign: int) -> Iterator[dict[str, Any]]:
     names = [column.name for column in kind.columns]
     for i, column in enumerate(kind.columns):
         lead = _leads(column.direction) if column.name in kind.two_sided else 0
@@ -278,9 +283,9 @@ def _whole_rows(kind: Whole, found: WholeOutcome, sign: int) -> Iterator[dict[st
             yield {"measure": name.replace("therapist", "..."), "of": "lead", "value": value, **difference}
 
 
-def _chances(found: Outcome | WholeOutcome, at: int | tuple[int, int], sign: int) -> dict[str, float]:
+def _chances(found: AdjacentResult | SessionResult, at: int | tuple[int, int], sign: int) -> dict[str, float]:
     """Return the figures of chance, z turned so that above 0 is more of what is looked for."""
-    shuffled, strangers = found.shuffled, found.strangers
+    shuffled, strangers = found.shuffled, found.surrogate
     beside = {"z": sign * shuffled.z[at], "p": shuffled.p[at]}
     return beside | {"strangers_z": sign * strangers.z[at], "strangers_p": strangers.p[at]}
 

@@ -26,11 +26,10 @@ from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import EXTRAS, AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.synchrony._chance import directions, pairs_of
-from therapy_analytics.measures.synchrony._pairwise import outcome
-from therapy_analytics.measures.synchrony._rows import Kind, kinds, rows_of
+from therapy_analytics.measures.synchrony.adjacent_turns import adjacent_result, pairs_of, replies_of
 from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, marks, terms
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
+from therapy_analytics.measures.synchrony.tables import Kind, kinds, rows_of
 from therapy_analytics.session import CLIENT, THERAPIST, Session
 from therapy_analytics.settings import Settings
 
@@ -92,7 +91,7 @@ def _print(what: str, cost: Cost, floor: Cost, more: str = "") -> None:
 
 def _beside_marks(arrays: Sequence[AnnotatedSession], floor: Cost) -> None:
     style = _cost(lambda: _style(arrays))
-    drawing = _cost(lambda: [directions(replace(one)) for one in arrays])
+    drawing = _cost(lambda: [replies_of(replace(one)) for one in arrays])
     _print(
         "coordination, each speaker and marker, no chance", _cost(lambda: _markers(arrays)), floor, MARK_COORDINATION
     )
@@ -103,7 +102,7 @@ def _beside_marks(arrays: Sequence[AnnotatedSession], floor: Cost) -> None:
 def _markers(arrays: Sequence[AnnotatedSession]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return coordination of the therapist's replies and the client's in each session, each marker and their mean."""
     had = [(session, marks(session)) for session in arrays]
-    pairs = [terms(has, has, *pairs_of(one, role)) for one, has in had for role in (THERAPIST, CLIENT)]
+    pairs = [terms(*(has[at] for at in pairs_of(one, role))) for one, has in had for role in (THERAPIST, CLIENT)]
     each = coordination_of(np.stack([one.sum(axis=0) for one in pairs]))
     return each, aggregate(each)
 
@@ -111,8 +110,8 @@ def _markers(arrays: Sequence[AnnotatedSession]) -> tuple[NDArray[np.float64], N
 def _style(arrays: Sequence[AnnotatedSession]) -> None:
     for session in arrays:
         anew = replace(session)  # a copy has nothing computed yet
-        outcome(LSM, anew)
-        outcome(RLSM, anew)
+        adjacent_result(LSM, anew)
+        adjacent_result(RLSM, anew)
 
 
 # ---- beside ConvoKit
@@ -158,7 +157,7 @@ def _each_measure(sessions: Sequence[Session], floor: Cost) -> None:
     )
     print()
     _print("turns to arrays with parts of speech, strangers chosen and read", cost, floor)
-    total = _cost(lambda: [directions(session) for session in found], runs=1)
+    total = _cost(lambda: [replies_of(session) for session in found], runs=1)
     _print("drawing shuffles and strangers", total, floor)
     for kind in kinds(extras=EXTRAS):
         each = _cost(lambda kind=kind: _rows(found, kind), runs=1)  # type: ignore[misc]

@@ -33,7 +33,7 @@ from therapy_analytics.measures.process._responses import (
     Pooled,
     response_counts,
 )
-from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, kinds
+from therapy_analytics.measures.synchrony.tables import ROW_COLUMNS, kinds
 from therapy_analytics.settings import Settings
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language.company import choose_strangers
-from therapy_analytics.measures.synchrony._rows import Kind, kinds
+from therapy_analytics.measures.synchrony.tables import Kind, kinds
 from therapy_analytics.readers import Account, ReadOptions, as_sessions
 from therapy_analytics.settings import Settings
 from therapy_analytics.tables import synchrony_table
@@ -40,7 +40,7 @@ def synchrony(
         Where the dialogues with strangers come from, in the same forms; by default the
         dialogues themselves. With fewer than five others of like length there are none.
     settings : Settings, optional
-        Seed, word lists, extras (``syntax``, ``nclid``).
+        Seed, word lists, extras (``syntax``, ``nclid``, ``recurrence``, ``coupling``).
     options : ReadOptions, optional
         Who is the therapist, where the labels do not say it.
 

@@ -38,7 +38,8 @@ class Settings:
     tagger : TaggerOptions
         Who codes the turns.
     extras : frozenset of str
-        Costly measures besides the usual ones: ``syntax`` (parts of speech), ``nclid`` (word mover's distances).
+        Measures besides the usual ones: ``syntax`` (parts of speech), ``nclid`` (word mover's distances),
+        ``recurrence`` (cross-recurrence of words), ``coupling`` (correlation of turns at several lags).
     spacy_model : str or None
         A spaCy pipeline of the user's that tags parts of speech, such as ``en_core_web_sm``,
         instead of the tagger of the package.

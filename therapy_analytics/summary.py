@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.language.english import NOT_ENGLISH
+from therapy_analytics.measures.null.surrogates import FEWEST_DONORS
 from therapy_analytics.measures.process.role_check import SWAPPED
-from therapy_analytics.measures.synchrony._chance import FEWEST_STRANGERS
 from therapy_analytics.readers._notes import counted
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _without_strangers(sessions: DataFrame) -> list[str]:
     alone = int((sessions["lsm"].notna() & sessions["lsm_strangers"].isna()).sum())
     line = (
         f"Synchrony of {counted(alone, 'session')} cannot be compared with strangers (columns ..._strangers "
-        f"are empty): that takes {FEWEST_STRANGERS} other "
+        f"are empty): that takes {FEWEST_DONORS} other "
         "sessions with turns of like length."
     )
     return [line] * bool(alone)

@@ -28,7 +28,7 @@ from therapy_analytics.measures.process._responses import (
     pooled_rows,
     response_rows,
 )
-from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, Kind, Labels, rows_of
+from therapy_analytics.measures.synchrony.tables import ROW_COLUMNS, Kind, Labels, rows_of
 from therapy_analytics.session import ROLES, Session
 
 DIGITS = "%.6g"

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import therapy_analytics as ta
+from therapy_analytics.language import EXTRAS
 
 HERE = Path(__file__).parent
 CORPORA = {"annomi": 8, "hlqc": 16, "mibot": 16}
@@ -31,7 +32,7 @@ _DIGITS = "{:.12g}"
 
 def sample_analysis(samples: Path) -> ta.Analysis:
     """Return the analysis of the sample transcripts with every code and every measure."""
-    return ta.analyze(ta.read(samples), extras=("syntax", "nclid"), tagger=ta.TaggerOptions(all_codes=True))
+    return ta.analyze(ta.read(samples), extras=EXTRAS, tagger=ta.TaggerOptions(all_codes=True))
 
 
 def comparison_values(analysis: ta.Analysis) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from matplotlib.transforms import Bbox
 
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS
+from therapy_analytics.measures.synchrony.tables import ROW_COLUMNS
 from therapy_analytics.plots import inner_box
 from therapy_analytics.plots._outlines import NUMBERS, WORDS, sentences
 from therapy_analytics.plots._save import save

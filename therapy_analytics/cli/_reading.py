@@ -117,8 +117,17 @@ def run(
         bool,
         typer.Option(
             "--nclid",
-            help="Also nCLiD, how far apart the two speak by meaning: slower, a third of a second a session or more.",
+            help="Also nCLiD, how far apart the two speak by meaning: slower, and needs "
+            "pip install 'therapy-analytics[nclid]'.",
         ),
+    ] = False,
+    recurrence: Annotated[
+        bool,
+        typer.Option("--recurrence", help="Also which words and runs of words of the one return in the other's turns."),
+    ] = False,
+    coupling: Annotated[
+        bool,
+        typer.Option("--coupling", help="Also whether one's turns rise and fall with the other's, some turns later."),
     ] = False,
     spacy_model: Annotated[
         str | None,
@@ -213,7 +222,9 @@ def run(
         on_problem=progress.problem,
         on_before=progress.say,
     )
-    asked: dict[Extra, bool] = {"syntax": syntax or spacy_model is not None, "nclid": nclid}
+    asked: dict[Extra, bool] = {
+        "syntax": syntax or spacy_model is not None, "nclid": nclid, "recurrence": recurrence, "coupling": coupling,
+    }  # fmt: skip
     try:
         if explain:
             explaining_tagger(coder)

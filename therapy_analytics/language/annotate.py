@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from therapy_analytics.language.tokens import Tokens, tokenize
 from therapy_analytics.session import CLIENT, ROLES, THERAPIST, Role, Session, digest_of
 
 T = TypeVar("T")
-Extra = Literal["syntax", "nclid"]
-"""Measures that must be asked for: those of parts of speech, which have to be tagged, and of word mover's distances."""
+Extra = Literal["syntax", "nclid", "recurrence", "coupling"]
+"""Measures that must be asked for: of parts of speech, word mover's distances, recurrence and lagged coupling."""
 EXTRAS: tuple[Extra, ...] = get_args(Extra)
 
 
@@ -122,7 +122,6 @@ class AnnotatedSession:
     seed: int = 0
     company: Company | None = None
     extras: frozenset[Extra] = frozenset()
-    course: bool = False  # see the end of the class
     _known: dict[object, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
@@ -179,29 +178,6 @@ class AnnotatedSession:
         if code not in self.decisions:
             raise UnknownNameError("code", code, self.decisions)
         return self.decisions[code]
-
-    # ----- Only for measures/synchrony as it was: delete from here to the end of the class, and the field `course`,
-    # ----- with the merge of its rewriting, in which `once` becomes `cached`.
-    once = cached
-    meanwhile = cached
-    by_turn = cached
-    parts: ClassVar[Any] = ()
-    in_batch: ClassVar[Any] = None
-
-    def by_session(self, compute: Callable[[AnnotatedSession], Sequence[T]]) -> T:  # noqa: D102
-        return self.cached(compute)[0]
-
-    @property
-    def sessions(self) -> tuple[AnnotatedSession, ...]:  # noqa: D102
-        return (self,)
-
-    @property
-    def bounds(self) -> NDArray[np.int64]:  # noqa: D102
-        return np.array([0, len(self)], dtype=np.int64)
-
-    @property
-    def alone(self) -> AnnotatedSession:  # noqa: D102
-        return self
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -96,10 +96,8 @@ def measure_sessions(
     return list(measure(batch, settings, choose_strangers(batch) if strangers is None else strangers).measured)
 
 
-def measure(
-    batch: Sequence[Session], settings: Settings, strangers: Strangers, *, course: bool = False
-) -> MeasuredSessions:
-    """Tag and measure the sessions of a batch; see `AnnotatedSession.course`."""
+def measure(batch: Sequence[Session], settings: Settings, strangers: Strangers) -> MeasuredSessions:
+    """Tag and measure the sessions of a batch."""
     arrays = read_as_arrays(batch, settings)
     codes = load_coder(settings.tagger).predict(arrays)
     rated = {code.column: code.turn_correlation for code in settings.rated}
@@ -107,7 +105,7 @@ def measure(
     found = []
     for position, session in enumerate(arrays):
         tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
-        tagged = replace(in_company(tagged, settings, strangers), rated=rated, course=course)
+        tagged = replace(in_company(tagged, settings, strangers), rated=rated)
         found.append(tables.Measured(tagged, values_of(tagged)))
     return MeasuredSessions(found, settings, codes.counts)
 

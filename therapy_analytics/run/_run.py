@@ -14,6 +14,7 @@ from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_rea
 from therapy_analytics.behaviours.explain import explaining_tagger
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
 from therapy_analytics.language.syntax import load_tagger
+from therapy_analytics.measures.synchrony.linguistic_distance import load_transport
 from therapy_analytics.outputs import written_to
 from therapy_analytics.plots._figures import check_formats
 from therapy_analytics.readers import Account, ReadOptions
@@ -96,6 +97,8 @@ def run(
     check_coder(settings.tagger)
     if "syntax" in settings.extras:
         load_tagger(settings.spacy_model)
+    if "nclid" in settings.extras:
+        load_transport()
     with (
         written_to(out),
         results.opened(out) as folder,

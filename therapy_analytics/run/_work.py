@@ -159,7 +159,7 @@ def _measure(some: Sequence[Session], work: Work) -> _Measured:
     """Measure sessions; where the settings say so, with the speakers that the words of each propose."""
     if work.settings.repair_speakers:
         some = [repaired(session) for session in some]
-    found = measure(some, work.settings, _strangers(work), course=True)
+    found = measure(some, work.settings, _strangers(work))
     made = {one.name: one.make(found) for one in TABLES if work.explain or not one.only_explained}
     return _Measured([one.session for one in found.sessions], made, counted_responses(found), found.counts)
 

@@ -13,10 +13,10 @@ import pytest
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.language.meanings import meanings
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.alliance import _goal_task_bond
 from therapy_analytics.measures.alliance.goal_task_bond import CONSTRUCTS, convergence, goal_task_bond, turn_scores
-from therapy_analytics.measures.synchrony._meanings import meanings
 from therapy_analytics.session import Session, Turn
 
 # Written after the statements of the data file and before anything was fitted to these; the first of each list are the

@@ -23,9 +23,8 @@ EIGHT = ["article", "auxverb", "conj", "adverb", "ppron", "ipron", "preps", "qua
 
 def of_pairs(before: Any, after: Any, *, fewest: int = 1) -> Any:
     """Coordination of each marker; rows are pairs."""
-    a, b = np.array(before, dtype=np.uint8), np.array(after, dtype=np.uint8)
-    at = np.arange(len(a))
-    return coordination_of(terms(a, b, at, at).sum(axis=0), fewest=fewest)
+    a, b = np.array(before, dtype=float), np.array(after, dtype=float)
+    return coordination_of(terms(a, b).sum(axis=0), fewest=fewest)
 
 
 # ---- by hand
@@ -117,13 +116,13 @@ def test_cell_for_cell_as_convokit(corpora: Path, markers: pd.DataFrame, merged:
     theirs = _peer(corpora, f"convokit_coordination_{'turns' if merged else 'raw'}.csv")
     n_undefined = 0
     for session, rows in markers.groupby("transcript_id"):
-        has, therapist = rows[EIGHT].to_numpy(np.uint8), (rows.speaker == "therapist").to_numpy()
+        has, therapist = rows[EIGHT].to_numpy(float), (rows.speaker == "therapist").to_numpy()
         if merged:
             starts = np.flatnonzero(np.r_[True, therapist[1:] != therapist[:-1]])
             has, therapist = np.maximum.reduceat(has, starts), therapist[starts]
         for side, name in ((True, "T"), (False, "C")):
             replies = np.flatnonzero((therapist[1:] == side) & (therapist[:-1] != side)) + 1
-            each = coordination_of(terms(has, has, replies - 1, replies).sum(axis=0))
+            each = coordination_of(terms(has[replies - 1], has[replies]).sum(axis=0))
             (row,) = theirs[(theirs.transcript_id == session) & (theirs.speaker == name)].itertuples()
             wanted = np.array([getattr(row, marker) for marker in EIGHT])
             np.testing.assert_array_equal(np.isnan(each), np.isnan(wanted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,22 +13,15 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers, companies
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.synchrony import _coupling
-from therapy_analytics.measures.synchrony._coupling import (
-    FEWEST_UNUSUAL,
-    correlations,
-    left_of_pairs,
-    prepared,
-    shuffled,
-    strengths,
-)
+from therapy_analytics.measures.null.shuffles import permutations
 from therapy_analytics.measures.synchrony.lagged_coupling import (
     SERIES,
-    chance_p,
+    correlations,
     couple,
-    coupling_against_chance,
     exchanges,
     lagged_coupling,
+    left_over,
+    strengths,
     turn_series,
 )
 
@@ -84,9 +78,6 @@ def test_four_values_must_differ_from_the_most_frequent_one(whiten: bool) -> Non
     any_ = np.random.default_rng(17).standard_normal(14)
     for x, y, defined in [(four, any_, True), (any_, four, True), (three, any_, False), (four, three, False)]:
         assert np.isfinite(couple(x, y, whiten=whiten).strength) == defined
-        found = coupling_against_chance(x, y, np.random.default_rng(0), shuffles=9, whiten=whiten)
-        assert np.isfinite(found.strength).all() == defined
-    assert FEWEST_UNUSUAL == 4
 
 
 def test_the_reply_to_the_client_is_one_turn_earlier() -> None:
@@ -156,11 +147,8 @@ def test_a_value_that_is_missing_lies_on_the_trend() -> None:
     ids=["too short", "constant", "straight", "unknown", "nothing"],
 )
 def test_undefined_is_nan(x: Floats, y: Floats) -> None:
-    for found in (couple(x, y), coupling_against_chance(x, y, np.random.default_rng(0)).observed):
-        assert np.isnan([found.peak, found.peak_lag, found.strength, found.leading, *found.correlations]).all()
-    chance = coupling_against_chance(x, y, np.random.default_rng(0), shuffles=5)
-    assert np.isnan([chance.peak, chance.strength, chance.leading]).all()
-    assert np.isnan(chance_p(chance.observed.strength, chance.strength))
+    found = couple(x, y)
+    assert np.isnan([found.peak, found.peak_lag, found.strength, found.leading, *found.correlations]).all()
 
 
 def test_twelve_exchanges_are_enough() -> None:
@@ -174,19 +162,11 @@ def test_twelve_exchanges_are_enough() -> None:
     [
         lambda: couple([1, 2], [1]),
         lambda: couple([1, 2], [1, 2], n_lags=0),
-        lambda: coupling_against_chance([1, 2], [1, 2], np.random.default_rng(0), shuffles=0),
     ],
 )
 def test_what_cannot_be_used_is_said(wrong) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(BadOptionError):
         wrong()
-
-
-def test_p_counts_the_session_itself() -> None:
-    values = np.array([0.1, 0.2, 0.3, np.nan])
-    assert chance_p(0.25, values) == (1 + 1) / (1 + 3)
-    assert chance_p(0.5, values) == 1 / 4
-    assert chance_p(0.1, values, two_sided=True) == (1 + 2) / 4  # .1 away from .2, as .1 and .3 are
 
 
 # --- simulated leaders ------------------------------------------------------------------------------------------------
@@ -210,36 +190,30 @@ def test_the_leader_is_found(later: int, lag: int) -> None:
 
 def test_more_following_is_more_coupling() -> None:
     generator = np.random.default_rng(9)
-    leading, p = [], []
-    for strength in (0, 0.4, 0.8):
-        both = [coupling_against_chance(*_led(generator, strength, later=1), generator) for _ in range(20)]
-        leading.append(np.mean([one.observed.leading for one in both]))
-        p.append(np.mean([chance_p(abs(one.observed.peak), np.abs(one.peak)) for one in both]))
+    both = [[couple(*_led(generator, strength, later=1)) for _ in range(20)] for strength in (0, 0.4, 0.8)]
+    leading = [np.mean([one.leading for one in some]) for some in both]
+    strength = [np.mean([one.strength for one in some]) for some in both]
     assert leading[0] + 0.03 < leading[1] < leading[2] - 0.05
-    assert p[0] > 0.3 > p[1] > p[2]
-    assert p[2] < 0.01
+    assert strength[0] < strength[1] < strength[2]
 
 
 # --- nothing to do with each other ------------------------------------------------------------------------------------
 
 
+def _p(x: Floats, y: Floats, generator: np.random.Generator, *, whiten: bool = True) -> list[float]:
+    """p of strength and leading of two series beside 99 orders of what is left of the second."""
+    (own,), (other,) = (left_over(one[None], whiten=whiten) for one in (x, y))
+    orders = permutations(np.arange(len(other)), generator, draws=99)
+    drawn = np.stack(strengths(correlations(own, np.concatenate([other[None], other[orders]]), 3)))
+    above, below = (drawn >= drawn[:, :1] - 1e-12).mean(axis=1), (drawn <= drawn[:, :1] + 1e-12).mean(axis=1)
+    return [above[0], min(1.0, 2 * min(above[1], below[1]))]
+
+
 def _beyond(phi: float, *, n: int = 36, whiten: bool = True) -> Floats:
-    """Share of 300 unrelated pairs with p <= .05: by peak, strength and leading."""
+    """Share of 300 unrelated pairs with p <= .05: by strength and leading."""
     generator = np.random.default_rng(10)
-    p = []
-    for _ in range(300):
-        found = coupling_against_chance(
-            _series(generator, n, phi), _series(generator, n, phi), generator, shuffles=99, whiten=whiten
-        )
-        seen = found.observed
-        p.append(
-            [
-                chance_p(abs(seen.peak), np.abs(found.peak)),
-                chance_p(seen.strength, found.strength),
-                chance_p(seen.leading, found.leading, two_sided=True),
-            ]
-        )
-    return np.asarray(np.mean(np.array(p) <= 0.05, axis=0))
+    pairs = ((_series(generator, n, phi), _series(generator, n, phi)) for _ in range(300))
+    return np.asarray(np.mean([np.array(_p(x, y, generator, whiten=whiten)) <= 0.05 for x, y in pairs], axis=0))
 
 
 @pytest.mark.parametrize("phi", [0, 0.5, 0.8])
@@ -258,11 +232,8 @@ def _beyond_of_rare(n_unusual: int | None, *, n: int = 24) -> Floats:
         words = generator.geometric(0.08, series.shape)
         rare = np.argsort(generator.random(series.shape), axis=1) < (n_unusual or 0)
         series[:] = 100 * (generator.binomial(words, 0.04) if n_unusual is None else rare) / words
-    x, y = prepared(x, y, 3, detrend=True, whiten=True)
-    own, drawn = y[:, None], shuffled(y, generator, 99)
-    figures = np.stack(strengths(correlations(x, np.concatenate([own, drawn], axis=1), 3)), axis=-1)
-    figures = figures[np.isfinite(figures).all(axis=(1, 2))]
-    p = [[chance_p(one[0, i], one[1:, i], two_sided=i == 1) for i in range(2)] for one in figures]
+    varied = [not np.isnan([left_over(one[None])[0, 0] for one in pair]).any() for pair in zip(x, y, strict=True)]
+    p = [_p(*pair, generator) for pair, varies in zip(zip(x, y, strict=True), varied, strict=True) if varies]
     return np.asarray(np.mean(np.array(p) <= 0.05, axis=0))
 
 
@@ -275,20 +246,12 @@ def test_the_five_per_cent_of_rare_words(n_unusual: int | None) -> None:
 
 
 def test_why_a_single_unusual_exchange_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_coupling, "FEWEST_UNUSUAL", 1)
+    monkeypatch.setattr(sys.modules[couple.__module__], "FEWEST_UNUSUAL", 1)
     assert _beyond_of_rare(1).min() > 0.12
 
 
 def test_why_series_are_whitened() -> None:
-    assert _beyond(0.5, whiten=False)[1] > 0.12
-
-
-def test_the_same_generator_gives_the_same_orders() -> None:
-    x, y = np.random.default_rng(11).standard_normal((2, 20))
-    one, other = (coupling_against_chance(x, y, np.random.default_rng(0), shuffles=7) for _ in range(2))
-    np.testing.assert_array_equal(one.leading, other.leading)
-    assert one.peak.shape == one.strength.shape == one.leading.shape == (7,)
-    assert one.observed.strength == couple(x, y).strength
+    assert _beyond(0.5, whiten=False)[0] > 0.12
 
 
 # --- sessions ---------------------------------------------------------------------------------------------------------
@@ -297,7 +260,7 @@ def test_the_same_generator_gives_the_same_orders() -> None:
 def test_series_by_hand(make) -> None:  # type: ignore[no-untyped-def]
     """ "I am so sad": 4 words, 1 of emotion (25 in 100), 3 function words (75), in 2 seconds."""
     session = make([("T", "I am so sad."), ("C", "..."), ("T", "dogs")], times=[(1, 3), (3, 4), (5, 5)])
-    words, affect, function, pace = turn_series(session)
+    words, affect, function, pace = turn_series(session).T
     np.testing.assert_array_equal(words, [4, np.nan, 1])
     np.testing.assert_array_equal(affect, [25, np.nan, 0])
     np.testing.assert_array_equal(function, [75, np.nan, 0])
@@ -305,7 +268,7 @@ def test_series_by_hand(make) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_without_times_there_is_no_pace(make) -> None:  # type: ignore[no-untyped-def]
-    assert np.isnan(turn_series(make([("T", "one two"), ("C", "three")]))[3]).all()
+    assert np.isnan(turn_series(make([("T", "one two"), ("C", "three")]))[:, 3]).all()
 
 
 #  turns      C0   T1 C2   T3   T4 C5   C7        (turn 6 is another's)
@@ -354,29 +317,14 @@ def test_a_small_session_is_undefined(make, said) -> None:  # type: ignore[no-un
     assert np.isnan(list(lagged_coupling(make(said)).values())).all()
 
 
-def test_only_pairs_that_are_long_enough_and_vary_are_left() -> None:
-    """The first has nothing known, the third does not vary in one of the two."""
-    x, y = np.random.default_rng(19).standard_normal((2, 4, 30))
-    x[0], y[2] = np.nan, 1
-    pairs = np.arange(8).reshape(2, 4)
-    rows, *left = left_of_pairs(np.concatenate([x, y]), pairs, 3, detrend=True, whiten=True)
-    assert rows.tolist() == [1, 3]
-    for one, whole in zip(left, prepared(x, y, 3, detrend=True, whiten=True), strict=True):
-        np.testing.assert_array_equal(one, whole[rows])
-        assert np.isnan(whole[[0, 2]]).all()
-
-
 def test_several_series_at_once_are_as_each_alone() -> None:
-    """Also where one of them is unknown."""
-    x, y = np.random.default_rng(15).standard_normal((2, 3, 30))
-    x[1] = np.nan
-    from_all = prepared(x, y, 3, detrend=True, whiten=True)
-    for row in range(3):
-        alone = prepared(x[row : row + 1], y[row : row + 1], 3, detrend=True, whiten=True)
-        for one, other in zip(from_all, alone, strict=True):
-            assert np.isnan(one[row]).all() == (row == 1)
-            if row != 1:
-                np.testing.assert_allclose(one[row], other[0])
+    """Also where one of them is unknown, or does not vary."""
+    x = np.random.default_rng(15).standard_normal((4, 30))
+    x[1], x[2] = np.nan, 1
+    together = left_over(x)
+    assert np.isnan(together).all(axis=1).tolist() == [False, True, True, False]
+    for row, found in zip(x, together, strict=True):
+        np.testing.assert_allclose(left_over(row[None])[0], found)
 
 
 def test_alone_in_a_batch_and_beside_strangers(make) -> None:  # type: ignore[no-untyped-def]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from therapy_analytics.measures.synchrony._word_movers import word_movers_of_many
-from therapy_analytics.measures.synchrony.linguistic_distance import following, least_distances, nclid
+from therapy_analytics.errors import BadOptionError
+from therapy_analytics.measures.synchrony.linguistic_distance import following, least_distances, nclid, word_movers
 from therapy_analytics.session import CLIENT, OTHER, THERAPIST
 
 T, C, X = THERAPIST, CLIENT, OTHER
@@ -119,11 +120,18 @@ def test_agrees_with_the_reference_on_annomi(corpora):
         reference = {(row["transcript_id"], row["dir"]): row for row in csv.DictReader(file)}
     ids, turns, roles = _annomi(corpora, words)
     some = [i for i, session in enumerate(turns) if len(session) < 50]  # the others take longer
-    for i, apart in zip(some, word_movers_of_many([turns[i] for i in some], vectors), strict=True):
-        found = nclid(apart, roles[i])
+    for i in some:
+        found = nclid(word_movers(turns[i], vectors), roles[i])
         for anchor, name in (("therapist", "t2p"), ("client", "p2t")):
             expected = [float(reference[ids[i], name][figure]) for figure in FIGURES]
             np.testing.assert_allclose(
                 [getattr(found[anchor], figure) for figure in FIGURES], expected, atol=1e-6, rtol=0
             )
     assert len(some) > len(turns) / 3
+
+
+def test_without_the_package_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ot.lp.emd_wrap", None)
+    with pytest.raises(BadOptionError) as raised:
+        word_movers([np.array([0]), np.array([0, 1])], np.eye(2))
+    assert "pip install 'therapy-analytics[nclid]'" in str(raised.value)

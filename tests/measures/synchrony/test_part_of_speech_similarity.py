@@ -20,7 +20,6 @@ from therapy_analytics.measures.synchrony.part_of_speech_similarity import (
     divergence,
     part_of_speech_similarity,
     tag_counts,
-    tag_shares,
 )
 from therapy_analytics.session import Session
 
@@ -99,7 +98,6 @@ def test_counts_are_those_of_words() -> None:
     assert counts.shape == (3, len(UPOS))
     assert counts[0, [UPOS.index("NOUN"), UPOS.index("VERB")]].tolist() == [2, 1]
     assert counts.sum(axis=1).tolist() == [3, 0, 0]
-    assert tag_shares(said).shares.sum(axis=0).tolist() == pytest.approx([1, 0, 0])
 
 
 def test_a_turn_without_a_tagged_word_is_undefined() -> None:

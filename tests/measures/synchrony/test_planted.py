@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import binom
 
 from benchmarks import planted
-from therapy_analytics.measures.synchrony._rows import kinds
+from therapy_analytics.language import EXTRAS
+from therapy_analytics.measures.synchrony.tables import kinds
 
 STRENGTHS = (0.15, 0.3, 0.6)
 N, N_NULL = 16, 40
@@ -20,7 +21,7 @@ OF_STYLE = ["coordination", "lsm_turn_mean", "rlsm"]
 OF_TOPIC = ["semantic_similarity"]
 OF_LENGTH = ["coupling_words_strength"]
 NEIGHBOURS = [*OF_WORDS, *OF_STYLE, *OF_TOPIC]
-WHOLES = ["lagged_coupling", "lexical_alignment_whole", "recurrence_words", "semantic_context", "shared_expressions"]
+WHOLES = ["lagged_coupling", "lexical_alignment_whole", "recurrence", "semantic_context", "shared_expressions"]
 ORDERED = {
     "z": [*NEIGHBOURS, "recurrence_rate"],
     "strangers_z": [
@@ -50,7 +51,13 @@ def found() -> Found:
         if cell not in known:
             none = cell == "none 0"
             sessions = planted.dialogues(N_NULL if none else N, cells[cell])
-            known[cell] = planted.found_in(sessions, kinds(None if none else [*NEIGHBOURS, *WHOLES]))
+            known[cell] = planted.found_in(
+                sessions,
+                kinds(
+                    None if none else [*NEIGHBOURS, *WHOLES],
+                    extras=[one for one in EXTRAS if one in ("recurrence", "coupling")],
+                ),
+            )
         return known[cell]
 
     return of

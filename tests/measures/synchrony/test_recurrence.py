@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from math import log
 
 import numpy as np
@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.measures.synchrony import _recurrence_points
-from therapy_analytics.measures.synchrony.recurrence import VALUES, Series, cross_recurrence, lag_profile
+from therapy_analytics.measures.synchrony.recurrence import Recurrence, Series, cross_recurrence
+
+VALUES = tuple(one.name for one in fields(Recurrence))
 
 # --- by hand -------------------------------------------------------------------------------------------------------
 #
@@ -86,27 +87,10 @@ def test_words_of_no_class_are_never_alike_but_are_words() -> None:
     assert cross_recurrence(Series.of([-1, -2], [0, 0]), Series.of([-1, -2], [1, 1])).rate == 0
 
 
-#  turn  0 T: a b    1 C: a b    2 T: c    3 C: a
-#  lag +1: turns 0-1 (2 of 4 pairs) and 2-3 (0 of 1) -> 2/5;  lag -1: turns 2-1 (0 of 2);  lag +3: turns 0-3 (1 of 2)
-def test_the_profile_over_lags() -> None:
-    found = lag_profile(Series.of([A, B, C], [0, 0, 2]), Series.of([A, B, A], [1, 1, 3]), reach=3)
-    assert found.lags.tolist() == [-3, -2, -1, 0, 1, 2, 3]
-    np.testing.assert_allclose(found.rates, [np.nan, np.nan, 0, np.nan, 2 / 5, np.nan, 1 / 2])
-    assert found.peak_lag == 3
-    assert found.balance == pytest.approx(2 / 5)  # only 1 and -1 are both defined
-
-
-def test_of_equal_peaks_the_nearest() -> None:
-    x, y = Series.of([A, A], [2, 6]), Series.of([A, A], [1, 3])  # lags -1, 1, -5, -3, each full
-    assert lag_profile(x, y, reach=5).peak_lag == 1
-    assert np.isnan(lag_profile(x, Series.of([B], [1])).peak_lag)
-
-
 def test_nothing_said_is_undefined() -> None:
     nothing, empty = Series.of([], []), dict.fromkeys(VALUES, np.nan) | {"n_points": 0, "n_lines": 0}
     for x, y in ((nothing, nothing), (DOWN, nothing), (nothing, ACROSS), (DOWN, Series.of([A], [40]))):
         np.testing.assert_equal(asdict(cross_recurrence(x, y)), empty)
-        assert np.isnan(lag_profile(x, y).rates).all()
 
 
 def test_points_without_lines_have_no_determinism_rather_than_an_undefined_one() -> None:
@@ -215,26 +199,6 @@ def test_the_same_as_the_dense_plot_whatever_is_said(
     _assert_same(asdict(cross_recurrence(x, y, reach=reach, cut_at_turns=cut)), _dense(x, y, reach, cut=cut))
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, y = _talk(np.random.default_rng(1), vocabulary=2)
-    whole = cross_recurrence(x, y), lag_profile(x, y)
-    monkeypatch.setattr(_recurrence_points, "_BLOCK", 7)
-    small = cross_recurrence(x, y), lag_profile(x, y)
-    np.testing.assert_equal([asdict(one) for one in small], [asdict(one) for one in whole])
-
-
-def test_the_profile_is_the_dense_one() -> None:
-    x, y = _talk(np.random.default_rng(4), vocabulary=3)
-    lag = y.turn[None] - x.turn[:, None]
-    alike = (x.ids[:, None] == y.ids) & (x.ids[:, None] >= 0)
-    for reach in (3, 30, None):
-        found = lag_profile(x, y, reach=reach)
-        expected = [alike[lag == one].mean() if (lag == one).any() else np.nan for one in found.lags]
-        np.testing.assert_allclose(found.rates, expected)
-        balance = np.nanmean((found.rates - found.rates[::-1])[found.lags > 0])
-        assert found.balance == pytest.approx(balance)
-
-
 # --- properties ------------------------------------------------------------------------------------------------------
 
 
@@ -244,7 +208,6 @@ def test_who_is_x_does_not_matter_to_points_and_diagonals() -> None:
     for name in set(VALUES) - {"laminarity", "trapping_time", "balance"}:
         assert one[name] == pytest.approx(other[name])
     assert one["balance"] == pytest.approx(-other["balance"])
-    np.testing.assert_allclose(lag_profile(x, y).rates, lag_profile(y, x).rates[::-1])
 
 
 def test_names_of_words_do_not_matter() -> None:
@@ -265,34 +228,3 @@ def test_the_same_words_in_both_mouths_are_one_long_line() -> None:
     found = cross_recurrence(x, Series(x.ids, x.turn + 1))
     assert (found.longest_line, found.n_lines, found.determinism) == (30, 1, 1)
     assert cross_recurrence(x, Series(x.ids, x.turn + 1), cut_at_turns=True).longest_line == 3
-
-
-def test_who_follows_is_seen_in_the_profile() -> None:
-    """One of the two takes half of the words of the turn before: of the turn right behind the other's."""
-    generator = np.random.default_rng(9)
-    for who, lag in ((1, 1), (0, -1)):
-        said = [generator.integers(0, 50, 8)]
-        for turn in range(1, 60):
-            own = generator.integers(0, 50, 8)
-            said.append(np.where(generator.random(8) < 0.5, said[-1], own) if turn % 2 == who else own)
-        x, y = (Series(np.concatenate(said[side::2]), np.repeat(np.arange(side, 60, 2), 8)) for side in (0, 1))
-        assert lag_profile(x, y).peak_lag == lag
-
-
-def test_what_is_compared_grows_with_the_length_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice the session, twice the points that are ever made; not four times."""
-    made: list[int] = []
-    plain = _recurrence_points.points
-
-    def counted(plot):  # type: ignore[no-untyped-def]
-        for i, j in plain(plot):
-            made.append(len(i))
-            yield i, j
-
-    monkeypatch.setattr("therapy_analytics.measures.synchrony.recurrence.points", counted)
-    sizes = []
-    for turns in (200, 400):
-        made.clear()
-        cross_recurrence(*_talk(np.random.default_rng(12), turns=turns, vocabulary=20))
-        sizes.append(sum(made))
-    assert sizes[1] < 2.3 * sizes[0]

@@ -6,33 +6,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers, companies
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.measures.synchrony import _recurrence_counts
-from therapy_analytics.measures.synchrony._recurrence_counts import (
-    NAMES,
-    counts_in_order,
-    counts_in_orders,
-    counts_of,
-    values_of_counts,
-)
-from therapy_analytics.measures.synchrony._recurrence_points import Ints
-from therapy_analytics.measures.synchrony._recurrence_runs import LONGEST, kind_of, runs_of
-from therapy_analytics.measures.synchrony._recurrence_said import session_runs
-from therapy_analytics.measures.synchrony._recurrence_values import Floats
-from therapy_analytics.measures.synchrony._whole import Side, whole_outcome
+from therapy_analytics.measures.null.surrogates import pool_of, pooled
 from therapy_analytics.measures.synchrony.recurrence import (
-    CLASSES,
     REACH,
-    WORDS,
+    RECURRENCE,
     Series,
     class_series,
     cross_recurrence,
     recurrence,
+    values_of_counts,
     word_series,
 )
+from therapy_analytics.measures.synchrony.whole_session import session_result, sides_of
 from therapy_analytics.session import Session, Turn
 
 # --- sessions that a reader can count -------------------------------------------------------------------------------
@@ -118,133 +108,52 @@ def test_one_speaker_or_no_words_is_undefined(make, said) -> None:  # type: igno
 # --- against lines that are followed one by one ---------------------------------------------------------------------
 
 
-def _talk(generator: np.random.Generator, turns: int, vocabulary: int) -> tuple[Series, Series]:
-    turn = np.repeat(np.arange(turns), 1 + generator.poisson(4, turns))
-    ids = generator.integers(-1, vocabulary, len(turn))
-    x, y = (Series(ids[turn % 2 == side], turn[turn % 2 == side]) for side in (0, 1))
-    return x, y
+def test_values_of_counts_by_hand() -> None:
+    found = values_of_counts(np.array([[10, 2, 0, 0.0], [0, 0, 0, 0]]), np.array([[20, 6, 2, 1.0], [0, 0, 0, 0]]))
+    assert found[0] == pytest.approx([8 / 30, 3 / 8, 3, 6 / 20 - 2 / 10])
+    assert np.isnan(found[1]).all()
 
 
-def _sides(x: Series, y: Series) -> tuple[Side, Side]:
-    """The two of a session, whose turns stand where they do in the series."""
-    ids, turn = np.concatenate([x.ids, y.ids]), np.concatenate([x.turn, y.turn])
-    order = np.argsort(turn, kind="stable")
-    runs = runs_of((ids + 1).astype(np.uint64), order, turn[order], int(turn.max(initial=-1)) + 1)
-    therapist, client = (Side(runs, turns, turns) for turns in (np.unique(x.turn), np.unique(y.turn)))
-    return therapist, client
+def test_sessions_and_surrogate_pairs_are_those_of_their_plots(sessions: list[AnnotatedSession]) -> None:
+    """Each dialogue written out as series, and its lines followed."""
+    session, found = sessions[0], values_of(sessions[0])
+    pool, company = pool_of(session), session.company
+    assert company is not None
+    of_donors = dict(zip(pool.donated.tolist(), range(len(session), len(session) + len(pool.donated)), strict=True))
+    said = {at: session.session.turns[at].text.split() for at in range(len(session))}
+    said |= {position: company.whole.session.turns[at].text.split() for at, position in of_donors.items()}
+    ids = {word: i for i, word in enumerate(sorted({word for words in said.values() for word in words}))}
+    for therapist, client in ((0, 0), (0, 2), (3, 0), (4, 1)):
+        series = [
+            Series.of(
+                [ids[word] for turn in turns[speaker].tolist() for word in said[turn]],
+                [
+                    place
+                    for turn, place in zip(turns[speaker].tolist(), turns[0].tolist(), strict=True)
+                    for _ in said[turn]
+                ],
+            )
+            for turns, speaker in ((pool.therapists, therapist), (pool.clients, client))
+        ]
+        plot = cross_recurrence(*series, cut_at_turns=True)
+        expected = [plot.rate, plot.determinism, plot.mean_line, plot.balance]
+        np.testing.assert_allclose(found[therapist, client, :4], expected, rtol=0, atol=1e-12)
 
 
-def _moved(y: Series, order: Ints) -> Series:
-    """The client's turns in another order, at the places where turns of the client stand."""
-    places = np.unique(y.turn)
-    turns = [y.ids[y.turn == places[which]] for which in order]
-    return Series(np.concatenate(turns), np.repeat(places, [len(one) for one in turns]))
+def values_of(session: AnnotatedSession) -> NDArray[np.float64]:
+    """Return the values of each therapist with each client."""
+    return RECURRENCE.values(pooled(session, RECURRENCE.represent), *sides_of(pool_of(session)))
 
 
-def _assert_same(found: Floats, x: Series, y: Series, reach: int) -> None:
-    expected = cross_recurrence(x, y, reach=reach, cut_at_turns=True)
-    for name, value in zip(NAMES, found, strict=True):
-        np.testing.assert_allclose(value, getattr(expected, name), rtol=1e-12, atol=1e-15, err_msg=name)
-
-
-@pytest.mark.parametrize("most", [0, 10**9])
-@pytest.mark.parametrize("vocabulary", [1, 2, 5, 40])
-@pytest.mark.parametrize("reach", [1, 3, 50])
-def test_the_same_as_the_plot(vocabulary: int, reach: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether runs are counted beforehand or searched."""
-    monkeypatch.setattr(_recurrence_counts, "_CELLS", most)
-    generator = np.random.default_rng(vocabulary)
-    for turns in (2, 5, 30):
-        x, y = _talk(generator, turns, vocabulary)
-        _assert_same(values_of_counts(counts_of(*_sides(x, y), reach=reach)), x, y, reach)
-
-
-@pytest.mark.parametrize("vocabulary", [1, 3, 20])
-def test_an_order_is_a_sum_over_pairs_of_turns(vocabulary: int) -> None:
-    generator = np.random.default_rng(1)
-    x, y = _talk(generator, 24, vocabulary)
-    orders = np.array([np.arange(12), *(generator.permutation(12) for _ in range(5))])
-    counts = counts_in_order(*_sides(x, y), orders, reach=3)
-    np.testing.assert_array_equal(counts[:, :, 0], counts_of(*_sides(x, y), reach=3))
-    for row, order in enumerate(orders):
-        _assert_same(values_of_counts(counts)[:, row], x, _moved(y, order), 3)
-
-
-def _dense(x: Series, y: Series, reach: int) -> Floats:
-    """Counts of runs, each compared with each in a matrix: the definition."""
-    lag = y.turn[None] - x.turn[:, None]
-    plot = (x.ids[:, None] == y.ids) & (x.ids[:, None] >= 0)
-    found = np.zeros((2, 4))
-    for row, near in enumerate(((lag < 0) & (lag >= -reach), (lag > 0) & (lag <= reach))):
-        alike = plot & near
-        found[row, :2] = near.sum(), alike.sum()
-        same = (np.diff(x.turn) == 0)[:, None] & (np.diff(y.turn) == 0)
-        pairs = alike[:-1, :-1] & plot[1:, 1:] & same
-        found[row, 2:] = pairs.sum(), (pairs[:-1, :-1] & pairs[1:, 1:]).sum()
-    return found
-
-
-@pytest.mark.parametrize("reach", [1, 3, 50])
-def test_shuffled_counts_are_those_of_the_matrix(reach: int) -> None:
-    """The first is the session as it is."""
-    x, y = _talk(np.random.default_rng(5), 24, 3)
-    found = counts_in_orders(*_sides(x, y), np.random.default_rng(0), reach=reach, draws=9)
-    orders = np.random.default_rng(0).permuted(np.tile(np.arange(12), (9, 1)), axis=1)
-    for draw, order in enumerate([np.arange(12), *orders]):
-        np.testing.assert_array_equal(found[:, :, draw], _dense(x, _moved(y, order), reach))
-
-
-def test_long_sessions_are_shuffled_in_sections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """30 turns of the client in five sections of six: each keeps its own turns."""
-    x, y = _talk(np.random.default_rng(2), 60, 5)
-    monkeypatch.setattr(_recurrence_counts, "SECTION", 7)
-    found = counts_in_orders(*_sides(x, y), np.random.default_rng(0), reach=3, draws=9)
-    generator = np.random.default_rng(0)
-    parts = [generator.permuted(np.tile(np.arange(6), (9, 1)), axis=1) + 6 * part for part in range(5)]
-    for draw, order in enumerate([np.arange(30), *np.concatenate(parts, axis=1)]):
-        np.testing.assert_array_equal(found[:, :, draw], _dense(x, _moved(y, order), 3))
-
-
-def test_the_rate_of_the_whole_plot_knows_no_order() -> None:
-    x, y = _talk(np.random.default_rng(8), 30, 12)
-    whole, near = (
-        values_of_counts(counts_in_orders(*_sides(x, y), np.random.default_rng(0), reach=reach, draws=20))[0]
-        for reach in (30, 5)
-    )
-    assert len(set(whole)) == 1
-    assert len(set(near)) > 1
-
-
-def test_all_runs_of_classes_have_different_codes() -> None:
-    """9 + 81 + 729 runs of one to three of nine classes."""
-    keys = np.array([(a, b, c) for a in range(1, 10) for b in range(1, 10) for c in range(1, 10)], dtype=np.uint64)
-    runs = runs_of(keys.ravel(), np.arange(keys.size), np.repeat(np.arange(len(keys)), 3), len(keys))
-    assert np.bincount(kind_of(runs.types)).tolist() == [9, 81, 729]
-
-
-@pytest.mark.parametrize("most", [0, 10**9])
-def test_a_stranger_stands_where_the_turn_stood(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Either of the two may be the stranger; the words of some are unknown to the other."""
-    monkeypatch.setattr(_recurrence_counts, "_CELLS", most)
-    x, y = _talk(np.random.default_rng(3), 6, 6)
-    theirs, _ = _talk(np.random.default_rng(4), 20, 9)
-    runs = runs_of((theirs.ids + 1).astype(np.uint64), np.arange(len(theirs)), theirs.turn, 20)
-    own = _sides(x, y)
-    for turns in (np.array([6, 6, 2]), np.array([0, 18, 4])):  # a stranger's turn may be taken twice
-        words = [theirs.ids[theirs.turn == one] for one in turns]
-        for exchanged in (0, 1):
-            at = own[exchanged].at
-            sides, series = list(own), [x, y]
-            sides[exchanged] = Side(runs, turns, at)
-            series[exchanged] = Series(np.concatenate(words), np.repeat(at, [len(one) for one in words]))
-            np.testing.assert_array_equal(counts_of(*sides, reach=3), _dense(series[0], series[1], 3))
-
-
-def test_a_wall_of_one_word_is_counted_without_making_its_points() -> None:
-    n = 20_000
-    runs = runs_of(np.array([5], dtype=np.uint64), np.zeros(2 * n, dtype=np.int64), np.repeat([0, 1], n), 2)
-    later = counts_of(*(Side(runs, np.array([one]), np.array([one])) for one in (0, 1)), reach=1)[1]
-    assert later.tolist() == [n**2, n**2, (n - 1) ** 2, (n - 2) ** 2]
+def test_long_sessions_are_shuffled_in_sections(
+    sessions: list[AnnotatedSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In sections of one turn nothing is shuffled: every draw is the session itself."""
+    monkeypatch.setattr("therapy_analytics.measures.synchrony.recurrence.SECTION", 1)
+    found = session_result(RECURRENCE, replace(sessions[0]))
+    defined = ~np.isnan(found.values)
+    np.testing.assert_allclose(found.shuffled.mean[defined], found.values[defined])
+    np.testing.assert_allclose(found.shuffled.sd[defined], 0, atol=1e-12)
 
 
 # --- sessions in company ----------------------------------------------------------------------------------------------
@@ -282,46 +191,8 @@ def test_who_takes_words_up_is_found_beside_both_baselines(sessions: list[Annota
 
 
 def test_alone_and_in_a_batch(sessions: list[AnnotatedSession]) -> None:
-    """What is made for the batch as a whole has nothing of the sessions before and behind, but for numbers of types."""
     matcher = Matcher(builtin_lexicons())
     for one in sessions[::3]:
         (alone,) = annotate([one.session], matcher)
         alone = replace(alone, company=one.company)
-        mine, its = session_runs(alone), session_runs(one)
-        of_batch = its.ids[:, its.starts[0] : its.starts[-1]]
-        assert of_batch.shape == mine.ids.shape
-        np.testing.assert_array_equal(mine.types[mine.ids][mine.ids >= 0], its.types[of_batch][mine.ids >= 0])
-        np.testing.assert_array_equal(mine.ids < 0, of_batch < 0)
         assert recurrence(alone) == pytest.approx(recurrence(one), rel=0, abs=0, nan_ok=True)
-
-
-def test_values_of_lines_are_those_of_the_session_alone(sessions: list[AnnotatedSession]) -> None:
-    """Lines of a whole batch are followed at once; none runs from session to session."""
-    for one in sessions:
-        values, plot = recurrence(one), cross_recurrence(*word_series(one), cut_at_turns=True)
-        for name in ("longest_line", "entropy", "laminarity", *NAMES):
-            assert values[f"recurrence_{name}"] == pytest.approx(getattr(plot, name), nan_ok=True), name
-
-
-def test_words_and_classes_together_are_each_alone() -> None:
-    x, y = _talk(np.random.default_rng(6), 20, 5)
-    ids, turn = np.concatenate([x.ids, y.ids]), np.concatenate([x.turn, y.turn])
-    order = np.argsort(turn, kind="stable")
-    series = np.stack([ids + 1, ids // 2 + 1]).astype(np.uint64)
-    turns = np.unique(x.turn), np.unique(y.turn)
-    both, *each = (
-        counts_of(*(Side(runs_of(some, order, turn[order], 20), of, of) for of in turns), reach=3)
-        for some in (series, *series)
-    )
-    np.testing.assert_array_equal(both, np.concatenate([each[0], each[1][:, 1:]], axis=1))
-    values = [values_of_counts(one) for one in (both, *each)]
-    np.testing.assert_array_equal(values[0], np.concatenate(values[1:]))
-    assert both.shape == (2, 1 + 2 * LONGEST)
-
-
-def test_a_part_of_a_measure_has_its_columns_of_the_whole(sessions: list[AnnotatedSession]) -> None:
-    found = [whole_outcome(kind, sessions[0]) for kind in (WORDS, CLASSES)]
-    values = recurrence(sessions[0])
-    for kind, one in zip((WORDS, CLASSES), found, strict=True):
-        np.testing.assert_array_equal(one.values, [values[column.name] for column in kind.columns])
-        np.testing.assert_array_equal(one.strangers.z, [values[f"{of.name}_strangers_z"] for of in kind.columns])

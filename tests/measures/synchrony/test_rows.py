@@ -13,12 +13,12 @@ import pytest
 import therapy_analytics as ta
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import EXTRAS
-from therapy_analytics.measures.synchrony._chance import DRAWS
-from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, PAIRWISE
-from therapy_analytics.measures.synchrony._rows import ROW_COLUMNS, kinds
-from therapy_analytics.measures.synchrony._whole import WHOLE
+from therapy_analytics.measures.null.shuffles import DRAWS
+from therapy_analytics.measures.synchrony.adjacent_turns import ADJACENT, DIRECTIONS
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM, WHOLE_LSM, lsm, matching
+from therapy_analytics.measures.synchrony.tables import ROW_COLUMNS, kinds
+from therapy_analytics.measures.synchrony.whole_session import SESSION_MEASURES
 from therapy_analytics.session import Session, Turn
 
 FUNCTION_WORDS = "the a I you it of in to and but not no very so just many some all have is was will"
@@ -63,7 +63,7 @@ def same(a: pd.DataFrame, b: pd.DataFrame) -> None:
 
 
 def test_all_measures_by_name() -> None:
-    known = {one.name for registry in (WHOLE, PAIRWISE) for one in registry}
+    known = {one.name for registry in (SESSION_MEASURES, ADJACENT) for one in registry}
     assert set(NAMES) < known
     assert {one.name for one in kinds(extras=EXTRAS)} == known
     assert not any(one.extra for one in kinds())
@@ -81,7 +81,7 @@ def test_an_unknown_name_is_told_the_known_ones() -> None:
 def test_a_measure_of_an_extra_is_computed_where_it_is_named(extra: str) -> None:
     name = next(one.name for one in kinds(extras=EXTRAS) if one.extra == extra)
     found = ta.synchrony(DIALOGUES[0], measures=[name, "rlsm"])
-    assert of(found, part="whole", direction="both").value.notna().all()
+    assert found.value[found.measure != "rlsm"].notna().any()
     assert found.measure.iloc[-1] == "rlsm"
 
 
@@ -148,10 +148,15 @@ def test_thirds_and_windows_by_a_loop(table: pd.DataFrame, kind: Any, make: Any)
         other = "client" if row.direction == "therapist" else "therapist"
         inside = range(max(row.first_turn, 1), row.last_turn + 1)
         replies = [i for i in inside if roles[i] == row.direction and roles[i - 1] == other and 9 not in (i, i - 1)]
-        at = np.array(replies)
-        terms = kind.terms(own, own, at - 1, at)
-        assert row.value == pytest.approx(kind.over(terms.sum(axis=0)), abs=1e-12)
-        assert row.n_pairs == np.count_nonzero(~np.isnan((kind.each or kind.over)(terms)))
+        at = np.array(replies)[:, None]
+        if kind.score is not None:
+            each = kind.score(own, at - 1, at)
+            value = each.mean()
+        else:
+            terms = kind.terms(own, at - 1, at)
+            each, (value,) = (kind.each or kind.over)(terms), kind.over(terms.sum(axis=0))
+        assert row.value == pytest.approx(value, abs=1e-12)
+        assert row.n_pairs == np.count_nonzero(~np.isnan(each))
 
 
 def test_both_and_difference(table: pd.DataFrame) -> None:
@@ -186,7 +191,7 @@ def test_z_is_the_distance_in_standard_deviations(table: pd.DataFrame) -> None:
 
 def test_style_matching_of_all_that_is_said(table: pd.DataFrame, make: Any) -> None:
     session = make([(turn.role[0].upper(), turn.text) for turn in DIALOGUES[1].turns])
-    own, n_words = WHOLE_LSM.represent(session)
+    own, n_words = np.split(WHOLE_LSM.represent(session), [9], axis=1)
     sides = [
         100 * own[of_role].sum(axis=0) / n_words[of_role].sum() for of_role in map(session.of, ("therapist", "client"))
     ]

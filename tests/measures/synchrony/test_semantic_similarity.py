@@ -18,27 +18,16 @@ from tests.talks import arrays, session
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.company import choose_strangers, companies, length_class
 from therapy_analytics.language.embeddings import load_embeddings
+from therapy_analytics.language.meanings import STEPS, Meanings, cosines, meanings
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures.synchrony import _meanings as arithmetic
-from therapy_analytics.measures.synchrony._chance import spoken_turns
-from therapy_analytics.measures.synchrony._earlier import (
-    Earlier,
-    Speakers,
-    contexts_of_each,
-    earlier,
-    flow_by_chance,
+from therapy_analytics.measures.synchrony.semantic_similarity import (
+    contexts,
+    flow_in_orders,
     forward_flow,
-    talk,
-)
-from therapy_analytics.measures.synchrony._meanings import (
-    STEPS,
-    Meanings,
-    cosines,
-    meanings,
     returns,
-    returns_in_orders,
+    semantic_similarity,
 )
-from therapy_analytics.measures.synchrony.semantic_similarity import semantic_similarity
+from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.session import Session
 
 NAN = float("nan")
@@ -55,14 +44,19 @@ def units(*rows: Sequence[float]) -> Meanings:
     return Meanings.units(np.array(rows, dtype=np.float64).reshape(len(rows), -1))
 
 
-def before_each(said: Meanings) -> Earlier:
-    """Return what all turns before each add up to, of one session and speaker."""
-    return earlier(said, np.ones(len(said), dtype=np.bool_), np.zeros(len(said), dtype=np.int64))
+def table_of(said: Meanings) -> NDArray[np.float64]:
+    """Return the cosines of turns that all have a meaning, each with each."""
+    return said.vectors @ said.vectors.T / STEPS**2
 
 
 def flow_of(said: Meanings) -> NDArray[np.float64]:
     """Return the forward flow of one session and speaker."""
-    return forward_flow(said, before_each(said))
+    return forward_flow(table_of(said))
+
+
+def in_order(alike: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `returns` of blocks as they come."""
+    return returns(alike, np.arange(len(alike))[:, None])[0]
 
 
 def alone(one: Session) -> AnnotatedSession:
@@ -101,18 +95,10 @@ def test_what_has_no_meaning_is_undefined() -> None:
     assert said.vectors[1:].tolist() == [[0, 0], [0, 0]]
 
 
-def test_context_is_the_mean_of_what_came_before() -> None:
-    # After (1, 0) and (0, 1) the mean lies at 45 degrees to either: cosine of the third with it 1/sqrt(2).
-    said = units([1, 0], [0, 2], [5, 0])
-    heard = Meanings.of(before_each(said).vectors)
-    found = cosines(said, heard, np.array([2, 2, 2]), np.arange(3))
-    np.testing.assert_allclose(found, [NAN, 1, 1 / np.sqrt(2)], atol=1e-5)
-
-
 def test_forward_flow_by_hand() -> None:
-    # Third: distances 1 and 1. Fourth has no meaning. Fifth, opposite to the first two: 2, 2, and 1 to the third.
-    said = units([1, 0], [1, 0], [0, 1], [0, 0], [-1, 0])
-    np.testing.assert_allclose(flow_of(said), [NAN, 0, 1, NAN, 5 / 3], atol=1e-5)
+    # Third: distances 1 and 1. Fourth, opposite to the first two: 2, 2, and 1 to the third.
+    said = units([1, 0], [1, 0], [0, 1], [-1, 0])
+    np.testing.assert_allclose(flow_of(said), [NAN, 0, 1, 5 / 3], atol=1e-5)
     assert np.isnan(flow_of(units([1, 0]))).all()
     assert flow_of(Meanings.units(np.zeros((0, 3)))).shape == (0,)
 
@@ -122,22 +108,22 @@ def test_talk_that_leaves_and_returns_has_more_return() -> None:
         return np.equal.outer(topics, topics).astype(np.float64)
 
     # A B A: the third is A (1) after B (0). A B B A: 0 - 1 for the second B, then 1 - 0. A A A: 1 - 1.
-    assert returns(table(1, 2, 1)) == 1
-    assert returns(table(1, 2, 2, 1)) == 0
-    assert returns(table(1, 1, 1)) == 0
+    assert in_order(table(1, 2, 1)) == 1
+    assert in_order(table(1, 2, 2, 1)) == 0
+    assert in_order(table(1, 1, 1)) == 0
     # A B C D: 0 - 0 twice. A B A B: 1 - 0 twice.
-    assert returns(table(1, 2, 3, 4)) == 0
-    assert returns(table(1, 2, 1, 2)) == 1
+    assert in_order(table(1, 2, 3, 4)) == 0
+    assert in_order(table(1, 2, 1, 2)) == 1
 
 
 def test_return_of_undefined_stretches() -> None:
     alike = np.eye(4)
-    assert np.isnan(returns(alike[:2, :2]))
+    assert np.isnan(in_order(alike[:2, :2]))
     alike[2] = NAN  # the third stretch is silent: only the fourth counts, and the stretch before it is known
     alike[3] = [0.5, NAN, 0.1, 1]
-    assert returns(alike) == pytest.approx(0.5 - 0.1)
+    assert in_order(alike) == pytest.approx(0.5 - 0.1)
     alike[3, 2] = NAN
-    assert np.isnan(returns(alike))
+    assert np.isnan(in_order(alike))
 
 
 # ---- arithmetic
@@ -152,7 +138,7 @@ def test_returns_in_orders_are_those_of_tables_in_these_orders() -> None:
     for order in orders.T:
         table = alike[np.ix_(order, order)]
         expected.append([slow_return(table[..., 0]), slow_return(table[..., 1])])
-    np.testing.assert_allclose(returns_in_orders(alike, orders), expected, rtol=1e-12)
+    np.testing.assert_allclose(returns(alike, orders), expected, rtol=1e-12)
 
 
 def slow_return(table: NDArray[np.float64]) -> float:
@@ -161,43 +147,22 @@ def slow_return(table: NDArray[np.float64]) -> float:
     return float(np.nanmean([one for one in found if not one < -3]))
 
 
-def test_what_came_before_is_that_of_each_session_alone() -> None:
-    generator = np.random.default_rng(9)
-    said, of = Meanings.units(generator.normal(size=(30, 5))), generator.random(30) < 0.6
-    said.vectors[7] = said.squares[7] = 0
-    begins = np.repeat([0, 4, 9, 10], [4, 5, 1, 20])
-    together = earlier(said, of, begins)
-    for i, begin in enumerate(begins):
-        those = np.arange(begin, i)[of[begin:i]]
-        np.testing.assert_array_equal(together.vectors[i], said.vectors[those].sum(axis=0))
-        assert together.n[i] == np.count_nonzero(those != 7)
-
-
-def test_contexts_of_the_session_itself_are_its_own() -> None:
-    said = alone(about("work", "sea", "dog"))
-    own, (therapist, client) = talk(said), spoken_turns(said)
-    sides = [Speakers(own.said, np.stack([turns, turns[::-1]]), turns) for turns in (therapist, client)]
-    for one, turns in zip(contexts_of_each(*sides), (therapist, client), strict=True):
-        assert one.shape == (len(turns), 2, 2)
-        np.testing.assert_array_equal(one[:, 0, 0], own.context[turns])
-        assert not np.array_equal(one[:, 1, 1], own.context[turns], equal_nan=True)
-
-
 def test_contexts_of_each_are_those_of_one_therapist_with_one_client() -> None:
     generator = np.random.default_rng(11)
-    said = [Meanings.units(generator.normal(size=(30, 16))) for _ in range(2)]
-    said[1].vectors[:6] = said[1].squares[:6] = 0
+    said = Meanings.units(generator.normal(size=(30, 16)))
+    said.vectors[:6] = said.squares[:6] = 0
     at = np.array([0, 1, 3, 6, 9]), np.array([2, 4, 5, 7, 8, 10])
     turns = [generator.integers(0, 30, (n, len(places))) for n, places in zip((2, 3), at, strict=True)]
-    found = contexts_of_each(*(Speakers(*side) for side in zip(said, turns, at, strict=True)))
+    found = contexts(said.vectors, *(Side(*side) for side in zip(turns, at, strict=True)))
     assert [one.shape for one in found] == [(5, 2, 3), (6, 2, 3)]
     for both in np.ndindex(2, 3):
         for role, other in ((0, 1), (1, 0)):
             for i, place in enumerate(at[role]):
-                earlier_turns = turns[other][both[other]][at[other] < place]
-                heard = Meanings.of(said[other].vectors[earlier_turns].sum(axis=0)[None])
-                expected = cosines(said[role], heard, turns[role][both[role]][[i]], np.array([0]))
-                np.testing.assert_array_equal(found[role][i, *both], expected[0])
+                heard = said.vectors[turns[other][both[other]][at[other] < place]].sum(axis=0)
+                own = said.vectors[turns[role][both[role]][i]]
+                lengths = np.sqrt((own @ own) * (heard @ heard))
+                expected = own @ heard / lengths if lengths else NAN
+                np.testing.assert_allclose(found[role][i, *both], expected, atol=1e-12)
 
 
 VECTORS = st.integers(1, 9).flatmap(
@@ -217,8 +182,9 @@ def test_cosines_are_symmetric_and_in_range(rows: list[list[int]]) -> None:
         np.testing.assert_allclose(found, wide @ wide.T / np.outer(length, length), atol=5e-5)
     assert (np.isnan(found) | (np.abs(found) <= 1)).all()
     assert set(found.diagonal()[length > 0].tolist()) <= {1.0}
-    flow = flow_of(said)
-    expected = np.array([np.nanmean(1 - found[t, :t]) if (found[t, :t] > -2).any() else NAN for t in every])
+    known = length > 0
+    flow, near = flow_of(said[known]), found[known][:, known]
+    expected = [NAN, *(np.mean(1 - near[t, :t]) for t in range(1, len(near)))][: len(near)]
     np.testing.assert_allclose(flow, expected, atol=5e-5)
 
 
@@ -226,39 +192,22 @@ def test_cosines_are_symmetric_and_in_range(rows: list[list[int]]) -> None:
 def test_chance_of_forward_flow_is_that_of_all_orders(n: int) -> None:
     said = Meanings.units(np.random.default_rng(n).normal(size=(n, 3)))
     every = [np.nanmean(flow_of(said[np.array(order)])) for order in permutations(range(n))]
-    assert flow_by_chance(said) == pytest.approx((np.mean(every), np.std(every)), abs=1e-5)
+    assert flow_in_orders(table_of(said)) == pytest.approx((np.mean(every), np.std(every)), abs=1e-5)
 
 
 def test_chance_of_forward_flow_when_turns_outnumber_dimensions() -> None:
     generator = np.random.default_rng(1)
     said = Meanings.units(generator.normal(size=(30, 4)))
     drawn = [np.nanmean(flow_of(said[generator.permutation(30)])) for _ in range(4000)]
-    mean, sd = flow_by_chance(said)
+    mean, sd = flow_in_orders(table_of(said))
     assert mean == pytest.approx(np.mean(drawn), abs=4 * sd / 60)
     assert sd == pytest.approx(np.std(drawn), rel=0.06)
-    wide = Meanings(np.pad(said.vectors, ((0, 0), (0, 60))), said.squares)
-    assert flow_by_chance(wide) == pytest.approx((mean, sd), abs=1e-12)
-    assert np.isnan(flow_by_chance(said[np.arange(3)])).all()
-    several = np.array([np.arange(8), np.arange(8) + 3])
-    together, each = flow_by_chance(said[several]), [flow_by_chance(said[one]) for one in several]
-    np.testing.assert_array_equal(together, np.transpose(each))
+    assert np.isnan(flow_in_orders(table_of(said[np.arange(3)]))).all()
 
 
 def test_all_turns_the_same_have_no_spread() -> None:
-    mean, sd = flow_by_chance(units(*[[1, 2]] * 50))
+    mean, sd = flow_in_orders(table_of(units(*[[1, 2]] * 50)))
     assert (mean, sd) == pytest.approx((0, 0), abs=1e-5)
-
-
-def test_pairs_are_the_same_in_any_bit_however_they_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    generator = np.random.default_rng(2)
-    said, other = (Meanings.units(generator.normal(size=(n, 256))) for n in (40, 90))
-    rows, columns = generator.integers(0, 40, (200, 30)), generator.integers(0, 90, (200, 30))
-    table = cosines(said, other, np.arange(40)[:, None], np.arange(90)[None])
-    np.testing.assert_array_equal(cosines(said, other, rows, columns), table[rows, columns])
-    monkeypatch.setattr(arithmetic, "_TABLE_ADVANTAGE", 0)
-    np.testing.assert_array_equal(cosines(said, other, rows, columns), table[rows, columns])
-    few = generator.permutation(40)[:7]
-    np.testing.assert_array_equal(cosines(said[few], other, np.arange(7), np.arange(7)), table[few, np.arange(7)])
 
 
 # ---- sessions
@@ -316,7 +265,7 @@ def test_forward_flow_of_random_order_is_that_of_chance() -> None:
     generator, z = np.random.default_rng(6), []
     for _ in range(200):
         said = Meanings.units(generator.normal(0.5, size=(25, 6)))
-        mean, sd = flow_by_chance(said)
+        mean, sd = flow_in_orders(table_of(said))
         z.append((np.nanmean(flow_of(said)) - mean) / sd)
     assert abs(np.mean(z)) < 0.25
     assert 0.85 < np.std(z) < 1.15
@@ -368,7 +317,7 @@ def test_batch_and_company_change_no_bit() -> None:
                 assert np.isfinite(value)
                 assert np.isnan(by_itself[name])
             else:
-                np.testing.assert_array_equal(value, by_itself[name])
+                np.testing.assert_allclose(value, by_itself[name], rtol=1e-12)
                 assert np.isfinite(value).any()
 
 
@@ -385,7 +334,7 @@ def test_a_long_session_in_bounded_memory() -> None:
     words = np.array(" ".join(TOPICS.values()).split())
     drawn = np.random.default_rng(4).integers(0, len(words), (2000, 5))
     one = alone(session(*map(" ".join, words[drawn])))
-    one.once(meanings)
+    one.cached(meanings)
     tracemalloc.start()
     found = values(one)
     most = tracemalloc.get_traced_memory()[1]

@@ -182,7 +182,7 @@ def test_rlsm_as_another_program_has_it(counted: pd.DataFrame, reference: pd.Dat
         both = []
         for side, name in ((True, "rlsm_T_responds"), (False, "rlsm_C_responds")):
             own = replies[therapist[1:] == side]
-            both.append(over_categories(reciprocal(percent, percent, own - 1, own).sum(axis=0)))
+            both.append(over_categories(reciprocal(percent[own - 1], percent[own]).sum(axis=0)))
             assert both[-1] == pytest.approx(reference[name][session], rel=0, abs=1e-9)
         wanted = reference.loc[session, ["rlsm_T_responds", "rlsm_C_responds"]].mean()
         assert np.mean(both) == pytest.approx(wanted, rel=0, abs=1e-9)
@@ -198,7 +198,9 @@ def test_chance_is_near_that_of_another_program(counted: pd.DataFrame, reference
         for side, end in ((True, "T"), (False, "C")):
             own = replies[therapist[1:] == side]
             orders = np.concatenate([[own], generator.permuted(np.tile(own, (SHUFFLES, 1)), axis=1)])
-            drawn = over_categories(reciprocal(percent, percent, own - 1, orders).sum(axis=1))
+            drawn = over_categories(
+                reciprocal(np.broadcast_to(percent[own - 1], percent[orders].shape), percent[orders]).sum(axis=1)
+            )
             p = np.count_nonzero(drawn >= drawn[0] - 1e-12) / (SHUFFLES + 1)
             theirs = reference.loc[session]
             found.append((drawn[1:].mean(), theirs[f"null_{end}"], p, theirs[f"p_{end}"]))

@@ -8,25 +8,16 @@ import numpy as np
 import pytest
 
 from tests.surrogate_tables import two_way
-from therapy_analytics.measures.synchrony._chance import Chance
-from therapy_analytics.measures.synchrony._pairwise import outcome
-from therapy_analytics.measures.synchrony._surrogates import beside_surrogates, n_donors
-from therapy_analytics.measures.synchrony._whole import whole_outcome
+from therapy_analytics.measures.null.summary import NullSummary, beside_surrogates, beside_surrogates_by_factors
+from therapy_analytics.measures.synchrony.adjacent_turns import adjacent_result
 from therapy_analytics.measures.synchrony.style_matching import LSM, WHOLE_LSM
+from therapy_analytics.measures.synchrony.whole_session import session_result
 
 
-def draws_of(tables: Any) -> Any:
-    """Return the surrogate dialogues of tables (k, n + 1, n + 1) in their order, (n_dialogues, k)."""
-    parts = tables[:, 0, 1:], tables[:, 1:, 0], tables[:, 1:, 1:].reshape(len(tables), -1)
-    return np.concatenate(parts, axis=1).T
-
-
-def beside(tables: Any, *, closer: Any = "higher", two_sided: bool = False) -> Chance:
+def beside(tables: Any, *, closer: Any = "higher", two_sided: bool = False) -> NullSummary:
     tables = np.asarray(tables, dtype=np.float64)
     certain = np.ones(len(tables), dtype=np.bool_)
-    return beside_surrogates(
-        tables[:, 0, 0], draws_of(tables), certain, closer=closer, two_sided=np.full(len(tables), two_sided)
-    )
+    return beside_surrogates(tables, certain, closer=closer, two_sided=np.full(len(tables), two_sided))
 
 
 def test_by_hand() -> None:
@@ -61,17 +52,15 @@ def test_speakers_as_factors_by_hand() -> None:
     table[0, 0] = 3
     noise = np.exp(np.random.default_rng(0).normal(0, 0.01, size=(6, 6)))
     noise[0, 0] = 1
-    some = np.stack([table * noise, table])
-    certain = np.ones(2, dtype=np.bool_)
-    found = beside_surrogates(
-        some[:, 0, 0], draws_of(some), certain, closer="higher", two_sided=~certain, factors=np.array([True, False])
-    )
-    logarithms = two_way(np.log(some[0]))
-    assert found.mean == pytest.approx([np.exp(logarithms.mean), 6 + 4 - 12])
+    certain = np.ones(1, dtype=np.bool_)
+    found = beside_surrogates_by_factors((table * noise)[None], certain, closer="higher", two_sided=~certain)
+    logarithms = two_way(np.log(table * noise))
+    assert found.mean == pytest.approx([np.exp(logarithms.mean)])
     assert found.mean[0] == pytest.approx(2, rel=0.02)
     assert found.sd[0] == pytest.approx(found.mean[0] * logarithms.sd)
     assert found.z[0] == pytest.approx((3 - found.mean[0]) / found.sd[0])
-    assert found.p == pytest.approx([1 / 36, 1 / 36])
+    assert found.p == pytest.approx([1 / 36])
+    assert beside([table]).mean == pytest.approx([6 + 4 - 12])
 
 
 def test_undefined_cells_are_left_out() -> None:
@@ -102,13 +91,12 @@ def test_other_tables_do_not_matter() -> None:
     tables[::3, 2, 2] = np.nan
     together, alone = beside(tables), [beside(tables[[i]]) for i in range(50)]
     for name in ("mean", "sd", "z", "p"):
-        np.testing.assert_array_equal(getattr(together, name), np.concatenate([getattr(one, name) for one in alone]))
+        np.testing.assert_allclose(getattr(together, name), np.concatenate([getattr(one, name) for one in alone]))
 
 
 @pytest.mark.parametrize(("n", "mean", "p"), [(0, False, False), (2, True, False), (4, True, False), (5, True, True)])
 def test_few_donors(n: int, mean: bool, p: bool) -> None:
     found = beside(np.random.default_rng(0).normal(size=(1, n + 1, n + 1)))
-    assert n_donors(n * n + 2 * n) == n
     assert np.isfinite([found.mean, found.sd]).all() == mean
     assert np.isfinite([found.z, found.p]).all() == p
 
@@ -149,7 +137,9 @@ def shares_below(of_counts: Any, company_of: Any) -> Any:
             others = company_of(of_counts(*people(generator, 20)), range(0, 601, 30))
             for seed in range(10):
                 session = of_counts(*people(generator, 1, follows=follows), seed=seed, company=others)
-                p.append([outcome(LSM, session).strangers.p[0, 0], whole_outcome(WHOLE_LSM, session).strangers.p[0]])
+                p.append(
+                    [adjacent_result(LSM, session).surrogate.p[0, 0], session_result(WHOLE_LSM, session).surrogate.p[0]]
+                )
         assert len(p) == 300
         return (np.array(p) < 0.05).mean(axis=0)
 

@@ -12,15 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.surrogate_tables import table_of, two_way
+from tests.surrogate_tables import two_way
 from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
 from therapy_analytics.language.annotate import Company, TurnArrays
 from therapy_analytics.language.company import choose_strangers, companies
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.tokens import Tokens
-from therapy_analytics.measures.synchrony._chance import directions, pairs_of, strangers_of
-from therapy_analytics.measures.synchrony._pairwise import DIRECTIONS, Pairwise, outcome
-from therapy_analytics.measures.synchrony._whole import Side, Whole, whole_outcome
+from therapy_analytics.measures.null.surrogates import pool_of
+from therapy_analytics.measures.synchrony.adjacent_turns import (
+    DIRECTIONS,
+    AdjacentTurnMeasure,
+    adjacent_result,
+    pairs_of,
+    replies_of,
+)
 from therapy_analytics.measures.synchrony.alignment import LEXICAL, LEXICAL_2, LEXICAL_WHOLE, alignment
 from therapy_analytics.measures.synchrony.syntactic_alignment import (
     SYNTACTIC,
@@ -28,6 +33,7 @@ from therapy_analytics.measures.synchrony.syntactic_alignment import (
     SYNTACTIC_WHOLE,
     syntactic_alignment,
 )
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, session_result
 from therapy_analytics.session import CLIENT, THERAPIST, Role, Session, Turn
 
 VOCABULARY = (
@@ -100,31 +106,28 @@ WHOLES = [(LEXICAL_WHOLE, lexical), (SYNTACTIC_WHOLE, syntactic)]
 
 
 @pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda of: getattr(of, "name", None))
-def test_strangers_as_counters_give_them(session: AnnotatedSession, kind: Pairwise, counted: Any, n: int) -> None:
+def test_strangers_as_counters_give_them(
+    session: AnnotatedSession, kind: AdjacentTurnMeasure, counted: Any, n: int
+) -> None:
+    pool, found = pool_of(session), adjacent_result(kind, session)
     assert session.company is not None
-    own, theirs = runs_of(session, n), runs_of(session.company.whole, n)
-    for direction in directions(session):
-        drawn = []
-        for whose, draws in direction.exchanged.items():
-            before, after = (theirs if role in whose else own for role in (1 - direction.role, direction.role))
-            pairs = np.broadcast_arrays(draws.anchors[draws.anchor_at], draws.replies[draws.reply_at])
-            each = [counted(before[a], after[r]) for a, r in zip(*(side.ravel() for side in pairs), strict=True)]
-            drawn.append(np.nanmean(np.reshape(each, pairs[0].shape), axis=0))
-        n_donors = len(strangers_of(session)) // 2
-        assert [len(one) for one in drawn] == [n_donors, n_donors, n_donors**2]
-        at = DIRECTIONS.index("therapist" if direction.role == THERAPIST else "client"), 0
-        found = outcome(kind, session)
-        expected = two_way(table_of(found.values[at], *drawn))
-        shown = [one[at] for one in (found.strangers.mean, found.strangers.sd, found.strangers.z, found.strangers.p)]
+    of_donors = runs_of(session.company.whole, n)
+    runs, size = [*runs_of(session, n), *(of_donors[i] for i in pool.donated)], len(pool.therapists)
+    for role, replies in zip(("therapist", "client"), replies_of(session), strict=True):
+        pairs = (one[:, : size * size].ravel().tolist() for one in (replies.anchors, replies.replies))
+        each = [counted(runs[a], runs[r]) for a, r in zip(*pairs, strict=True)]
+        expected = two_way(np.nanmean(np.reshape(each, (-1, size * size)), axis=0).reshape(size, size))
+        at = DIRECTIONS.index(role), 0
+        shown = [one[at] for one in (found.surrogate.mean, found.surrogate.sd, found.surrogate.z, found.surrogate.p)]
         assert shown == pytest.approx(list(expected), rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda of: getattr(of, "name", None))
 @pytest.mark.parametrize("delay", [1, 2])
 def test_replies_as_counters_give_them(
-    session: AnnotatedSession, kind: Pairwise, counted: Any, n: int, delay: int
+    session: AnnotatedSession, kind: AdjacentTurnMeasure, counted: Any, n: int, delay: int
 ) -> None:
-    own, each = runs_of(session, n), outcome(replace(kind, delay=delay), session).each
+    own, each = runs_of(session, n), adjacent_result(replace(kind, delay=delay), session).series
     wanted = np.full(len(session), np.nan)
     for role in (THERAPIST, CLIENT):
         for anchor, reply in zip(*pairs_of(session, role, delay), strict=True):
@@ -135,28 +138,18 @@ def test_replies_as_counters_give_them(
 
 
 @pytest.mark.parametrize(("kind", "counted"), WHOLES, ids=lambda of: getattr(of, "name", None))
-def test_whole_sessions_as_counters_give_them(session: AnnotatedSession, kind: Whole, counted: Any) -> None:
+def test_whole_sessions_as_counters_give_them(session: AnnotatedSession, kind: SessionMeasure, counted: Any) -> None:
+    pool, found = pool_of(session), session_result(kind, session)
     assert session.company is not None
-    whole = session.company.whole
-    turns = [np.flatnonzero((session.n_words > 0) & (session.turns.roles == role)) for role in (THERAPIST, CLIENT)]
-    own, theirs = kind.represent(session), kind.represent(whole)
-    drawn = np.array([3, 20, 20, 41, 7])  # a turn of strangers may come twice
-    sides = [Side(own, one, one) for one in turns]
-    stranger = Side(theirs, drawn, np.arange(len(drawn)))
-
-    def all_of(of: AnnotatedSession, rows: Any, n: int) -> Runs:
-        runs = runs_of(of, n)
-        return [run for i in rows for run in runs[i]]
-
     for i, n in enumerate((1, 2)):
-        one, other = (all_of(session, rows, n) for rows in turns)
-        third = all_of(whole, drawn, n)
-        assert kind.values(*sides)[i] == pytest.approx(counted(one, other), rel=0, abs=1e-12)
-        assert kind.values(sides[0], stranger)[i] == pytest.approx(counted(one, third), rel=0, abs=1e-12)
-        assert kind.values(stranger, sides[1])[i] == pytest.approx(counted(third, other), rel=0, abs=1e-12)
-    found = whole_outcome(kind, session)
-    np.testing.assert_allclose(found.values, kind.values(*sides))
-    assert np.isfinite(found.strangers.mean).all()
+        of_donors = runs_of(session.company.whole, n)
+        runs = [*runs_of(session, n), *(of_donors[at] for at in pool.donated)]
+        sides = [
+            [[run for at in turns for run in runs[at]] for turns in one] for one in (pool.therapists, pool.clients)
+        ]
+        table = [[counted(one, other) for other in sides[1]] for one in sides[0]]
+        assert found.values[i] == pytest.approx(table[0][0], rel=0, abs=1e-12)
+        assert found.surrogate.mean[i] == pytest.approx(two_way(table).mean, abs=1e-9)
 
 
 def test_the_measures_fill_their_columns(session: AnnotatedSession) -> None:
@@ -224,12 +217,12 @@ def traced() -> Iterator[None]:
 
 @pytest.mark.usefixtures("traced")
 @pytest.mark.parametrize("kind", [LEXICAL_2, LEXICAL_WHOLE, SYNTACTIC, SYNTACTIC_WHOLE], ids=lambda kind: kind.name)
-@pytest.mark.parametrize(("n_turns", "n_long"), [(10_000, 40), (60, 40)], ids=["many turns", "long turns"])
-def test_memory_is_bounded(kind: Pairwise | Whole, n_turns: int, n_long: int) -> None:
+@pytest.mark.parametrize(("n_turns", "n_long"), [(2_000, 40), (60, 40)], ids=["many turns", "long turns"])
+def test_memory_is_bounded(kind: AdjacentTurnMeasure | SessionMeasure, n_turns: int, n_long: int) -> None:
     session = replace(
         numbered(sizes_of(n_turns, n_long, 1), 1), company=company_of(numbered(sizes_of(600, 40, 2), 2), 12)
     )
     tracemalloc.reset_peak()
-    found = outcome(kind, session) if isinstance(kind, Pairwise) else whole_outcome(kind, session)
-    assert np.isfinite(found.strangers.mean).any()
+    found = adjacent_result(kind, session) if isinstance(kind, AdjacentTurnMeasure) else session_result(kind, session)
+    assert np.isfinite(found.surrogate.mean).any()
     assert tracemalloc.get_traced_memory()[1] < 500e6

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
 
-from therapy_analytics.measures.synchrony import _transport
-from therapy_analytics.measures.synchrony._word_movers import word_movers, word_movers_of_many
+from therapy_analytics.measures.synchrony.linguistic_distance import word_movers
 
 VECTORS = np.random.default_rng(5).normal(size=(60, 7))
 UNIT = VECTORS / np.linalg.norm(VECTORS, axis=1, keepdims=True)
@@ -71,10 +70,9 @@ def test_same_proportions_are_at_distance_zero_and_an_empty_bag_at_none():
     assert (np.diag(found)[[0, 1, 3]] == 0).all()
 
 
-@pytest.mark.parametrize("sessions", [[], [[]], [[bag()]], [[], [bag(3)], []]])
-def test_nothing_to_compare(sessions):
-    found = word_movers_of_many(sessions, VECTORS)
-    assert [len(one) for one in found] == [len(one) for one in sessions]
+@pytest.mark.parametrize("bags", [[], [bag()], [bag(3)]])
+def test_nothing_to_compare(bags):
+    assert word_movers(bags, VECTORS).shape == (len(bags), len(bags))
 
 
 @given(st.lists(bags, min_size=2, max_size=4))
@@ -114,13 +112,3 @@ def test_ties_do_not_make_it_turn_in_circles():
     found = word_movers([np.arange(20), np.arange(20, 60), np.arange(10, 50)], np.eye(60))
     # 10 of 40 in common with weights 1/20 and 1/40: 10/40 stay. 30 of 40 with 1/40 each: 30/40 stay.
     np.testing.assert_allclose(found[[0, 0, 1], [1, 2, 2]], HALF * np.array([1, 3 / 4, 1 / 4]), atol=EXACT)
-
-
-def test_values_do_not_depend_on_neighbours(monkeypatch):
-    draw = np.random.default_rng(8)
-    sessions = [[draw.integers(0, 60, draw.integers(0, 30)) for _ in range(25)] for _ in range(4)]
-    together = word_movers_of_many(sessions, VECTORS)
-    monkeypatch.setattr(_transport, "_CELLS", 10)
-    monkeypatch.setattr(_transport, "_FEWEST", 3)
-    for alone, beside in zip(sessions, together, strict=True):
-        np.testing.assert_array_equal(word_movers(alone, VECTORS), beside)

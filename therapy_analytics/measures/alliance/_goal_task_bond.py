@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language.embeddings import load_embeddings
+from therapy_analytics.language.meanings import STEPS, Meanings
 from therapy_analytics.language.tokens import Tokens, tokenize
-from therapy_analytics.measures.synchrony._chance import Bools, Floats, Ints
-from therapy_analytics.measures.synchrony._meanings import STEPS, Meanings
+from therapy_analytics.measures.null.shuffles import Ints
+from therapy_analytics.measures.null.summary import Bools, Floats
 
 CONSTRUCTS = ("goal", "task", "bond")
 KINDS, RULES = ("cues", "first", "second", "deniable"), ("deniers", "beside", "asking")

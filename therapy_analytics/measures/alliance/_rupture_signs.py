@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.meanings import cosines, meanings
 from therapy_analytics.language.phrases import turns_of, turns_with
 from therapy_analytics.measures._turns import last_of
-from therapy_analytics.measures.synchrony._meanings import cosines, meanings
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -14,11 +14,12 @@ import numpy as np
 
 from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.meanings import STEPS, meanings
 from therapy_analytics.measures import Column, measure, rate, rate_columns
 from therapy_analytics.measures._base import Evidence, Value, slopes
 from therapy_analytics.measures.alliance._goal_task_bond import CONSTRUCTS, barred, counted, load_contrast
-from therapy_analytics.measures.synchrony._chance import DRAWS, Bools, Floats
-from therapy_analytics.measures.synchrony._meanings import STEPS, meanings
+from therapy_analytics.measures.null.shuffles import DRAWS
+from therapy_analytics.measures.null.summary import Bools, Floats
 from therapy_analytics.session import Role
 
 FEWEST_WORDS = 4

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.text_model import stretches_of
 from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.meanings import cosines, meanings
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.language.said import said
 from therapy_analytics.measures._turns import last_of
 from therapy_analytics.measures.alliance._rupture_signs import repair_windows
-from therapy_analytics.measures.synchrony._meanings import cosines, meanings
 from therapy_analytics.session import Role
 
 Bools = NDArray[np.bool_]

@@ -7,215 +7,160 @@ from math import nan
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
+from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.integers import distinct
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._ngrams import (
-    Kernel,
-    NGrams,
-    chosen_in_common,
-    joined,
-    ngrams,
-    over_pairs,
-    placed_in,
-    products_of_few,
-    words_of,
+from therapy_analytics.measures.null.summary import Floats
+from therapy_analytics.measures.null.surrogates import Ints, TokenRows
+from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure, by_table
+from therapy_analytics.measures.synchrony.tables import (
+    adjacent_columns,
+    adjacent_values,
+    session_columns,
+    session_values,
 )
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, of_cells, pairwise, scores
-from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, products
-from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
 
-__all__ = ["NGrams", "joined", "lexical_cosines", "lexical_whole", "ngrams"]
-
+Counts: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 SOURCE = (
     "Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions with generalizable "
     "techNiques. Psychological Methods 24"
 )
-Totals: TypeAlias = tuple[Ints, Floats]
 _MISLEADS = (
     "Not a quality score: frequent words make strangers alike, and long turns more than short ones. Read it beside "
     "words per turn and its baselines"
 )
 
 
-def lexical_cosines(a: NGrams, b: NGrams, anchors: ArrayLike, replies: ArrayLike, *, empty: float = nan) -> Floats:
-    """Compare the n-grams of pairs of turns.
+def words_of(session: AnnotatedSession) -> TokenRows:
+    """Return the words of each turn, without punctuation; pieces of a contraction ("do", "n't") are two.
 
-    High means that the reply uses the words (n = 1) or sequences of words (n > 1) of the
-    anchor, as often. "I see it", "you see it" share two words of three, and one bigram ("see it")
-    of two:
+    The two numbers of a word are its key, the same in every session, and its part of speech: its position in `UPOS`
+    counted from 1, or 0 where it has none.
+    """
+    tokens, tags, offsets = session.turns.tokens, session.turns.tags, session.turns.offsets
+    ids = tokens.ids[offsets[0] : offsets[-1]]
+    verbal = tokens.verbal[ids]
+    found = np.zeros(len(ids)) if tags is None else tags[offsets[0] : offsets[-1]].astype(np.int64) + 1
+    values = np.stack([tokens.keys[ids], found.astype(np.uint64)], axis=1)[verbal]
+    return TokenRows(values, np.append(0, np.cumsum(verbal))[offsets - offsets[0]])
 
-    >>> words, turns = np.array([0, 1, 2, 3, 1, 2]), np.array([0, 3, 6])
-    >>> both = [ngrams(words, turns, n) for n in (1, 2)]
-    >>> [float(lexical_cosines(one, one, [0], [1])[0].round(3)) for one in both]
+
+def ngram_places(keys: NDArray[np.integer], offsets: Ints, n: int) -> tuple[Ints, Ints]:
+    """Return where n-grams begin, and a number from 0 of each that is the same for the same n-gram, (n_ngrams,) each.
+
+    Parameters
+    ----------
+    keys : int array (n_tokens,)
+        What each token is; a token of key 0 is in no n-gram.
+    offsets : int64 array (n_turns + 1,)
+        Turn ``i`` owns ``keys[offsets[i]:offsets[i + 1]]``; no n-gram crosses from turn to turn.
+    n : int
+        Length of the n-grams, 1 or more.
+
+    Examples
+    --------
+    Two turns, "so so so" and "no": the bigram "so so" begins twice.
+
+    >>> [found.tolist() for found in ngram_places(np.array([5, 5, 5, 7]), np.array([0, 3, 4]), 2)]
+    [[0, 1], [0, 0]]
+    """
+    turn = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    kinds, number = np.unique(keys, return_inverse=True)
+    places, found = np.flatnonzero(keys != 0), number[keys != 0]
+    for step in range(1, n):
+        fits = places + step < len(keys)
+        last = np.where(fits, places + step, 0)
+        fits &= (turn[last] == turn[places]) & (keys[last] != 0)
+        places, longer = places[fits], (found * len(kinds) + number[last])[fits]
+        found = np.unique(longer, return_inverse=True)[1]
+    return places, found
+
+
+def count_ngrams(keys: NDArray[np.integer], offsets: Ints, n: int) -> Counts:
+    """Count the n-grams of each turn, (n_turns, n_types); see `ngram_places`.
+
+    Examples
+    --------
+    >>> count_ngrams(np.array([5, 5, 5, 7]), np.array([0, 3, 4]), 2).toarray().tolist()
+    [[2.0], [0.0]]
+    """
+    places, types = ngram_places(keys, offsets, n)
+    turns = np.searchsorted(offsets, places, side="right") - 1
+    shape = len(offsets) - 1, int(types.max(initial=-1)) + 1
+    return sparse.csr_array((np.ones(len(places)), (turns, types)), shape=shape)
+
+
+def lexical_cosines(a: Counts, b: Counts) -> Floats:
+    """Compare how often turns have each n-gram: each turn of the one set with each of the other.
+
+    High means that the one uses the words (n = 1) or sequences of words (n > 1) of the other, as often. "I see it",
+    "you see it" share two words of three, and one bigram ("see it") of two:
+
+    >>> words, turns = np.array([1, 2, 3, 4, 2, 3]), np.array([0, 3, 6])
+    >>> both = [count_ngrams(words, turns, n) for n in (1, 2)]
+    >>> [float(lexical_cosines(one[[0]], one[[1]])[0, 0].round(3)) for one in both]
     [0.667, 0.5]
 
     Parameters
     ----------
-    a, b : NGrams
-        Of the turns that are replied to, and of those that reply: twice the same within a
-        session; see `ngrams`.
-    anchors, replies : int array, any shapes that broadcast
-        Pairs of turns, rows of `a` and of `b`: with delay d a reply is the turn d behind its anchor;
-        200 shuffles of the replies are anchors (n_pairs,) and replies (200, n_pairs).
-    empty : float
-        The value where a turn has no n-gram.
+    a, b : sparse float64 arrays (n_a, n_types) and (n_b, n_types)
+        As `count_ngrams` returns them.
 
     Returns
     -------
-    float64 array of the broadcast shape
-        Cosine of the two vectors of counts, 0 to 1; nan where undefined.
+    float64 array (n_a, n_b)
+        Cosine of the two vectors of counts, 0 to 1; nan where a turn has no n-gram.
 
     Notes
     -----
-    Not a quality score: frequent words make strangers alike, and long turns more than short
-    ones. Read it beside words per turn and a shuffled baseline. ALIGN gives 0 to pairs
-    where a turn has no n-gram (``empty=0.0``); such a 0 lowers the means of talk in short turns.
+    Not a quality score: frequent words make strangers alike, and long turns more than short ones. Read it beside words
+    per turn and its null distributions. ALIGN gives 0 to pairs where a turn has no n-gram; such a 0 lowers the means of
+    talk in short turns.
 
     References
     ----------
-    Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions
-    with generalizable techNiques. Psychological Methods, 24, 419-438.
+    Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions with generalizable
+    techNiques. Psychological Methods, 24, 419-438.
     """
-    rows, columns = np.asarray(anchors, dtype=np.intp), np.asarray(replies, dtype=np.intp)
-    return cosine(_products(a, b, rows, columns), a.squares[rows], b.squares[columns], empty)
+    squares = np.multiply.outer(a.power(2).sum(axis=1), b.power(2).sum(axis=1))
+    return cosine((a @ b.T).toarray(), squares)
 
 
-def _products(a: NGrams, b: NGrams, anchors: Ints, replies: Ints) -> Floats:
-    """Return the products of the counts of pairs of turns, of which `lexical_cosines` makes cosines."""
-    return over_pairs(partial(_kernel, a, b), anchors, replies, (len(a.squares), len(b.squares)))
+def cosine(products: Floats, squares: Floats) -> Floats:
+    """Return products of vectors over the root of the products of their squared lengths; nan where these are 0.
 
-
-def _kernel(a: NGrams, b: NGrams, rows: Ints, columns: Ints) -> Kernel:
-    if len(rows) > len(columns):
-        return _kernel(b, a, columns, rows).turned()
-    left, types = chosen_in_common(a, rows, b)
-    right = b.chosen(columns, types)
-
-    def table(some: slice, others: slice) -> Floats:
-        return products(left.part(some), right.part(others))
-
-    def pairs(some: Ints, others: Ints) -> Floats:
-        return np.asarray(left.sparse()[some].multiply(right.sparse()[others]).sum(axis=1))
-
-    return Kernel(table, pairs, (np.diff(left.bounds), np.diff(right.bounds)), len(types))
-
-
-def lexical_whole(a: NGrams, b: NGrams, of_a: Ints, of_b: Ints, *, empty: float = nan) -> float:
-    """Compare all that one side says with all that the other says.
-
-    Parameters
-    ----------
-    a, b : NGrams
-        Of turns, twice the same within a session.
-    of_a, of_b : int array
-        The turns of the one side and of the other, as rows of `a` and of `b`.
-    empty : float
-        The value where a side has no n-gram.
-
-    Returns
-    -------
-    float
-        Cosine as in `lexical_cosines`, 0 to 1; nan when a side has no n-gram.
-
-    Notes
-    -----
-    Only n-grams within turns are counted. ALIGN writes each side's turns behind one another and
-    so counts bigrams that nobody said; to do the same, `joined` the tokens before `ngrams`.
-
-    Examples
-    --------
-    "yes", "no", "yes" by the one, the other, the one: they share no word.
-
-    >>> grams = ngrams(np.array([0, 1, 0]), np.array([0, 1, 2, 3]), 1)
-    >>> lexical_whole(grams, grams, np.array([0, 2]), np.array([1]))
-    0.0
+    All are whole numbers, so that a turn compared with itself gives exactly 1.
     """
-    return float(_of_many((a, b), (_totals(a, of_a), _totals(b, of_b)), empty=empty)[0, 0])
+    found: Floats = np.full(products.shape, nan)
+    return np.divide(products, np.sqrt(squares), out=found, where=squares > 0)
 
 
-def _of_many(grams: tuple[NGrams, NGrams], totals: tuple[Totals, Totals], *, empty: float = nan) -> Floats:
-    """Return `lexical_whole` of each of some speakers with each of some others, from `_totals` of both."""
-    (types, one), (theirs, others) = totals
-    places = placed_in(*grams).take(types)
-    known = np.flatnonzero(places >= 0)
-    beside = np.zeros((len(one), len(grams[1].types)))
-    beside[:, places.take(known)] = one.take(known, axis=1)
-    products = beside.take(theirs, axis=1) @ others.T
-    return cosine(products, np.vecdot(one, one)[:, None], np.vecdot(others, others), empty)
+def of_speakers(counts: Counts, side: Side) -> Counts:
+    """Return the sums of rows over the turns of each speaker, (n_rows, n_types) to (n_speakers, n_types)."""
+    speaker = np.repeat(np.arange(len(side.turns)), side.turns.shape[1])
+    shape = len(side.turns), counts.shape[0]
+    said = sparse.csr_array((np.ones(side.turns.size), (speaker, side.turns.ravel())), shape=shape)
+    return said @ counts
 
 
-def cosine(dot: Floats, square_a: Floats, square_b: Floats, empty: float) -> Floats:
-    """Divide; all three hold whole numbers, so a turn compared with itself gives exactly 1 and no pair more."""
-    values = np.asarray(square_a * square_b)
-    np.sqrt(values, out=values)
-    with np.errstate(invalid="ignore"):  # where one of the two is nothing, it is 0 / 0
-        values = np.divide(dot, values, out=values)
-    return values if np.isnan(empty) else np.where(np.isnan(values), empty, values)
+def _score(words: TokenRows, anchors: Ints, replies: Ints, *, n: int) -> Floats:
+    counts = count_ngrams(words.values[:, 0], words.offsets, n)
+    return by_table(lambda rows, columns: lexical_cosines(counts[rows], counts[columns]), len(words), anchors, replies)
 
 
-def _totals(grams: NGrams, turns: Ints) -> Totals:
-    """Return the types that occur in turns, and how often each does in each row of them, (n_rows, n_types)."""
-    turns = np.atleast_2d(turns)
-    found, numbers, of_turn = grams.entries(turns.ravel())
-    types, place = distinct(found, len(grams.types))
-    row = np.repeat(np.arange(len(turns)) * len(types), turns.shape[1])
-    total = np.bincount(row.take(of_turn) + place, numbers, len(turns) * len(types))
-    return types, total.astype(np.float64, copy=False).reshape(len(turns), -1)
-
-
-def words(session: AnnotatedSession) -> NGrams:
-    """Return how often each turn has each word."""
-    return _of_length(session, 1)
-
-
-def word_pairs(session: AnnotatedSession) -> NGrams:
-    """Return how often each turn has each word right behind each other."""
-    return _of_length(session, 2)
-
-
-def _of_length(session: AnnotatedSession, n: int) -> NGrams:
-    """Count once for the batch: what it has in common with strangers is then looked up once, too."""
-    return session.by_turn(partial(_counted_alone, n=n), key=("n-grams", n))
-
-
-def _counted_alone(session: AnnotatedSession, n: int) -> NGrams:
-    tokens = session.turns.tokens
-    places, offsets = words_of(session)
-    return ngrams(tokens.keys[tokens.ids[places]], offsets, n)
-
-
-def _words_and_pairs(session: AnnotatedSession) -> tuple[NGrams, NGrams]:
-    return session.meanwhile(words), session.meanwhile(word_pairs)
-
-
-def _terms(before: NGrams, after: NGrams, anchors: Ints, replies: Ints) -> Floats:
-    return scores(lexical_cosines(before, after, anchors, replies))
-
-
-def _many(therapist: Side, client: Side) -> Floats:
-    grams = zip(therapist.represented, client.represented, strict=True)
-    totals = zip(therapist.once(_totals_of), client.once(_totals_of), strict=True)
-    return np.stack([_of_many(*both) for both in zip(grams, totals, strict=True)], axis=-1)
-
-
-def _totals_of(side: Side) -> list[Totals]:
-    """Return `_totals` of the words of a side, and of its sequences of two."""
-    return [_totals(grams, side.turns) for grams in side.represented]
-
-
-def _whole_session(therapist: Side, client: Side) -> list[float]:
-    values: list[float] = _many(therapist, client)[0, 0].tolist()
-    return values
+def _of_all(words: TokenRows, therapists: Side, clients: Side) -> Floats:
+    """Compare all that each therapist says with all that each client says, by words and by sequences of two."""
+    each = (count_ngrams(words.values[:, 0], words.offsets, n) for n in (1, 2))
+    return np.stack([lexical_cosines(of_speakers(one, therapists), of_speakers(one, clients)) for one in each], axis=-1)
 
 
 _COSINE = "cosine of how often the turn and the turn before have each"
-LEXICAL = pairwise(
-    Pairwise(
+LEXICAL = adjacent_turn_measure(
+    AdjacentTurnMeasure(
         name="lexical_alignment",
         series="lexical_alignment_turn",
         meaning="Lexical alignment: how far a reply repeats the words of the turn before",
@@ -223,16 +168,12 @@ LEXICAL = pairwise(
         formula=f"{_COSINE} word; undefined where one has none",
         misleads=_MISLEADS,
         source=SOURCE,
-        represent=words,
-        terms=_terms,
-        score=lexical_cosines,
-        products=lambda before, after, draws: of_cells(partial(_products, before, after), draws),
-        symmetric=True,
-        tables=4,
+        represent=words_of,
+        score=partial(_score, n=1),
     )
 )
-LEXICAL_2 = pairwise(
-    Pairwise(
+LEXICAL_2 = adjacent_turn_measure(
+    AdjacentTurnMeasure(
         name="lexical_alignment_2",
         series="lexical_alignment_2_turn",
         meaning="Lexical alignment of two words: how far a reply repeats neighbouring words of the turn before",
@@ -240,12 +181,8 @@ LEXICAL_2 = pairwise(
         formula=f"{_COSINE} sequence of two words; undefined where one has less than two words",
         misleads=f"{_MISLEADS}. Most pairs of short turns share none",
         source=SOURCE,
-        represent=word_pairs,
-        terms=_terms,
-        score=lexical_cosines,
-        products=products_of_few,
-        symmetric=True,
-        tables=4,
+        represent=words_of,
+        score=partial(_score, n=2),
     )
 )
 
@@ -265,21 +202,20 @@ def _column(name: str, what: str) -> Column:
     )
 
 
-LEXICAL_WHOLE = whole(
-    Whole(
+LEXICAL_WHOLE = session_measure(
+    SessionMeasure(
         name="lexical_alignment_whole",
         columns=(
             _column("lexical_alignment_whole", "words"),
             _column("lexical_alignment_whole_2", "sequences of two words"),
         ),
-        represent=_words_and_pairs,
-        values=_whole_session,
-        many=_many,
+        represent=words_of,
+        values=_of_all,
     )
 )
 
 
-@measure(columns=[*whole_columns(LEXICAL_WHOLE), *pairwise_columns(LEXICAL), *pairwise_columns(LEXICAL_2)])
+@measure(columns=[*session_columns(LEXICAL_WHOLE), *adjacent_columns(LEXICAL), *adjacent_columns(LEXICAL_2)])
 def alignment(session: AnnotatedSession) -> dict[str, Value]:
     """Compare the words, and the sequences of two words, of replies and of the turns before (ALIGN).
 
@@ -298,5 +234,5 @@ def alignment(session: AnnotatedSession) -> dict[str, Value]:
     Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions
     with generalizable techNiques. Psychological Methods, 24, 419-438.
     """
-    each = pairwise_values(LEXICAL, session) | pairwise_values(LEXICAL_2, session)
-    return whole_values(LEXICAL_WHOLE, session) | each
+    each = adjacent_values(LEXICAL, session) | adjacent_values(LEXICAL_2, session)
+    return session_values(LEXICAL_WHOLE, session) | each

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import DRAWS, Floats, Ints, spoken_turns
-from therapy_analytics.measures.synchrony._whole import Generator, Side, Whole, whole, whole_columns, whole_values
-from therapy_analytics.measures.synchrony._word_movers import word_movers
+from therapy_analytics.measures.null.shuffles import DRAWS, permutations
+from therapy_analytics.measures.null.summary import Floats
+from therapy_analytics.measures.null.surrogates import Ints, spoken_turns
+from therapy_analytics.measures.synchrony.tables import session_columns, session_values
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
 from therapy_analytics.session import CLIENT, OTHER, ROLES, THERAPIST
 
 K = 3
 """So many of the other's next turns are looked at."""
+_STEPS = 1 << 27
+"""Parts of 1 in which distances between words are counted."""
+_MOST_STEPS = 1_000_000
+"""Of the solver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +171,99 @@ def _mean(values: Floats) -> tuple[float, int]:
     return (float(known.mean()), len(known)) if len(known) else (nan, 0)
 
 
+def word_movers(bags: Sequence[Ints], vectors: NDArray[np.floating]) -> Floats:
+    """Return the word mover's distance between every two bags of words.
+
+    The words of the one bag, in equal shares, are moved to those of the other so that the sum of share times distance
+    is as small as it can be.
+
+    Parameters
+    ----------
+    bags : sequence of int array
+        The words of each turn, as rows of `vectors`; a word said twice stands twice.
+    vectors : array (n_words, n_dimensions)
+        Word vectors; they are brought to unit length.
+
+    Returns
+    -------
+    float64 array (n_bags, n_bags)
+        Symmetric, 0 to 2; 0 between bags of the same proportions, nan where a bag is empty.
+
+    Raises
+    ------
+    BadOptionError
+        The package POT, which solves the transport problems, is not installed.
+
+    References
+    ----------
+    Kusner, M. J., Sun, Y., Kolkin, N. I., & Weinberger, K. Q. (2015). From word embeddings to document distances. ICML.
+
+    Examples
+    --------
+    One word against two halves, at distance 0 and at a right angle (the square root of 2):
+
+    >>> word_movers([np.array([0]), np.array([0, 1])], np.eye(2)).round(4)
+    array([[0.    , 0.7071],
+           [0.7071, 0.    ]])
+    """
+    transport, apart = load_transport(), _word_distances(np.asarray(vectors, dtype=np.float64))
+    shares = [np.unique(bag, return_counts=True) for bag in bags]
+    each = [(words, n / n.sum()) for words, n in shares]
+    found = np.full((len(bags), len(bags)), nan)
+    known: dict[tuple[bytes, ...], float] = {}
+    for i, one in enumerate(each):
+        for j, other in enumerate(each[: i + 1]):
+            if len(one[0]) and len(other[0]):
+                key = tuple(part.tobytes() for part in (*one, *other))
+                if key not in known:
+                    known[key] = _moved(transport, one, other, apart)
+                found[i, j] = found[j, i] = known[key]
+    return found
+
+
+def _moved(transport: Any, one: tuple[Ints, Floats], other: tuple[Ints, Floats], apart: Floats) -> float:
+    """Return the least cost of moving the shares of words of one bag to those of another."""
+    (words, shares), (others, wanted) = one, other
+    cost = np.ascontiguousarray(apart[np.ix_(words, others)])
+    if len(words) == 1 or len(others) == 1:
+        return float(shares @ cost @ wanted)  # there is but one way
+    if np.array_equal(words, others) and np.array_equal(shares, wanted):
+        return 0.0
+    _, least, *_ = transport(shares, wanted, cost, _MOST_STEPS, 1)
+    return float(least)
+
+
+def load_transport() -> Any:
+    """Return the solver of transport problems of the package POT.
+
+    Raises
+    ------
+    BadOptionError
+        It is not installed.
+    """
+    try:
+        from ot.lp.emd_wrap import emd_c  # noqa: PLC0415 (slow to import, and may not be there)
+    except ImportError:
+        problem = "word mover's distances need the package POT, which is not installed"
+        raise BadOptionError("nclid", problem, "Install it with: pip install 'therapy-analytics[nclid]'") from None
+    return emd_c
+
+
+def _word_distances(vectors: Floats) -> Floats:
+    """Return the distances between vectors of length 1, counted in `_STEPS`, so that ties are ties on every machine."""
+    units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    squares = (units**2).sum(axis=1)
+    apart = np.sqrt(np.maximum(squares[:, None] + squares - 2 * units @ units.T, 0.0))
+    np.fill_diagonal(apart, 0.0)
+    return np.asarray(np.rint(apart * _STEPS) / _STEPS)
+
+
 def word_distances(session: AnnotatedSession) -> Floats:
     """Return word mover's distances between turns, by the static embeddings of the package, (n_turns, n_turns)."""
+    return session.cached(_of_turns)
+
+
+def _of_turns(session: AnnotatedSession) -> Floats:
     tokens, offsets = session.turns.tokens, session.turns.offsets
     ids = tokens.ids[offsets[0] : offsets[-1]]
     types, place = np.unique(ids, return_inverse=True)
@@ -174,41 +273,39 @@ def word_distances(session: AnnotatedSession) -> Floats:
     return word_movers(bags, vectors)
 
 
-def _roles(therapist: Side, client: Side, n_turns: int) -> NDArray[np.int8]:
+def _roles(therapists: Side, clients: Side, n_turns: int) -> NDArray[np.int8]:
     roles = np.full(n_turns, OTHER, dtype=np.int8)
-    roles[therapist.turns], roles[client.turns] = THERAPIST, CLIENT
+    roles[therapists.at], roles[clients.at] = THERAPIST, CLIENT
     return roles
 
 
-def _values(therapist: Side, client: Side, *, k: int) -> tuple[float, ...]:
-    distances: Floats = therapist.represented
-    found = nclid(distances, _roles(therapist, client, len(distances)), k=k)
+def _values(distances: Floats, therapists: Side, clients: Side) -> Floats:
+    """Return the values of the session, (1, 1, 5)."""
+    found = nclid(distances, _roles(therapists, clients, len(distances)), k=K)
     # Who follows is the one who is not the anchor.
     by_therapist, by_client = found["client"], found["therapist"]
     both = (by_therapist.nclid + by_client.nclid) / 2
     distance = (by_therapist.uclid + by_client.uclid) / 2
-    return both, by_therapist.nclid, by_client.nclid, by_therapist.nclid - by_client.nclid, distance
+    values = both, by_therapist.nclid, by_client.nclid, by_therapist.nclid - by_client.nclid, distance
+    return np.array(values)[None, None]
 
 
-def _shuffled(therapist: Side, client: Side, generator: Generator, *, k: int) -> Floats:
-    """Return the values with each speaker's turns in another order, (DRAWS, 5)."""
-    distances: Floats = therapist.represented
-    roles = _roles(therapist, client, len(distances))
-    orders, random = np.tile(np.append(np.arange(len(distances)), -1), (DRAWS, 1)), generator()
-    for side in (therapist, client):
-        orders[:, side.turns] = random.permuted(orders[:, side.turns], axis=1)
-    found, sides = nclid(distances, roles, k=k), {THERAPIST: CLIENT, CLIENT: THERAPIST}
-    means, normed = [], []
-    for anchor, other in sides.items():
-        turns, after = following(roles == anchor, roles == other, k=k)
+def _shuffled(distances: Floats, therapists: Side, clients: Side, generator: np.random.Generator) -> Floats:
+    """Return the values with each speaker's turns in another order, (n_draws, 5)."""
+    n_turns, roles = len(distances), _roles(therapists, clients, len(distances))
+    orders = np.tile(np.append(np.arange(n_turns), -1), (DRAWS, 1))  # the last is for no turn
+    for side in (therapists, clients):
+        orders[:, side.at] = permutations(side.at, generator)
+    found, distance, normed = nclid(distances, roles, k=K), [], []
+    for anchor, other in ((THERAPIST, CLIENT), (CLIENT, THERAPIST)):
+        turns, after = following(roles == anchor, roles == other, k=K)
         each = least_distances(distances, np.broadcast_to(turns, (DRAWS, len(turns))), orders[:, after])
-        defined = ~np.isnan(each)
-        means.append(np.where(defined, each, 0.0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1))
-        one = found[ROLES[anchor]]
-        normed.append(means[-1] / (one.alpha_anchor + one.alpha_coord + one.alpha_between))
+        known, one = ~np.isnan(each), found[ROLES[anchor]]
+        distance.append(np.where(known, each, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+        normed.append(distance[-1] / (one.alpha_anchor + one.alpha_coord + one.alpha_between))
     by_client, by_therapist = normed
-    both, distance = (by_client + by_therapist) / 2, (means[0] + means[1]) / 2
-    return np.stack([both, by_therapist, by_client, by_therapist - by_client, distance], axis=1)
+    both = (by_client + by_therapist) / 2
+    return np.stack([both, by_therapist, by_client, by_therapist - by_client, (distance[0] + distance[1]) / 2], axis=1)
 
 
 _SOURCE = (
@@ -237,8 +334,8 @@ def _column(name: str, meaning: str, **change: object) -> Column:
     return Column(name=name, meaning=meaning, **fields)  # type: ignore[arg-type]
 
 
-NCLID = whole(
-    Whole(
+NCLID = session_measure(
+    SessionMeasure(
         name="nclid",
         columns=(
             _column("nclid", "Normalised conversational linguistic distance, mean of both directions"),
@@ -259,9 +356,9 @@ NCLID = whole(
             ),
         ),
         represent=word_distances,
-        values=partial(_values, k=K),
-        shuffled=partial(_shuffled, k=K),
-        strangers=False,
+        values=_values,
+        shuffled=_shuffled,
+        surrogates=False,
         two_sided=("nclid_difference",),
         closer="lower",
         extra="nclid",
@@ -271,7 +368,7 @@ NCLID = whole(
 
 @measure(
     columns=[
-        *whole_columns(NCLID),
+        *session_columns(NCLID),
         _column(
             "uclid_turn",
             f"Distance of this turn to the nearest of the other's next {K} turns",
@@ -291,8 +388,8 @@ def linguistic_distance(session: AnnotatedSession) -> dict[str, Value]:
 
     Notes
     -----
-    Each pair of turns of a session costs the solution of a transport problem: a third of a second
-    for a session of 80 turns. It is therefore computed where it is asked for.
+    Each pair of turns of a session costs the solution of a transport problem, which takes the package POT. It is
+    therefore computed where it is asked for.
 
     References
     ----------
@@ -302,10 +399,10 @@ def linguistic_distance(session: AnnotatedSession) -> dict[str, Value]:
     """
     each = np.full(len(session), nan)
     if all(map(len, spoken_turns(session))):
-        distances = session.meanwhile(word_distances)
+        distances = word_distances(session)
         roles = np.where(session.n_words > 0, session.turns.roles, OTHER)
         found = nclid(distances, roles, k=K)
         for role in (THERAPIST, CLIENT):
             own = roles == role
             each[own] = found[ROLES[role]].per_turn[own]
-    return whole_values(NCLID, session) | {"uclid_turn": each}
+    return session_values(NCLID, session) | {"uclid_turn": each}

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import nan
-
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.syntax import UPOS
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import Floats, Ints
-from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
-from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
+from therapy_analytics.measures.null.summary import Floats
+from therapy_analytics.measures.null.surrogates import Ints
+from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
+from therapy_analytics.measures.synchrony.tables import (
+    adjacent_columns,
+    adjacent_values,
+    session_columns,
+    session_values,
+)
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
 
 _SHAPIRA = (
     "Shapira, N., Atzil-Slonim, D., Tuval Mashiach, R., & Shapira, O. (2022). Measuring linguistic synchrony in "
@@ -54,25 +57,13 @@ def divergence(p: Floats, q: Floats) -> Floats:
     >>> float(divergence(np.array([0.5, 0.5]), np.array([1.0, 0.0])).round(3))
     0.311
     """
-    return _divergence(p, q, _entropy(p), _entropy(q))
-
-
-def _divergence(p: Floats, q: Floats, of_p: Floats, of_q: Floats) -> Floats:
-    """Return the divergence of shares whose entropies are known; those of nothing are nan."""
-    both = p + q
-    both /= 2
-    return np.clip(_bits(both) - (of_p + of_q) / 2, 0.0, 1.0)
+    return np.clip(_entropy((p + q) / 2) - (_entropy(p) + _entropy(q)) / 2, 0.0, 1.0)
 
 
 def _entropy(shares: Floats) -> Floats:
-    """Return the entropy of shares (n_tags, ...), in bits; nan of nothing."""
-    return np.where(shares.any(axis=0), _bits(shares), nan)
-
-
-def _bits(shares: Floats) -> Floats:
-    logs = np.log2(np.maximum(shares, _TINY))
-    logs *= shares
-    return np.asarray(-logs.sum(axis=0))
+    """Return the entropy of shares over the first axis, in bits; nan of nothing."""
+    bits = -(shares * np.log2(np.maximum(shares, _TINY))).sum(axis=0)
+    return np.where(shares.any(axis=0), bits, np.nan)
 
 
 def tag_counts(session: AnnotatedSession) -> Floats:
@@ -88,39 +79,23 @@ def tag_counts(session: AnnotatedSession) -> Floats:
     return np.bincount(at, minlength=counts.size).reshape(counts.shape).astype(np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TagShares:
-    """The parts of speech of turns.
-
-    Attributes
-    ----------
-    shares : float64 array (17, n_turns)
-        Share of each among the words of a turn; 0 without tagged words.
-    entropy : float64 array (n_turns,)
-        Of the shares, in bits; nan without tagged words.
-    """
-
-    shares: Floats
-    entropy: Floats
-
-
-def tag_shares(session: AnnotatedSession) -> TagShares:
-    """Return the share of each part of speech among the words of each turn."""
-    shares = _shares(session.once(tag_counts).T)
-    return TagShares(shares, _entropy(shares))
-
-
 def _shares(counts: Floats) -> Floats:
-    return np.asarray(counts / np.maximum(counts.sum(axis=0), 1))
+    """Return the share of each part of speech, (n, 17) counts to (17, n); 0 where there are no tagged words."""
+    return np.asarray(counts.T / np.maximum(counts.sum(axis=1), 1))
 
 
-def _terms(before: TagShares, after: TagShares, anchors: Ints, replies: Ints) -> Floats:
-    p, q = before.shares[:, anchors], after.shares[:, replies]
-    return scores(1.0 - _divergence(p, q, before.entropy[anchors], after.entropy[replies]))
+def _score(counts: Floats, anchors: Ints, replies: Ints) -> Floats:
+    shares = _shares(counts)
+    return 1.0 - divergence(shares[:, anchors], shares[:, replies])
 
 
-SIMILARITY = pairwise(
-    Pairwise(
+def _of_all(counts: Floats, therapists: Side, clients: Side) -> Floats:
+    one, other = (_shares(counts[side.turns].sum(axis=1)) for side in (therapists, clients))
+    return (1.0 - divergence(one[:, :, None], other[:, None]))[..., None]
+
+
+SIMILARITY = adjacent_turn_measure(
+    AdjacentTurnMeasure(
         name="pos_similarity_turn_mean",
         series="pos_similarity_turn",
         meaning="Similarity of parts of speech of neighbouring turns",
@@ -128,21 +103,15 @@ SIMILARITY = pairwise(
         formula=_FORMULA,
         misleads=_MISLEADS,
         source=_SHAPIRA,
-        represent=tag_shares,
-        terms=_terms,
-        symmetric=True,
+        represent=tag_counts,
+        score=_score,
         extra="syntax",
     )
 )
 
 
-def _of_all(therapist: Side, client: Side) -> tuple[float]:
-    one, other = (_shares(side.represented[side.turns].sum(axis=0)) for side in (therapist, client))
-    return (1.0 - float(divergence(one, other)),)
-
-
-WHOLE_SIMILARITY = whole(
-    Whole(
+WHOLE_SIMILARITY = session_measure(
+    SessionMeasure(
         name="pos_similarity",
         columns=(
             Column(
@@ -166,7 +135,7 @@ WHOLE_SIMILARITY = whole(
 )
 
 
-@measure(columns=[*whole_columns(WHOLE_SIMILARITY), *pairwise_columns(SIMILARITY)], extra="syntax")
+@measure(columns=[*session_columns(WHOLE_SIMILARITY), *adjacent_columns(SIMILARITY)], extra="syntax")
 def part_of_speech_similarity(session: AnnotatedSession) -> dict[str, Value]:
     """Compare the shares of parts of speech, of neighbouring turns and of all talk.
 
@@ -193,4 +162,4 @@ def part_of_speech_similarity(session: AnnotatedSession) -> dict[str, Value]:
     Lin, J. (1991). Divergence measures based on the Shannon entropy. IEEE Transactions on Information Theory, 37,
     145-151.
     """
-    return whole_values(WHOLE_SIMILARITY, session) | pairwise_values(SIMILARITY, session)
+    return session_values(WHOLE_SIMILARITY, session) | adjacent_values(SIMILARITY, session)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import inf, log, nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -12,173 +13,404 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._chance import Floats, spoken_turns
-from therapy_analytics.measures.synchrony._expressions import Ints, order_turns
-from therapy_analytics.measures.synchrony._expressions_by_turn_pairs import (
-    TurnPairExpressions,
-    expressions_by_turn_pairs,
-)
-from therapy_analytics.measures.synchrony._expressions_lent import (
-    Exchange,
-    Spoken,
-    expressions_with_each,
-    numbered_among,
-    said_again,
-    until_word,
-)
-from therapy_analytics.measures.synchrony._expressions_of_dialogue import (
-    SelfExpressions,
-    SharedExpressions,
-    Sides,
-    expressions_between,
-    expressions_of_dialogue,
-    expressions_of_each,
-    expressions_of_one,
-    paired_expressions,
-    repetition_of_each,
-    self_expressions,
-)
-from therapy_analytics.measures.synchrony._whole import (
-    Side,
-    Whole,
-    whole,
-    whole_columns,
-    whole_values,
-)
+from therapy_analytics.measures.null.summary import Bools, Floats
+from therapy_analytics.measures.null.surrogates import Ints, TokenRows, spoken_turns
+from therapy_analytics.measures.synchrony.tables import session_columns, session_values
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
 from therapy_analytics.session import CLIENT, THERAPIST
 
-__all__ = [
-    "EXPRESSIONS",
-    "SelfExpressions",
-    "SharedExpressions",
-    "TurnPairExpressions",
-    "expressions_between",
-    "expressions_by_turn_pairs",
-    "expressions_of_dialogue",
-    "expressions_of_one",
-    "order_turns",
-    "paired_expressions",
-    "self_expressions",
-    "shared_expressions",
-]
+_NEVER = 1 << 40
+"""Beyond all turns."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tokens:
-    """The tokens of all turns of a batch.
+# ---- sequences that come again
+
+
+def repeated_ngrams(
+    ids: NDArray[np.integer], turn: Ints, kept: Callable[[Ints, Ints], Bools]
+) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the n-grams that come again, of one token, of two, ...; a longer one consists of two that overlap.
+
+    Parameters
+    ----------
+    ids : int array (n_tokens,)
+        What each token is.
+    turn : int64 array (n_tokens,)
+        The turn of each, never falling; no n-gram crosses from turn to turn.
+    kept : callable
+        ``kept(places, types)``: which n-grams come again as they should, (n_types,), from where each begins and which
+        it is. Whoever has an n-gram has the shorter ones in it.
+
+    Yields
+    ------
+    places, types : int64 array (n_ngrams,)
+        Where n-grams begin, in order, and a number from 0 of each.
+    """
+    places, types = np.arange(len(ids)), np.unique(ids, return_inverse=True)[1]
+    while len(places):
+        again = kept(places, types)
+        some = again[types]
+        places, types = places[some], (np.cumsum(again) - 1)[types[some]]
+        if len(places):
+            yield places, types
+        follows = np.flatnonzero((np.diff(places) == 1) & (np.diff(turn[places]) == 0))
+        longer = types[follows] * (int(types.max(initial=0)) + 1) + types[follows + 1]
+        places, types = places[follows], np.unique(longer, return_inverse=True)[1]
+
+
+def free_places(longest: Ints, turn: Ints, words: Bools) -> Bools:
+    """Return where the longest sequence that begins at a token stands free: it lies in no longer one, and has a word.
+
+    Parameters
+    ----------
+    longest : int64 array (n_tokens, n)
+        Tokens of the longest sequence that begins at each token, 0 for none, in each of n dialogues.
+    turn : int64 array (n_tokens,)
+        The turn of each.
+    words : bool array (n_tokens,)
+        Which tokens have a letter or digit.
+
+    Returns
+    -------
+    bool array (n_tokens, n)
+    """
+    inside = np.zeros(longest.shape, dtype=np.bool_)
+    inside[1:] = (longest[:-1] > longest[1:]) & (turn[:-1] == turn[1:])[:, None]
+    before = np.append(0, np.cumsum(words))
+    return np.asarray(~inside & (before[np.arange(len(turn))[:, None] + longest] > before[:-1, None]))
+
+
+def uncovered(start: Ints, length: Ints) -> Ints:
+    """Return how many tokens of each free sequence, in order, lie in none before it: of two, the later ends later."""
+    found = length.copy()
+    found[1:] -= np.maximum(start[:-1] + length[:-1] - start[1:], 0)
+    return found
+
+
+# ---- what two speakers share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedExpressions:
+    """What each therapist shares with each client, (n_therapists, n_clients) each; undefined values are nan.
+
+    A shared expression is a sequence of one or more tokens within a turn that both speakers use, and that stands free
+    (not inside a longer sequence that both use) at least once. It is established in the turn by which both have used
+    it and it has stood free. Names in brackets are those of the papers, see `expressions_of`.
 
     Attributes
     ----------
-    keys : uint64 array (n_kinds,)
-        What each different token is, the same in every batch; ascending.
-    kinds : int64 array (n_tokens,)
-        Which of these each is.
+    n_expressions : int64 array
+        Different shared expressions.
+    variety : float64 array
+        Expressions per token, 0 to 1 (EV).
+    repetition : float64 array
+        Share of tokens in established expressions: free occurrences from the turn on that establishes them (ER).
+    entropy, mean_length : float64 array
+        Of the lengths in tokens of instances, an instance being an expression that stands free in a turn: Shannon
+        entropy in nats (ENTR), mean (L).
+    repetition_by : float64 array (2, n_therapists, n_clients)
+        Share of the therapist's, and of the client's tokens that `repetition` counts (ER_S).
+    initiated : float64 array
+        Share of the expressions that the therapist used first (IE_S).
+    per_turn : float64 array (n_turns,)
+        Share of the tokens of each turn of the first therapist with the first client that `repetition` counts, in the
+        order of the session; nan without tokens.
+    """
+
+    n_expressions: Ints
+    variety: Floats
+    repetition: Floats
+    entropy: Floats
+    mean_length: Floats
+    repetition_by: Floats
+    initiated: Floats
+    per_turn: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spoken:
+    """The tokens of the speakers of both roles: those of all therapists, turn by turn, then those of all clients.
+
+    Attributes
+    ----------
+    ids : uint64 array (n_tokens,)
+        What each token is.
     words : bool array (n_tokens,)
         Which have a letter or digit.
-    worded, again : int64 and bool array (n_tokens,)
-        See `until_word` and `said_again`.
-    offsets : int64 array (n_turns + 1,)
-        Where each turn's tokens begin.
+    turn, at, role, speaker : int64 array (n_tokens,)
+        The turn of each token, counted over all; where in the session it stands; who speaks.
+    shape : (int, int)
+        How many therapists and clients there are.
     """
 
-    keys: NDArray[np.uint64]
-    kinds: Ints
-    words: NDArray[np.bool_]
-    worded: Ints
-    again: NDArray[np.bool_]
-    offsets: Ints
+    ids: NDArray[np.uint64]
+    words: Bools
+    turn: Ints
+    at: Ints
+    role: Ints
+    speaker: Ints
+    shape: tuple[int, int]
 
 
-def _tokens(session: AnnotatedSession) -> _Tokens:
-    tokens, offsets = session.turns.tokens, session.turns.offsets
-    ids, offsets = tokens.ids[offsets[0] : offsets[-1]], offsets - offsets[0]
-    keys, kinds = np.unique(tokens.keys, return_inverse=True)
-    kinds, words = kinds[ids], tokens.verbal[ids]
-    return _Tokens(keys, kinds, words, until_word(words), said_again(kinds, offsets), offsets)
-
-
-@dataclass(frozen=True, eq=False)
-class _Talk:
-    """What is said in a session.
-
-    Attributes
-    ----------
-    session : AnnotatedSession
-        The session.
-    batch : AnnotatedSession
-        All turns of its batch, or the session where it is in none.
-    first : int
-        The session's first turn among those.
-    """
-
-    session: AnnotatedSession
-    batch: AnnotatedSession
-    first: int
-
-    @property
-    def own(self) -> _Own:
-        """What the two say that comes again."""
-        return self.session.by_session(_own)
-
-    def spoken(self, among: _Talk) -> Spoken:
-        """Return what is said in the batch, in the numbers of what is said among those."""
-        heard = among.batch.once(_tokens)
-        return self.batch.once(lambda one: _spoken(one.once(_tokens), heard), key=("said", among))
-
-
-def _spoken(tokens: _Tokens, among: _Tokens) -> Spoken:
-    numbers = numbered_among(among.keys, tokens.keys).take(tokens.kinds)
-    return Spoken(numbers, tokens.worded, tokens.again, tokens.offsets, len(among.keys))
-
-
-def _talk(session: AnnotatedSession) -> _Talk:
-    place = session.in_batch
-    batch, first = (session, 0) if place is None else (place.whole, place.start)
-    return _Talk(session, batch, first)
+def _spoken(tokens: TokenRows, therapists: Side, clients: Side) -> _Spoken:
+    sides = therapists, clients
+    rows = tokens[np.concatenate([side.turns.ravel() for side in sides])]
+    of_turn = [np.concatenate([np.tile(side.at, len(side.turns)) for side in sides])]
+    of_turn.append(np.repeat([THERAPIST, CLIENT], [side.turns.size for side in sides]))
+    of_turn.append(np.concatenate([np.repeat(np.arange(len(side.turns)), len(side.at)) for side in sides]))
+    at, role, speaker = (one[rows.turn] for one in of_turn)
+    shape = len(therapists.turns), len(clients.turns)
+    return _Spoken(rows.values[:, 0], rows.values[:, 1] > 0, rows.turn, at, role, speaker, shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Own:
-    """What the two of a session share, turn by turn as they speak, and how much each repeats of their own."""
+class _Lexicon:
+    """The sequences that some therapist and some client use.
 
-    shared: SharedExpressions
-    repeated: Sides
+    Attributes
+    ----------
+    places, types : list of int64 array
+        Of sequences of 1, 2, ... tokens: at which tokens they begin, in order, and which each is.
+    sizes : int64 array (n_types,)
+        Tokens of each.
+    first_use : two int64 arrays (n_speakers, n_types)
+        Where in the session each therapist, and each client, first uses each; `_NEVER` if at all.
+    """
 
-
-def _own(session: AnnotatedSession) -> list[_Own]:
-    """Return what is found in each session of a batch: its turns are put in order at once."""
-    tokens, roles, n = session.once(_tokens), session.turns.roles, len(session.bounds) - 1
-    order = order_turns(tokens.kinds, tokens.offsets, tokens.words)
-    turns = np.sort(np.concatenate(spoken_turns(session)))
-    whose = np.searchsorted(session.bounds, turns, side="right") - 1
-    shared = expressions_of_each(order, turns, roles[turns], whose, n)
-    speakers = 2 * whose + roles[turns]
-    follows = np.argsort(speakers, kind="stable")
-    repeated = repetition_of_each(order, turns[follows], speakers[follows], 2 * n).reshape(n, 2).tolist()
-    return [_Own(one, (therapist, client)) for one, (therapist, client) in zip(shared, repeated, strict=True)]
-
-
-def _many(therapists: Side, clients: Side) -> Floats:
-    """Return the values of the columns of `EXPRESSIONS` of each therapist with each client."""
-    if len(clients.turns) == 1:
-        return _with_each(clients, therapists, CLIENT).swapaxes(0, 1)
-    return _with_each(therapists, clients, THERAPIST)
+    places: list[Ints]
+    types: list[Ints]
+    sizes: Ints
+    first_use: tuple[Floats, Floats]
 
 
-def _with_each(kept: Side, others: Side, role: int) -> Floats:
-    """Return the values of dialogues of each speaker of one role with each of the other."""
-    mine, theirs = kept.represented, others.represented
-    asked = [
-        Exchange(mine.first + turns, theirs.first + others.turns, kept.at, others.at, role) for turns in kept.turns
-    ]
-    return np.stack(expressions_with_each(mine.spoken(theirs), theirs.spoken(theirs), asked))
+def _lexicon(said: _Spoken) -> _Lexicon:
+    def used_by_both(places: Ints, types: Ints) -> Bools:
+        used = np.zeros((2, int(types.max()) + 1), dtype=np.bool_)
+        used[said.role[places], types] = True
+        return np.asarray(used.all(axis=0))
+
+    places, types, first, sizes, n = [], [], [], [], 0
+    for length, (at, which) in enumerate(repeated_ngrams(said.ids, said.turn, used_by_both), start=1):
+        n_types = int(which.max()) + 1
+        of_length = []
+        for role in (THERAPIST, CLIENT):
+            some = np.flatnonzero(said.role[at] == role)[::-1]  # the first use is written last
+            table = np.full((said.shape[role], n_types), _NEVER)
+            table[said.speaker[at[some]], which[some]] = said.at[at[some]]
+            of_length.append(table)
+        places.append(at)
+        types.append(which + n)
+        first.append(of_length)
+        sizes.append(np.full(n_types, length))
+        n += n_types
+    none = [np.zeros((size, 0), dtype=np.int64) for size in said.shape]
+    use = (np.concatenate([none[role], *(one[role] for one in first)], axis=1) for role in (THERAPIST, CLIENT))
+    return _Lexicon(places, types, np.concatenate([np.zeros(0, dtype=np.int64), *sizes]), (next(use), next(use)))
 
 
-def _values(therapist: Side, _: Side) -> list[float]:
-    """Return the values of the columns of `EXPRESSIONS`, of all that the two say."""
-    found: SharedExpressions = therapist.represented.own.shared
-    lengths = found.entropy * log(2), found.mean_length
-    return [found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated[THERAPIST]]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Occurrences:
+    """Where shared expressions stand free, (n,) each: first those of the therapists, dialogue by dialogue.
+
+    Attributes
+    ----------
+    start, length : int64 array
+        The first token, counted over all dialogues, and how many tokens.
+    token : int64 array
+        The first token, counted over the speakers.
+    dialogue, cell : int64 array
+        The dialogue, ``therapist * n_clients + client``; and ``dialogue * n_types + type`` of the expression.
+    """
+
+    start: Ints
+    length: Ints
+    token: Ints
+    dialogue: Ints
+    cell: Ints
+
+    def __getitem__(self, which: Ints | Bools) -> _Occurrences:
+        return _Occurrences(*(one[which] for one in (self.start, self.length, self.token, self.dialogue, self.cell)))
+
+
+def _free(said: _Spoken, lexicon: _Lexicon) -> _Occurrences:
+    """Return where expressions stand free in the turns of each speaker, in the dialogue with each of the others."""
+    found, before = [], 0
+    for role in (THERAPIST, CLIENT):
+        own, others = np.flatnonzero(said.role == role), lexicon.first_use[1 - role] < _NEVER
+        longest = np.zeros((len(said.ids), len(others)), dtype=np.int64)
+        for places, types in zip(lexicon.places, lexicon.types, strict=True):
+            longest[places] += others[:, types].T  # whoever has a longer one has the shorter
+        longest = longest[own]
+        other, at = np.nonzero(free_places(longest, said.turn[own], said.words[own]).T)
+        token, length, of_type = own[at], longest[at, other], np.empty(len(at), dtype=np.int64)
+        for n, (places, types) in enumerate(zip(lexicon.places, lexicon.types, strict=True), start=1):
+            some = np.flatnonzero(length == n)
+            of_type[some] = types[np.searchsorted(places, token[some])]
+        therapist, client = (said.speaker[token], other)[:: 1 if role == THERAPIST else -1]
+        dialogue = therapist * said.shape[1] + client
+        cell = dialogue * len(lexicon.sizes) + of_type
+        found.append((before + other * len(own) + at, length, token, dialogue, cell))
+        before += len(own) * len(others)
+    return _Occurrences(*(np.concatenate(both) for both in zip(*found, strict=True)))
+
+
+def expressions_of(tokens: TokenRows, therapists: Side, clients: Side) -> SharedExpressions:
+    """Measure the expressions that each therapist shares with each client.
+
+    Parameters
+    ----------
+    tokens : TokenRows
+        Of turns: what each token is, and 1 if it has a letter or digit; sequences without such a token (punctuation)
+        are no expressions, though they stand inside of some.
+    therapists, clients : Side
+        Who speaks.
+
+    Returns
+    -------
+    SharedExpressions
+        Nan where one of the two says nothing.
+
+    Examples
+    --------
+    The therapist says "a b c", the client "a b d". Shared is "a b", free in both turns ("a" and "b" are always inside
+    it). It is established in the client's turn, where it makes 2 of 3 tokens.
+
+    >>> values = np.array([[1, 1], [2, 1], [3, 1], [1, 1], [2, 1], [4, 1]], dtype=np.uint64)
+    >>> sides = [Side(np.array([[at]]), np.array([at])) for at in (0, 1)]
+    >>> found = expressions_of(TokenRows(values, np.array([0, 3, 6])), *sides)
+    >>> found.n_expressions.tolist(), found.mean_length.tolist(), found.per_turn.round(3).tolist()
+    ([[1]], [[2.0]], [0.0, 0.667])
+
+    Notes
+    -----
+    Values grow with the length of the dialogue and with turns of one common word; read them beside those of surrogate
+    pairs. The program of the papers' author (pydialign 0.1.0) gives the same values; dialign_python, which holds each
+    turn against each turn before, does not.
+
+    References
+    ----------
+    Dubuisson Duplessis, G., Clavel, C., & Landragin, F. (2017). Automatic measures to characterise verbal alignment in
+    human-agent interaction. SIGDIAL, 71-81.
+
+    Dubuisson Duplessis, G., Langlet, C., Clavel, C., & Landragin, F. (2021). Towards alignment strategies in
+    human-agent interactions based on measures of lexical repetitions. Language Resources and Evaluation, 55, 353-388.
+    """
+    said = _spoken(tokens, therapists, clients)
+    lexicon = _lexicon(said)
+    free, n_types = _free(said, lexicon), max(len(lexicon.sizes), 1)
+    n = said.shape[0] * said.shape[1]
+    first_free = np.full(n * n_types, _NEVER)
+    np.minimum.at(first_free, free.cell, said.at[free.token])
+    cells = np.flatnonzero(first_free < _NEVER)  # each expression of each dialogue
+    dialogue, of_type = np.divmod(cells, n_types)
+    therapist, client = np.divmod(dialogue, said.shape[1])
+    first_uses = lexicon.first_use[THERAPIST][therapist, of_type], lexicon.first_use[CLIENT][client, of_type]
+    established = np.full(len(first_free), _NEVER)
+    established[cells] = np.maximum(np.maximum(*first_uses), first_free[cells])
+    counted = free[said.at[free.token] >= established[free.cell]]
+    covered, n_tokens = uncovered(counted.start, counted.length), _tokens_by_role(said)
+    hits = np.bincount(said.role[counted.token] * n + counted.dialogue, covered, 2 * n).reshape(n_tokens.shape)
+    n_expressions = np.bincount(dialogue, minlength=n).reshape(said.shape)
+    begun = np.bincount(dialogue, first_uses[THERAPIST] < first_uses[CLIENT], n).reshape(said.shape)
+    spoken = np.asarray(n_tokens.all(axis=0))
+    entropy, mean_length = _lengths(said, lexicon, free)
+    own = counted.dialogue == 0
+    return SharedExpressions(
+        n_expressions=n_expressions,
+        variety=_share(n_expressions, n_tokens.sum(axis=0), spoken),
+        repetition=_share(hits.sum(axis=0), n_tokens.sum(axis=0), spoken),
+        entropy=entropy,
+        mean_length=mean_length,
+        repetition_by=_share(hits, n_tokens, spoken),
+        initiated=_share(begun, n_expressions, n_expressions > 0),
+        per_turn=_of_turns(said, (therapists, clients), counted.token[own], covered[own]),
+    )
+
+
+def _share(part: Floats | Ints, whole: Floats | Ints, where: Bools) -> Floats:
+    return np.divide(part, whole, out=np.full(np.shape(part), nan), where=np.broadcast_to(where, np.shape(part)))
+
+
+def _tokens_by_role(said: _Spoken) -> Floats:
+    """Return how many tokens the therapist, and the client of each dialogue says, (2, n_therapists, n_clients)."""
+    each = [np.bincount(said.speaker[said.role == role], minlength=said.shape[role]) for role in (THERAPIST, CLIENT)]
+    return np.stack(np.broadcast_arrays(each[THERAPIST][:, None], each[CLIENT])).astype(np.float64)
+
+
+def _lengths(said: _Spoken, lexicon: _Lexicon, free: _Occurrences) -> tuple[Floats, Floats]:
+    """Return the entropy in nats and the mean of the lengths of each dialogue's instances, nan without any."""
+    n, n_types, n_places = said.shape[0] * said.shape[1], max(len(lexicon.sizes), 1), int(said.at.max(initial=0)) + 1
+    instances = np.unique(free.cell * n_places + said.at[free.token]) // n_places
+    width = int(lexicon.sizes.max(initial=0)) + 1
+    cells = instances // n_types * width + lexicon.sizes[instances % n_types]
+    counts = np.bincount(cells, minlength=n * width).reshape(*said.shape, width)
+    total = counts.sum(axis=-1)
+    shares = counts / np.maximum(total, 1)[..., None]
+    entropy = np.abs((shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=-1))
+    mean = (counts * np.arange(width)).sum(axis=-1) / np.maximum(total, 1)
+    return np.where(total > 0, entropy, nan), np.where(total > 0, mean, nan)
+
+
+def _of_turns(said: _Spoken, sides: tuple[Side, Side], token: Ints, covered: Ints) -> Floats:
+    """Return the share of covered tokens in each turn of the first two speakers, in the order of the session."""
+    n_turns = sum(side.turns.size for side in sides)
+    hits = np.bincount(said.turn[token], covered, n_turns)
+    shares = _share(hits, n_tokens := np.bincount(said.turn, minlength=n_turns), n_tokens > 0)
+    own = np.concatenate(
+        [np.arange(len(sides[THERAPIST].at)), sides[THERAPIST].turns.size + np.arange(len(sides[CLIENT].at))]
+    )
+    return np.asarray(shares[own[np.argsort(np.concatenate([side.at for side in sides]))]])
+
+
+def self_repetition(tokens: TokenRows) -> float:
+    """Return the share of a speaker's tokens in free sequences that stand in two of the turns or more (SER_S).
+
+    Parameters
+    ----------
+    tokens : TokenRows
+        Of the speaker's turns, as for `expressions_of`. The first use of a sequence counts as well.
+
+    Returns
+    -------
+    float
+        0 to 1; nan without tokens.
+
+    Examples
+    --------
+    Turns "a b", "a b c", "d" have 6 tokens; "a b" comes again, 4 tokens of 6.
+
+    >>> values = np.array([[1, 1], [2, 1], [1, 1], [2, 1], [3, 1], [4, 1]], dtype=np.uint64)
+    >>> round(self_repetition(TokenRows(values, np.array([0, 2, 5, 6]))), 3)
+    0.667
+    """
+    turn, longest = tokens.turn, np.zeros((len(tokens.values), 1), dtype=np.int64)
+
+    def in_two_turns(places: Ints, types: Ints) -> Bools:
+        first = np.empty(int(types.max()) + 1, dtype=np.int64)
+        first[types[::-1]] = turn[places[::-1]]
+        return np.bincount(types, turn[places] != first[types]) > 0
+
+    for places, _ in repeated_ngrams(tokens.values[:, 0], turn, in_two_turns):
+        longest[places] += 1
+    start = np.flatnonzero(free_places(longest, turn, tokens.values[:, 1] > 0)[:, 0])
+    return float(uncovered(start, longest[start, 0]).sum() / len(turn)) if len(turn) else nan
+
+
+# ---- of a session
+
+
+def tokens_of(session: AnnotatedSession) -> TokenRows:
+    """Return the tokens of each turn, punctuation among them: the key of each, and 1 if it has a letter or digit."""
+    tokens, offsets = session.turns.tokens, session.turns.offsets
+    ids = tokens.ids[offsets[0] : offsets[-1]]
+    return TokenRows(np.stack([tokens.keys[ids], tokens.verbal[ids].astype(np.uint64)], axis=1), offsets - offsets[0])
+
+
+def _values(tokens: TokenRows, therapists: Side, clients: Side) -> Floats:
+    found = expressions_of(tokens, therapists, clients)
+    lengths = found.entropy, found.mean_length
+    return np.stack([found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated], axis=-1)
 
 
 _SOURCE = (
@@ -211,8 +443,8 @@ _REPETITION = (
     "over all tokens"
 )
 _INSTANCES = "of the tokens of instances, an instance being a shared expression that stands free in a turn"
-EXPRESSIONS = whole(
-    Whole(
+EXPRESSIONS = session_measure(
+    SessionMeasure(
         name="shared_expressions",
         columns=(
             _column(
@@ -259,9 +491,8 @@ EXPRESSIONS = whole(
                 direction="above 0.5: more of what they share comes from the therapist",
             ),
         ),
-        represent=_talk,
+        represent=tokens_of,
         values=_values,
-        many=_many,
         two_sided=("expression_initiated_therapist",),
         # What two share is a part of what each brings: who says half as many different things shares half as many.
         factors=("expression_variety",),
@@ -287,12 +518,12 @@ _PLAIN = (
 )
 
 
-@measure(columns=[*whole_columns(EXPRESSIONS), *_PLAIN])
+@measure(columns=[*session_columns(EXPRESSIONS), *_PLAIN])
 def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     """Measure the sequences of words that one of the two brings in and the other takes up (dialign).
 
     High means that more of the talk consists of expressions that both use, or that these are
-    longer. See `expressions_of_dialogue` for the rule as an example.
+    longer. See `expressions_of` for the rule as an example.
 
     Notes
     -----
@@ -313,12 +544,11 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     strategies in human-agent interactions based on measures of lexical repetitions. Language
     Resources and Evaluation, 55, 353-388.
     """
-    own = session.meanwhile(_talk).own
-    therapist, client = own.repeated
-    series = np.full(len(session), nan)
-    series[np.sort(np.concatenate(spoken_turns(session)))] = own.shared.per_turn
-    return whole_values(EXPRESSIONS, session) | {
-        "therapist_self_repetition": therapist,
-        "client_self_repetition": client,
-        "expression_repetition_turn": series,
+    own, tokens, series = spoken_turns(session), tokens_of(session), np.full(len(session), nan)
+    sides = [Side(turns[None], turns) for turns in own]
+    series[np.sort(np.concatenate(own))] = expressions_of(tokens, *sides).per_turn
+    return session_values(EXPRESSIONS, session) | {
+        "therapist_self_repetition": self_repetition(tokens[own[THERAPIST]]),
+        "client_self_repetition": self_repetition(tokens[own[CLIENT]]),
+        "expression_repetition_turn": np.where(all(map(len, own)), series, nan),
     }

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from math import nan
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.syntax import UPOS
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.synchrony._columns import pairwise_columns, pairwise_values
-from therapy_analytics.measures.synchrony._ngrams import (
-    Kernel,
-    TaggedNGrams,
-    in_common,
-    over_pairs,
-    tagged_ngrams,
-    words_of,
+from therapy_analytics.measures.null.summary import Floats
+from therapy_analytics.measures.null.surrogates import Ints, TokenRows
+from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure, by_table
+from therapy_analytics.measures.synchrony.alignment import SOURCE, Counts, cosine, ngram_places, of_speakers, words_of
+from therapy_analytics.measures.synchrony.tables import (
+    adjacent_columns,
+    adjacent_values,
+    session_columns,
+    session_values,
 )
-from therapy_analytics.measures.synchrony._pairwise import Pairwise, pairwise, scores
-from therapy_analytics.measures.synchrony._sparse_rows import Floats, Ints, Sparse, chosen, entries_of, part, row_of
-from therapy_analytics.measures.synchrony._whole import Side, Whole, whole, whole_columns, whole_values
-from therapy_analytics.measures.synchrony.alignment import SOURCE, cosine
-
-__all__ = ["TaggedNGrams", "syntactic_cosines", "syntactic_whole", "tagged_ngrams"]
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
 
 _MISLEADS = (
     "Not a quality score: with few parts of speech any two turns of some length are alike, strangers' as much as "
@@ -35,209 +29,143 @@ _MISLEADS = (
 )
 
 
-def syntactic_cosines(
-    a: TaggedNGrams, b: TaggedNGrams, anchors: ArrayLike, replies: ArrayLike, *, empty: float = nan
-) -> Floats:
-    """Compare the sequences of parts of speech of pairs of turns, apart from the words that they share.
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggedNGrams:
+    """Which n-grams of (word, part of speech) each turn has, each counted once however often it is said.
 
-    As ALIGN does: of each turn the different n-grams of (word, tag); those that both turns have
-    are taken from both; of what remains, the n-grams of tags are counted. High means that
-    the reply is built like the anchor, with other words.
-
-    "the dog" with "the cat", both tagged article, noun: "the" is shared and leaves, the two
-    nouns remain. With "the dog", nothing remains.
-
-    >>> words, tags, turns = np.array([0, 1, 0, 2, 0, 1]), np.array([0, 1, 0, 1, 0, 1]), np.array([0, 2, 4, 6])
-    >>> grams = tagged_ngrams(words, tags, turns, 1, n_tags=2)
-    >>> syntactic_cosines(grams, grams, [0, 0], [1, 2]).tolist()
-    [1.0, nan]
-
-    Parameters
+    Attributes
     ----------
-    a, b : TaggedNGrams
-        Of the turns that are replied to, and of those that reply: twice the same within a
-        session; see `tagged_ngrams`.
-    anchors, replies : int array, any shapes that broadcast
-        As for `lexical_cosines`.
-    empty : float
-        The value where a turn has no n-gram left; 0.0 in ALIGN.
-
-    Returns
-    -------
-    float64 array of the broadcast shape
-        Cosine of the two vectors of counts, 0 to 1; nan where undefined.
-
-    Notes
-    -----
-    Not a quality score: with few tags any two turns of some length are alike, strangers' as much
-    as partners' (.53 and .50 on AnnoMI). An n-gram that a turn has several times counts once.
-
-    References
-    ----------
-    Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions
-    with generalizable techNiques. Psychological Methods, 24, 419-438.
+    has : sparse float64 array (n_turns, n_types)
+        1 where a turn has the n-gram.
+    kind : int64 array (n_types,)
+        The n-gram of parts of speech of each type, a number from 0.
     """
-    kernel_of = partial(_syntactic, a, b, empty)
-    return over_pairs(kernel_of, anchors, replies, (len(a.squares), len(b.squares)))
+
+    has: Counts
+    kind: Ints
+
+    def counts(self, rows: Counts) -> Counts:
+        """Return how many different n-grams rows have of each kind, (n_rows, n_types) to (n_rows, n_kinds)."""
+        n_types = len(self.kind)
+        shape = n_types, int(self.kind.max(initial=-1)) + 1
+        return rows @ sparse.csr_array((np.ones(n_types), (np.arange(n_types), self.kind)), shape=shape)
 
 
-def _syntactic(a: TaggedNGrams, b: TaggedNGrams, empty: float, rows: Ints, columns: Ints) -> Kernel:
-    """Cosine of A - S and B - S: tag counts of the two turns without those of what they share.
-
-    Their products unfold into A.B, A.S, B.S and S.S; A.S is the sum, over shared n-grams, of how
-    many n-grams of A have the same tags. What leaves the squares of A and B is S.S - 2 A.S and
-    S.S - 2 B.S, and half of their sum leaves A.B; all are whole numbers.
-    """
-    of_a, of_b = in_common(a, b)
-    left, right = chosen(a.words, rows, of_a).sparse(), chosen(b.words, columns, of_b).sparse()
-    tags, others_tags = a.tags[rows], b.tags[columns]
-    squares, tag_of = (a.squares[rows], b.squares[columns]), a.tag_of[of_a]
-
-    def table(some: slice, others: slice) -> Floats:
-        a_b = np.asarray(part(tags, some) @ _dense(part(others_tags, others)))
-        of_one, of_other = _leaves_table(part(left, some), part(right, others), tag_of)
-        square_a, square_b = squares[0][some, None] + of_one, squares[1][others] + of_other
-        return cosine(a_b + (of_one + of_other) / 2, square_a, square_b, empty)
-
-    def pairs(some: Ints, others: Ints) -> Floats:
-        a_b = _sum(tags[some].multiply(others_tags[others]))
-        of_one, of_other = _leaves_pairs(left[some], right[others], tag_of)
-        return cosine(a_b + (of_one + of_other) / 2, squares[0][some] + of_one, squares[1][others] + of_other, empty)
-
-    return Kernel(table, pairs, (np.diff(left.indptr), np.diff(right.indptr)), max(len(of_a), a.tags.shape[1]))
-
-
-def _leaves_table(left: Sparse, right: Sparse, tag_of: Ints) -> tuple[Floats, Floats]:
-    """Return what leaves the squares of each row of `left` and of each row of `right`, for each with each.
-
-    Types of like tags stand together, so that a row falls into cells, one for each n-gram of tags that it has: the
-    products of a cell with the words of the others are how many n-grams with these tags are shared.
-    """
-    n_cells, begins, of_row = _cells(left, tag_of)
-    alike, ones = _dense(right), np.ones(left.nnz)
-    cells = sparse.csr_array((ones, left.indices, begins), shape=(n_cells, left.shape[1]))
-    shared = np.asarray(cells @ (alike > 0).astype(np.float64))
-    sizes: Floats = left.data[begins[:-1]]
-    rows = sparse.csr_array((sizes, np.arange(n_cells), of_row), shape=(left.shape[0], n_cells))
-    a_s, b_s = np.asarray(rows @ shared), np.asarray(_with(left, ones) @ alike)
-    np.square(shared, out=shared)  # the largest array of all: not made twice
-    s_s = np.asarray(sparse.csr_array((np.ones(n_cells), rows.indices, rows.indptr), shape=rows.shape) @ shared)
-    return s_s - 2.0 * a_s, s_s - 2.0 * b_s
-
-
-def _leaves_pairs(left: Sparse, right: Sparse, tag_of: Ints) -> tuple[Floats, Floats]:
-    """Return what leaves the squares of each row of `left` and of its partner of `right`."""
-    ones = _with(left, np.ones(left.nnz)), _with(right, np.ones(right.nnz))
-    shared = sparse.csr_array(ones[0].multiply(ones[1]))
-    shared.sort_indices()
-    _, begins, of_row = _cells(shared, tag_of)
-    so_far = np.concatenate([[0.0], np.cumsum(np.square(np.diff(begins), dtype=np.float64))])
-    both = so_far[of_row[1:]] - so_far[of_row[:-1]]
-    return both - 2.0 * _sum(left.multiply(ones[1])), both - 2.0 * _sum(ones[0].multiply(right))
-
-
-def _dense(counts: Sparse) -> Floats:
-    """Return counts with a column a turn: sparse rows times these are the products of each with each."""
-    return np.ascontiguousarray(counts.toarray().T)
-
-
-def _cells(words: Sparse, tag_of: Ints) -> tuple[int, Ints, Ints]:
-    """Return how many stretches of like tags the rows have, where they begin and end, and which each row owns."""
-    key = row_of(words) * (int(tag_of.max(initial=0)) + 1) + tag_of[words.indices]
-    begins = np.append(np.flatnonzero(np.diff(key, prepend=-1)), words.nnz)
-    return len(begins) - 1, begins, np.searchsorted(begins, words.indptr)
-
-
-def _with(counts: Sparse, values: Floats) -> Sparse:
-    return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def _sum(products: Sparse) -> Floats:
-    return np.asarray(products.sum(axis=1))
-
-
-def syntactic_whole(a: TaggedNGrams, b: TaggedNGrams, of_a: Ints, of_b: Ints, *, empty: float = nan) -> float:
-    """Compare how the turns of one side are built with how those of the other side are.
-
-    Parameters
-    ----------
-    a, b : TaggedNGrams
-        Of turns, twice the same within a session.
-    of_a, of_b : int array
-        The turns of the one side and of the other, as rows of `a` and of `b`.
-    empty : float
-        The value where a side has no n-gram left.
-
-    Returns
-    -------
-    float
-        Cosine as in `syntactic_cosines`, 0 to 1; nan when a side has no n-gram left.
+def tagged_ngrams(words: TokenRows, n: int) -> TaggedNGrams:
+    """Find the n-grams of (word, part of speech) of each turn; see `words_of`.
 
     Examples
     --------
-    "I see" and "I know" against "you see", pronoun and verb each. Without "see", there are a
-    pronoun and a verb against a pronoun: 1 / sqrt(2 * 1).
+    One turn, "work work hard", tagged verb, noun, adverb: three n-grams of length 1, of three kinds.
 
-    >>> words, tags = np.array([0, 1, 2, 1, 0, 3]), np.array([0, 1, 0, 1, 0, 1])
-    >>> grams = tagged_ngrams(words, tags, np.array([0, 2, 4, 6]), 1, n_tags=2)
-    >>> round(syntactic_whole(grams, grams, np.array([0, 2]), np.array([1])), 3)
-    0.707
+    >>> values = np.array([[5, 1], [5, 2], [7, 3]], dtype=np.uint64)
+    >>> grams = tagged_ngrams(TokenRows(values, np.array([0, 3])), 1)
+    >>> grams.has.toarray().tolist(), grams.kind.tolist()
+    ([[1.0, 1.0, 1.0]], [0, 1, 2])
     """
-    has_a, has_b = _said(a, of_a), _said(b, of_b)
-    at_a, at_b = in_common(a, b)
-    both = has_a[at_a] & has_b[at_b]
-    has_a[at_a[both]] = has_b[at_b[both]] = False
-    one, other = (
-        np.bincount(grams.tag_of[has], minlength=grams.tags.shape[1]).astype(np.float64)
-        for grams, has in ((a, has_a), (b, has_b))
-    )
-    return float(cosine(one @ other, one @ one, other @ other, empty))
+    places, said = ngram_places(words.values[:, 0], words.offsets, n)
+    _, tags = ngram_places(words.values[:, 1] + np.uint64(1), words.offsets, n)  # all tokens count: none is 0
+    n_kinds = int(tags.max(initial=-1)) + 1
+    types, number = np.unique(said * n_kinds + tags, return_inverse=True)
+    has = sparse.csr_array((np.ones(len(places)), (words.turn[places], number)), shape=(len(words), len(types)))
+    has.sum_duplicates()
+    has.data[:] = 1.0
+    return TaggedNGrams(has, types % max(n_kinds, 1))
 
 
-def _said(grams: TaggedNGrams, turns: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which types occur in some turns, (n_types,)."""
-    said = np.zeros(len(grams.types), dtype=np.bool_)
-    said[grams.words.indices[entries_of(grams.words.indptr, turns)[0]]] = True
-    return said
+def syntactic_cosines(grams: TaggedNGrams, a: Counts, b: Counts) -> Floats:
+    """Compare the parts of speech of turns, apart from the words that they share: each of `a` with each of `b`.
+
+    As ALIGN does: of each turn the different n-grams of (word, tag); those that both turns have are taken from both; of
+    what remains, the n-grams of tags are counted. High means that the one is built like the other, with other words.
+    With A, B and S the counts by tags of the one, of the other and of what they share, it is the cosine of A - S and
+    B - S, whose products unfold into those of A, B and S.
+
+    "the dog" with "the cat", both tagged article, noun: "the" is shared and leaves, the two nouns remain. With "the
+    dog", nothing remains.
+
+    >>> values = np.array([[5, 1], [6, 2], [5, 1], [7, 2], [5, 1], [6, 2]], dtype=np.uint64)
+    >>> grams = tagged_ngrams(TokenRows(values, np.array([0, 2, 4, 6])), 1)
+    >>> syntactic_cosines(grams, grams.has[[0]], grams.has[[1, 2]]).tolist()
+    [[1.0, nan]]
+
+    Parameters
+    ----------
+    grams : TaggedNGrams
+        What the columns are.
+    a, b : sparse float64 arrays (n_a, n_types) and (n_b, n_types)
+        Which n-grams turns, or speakers, have: 1 or 0.
+
+    Returns
+    -------
+    float64 array (n_a, n_b)
+        0 to 1; nan where a turn has no n-gram left.
+
+    Notes
+    -----
+    Not a quality score: with few tags any two turns of some length are alike, strangers' as much as partners' (.53 and
+    .50 on AnnoMI). ALIGN gives 0 where nothing is left.
+
+    References
+    ----------
+    Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions with generalizable
+    techNiques. Psychological Methods, 24, 419-438.
+    """
+    tags_a, tags_b = grams.counts(a), grams.counts(b)
+    a_b = (tags_a @ tags_b.T).toarray()
+    a_s = (_weighed(a, tags_a, grams.kind) @ b.T).toarray()
+    b_s = (a @ _weighed(b, tags_b, grams.kind).T).toarray()
+    s_s = _shared_squares(grams, a, b)
+    square_a = tags_a.power(2).sum(axis=1)[:, None] - 2 * a_s + s_s
+    square_b = tags_b.power(2).sum(axis=1) - 2 * b_s + s_s
+    return cosine(a_b - a_s - b_s + s_s, square_a * square_b)
 
 
-def tagged_words(session: AnnotatedSession) -> TaggedNGrams:
-    """Return which words each turn has, each with its part of speech."""
-    return _of_length(session, 1)
+def _weighed(has: Counts, tags: Counts, kind: Ints) -> Counts:
+    """Return for each n-gram of each row how many n-grams of its kind the row has, (n_rows, n_types)."""
+    weights = tags.toarray()[_row_of(has), kind[has.indices]]
+    return sparse.csr_array((weights, has.indices, has.indptr), shape=has.shape)
 
 
-def tagged_pairs(session: AnnotatedSession) -> TaggedNGrams:
-    """Return which sequences of two words each turn has, with their parts of speech."""
-    return _of_length(session, 2)
+def _row_of(counts: Counts) -> Ints:
+    return np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
 
 
-def _of_length(session: AnnotatedSession, n: int) -> TaggedNGrams:
-    tokens, tags = session.turns.tokens, session.turns.tags
-    places, offsets = words_of(session)
-    # -1 is "none of them" and becomes 0; without tags, so are all.
-    found = np.zeros(len(places), dtype=np.int64) if tags is None else tags[places].astype(np.int64) + 1
-    return tagged_ngrams(tokens.keys[tokens.ids[places]], found, offsets, n, n_tags=len(UPOS) + 1)
+def _shared_squares(grams: TaggedNGrams, a: Counts, b: Counts) -> Floats:
+    """Return the squared counts, by kind, of what each row of `a` shares with each of `b`, summed, (n_a, n_b)."""
+    n_kinds = int(grams.kind.max(initial=-1)) + 1
+    cells, cell = np.unique(_row_of(a) * n_kinds + grams.kind[a.indices], return_inverse=True)
+    of_kind = sparse.csr_array((np.ones(a.nnz), (cell, a.indices)), shape=(len(cells), a.shape[1]))
+    shape = a.shape[0], len(cells)
+    owner = sparse.csr_array((np.ones(len(cells)), (cells // max(n_kinds, 1), np.arange(len(cells)))), shape=shape)
+    return np.asarray((owner @ (of_kind @ b.T).power(2)).toarray())
 
 
-def _words_and_pairs(session: AnnotatedSession) -> tuple[TaggedNGrams, TaggedNGrams]:
-    return session.meanwhile(tagged_words), session.meanwhile(tagged_pairs)
+def _score(words: TokenRows, anchors: Ints, replies: Ints, *, n: int) -> Floats:
+    grams = tagged_ngrams(words, n)
+
+    def table(rows: Ints, columns: Ints) -> Floats:
+        return syntactic_cosines(grams, grams.has[rows], grams.has[columns])
+
+    return by_table(table, len(words), anchors, replies)
 
 
-def _terms(before: TaggedNGrams, after: TaggedNGrams, anchors: Ints, replies: Ints) -> Floats:
-    return scores(syntactic_cosines(before, after, anchors, replies))
-
-
-def _whole_session(therapist: Side, client: Side) -> tuple[float, ...]:
-    sides = zip(therapist.represented, client.represented, strict=True)
-    return tuple(syntactic_whole(a, b, therapist.turns, client.turns) for a, b in sides)
+def _of_all(words: TokenRows, therapists: Side, clients: Side) -> Floats:
+    """Compare how all turns of each therapist are built with how those of each client are."""
+    found = []
+    for n in (1, 2):
+        grams = tagged_ngrams(words, n)
+        one, other = (of_speakers(grams.has, side).sign() for side in (therapists, clients))
+        found.append(syntactic_cosines(grams, one, other))
+    return np.stack(found, axis=-1)
 
 
 _FORMULA = (
     "cosine of how many different {} the turn and the turn before have of each {}, those apart that are in both; "
     "undefined where nothing is left of one"
 )
-SYNTACTIC = pairwise(
-    Pairwise(
+SYNTACTIC = adjacent_turn_measure(
+    AdjacentTurnMeasure(
         name="syntactic_alignment",
         series="syntactic_alignment_turn",
         meaning="Syntactic alignment: how far a reply has the parts of speech of the turn before, in other words",
@@ -245,17 +173,14 @@ SYNTACTIC = pairwise(
         formula=_FORMULA.format("words", "part of speech"),
         misleads=_MISLEADS,
         source=SOURCE,
-        represent=tagged_words,
-        terms=_terms,
-        score=syntactic_cosines,
-        symmetric=True,
-        tables=4,
+        represent=words_of,
+        score=partial(_score, n=1),
         extra="syntax",
         evidence="weak",
     )
 )
-SYNTACTIC_2 = pairwise(
-    Pairwise(
+SYNTACTIC_2 = adjacent_turn_measure(
+    AdjacentTurnMeasure(
         name="syntactic_alignment_2",
         series="syntactic_alignment_2_turn",
         meaning="Syntactic alignment of two words: how far a reply has the sequences of two parts of speech of the "
@@ -264,11 +189,8 @@ SYNTACTIC_2 = pairwise(
         formula=_FORMULA.format("sequences of two words", "sequence of two parts of speech"),
         misleads=_MISLEADS,
         source=SOURCE,
-        represent=tagged_pairs,
-        terms=_terms,
-        score=syntactic_cosines,
-        symmetric=True,
-        tables=4,
+        represent=words_of,
+        score=partial(_score, n=2),
         extra="syntax",
         evidence="weak",
     )
@@ -291,22 +213,22 @@ def _column(name: str, what: str, tags: str) -> Column:
     )
 
 
-SYNTACTIC_WHOLE = whole(
-    Whole(
+SYNTACTIC_WHOLE = session_measure(
+    SessionMeasure(
         name="syntactic_alignment_whole",
         columns=(
             _column("syntactic_alignment_whole", "words", "parts of speech"),
             _column("syntactic_alignment_whole_2", "sequences of two words", "sequences of two parts of speech"),
         ),
-        represent=_words_and_pairs,
-        values=_whole_session,
+        represent=words_of,
+        values=_of_all,
         extra="syntax",
     )
 )
 
 
 @measure(
-    columns=[*whole_columns(SYNTACTIC_WHOLE), *pairwise_columns(SYNTACTIC), *pairwise_columns(SYNTACTIC_2)],
+    columns=[*session_columns(SYNTACTIC_WHOLE), *adjacent_columns(SYNTACTIC), *adjacent_columns(SYNTACTIC_2)],
     extra="syntax",
 )
 def syntactic_alignment(session: AnnotatedSession) -> dict[str, Value]:
@@ -327,5 +249,5 @@ def syntactic_alignment(session: AnnotatedSession) -> dict[str, Value]:
     Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions
     with generalizable techNiques. Psychological Methods, 24, 419-438.
     """
-    each = pairwise_values(SYNTACTIC, session) | pairwise_values(SYNTACTIC_2, session)
-    return whole_values(SYNTACTIC_WHOLE, session) | each
+    each = adjacent_values(SYNTACTIC, session) | adjacent_values(SYNTACTIC_2, session)
+    return session_values(SYNTACTIC_WHOLE, session) | each

@@ -1,4 +1,4 @@
-"""Draws of turns: by hand, and what each draw must have."""
+"""Shuffles, donors and surrogate pairs: by hand, and what each draw must have."""
 
 from __future__ import annotations
 
@@ -8,19 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from therapy_analytics.measures.synchrony._chance import (
-    DRAWS,
-    EXCHANGES,
-    FEWEST_STRANGERS,
-    MOST_DONORS,
-    against,
-    directions,
-    pairs_of,
-    spoken_turns,
-    stranger_turns,
-    strangers_of,
-)
-from therapy_analytics.measures.synchrony._draws import Draws, Replies
+from therapy_analytics.measures.null.shuffles import DRAWS, permutations
+from therapy_analytics.measures.null.summary import beside_shuffles
+from therapy_analytics.measures.null.surrogates import FEWEST_DONORS, MOST_DONORS, donors_of, pool_of
+from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of, replies_of
 from therapy_analytics.session import CLIENT, THERAPIST
 
 CERTAIN = np.array(True)
@@ -31,10 +22,35 @@ def pairs(session: Any, role: int, delay: int = 1) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(*pairs_of(session, role, delay), strict=True)]
 
 
-def chance(
+def beside(
     value: float, draws: Any, *, two_sided: Any = ONE_SIDED, closer: Any = "higher", asked: Any = CERTAIN
 ) -> Any:
-    return against(np.array(value), np.array(draws, dtype=float), asked, closer=closer, two_sided=two_sided)
+    given = np.array(value), np.array(draws, dtype=float), asked
+    return beside_shuffles(*given, closer=closer, two_sided=two_sided)
+
+
+# ---- a value beside shuffles
+
+
+def test_beside_shuffles_by_hand() -> None:
+    found = beside(3, [1, 2, 3, 2])
+    assert (found.mean, found.p) == (2, 2 / 5)
+    assert found.sd == pytest.approx(np.sqrt(2 / 3))
+    assert found.z == pytest.approx(1 / np.sqrt(2 / 3))
+    assert beside(3, [1, 2, 3, 2], closer="lower").p == 1
+    assert beside(3, [1, 2, 3, 2], two_sided=TWO_SIDED).p == pytest.approx(4 / 5)
+    assert beside(2, [1, 2, 3, 2], two_sided=TWO_SIDED).p == 1
+
+
+def test_what_has_no_null_distribution_is_undefined() -> None:
+    alike = beside(2, [2, 2, 2])
+    assert (alike.mean, alike.sd, alike.p) == (2, 0, 1)
+    assert np.isnan(alike.z)
+    for nothing in (beside(2, []), beside(2, [1]), beside(np.nan, [1, 2, 3]), beside(2, [1, 2], asked=~CERTAIN)):
+        assert np.isnan([nothing.mean, nothing.sd, nothing.z, nothing.p]).all()
+    # Undefined draws do not count; of more than half nothing is said.
+    assert beside(3, [1, np.nan, 3, 2]).p == 2 / 4
+    assert np.isnan(beside(3, [1, np.nan, np.nan, np.nan, 2]).p)
 
 
 # ---- pairs
@@ -72,87 +88,33 @@ def test_short_sessions_and_long_delays(of_counts: Any, n: int, delay: int) -> N
 
 
 def test_the_first_draw_is_the_session_and_the_others_are_orders_of_the_replies(of_counts: Any) -> None:
-    for direction in directions(of_counts(np.arange(1, 41))):
-        draws = direction.shuffled
-        assert draws.n_draws == DRAWS + 1
-        replies = draws.replies[draws.reply_at]
-        np.testing.assert_array_equal(draws.anchors[draws.anchor_at[:, 0]], direction.anchors)
-        np.testing.assert_array_equal(replies[:, 0], direction.replies)
-        np.testing.assert_array_equal(
-            np.sort(replies, axis=0), np.repeat(direction.replies[:, None], DRAWS + 1, axis=1)
-        )
-        assert len(np.unique(replies, axis=1).T) > DRAWS - 5
-        assert direction.exchanged == {}
-        assert len(direction) == len(direction.replies)
+    for replies in replies_of(of_counts(np.arange(1, 41))):
+        assert replies.replies.shape == (len(replies.turns), 1 + DRAWS)
+        np.testing.assert_array_equal(replies.replies[:, 0], replies.turns)
+        np.testing.assert_array_equal(replies.anchors, np.repeat(replies.turns[:, None] - 1, 1 + DRAWS, axis=1))
+        every = np.repeat(replies.turns[:, None], DRAWS + 1, axis=1)
+        np.testing.assert_array_equal(np.sort(replies.replies, axis=0), every)
+        assert len(np.unique(replies.replies, axis=1).T) > DRAWS - 5
 
 
-def test_every_reply_comes_to_every_place(of_counts: Any) -> None:
-    # 10 replies, 200 draws: each reply at each place about 20 times; 20 +- 5 standard deviations of 4.24.
-    direction = directions(of_counts(np.arange(1, 22)))[0]
-    at = direction.shuffled.reply_at[:, 1:]  # all of the therapist's but the first, which answers nobody
-    times = np.stack([np.bincount(place - 1, minlength=10) for place in at])
-    assert times.shape == (10, 10)
-    assert times.min() >= 0 < times.max() <= 42
+def test_every_turn_comes_to_every_place() -> None:
+    # 10 turns, 200 draws: each at each place about 20 times; 20 +- 5 standard deviations of 4.24.
+    orders = permutations(np.arange(10), np.random.default_rng(0))
+    times = np.stack([np.bincount(place, minlength=10) for place in orders.T])
+    assert 0 < times.min() <= times.max() <= 42
 
 
 def test_draws_depend_on_words_a_turn_and_seed_alone(of_counts: Any) -> None:
-    words = np.arange(1, 21)
-
     def drawn(**about: Any) -> list[Any]:
-        return directions(of_counts(words, **about))[0].shuffled.reply_at.tolist()
+        return replies_of(of_counts(np.arange(1, 21), **about))[0].replies.tolist()
 
     assert drawn() == drawn(counts=1)
     assert drawn() != drawn(seed=1)
 
 
-def of(anchors: Any, replies: Any, anchor_at: Any, reply_at: Any) -> Draws:
-    return Draws.of(*map(np.array, (anchors, replies, anchor_at, reply_at)))
-
-
-def test_portions_are_all_of_it() -> None:
-    draws = of([2, 4], [1, 3, 5], [[1], [0], [1]], [[0, 2, 1, 0], [1, 0, 2, 2], [2, 1, 0, 1]])
-    assert (draws.n_pairs, draws.n_draws, draws.n_cells) == (3, 4, 6)
-    for most in (1, 3, 4, 9):
-        parts = [draws.some(slice(start, start + most)) for start in range(0, 4, most)]
-        assert all(anchor_at.shape == (3, 1) for anchor_at, _ in parts)
-        np.testing.assert_array_equal(np.hstack([reply_at for _, reply_at in parts]), draws.reply_at)
-    anchors, replies = draws.turns(slice(3, 6))
-    assert (anchors.tolist(), replies.tolist()) == ([[4], [2], [4]], [[1], [5], [3]])
-
-
-def test_each_pair_is_one_of_the_cells_of_its_session() -> None:
-    one = of([2, 4], [1, 3, 5], [[1], [0]], [[0, 2], [1, 0]])
-    other = of([0], [7, 8], [[0], [0], [0]], [[1, 0], [0, 1], [1, 1]])
-    draws = Draws.joined([one, other], ([0, 10], [0, 100]))
-    assert draws.anchors.tolist() == [2, 4, 10]
-    assert draws.replies.tolist() == [1, 3, 5, 107, 108]
-    assert draws.sizes.tolist() == [[2, 1], [3, 2], [2, 3]]
-    assert [(a.T.tolist(), r.tolist()) for a, r in draws.tables()] == [([[2, 4]], [[1, 3, 5]]), ([[10]], [[107, 108]])]
-    anchor, reply = draws.cells()
-    tables = [(2, 1), (2, 3), (2, 5), (4, 1), (4, 3), (4, 5), (10, 107), (10, 108)]
-    assert [*zip(draws.anchors[anchor].tolist(), draws.replies[reply].tolist(), strict=True)] == tables
-    for those in (draws, draws.turned()):
-        anchors, replies = (turns[at] for turns, at in zip((those.anchors, those.replies), those.cells(), strict=True))
-        wanted = np.broadcast_arrays(*those.turns(slice(0, 2)))
-        np.testing.assert_array_equal(anchors[those.at()], wanted[0])
-        np.testing.assert_array_equal(replies[those.at()], wanted[1])
-
-
-def test_the_replies_of_both_together() -> None:
-    """2 is followed by 1 or 3; the client's reply 6, behind 1 or 3, stands in the same table, as an anchor."""
-    therapist = of([2, 6], [1, 3], [[0]], [[0, 1]])
-    client = of([1, 3], [2, 6], [[0, 1]], [[1]])
-    both = Replies.of(therapist, client)
-    assert both.n_draws == 2
-    anchor, reply = therapist.cells()
-    assert therapist.anchors[anchor][both.at].tolist() == [[2, 2], [6, 6]]
-    assert therapist.replies[reply][both.at].tolist() == [[1, 3], [1, 3]]
-
-
 def test_nobody_replies(of_counts: Any) -> None:
-    for direction in directions(of_counts([1, 1, 1], roles="TTT")):
-        assert len(direction) == 0
-        assert direction.shuffled.n_draws == DRAWS + 1
+    for replies in replies_of(of_counts([1, 1, 1], roles="TTT")):
+        assert replies.replies.shape == (0, 1 + DRAWS)
 
 
 # ---- strangers
@@ -164,9 +126,11 @@ def strangers(of_counts: Any, company_of: Any, n: int, words: Any) -> Any:
 
 
 def drawn(session: Any) -> tuple[Any, Any]:
-    found = stranger_turns(session)
-    assert found is not None
-    return found
+    """Return the donors' turns in the place of the therapist's, and of the client's, as positions among all donors."""
+    pool = pool_of(session)
+    assert len(pool.donated)
+    therapists, clients = (pool.donated[one[1:] - len(session)] for one in (pool.therapists, pool.clients))
+    return therapists, clients
 
 
 def test_each_donor_lends_turns_of_one_role(of_counts: Any, company_of: Any) -> None:
@@ -178,36 +142,28 @@ def test_each_donor_lends_turns_of_one_role(of_counts: Any, company_of: Any) -> 
         np.testing.assert_array_equal(turns // 20, np.broadcast_to(np.arange(role, 10, 2)[:, None], turns.shape))
         assert (company.whole.turns.roles[turns] == role).all()
         assert (np.diff(np.sort(turns, axis=1), axis=1) > 0).all()  # no turn twice
-    assert strangers_of(session) == list(range(10))
+    assert donors_of(session) == list(range(10))
 
 
 def test_there_are_at_most_eight_donors_of_each_role(of_counts: Any, company_of: Any) -> None:
     session = of_counts(np.full(12, 3), company=strangers(of_counts, company_of, 20, np.full(20, 3)))
-    assert strangers_of(session) == list(range(2 * MOST_DONORS)) == list(range(16))
+    assert donors_of(session) == list(range(2 * MOST_DONORS)) == list(range(16))
     assert [turns.shape for turns in drawn(session)] == [(8, 6), (8, 6)]
 
 
-def test_donors_turns_are_the_same_in_both_directions_and_at_all_delays(of_counts: Any, company_of: Any) -> None:
+def test_each_therapist_meets_each_client(of_counts: Any, company_of: Any) -> None:
     generator = np.random.default_rng(0)
     company = strangers(of_counts, company_of, 6, generator.integers(1, 30, 40))
     session = of_counts(generator.integers(0, 9, 31), company=company)
-    sides, lent = spoken_turns(session), drawn(session)
-    for delay, direction in product((1, 2), range(2)):
-        one = directions(session, delay=delay)[direction]
-        assert one.role == direction
-        assert tuple(one.exchanged) == EXCHANGES == ((CLIENT,), (THERAPIST,), (THERAPIST, CLIENT))
-        for whose, draws in one.exchanged.items():
-            meetings = list(product(*(range(3) if role in whose else [None] for role in (THERAPIST, CLIENT))))
-            assert draws.n_draws == len(meetings) == 3 ** len(whose)
-            for role, turns, at, own in (
-                (1 - one.role, draws.anchors, draws.anchor_at, one.anchors),
-                (one.role, draws.replies, draws.reply_at, one.replies),
-            ):
-                for dialogue, donors in enumerate(meetings):
-                    stand = own
-                    if role in whose:
-                        stand = lent[role][donors[role], np.searchsorted(sides[role], own)]
-                    np.testing.assert_array_equal(turns[at[:, dialogue % at.shape[1]]], stand)
+    pool = pool_of(session)
+    for delay, role in product((1, 2), (THERAPIST, CLIENT)):
+        replies, (anchors, own) = replies_of(session, delay)[role], pairs_of(session, role, delay)
+        sides = [(1 - role, anchors, replies.anchors), (role, own, replies.replies)]
+        for draw, (therapist, client) in enumerate(product(range(4), range(4))):
+            for of_role, turns, found in sides:
+                speaker = therapist if of_role == THERAPIST else client
+                place = np.searchsorted(pool.of_role(of_role)[0], turns)
+                np.testing.assert_array_equal(found[:, draw], pool.of_role(of_role)[speaker, place])
 
 
 def test_a_strangers_turn_is_as_long_where_there_is_one(of_counts: Any, company_of: Any) -> None:
@@ -255,12 +211,11 @@ def test_a_stranger_with_fewer_turns_lends_each_as_often_as_need_be(of_counts: A
             assert np.unique(draw, return_counts=True)[1].max() <= 3
 
 
-@pytest.mark.parametrize("n", range(FEWEST_STRANGERS + 1))
+@pytest.mark.parametrize("n", range(FEWEST_DONORS + 1))
 def test_under_five_others_there_are_no_surrogates(of_counts: Any, company_of: Any, n: int) -> None:
     session = of_counts([3, 3, 3], company=strangers(of_counts, company_of, n, np.full(20, 3)) if n else None)
-    assert len(strangers_of(session)) == (4 if n == 5 else 0)
-    assert (stranger_turns(session) is None) == (n < 5)
-    assert all(bool(direction.exchanged) == (n == 5) for direction in directions(session))
+    assert len(donors_of(session)) == (4 if n == 5 else 0)
+    assert len(pool_of(session).therapists) == (3 if n == 5 else 1)
 
 
 @pytest.mark.parametrize(
@@ -271,20 +226,16 @@ def test_those_with_as_many_turns_are_preferred(of_counts: Any, company_of: Any,
     """Five strangers of 6 turns, then some of 20; the session has 12."""
     ends = np.cumsum([0] + 5 * [6] + n_ample * [20])
     company = company_of(of_counts(np.full(ends[-1], 3)), ends)
-    assert strangers_of(of_counts(np.full(12, 3), company=company)) == list(chosen)
+    assert donors_of(of_counts(np.full(12, 3), company=company)) == list(chosen)
     # Six turns, three of each: all have as many.
-    found = strangers_of(of_counts(np.full(6, 3), company=company))
+    found = donors_of(of_counts(np.full(6, 3), company=company))
     assert found == list(range(min((5 + n_ample) // 2, 8) * 2))
 
 
-def test_who_does_not_reply_has_no_dialogues(of_counts: Any, company_of: Any) -> None:
+def test_who_says_nothing_has_no_surrogate_pairs(of_counts: Any, company_of: Any) -> None:
     company = strangers(of_counts, company_of, 5, np.full(20, 3))
-    first, second = directions(of_counts([3, 3], company=company))
-    assert [draws.n_pairs for draws in first.exchanged.values()] == [0, 0, 0]
-    assert [draws.n_draws for draws in second.exchanged.values()] == [2, 2, 4]
-    silent = of_counts([3, 0, 3], company=company)
-    assert stranger_turns(silent) is None
-    assert all(direction.exchanged == {} for direction in directions(silent))
+    assert [one.anchors.shape for one in replies_of(of_counts([3, 3], company=company))] == [(0, 209), (1, 209)]
+    assert len(pool_of(of_counts([3, 0, 3], company=company)).donated) == 0
 
 
 @pytest.mark.parametrize("n", [20, 30, 50])

@@ -1,0 +1,219 @@
+"""The framework of measures of whole dialogues, with a measure that counts words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import therapy_analytics as ta
+from tests.surrogate_tables import two_way
+from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.language import AnnotatedSession
+from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.measures import Column
+from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
+from therapy_analytics.measures.null.surrogates import pool_of, pooled, spoken_turns
+from therapy_analytics.measures.synchrony.style_matching import WHOLE_LSM, matching
+from therapy_analytics.measures.synchrony.tables import session_columns, session_values
+from therapy_analytics.measures.synchrony.whole_session import (
+    SESSION_MEASURES,
+    SessionMeasure,
+    Side,
+    session_result,
+    sides_of,
+)
+from therapy_analytics.settings import Settings
+
+
+def column(name: str) -> Column:
+    return Column(
+        name=name,
+        meaning="Words",
+        unit="words",
+        low=0,
+        high=9999,
+        direction="higher is more words",
+        formula="Words counted",
+        misleads="Always",
+        source="This test",
+    )
+
+
+def words(session: Any) -> Any:
+    return session.n_words.astype(float)
+
+
+def product_and_difference(words: Any, therapists: Side, clients: Side) -> Any:
+    one, other = (words[side.turns].sum(axis=1) for side in (therapists, clients))
+    return np.stack([np.multiply.outer(one, other), np.subtract.outer(one, other)], axis=-1)
+
+
+COUNT = SessionMeasure(
+    name="count",
+    columns=(column("count_product"), column("count_difference")),
+    represent=words,
+    values=product_and_difference,
+    two_sided=("count_difference",),
+)
+
+
+def company(of_counts: Any, company_of: Any, words_of_each: Any) -> Any:
+    return company_of(of_counts(np.repeat(words_of_each, 10)), [10 * s for s in range(len(words_of_each) + 1)])
+
+
+def test_values_by_hand(of_counts: Any) -> None:
+    # The therapist says 1 + 3 + 5, the client 2 + 4; others, and turns without words, are neither's.
+    session = of_counts([1, 2, 3, 4, 0, 9, 5], roles="TCTCCOT")
+    found = session_result(COUNT, session)
+    assert found.values.tolist() == [9 * 6, 9 - 6]
+    assert [side.tolist() for side in spoken_turns(session)] == [[0, 2, 6], [1, 3]]
+    assert np.isnan(found.shuffled.p).all()
+    assert np.isnan(found.surrogate.p).all()
+
+
+@pytest.mark.parametrize("roles", ["", "T", "CC", "OO"])
+def test_without_one_of_the_two_it_is_undefined(of_counts: Any, roles: str) -> None:
+    found = session_result(COUNT, of_counts([5] * len(roles), roles=roles))
+    for values in (found.values, found.shuffled.mean, found.surrogate.z):
+        assert np.isnan(values).all()
+        assert values.shape == (2,)
+
+
+def test_donors_take_the_place_of_one_of_the_two_and_of_both(of_counts: Any, company_of: Any) -> None:
+    """Own turns have 12 words, four each. Donors' have 1 to 10, so that a dialogue says who it is with.
+
+    Donors of the therapist's turns have 1, 3, ..., 9, those of the client's 2, 4, ..., 10. The product of a dialogue
+    is 16 times that of the words of its turns: 16 * 12 * 12 are found. Expected are, with 5 and 6 words in the mean,
+    16 * (12 * 6 + 12 * 5 - 5 * 6); the differences are the sum of two effects.
+    """
+    session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
+    seen: list[Any] = []
+
+    def values(words: Any, therapists: Side, clients: Side) -> Any:
+        seen.append([words[side.turns] for side in (therapists, clients)])
+        return product_and_difference(words, therapists, clients)
+
+    found = session_result(replace(COUNT, values=values), session)
+    ((of_therapists, of_clients),) = seen
+    therapists, clients = range(1, 10, 2), range(2, 11, 2)
+    np.testing.assert_array_equal(of_therapists, np.repeat([[12], *([n] for n in therapists)], 4, axis=1))
+    np.testing.assert_array_equal(of_clients, np.repeat([[12], *([n] for n in clients)], 4, axis=1))
+    table = 16.0 * np.outer([12, *therapists], [12, *clients])
+    expected = two_way(table)
+    assert expected.mean == pytest.approx(16 * (12 * 6 + 12 * 5 - 5 * 6))
+    assert found.surrogate.mean == pytest.approx([expected.mean, 0], abs=1e-9)
+    assert [found.surrogate.sd[0], found.surrogate.z[0], found.surrogate.p[0]] == pytest.approx(expected[1:])
+
+
+@pytest.mark.parametrize("name", [one.name for one in SESSION_MEASURES if one.surrogates and one.extra != "syntax"])
+def test_each_measure_says_the_same_of_many_as_of_one(name: str, sample_in_company: AnnotatedSession) -> None:
+    kind, session = SESSION_MEASURES[name], sample_in_company
+    turns, (therapists, clients) = pooled(session, kind.represent), sides_of(pool_of(session))
+    found = kind.values(turns, therapists, clients)
+    assert found.shape == (len(therapists.turns), len(clients.turns), len(kind.columns))
+    assert np.isfinite(found).any()
+    compared = np.array(["words_" not in column.name or "function" in column.name for column in kind.columns])
+    for i, j in ((0, 0), (0, 2), (3, 0), (2, 4)):
+        pair = [Side(side.turns[[at]], side.at) for side, at in ((therapists, i), (clients, j))]
+        alone = kind.values(turns, *pair)[0, 0]
+        np.testing.assert_allclose(alone[compared], found[i, j, compared], rtol=0, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def sample_in_company(samples: Path) -> AnnotatedSession:
+    sessions = ta.read(samples)
+    return arrays_with_company(sessions[:1], Settings(), choose_strangers(sessions))[0]
+
+
+@pytest.mark.parametrize("end", [1, -1])
+def test_both_ends_can_be_rare(of_counts: Any, company_of: Any, end: int) -> None:
+    """The value is farther from what is expected than any other pair is, but for one as far below that is as far."""
+    session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
+
+    def values(words: Any, therapists: Side, clients: Side) -> Any:
+        product = product_and_difference(words, therapists, clients)[..., 0]
+        return np.stack([product, end * product], axis=-1)
+
+    found = session_result(replace(COUNT, values=values), session)
+    assert found.surrogate.p == pytest.approx([1 / 36, 2 / 36])
+
+
+@pytest.mark.parametrize(("n", "mean", "p"), [(4, False, False), (5, True, False), (9, True, False), (10, True, True)])
+def test_few_strangers(of_counts: Any, company_of: Any, n: int, mean: bool, p: bool) -> None:
+    found = session_result(COUNT, of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, n + 1))))
+    assert (np.isfinite([found.surrogate.mean, found.surrogate.sd]) == mean).all()
+    assert np.isfinite(found.surrogate.z[0]) == p  # the second is the sum of the effects of both
+    assert (np.isfinite(found.surrogate.p) == p).all()
+
+
+def test_shuffles(of_counts: Any) -> None:
+    def shuffled(words: Any, therapists: Side, clients: Side, generator: np.random.Generator) -> Any:
+        assert (therapists.turns.shape, clients.turns.shape) == ((1, 4), (1, 4))
+        return np.stack([generator.permuted(np.arange(DRAWS) - 1.0), np.arange(DRAWS) - DRAWS / 2], axis=1)
+
+    kind = replace(COUNT, shuffled=shuffled)
+    found = session_result(kind, of_counts(np.full(8, 10)))
+    assert found.values.tolist() == [1600, 0]
+    assert found.shuffled.p == pytest.approx([1 / (DRAWS + 1), 1])
+    assert found.shuffled.mean == pytest.approx([98.5, -0.5])
+    names = [one.name for one in session_columns(kind)]
+    assert {"count_product_null", "count_product_z", "count_difference_p"} < set(names)
+    assert not any(one.endswith(("null", "product_p")) for one in (one.name for one in session_columns(COUNT)))
+
+
+def test_few_turns_are_not_set_beside_chance(of_counts: Any, company_of: Any) -> None:
+    strangers = company(of_counts, company_of, range(1, 11))
+    few, enough = (
+        session_result(COUNT, of_counts(np.full(2 * n, 10), company=strangers))
+        for n in (FEWEST_PAIRS - 1, FEWEST_PAIRS)
+    )
+    assert np.isfinite(few.values).all()
+    assert np.isnan(few.surrogate.p).all()
+    assert np.isfinite(enough.surrogate.p).all()
+
+
+def test_values_and_columns_have_the_same_names(of_counts: Any) -> None:
+    for kind in (COUNT, WHOLE_LSM):
+        assert list(session_values(kind, of_counts([5] * 9))) == [one.name for one in session_columns(kind)]
+
+
+def test_style_matching_of_the_whole(of_counts: Any, company_of: Any) -> None:
+    generator = np.random.default_rng(0)
+    n_words = generator.integers(1, 20, 550)
+    counts = generator.binomial(n_words[:, None], 0.1, (550, 9))
+    others = company_of(of_counts(n_words[50:], counts[50:]), range(0, 501, 50))
+    session = of_counts(n_words[:50], counts[:50], company=others)
+    found = session_result(WHOLE_LSM, session)
+    sides = [100 * counts[start:50:2].sum(axis=0) / n_words[start:50:2].sum() for start in (0, 1)]
+    assert found.values[0] == pytest.approx(matching(*sides))
+    assert 0 < found.surrogate.sd[0] < 0.2
+    mirrored = replace(session, turns=replace(session.turns, roles=1 - session.turns.roles))
+    assert session_result(WHOLE_LSM, mirrored).values[0] == found.values[0]
+
+
+def test_strangers_p_is_uniform_where_nobody_follows(of_counts: Any, company_of: Any) -> None:
+    """300 sessions of people with rates of their own: 15 are expected.
+
+    Or fewer: who is like everybody is so in half of the dialogues too, so that the smallest p are rare.
+    """
+    generator, p = np.random.default_rng(12), []
+    for _ in range(15):
+        words, counts = people(generator, 20)
+        others = company_of(of_counts(words, counts), range(0, 601, 30))
+        for seed in range(20):
+            session = of_counts(*people(generator, 1), seed=seed, company=others)
+            p.append(session_result(WHOLE_LSM, session).surrogate.p[0])
+    assert len(p) == 300
+    assert 0.005 < np.mean(np.array(p) <= 0.05) < 0.09
+    assert np.median(p) == pytest.approx(0.5, abs=0.12)
+
+
+def people(generator: np.random.Generator, n: int) -> tuple[Any, Any]:
+    """Words and counts of n sessions of 30 turns, of people who each have rates of their own."""
+    n_words = generator.integers(2, 15, (n, 15, 2))
+    rates = 0.1 * np.exp(0.3 * generator.standard_normal((n, 1, 2, 9)))
+    return n_words.ravel(), generator.binomial(n_words[..., None], np.minimum(rates, 1)).reshape(-1, 9)
