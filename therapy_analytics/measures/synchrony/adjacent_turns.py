@@ -49,10 +49,10 @@ class AdjacentTurnMeasure:
         As in `Column`, of one pair of turns.
     represent : callable
         What the measure needs of each turn: an array (n_turns, ...) or `TokenRows` of a session.
-    score : callable
+    score : callable or None
         ``score(turns, anchors, replies)``: how alike replies are to the turns before, (n_pairs, n_draws), nan where
-        undefined. Anchors and replies are positions among the turns, int64 (n_pairs, n_draws). With `over`, one pair's
-        value where others of its dialogue do not matter; see `each`.
+        undefined. Anchors and replies are positions among the turns, int64 (n_pairs, n_draws).
+        None where `terms` say it.
     terms : callable or None
         ``terms(turns, anchors, replies)``: what pairs add up, (n_pairs, n_draws, n_terms), never nan. None where the
         value of several replies is the mean of their scores.
