@@ -172,6 +172,6 @@ def _shifts(session: AnnotatedSession, opens: Bools) -> Bools:
     turns = np.flatnonzero(opens & ~np.isnan(running_words(session)))
     found = np.zeros(len(session), dtype=np.bool_)
     if len(turns):
-        own = session.cached(meanings)
+        own = meanings(session)
         found[turns] = cosines(own, own, turns, prompts(session)[turns]) < _APART
     return found

@@ -46,7 +46,7 @@ def turn_scores(session: AnnotatedSession) -> Floats:
         denials; nan for turns of under `FEWEST_WORDS` words and of others than therapist and client.
     """
     found = np.full((len(session), len(CONSTRUCTS)), nan)
-    said = session.cached(meanings)
+    said = meanings(session)
     has = (session.n_words >= FEWEST_WORDS) & (said.squares > 0) & (session.of("therapist") | session.of("client"))
     if not has.any():
         return found

@@ -59,7 +59,7 @@ def topic_continuity(session: AnnotatedSession) -> dict[str, float]:
     therapist, last = therapist[near], last[near]
     if len(client) < FEWEST_OTHERS + 2 or not len(therapist):
         return counted_rate(_COLUMN.name, 0.0, 0.0)
-    own = session.cached(meanings)
+    own = meanings(session)
     has = (own.squares[therapist] > 0) & (own.squares[client[last]] > 0)
     kept = _kept(own, therapist[has], client, last[has])
     return counted_rate(_COLUMN.name, float(np.count_nonzero(kept)), float(len(kept)))

@@ -293,5 +293,5 @@ def _elsewhere(session: AnnotatedSession, turns: Ints, at: Ints) -> Bools:
     """Return which of the turns are questions far in meaning from the cue."""
     if not session.has("mi_question"):
         return np.zeros(len(turns), dtype=np.bool_)
-    own = session.cached(meanings)
+    own = meanings(session)
     return np.asarray(session.decided("mi_question")[turns] & (cosines(own, own, turns, at) < _APART))
