@@ -7,9 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path += [str(ROOT), str(ROOT / "tools")]  # last, so that the package that is installed is tested
+
+settings.register_profile("without a clock", deadline=None)  # speed is measured in benchmarks/, not here
+settings.load_profile("without a clock")
 
 
 @pytest.fixture(scope="session")
