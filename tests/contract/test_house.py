@@ -69,6 +69,14 @@ def test_imports_go_one_way() -> None:
 
 
 @pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
+def test_no_files_import_each_other_in_a_ring() -> None:
+    from size import cycles, imports
+
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+    assert cycles(imports(PACKAGE)) == []
+
+
+@pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
 def test_only_the_command_prints() -> None:
     for path in PACKAGE.rglob("*.py"):
         calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
