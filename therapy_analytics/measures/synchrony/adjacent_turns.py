@@ -9,15 +9,17 @@ is not the mean of one number each, the measure says what replies add up (`terms
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession, Extra
-from therapy_analytics.language.integers import distinct
+from therapy_analytics.language.integers import consecutive, distinct
 from therapy_analytics.measures._base import Evidence
 from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS, permutations
 from therapy_analytics.measures.null.summary import Closer, Floats, NullSummary, beside_shuffles, beside_surrogates
@@ -196,23 +198,25 @@ def segments_of(n_turns: int) -> tuple[Segment, ...]:
     return (Segment(WHOLE, 0, last), *thirds, *windows, Segment(SLOPE, 0, last))
 
 
-def _members(turns: Ints, segments: tuple[Segment, ...]) -> Floats:
-    """Return 1 where a reply lies in a segment, else 0, (n_segments, n_pairs)."""
-    first, last = (np.array(ends)[:, None] for ends in zip(*((one.first, one.last) for one in segments), strict=True))
-    return ((turns >= first) & (turns <= last)).astype(np.float64)
+def _members(turns: Ints, segments: tuple[Segment, ...]) -> sparse.csr_array:
+    """Return 1 where a reply lies in a segment, else 0, (n_segments, n_pairs); sparse, as windows hold few replies."""
+    first, last = (np.array(ends) for ends in zip(*((one.first, one.last) for one in segments), strict=True))
+    begin, end = np.searchsorted(turns, first), np.searchsorted(turns, last, side="right")
+    pair, segment = consecutive(begin, end - begin)
+    return sparse.csr_array((np.ones(len(pair)), (segment, pair)), shape=(len(segments), len(turns)))
 
 
 # ---- values
 
 
-def mean_scores(scores: Floats, members: Floats) -> Floats:
+def mean_scores(scores: Floats, members: sparse.csr_array) -> Floats:
     """Return the means of the defined scores of each segment.
 
     Parameters
     ----------
     scores : float64 array (n_pairs, n_draws)
         Nan where undefined.
-    members : float64 array (n_segments, n_pairs)
+    members : sparse float64 array (n_segments, n_pairs)
         1 where a pair lies in a segment, else 0.
 
     Returns
@@ -221,7 +225,7 @@ def mean_scores(scores: Floats, members: Floats) -> Floats:
         Nan of nothing.
     """
     known = ~np.isnan(scores)
-    n = members @ known
+    n = members @ known.astype(np.float64)
     return np.where(n > 0, members @ np.where(known, scores, 0.0) / np.maximum(n, 1), nan)
 
 
@@ -251,13 +255,15 @@ def slopes(scores: Floats) -> Floats:
     return np.where(few, nan, (n * (place * y).sum(axis=0) - sum_x * y.sum(axis=0)) / np.where(few, 1.0, spread))
 
 
-def _of_draws(kind: AdjacentTurnMeasure, turns: Any, replies: Replies, members: Floats) -> tuple[Floats, Floats]:
+def _of_draws(
+    kind: AdjacentTurnMeasure, turns: Any, replies: Replies, members: sparse.csr_array
+) -> tuple[Floats, Floats]:
     """Return the value of each segment and draw, (n_segments, n_draws), and of each reply of the session, (n_pairs,).
 
     The last of the segments is the slope.
     """
     n_pairs, n_draws = replies.replies.shape
-    values, of_turns = np.empty((len(members), n_draws)), np.empty(0)
+    values, of_turns = np.empty((members.shape[0], n_draws)), np.empty(0)
     at_a_time = max(1, _MOST_PAIRS // max(n_pairs, 1))
     for first in range(0, n_draws, at_a_time):
         some = slice(first, first + at_a_time)
@@ -269,7 +275,8 @@ def _of_draws(kind: AdjacentTurnMeasure, turns: Any, replies: Replies, members: 
             assert kind.terms is not None and kind.over is not None  # noqa: S101, PT018 (a measure has the one or both)
             terms = kind.terms(*pairs)
             scores = (kind.each or kind.over)(terms)
-            values[:, some] = kind.over(np.tensordot(members, terms, axes=1))
+            sums = members @ terms.reshape(n_pairs, math.prod(terms.shape[1:]))
+            values[:, some] = kind.over(sums.reshape(len(values), *terms.shape[1:]))
         values[-1, some] = slopes(scores)
         of_turns = scores[:, 0] if first == 0 else of_turns
     return values, of_turns
@@ -315,7 +322,7 @@ def _result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> AdjacentRes
         values, of_turns = _of_draws(kind, turns, replies, members)
         series[replies.turns] = of_turns
         by_role.append(values)
-        n_by_role.append(members @ ~np.isnan(of_turns))
+        n_by_role.append(members @ (~np.isnan(of_turns)).astype(np.float64))
     values, n_pairs = _by_direction(*by_role), _pairs_by_direction(*n_by_role)
     size = len(pool_of(session).therapists)
     tables, shuffles = np.split(values, [size * size], axis=-1)
