@@ -25,9 +25,8 @@ def main() -> None:
     most = profiles.groupby("group")["n_sessions"].max()
     cells = profiles.assign(cell=[_cell(row, int(most[row["group"]])) for row in profiles.to_dict("records")])
     wide = cells.pivot_table(index="measure", columns="group", values="cell", aggfunc="first")[list(GROUPS)]
-    measures = [
-        (one.family, column.name) for one, column in all_columns(builtin_lexicons()) if column.name in wide.index
-    ]
+    declared = all_columns(builtin_lexicons(), extras=("recurrence", "coupling"))
+    measures = [(one.family, column.name) for one, column in declared if column.name in wide.index]
     for family, title in FAMILIES.items():
         names = [name for own, name in measures if own == family and not name.endswith("_expected")]
         head = ["measure", *(f"{group} ({most[group]})" for group in GROUPS)]

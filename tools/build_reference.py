@@ -102,7 +102,7 @@ def measured(
     tagger: str,
 ) -> pd.DataFrame:
     """Return a row of measures for each session of a corpus that belongs to a group; all of them lend strangers."""
-    settings = Settings(tagger=ta.TaggerOptions(kind=tagger))
+    settings = Settings(tagger=ta.TaggerOptions(kind=tagger), extras=frozenset({"recurrence", "coupling"}))
     wanted = [one for one in sessions if (corpus, one.id) in group_of]
     own = unseen[unseen["source"] == corpus]
     known = {str(name): rows for name, rows in own.groupby("session")}
@@ -135,7 +135,7 @@ def _unseen(coder: object, batch: Batch, known: Mapping[str, pd.DataFrame], tagg
 
 
 def _session_values(values: Mapping[str, object], settings: Settings) -> dict[str, float]:
-    columns = [column for _, column in all_columns(settings.all_lexicons)]
+    columns = [column for _, column in all_columns(settings.all_lexicons, extras=settings.extras)]
     kept = [one.name for one in columns if one.level == "session" and not one.name.endswith(_BESIDE)]
     kept = [name for name in kept if not name.startswith("n_")]  # counts grow with the length of sessions
     return {name: float(values[name]) for name in kept}

@@ -13,6 +13,9 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import builtin_lexicons
 from therapy_analytics.measures._base import all_columns
 
+IN_PROFILES = ("recurrence", "coupling")
+"""Measures on request of which the profiles hold references."""
+
 
 @pytest.fixture(params=["accurate", "fast"])
 def profiles(request: pytest.FixtureRequest) -> pd.DataFrame:
@@ -26,7 +29,7 @@ def test_every_group_has_every_measure_once(profiles: pd.DataFrame) -> None:
 
 
 def test_every_value_of_sessions_has_a_reference(profiles: pd.DataFrame) -> None:
-    values = {one.name for _, one in all_columns(builtin_lexicons()) if one.level == "session"}
+    values = {one.name for _, one in all_columns(builtin_lexicons(), extras=IN_PROFILES) if one.level == "session"}
     beside = ("_lo", "_hi", "_p", "_z", "_null", "_strangers")
     wanted = {name for name in values if not name.endswith(beside) and not name.startswith("n_")}
     assert set(profiles["measure"]) == wanted, "rebuild the profiles: tools/build_reference.py"
@@ -40,7 +43,7 @@ def test_figures_are_in_order_and_in_range(profiles: pd.DataFrame) -> None:
     slack = 1e-3 * several["mean"].abs() + 1e-9  # four digits are kept
     assert (several["mean_lo"] <= several["mean"] + slack).all()
     assert (several["mean_hi"] >= several["mean"] - slack).all()
-    columns = {one.name: one for _, one in all_columns(builtin_lexicons())}
+    columns = {one.name: one for _, one in all_columns(builtin_lexicons(), extras=IN_PROFILES)}
     for row in known.itertuples():
         assert columns[row.measure].low - 1e-9 <= row.q05, row
         assert row.q95 <= columns[row.measure].high + 1e-9, row
