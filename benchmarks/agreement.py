@@ -83,7 +83,7 @@ def main() -> str:
     options = parser.parse_args()
     path = options.data / "annomi" / "annomi.csv"
     analysis = ta.load(options.results) if options.results else ta.analyze(ta.read(path), quotes=True, tagger=FAST)
-    turns = analysis.turns.merge(analysis.sessions[["session_id", "source_group"]], on="session_id")
+    turns = analysis.wide_turns.merge(analysis.sessions[["session_id", "source_group"]], on="session_id")
     kind = f"{options.results or 'the fast tagger'}, which has seen the recordings"
     if options.unseen is not None:
         turns = unseen_turns(turns, options.unseen, options.tagger)

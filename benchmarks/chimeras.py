@@ -24,9 +24,10 @@ from benchmarks._markdown import markdown
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language import EXTRAS
 from therapy_analytics.language.company import PER_CLASS, Strangers, choose_strangers, length_class, shortened
-from therapy_analytics.measures.synchrony.tables import PARTS, kinds, rows_of
+from therapy_analytics.measures.synchrony.tables import kinds
 from therapy_analytics.session import Session, Turn
 from therapy_analytics.settings import Settings
+from therapy_analytics.tables import synchrony_table
 
 CORPORA = ("annomi", "hlqc", "mibot")
 LEVEL = 0.05
@@ -73,14 +74,8 @@ def surrogate_rows(sessions: Sequence[Session], given: argparse.Namespace, rng: 
     parts = []
     for kind, donors, session in [*chimeras(pool, given.chimeras, rng), *real(pool, given.sessions, rng)]:
         strangers = drawn_strangers(pool, session, donors, rng)
-        columns = rows_of(arrays_with_company([session], settings, strangers), asked)
-        frame = pd.DataFrame(
-            {
-                name: one if isinstance(one, np.ndarray) else np.array(one.names)[one.which]
-                for name, one in columns.items()
-            }
-        )
-        parts.append(frame[frame.part == PARTS[0]].assign(kind=kind))
+        frame = synchrony_table(arrays_with_company([session], settings, strangers), asked)
+        parts.append(frame[frame.part == "whole"].assign(kind=kind))
     return pd.concat(parts)
 
 
@@ -136,14 +131,14 @@ def drawn_strangers(pool: Sequence[Session], session: Session, donors: set[str],
 
 def table(found: pd.DataFrame) -> list[list[str]]:
     """Return the table: measures that have a surrogate p, both directions together."""
-    own = found[(found.direction == "both") & found.strangers_p.notna()]
+    own = found[(found.direction == "both") & found.surrogate_p.notna()]
     corpora = list(dict.fromkeys(own.corpus))
     rows = [["measure", "chimeras", "p < .05", "95 % interval", "KS", *corpora, "real sessions"]]
     for name, part in own.groupby("measure", sort=True):
-        p, of_real = (part.loc[part.kind == kind, "strangers_p"] for kind in ("chimera", "real"))
+        p, of_real = (part.loc[part.kind == kind, "surrogate_p"] for kind in ("chimera", "real"))
         if not len(p):
             continue
-        shares = [_share(part.loc[(part.kind == "chimera") & (part.corpus == one), "strangers_p"]) for one in corpora]
+        shares = [_share(part.loc[(part.kind == "chimera") & (part.corpus == one), "surrogate_p"]) for one in corpora]
         interval = stats.binomtest(int((p < LEVEL).sum()), len(p)).proportion_ci()
         beside = f"{interval.low:.1%} to {interval.high:.1%}", f"{stats.kstest(p, 'uniform').pvalue:.3f}"
         rows.append([f"`{name}`", str(len(p)), _share(p), *beside, *shares, _share(of_real)])

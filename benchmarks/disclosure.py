@@ -40,7 +40,7 @@ def _found(folder: Path, disclosure: list[str] | None, seed: int) -> pd.DataFram
     """Return the table of a corpus; of copies of one recording (``source_group``) only the first counts."""
     sessions = [session for reading in ta.read_files([folder]) for session in reading.sessions]
     once = {one.metadata.get("source_group", one.id): one for one in reversed(sessions)}
-    turns = ta.analyze(list(once.values()), tagger=ta.TaggerOptions(kind="fast"), seed=seed).turns
+    turns = ta.analyze(list(once.values()), tagger=ta.TaggerOptions(kind="fast"), seed=seed, measures="all").wide_turns
     return disclosure_after_synchrony(turns, disclosure=disclosure, seed=seed)
 
 

@@ -18,15 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks._markdown import markdown
-from therapy_analytics.plots import PLOTS
-from therapy_analytics.plots._figures import (
-    FIGURES,
-    FORMATS,
-    RUN_FIGURES,
-    figure_size,
-    write_figures,
-    write_run_figures,
-)
+from therapy_analytics.plots import Plot
+from therapy_analytics.plots._figures import FORMATS, figure_size, run_figures, session_figures, write_figures
 from therapy_analytics.plots._save import draw, easel, house_style, write
 
 if TYPE_CHECKING:
@@ -62,34 +55,33 @@ def session_of(n_turns: int) -> ta.Session:
 
 
 def tables_of(n_turns: int) -> Mapping[str, pd.DataFrame]:
-    """Return the tables of a session of so many turns, by their names."""
+    """Return the tables that plots take, of a session of so many turns, by their names in `Analysis`."""
     import therapy_analytics as ta
     from therapy_analytics.behaviours import TaggerOptions
 
     sessions = [session_of(n_turns)]
     found = ta.analyze(sessions, tagger=TaggerOptions(kind="fast"))
-    synchrony = ta.synchrony(sessions)
-    return {"turns": found.turns, "synchrony": synchrony, "profile": found.profile, "responses": found.responses}
+    return {name: getattr(found, name) for name in ("wide_turns", "parts", "profile", "responses")}
 
 
 def _milliseconds(tables: Mapping[str, pd.DataFrame], kind: str, runs: int) -> dict[str, float]:
     """Return the median milliseconds of each figure in one format, and of all of a session, or of a run, together."""
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for whose, figures, write_all in (("session", FIGURES, write_figures), ("run", RUN_FIGURES, write_run_figures)):
-            for name, of in figures.items():
-                path = Path(folder) / f"{name}.{kind}"
-                found[f"{name} of a {whose}"] = _one(name, tables[of], path, runs)
-            found[f"**all of a {whose}**"] = _median(partial(write_all, tables, folder, formats=[kind]), runs)
+        for whose, plots in (("session", session_figures()), ("run", run_figures())):
+            for one in plots:
+                path = Path(folder) / f"{one.__name__}.{kind}"
+                found[f"{one.__name__} of a {whose}"] = _one(one, tables[one.takes], path, runs)
+            found[f"**all of a {whose}**"] = _median(
+                partial(write_figures, plots, tables, folder, formats=[kind]), runs
+            )
     return found
 
 
-def _one(name: str, table: pd.DataFrame, path: Path, runs: int) -> float:
+def _one(plot: Plot, table: pd.DataFrame, path: Path, runs: int) -> float:
     """Return the median milliseconds of one figure, on axes that are there."""
     with house_style(), easel() as figure:
-        return _median(
-            lambda: write(draw(PLOTS[name], table, figsize=figure_size(PLOTS[name], table), on=figure), [path]), runs
-        )
+        return _median(lambda: write(draw(plot, table, figsize=figure_size(plot, table), on=figure), [path]), runs)
 
 
 def _median(work: Callable[[], object], runs: int) -> float:

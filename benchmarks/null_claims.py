@@ -25,7 +25,7 @@ from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
 from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._groups import Floats, contrasts, grouped
-from therapy_analytics.compare._measures import CORE, choose
+from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._reference import (
     LEVEL,
     against_references,
@@ -36,7 +36,8 @@ from therapy_analytics.compare._reference import (
 )
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
-from therapy_analytics.measures._base import count_name
+from therapy_analytics.language import builtin_lexicons
+from therapy_analytics.measures._base import all_columns, count_name
 from therapy_analytics.report._between import of_groups
 from therapy_analytics.report._findings import Finding, of_sessions, tested
 from therapy_analytics.report._measures import chosen
@@ -52,6 +53,7 @@ SHIFT, OF_EACH = 1.5, (6, 8)
 SIZES = (1, 3, 6, 10, 30)
 """Sessions of a run that are held against the other corpus."""
 _BESIDE = ("session_id", "n_turns_therapist")
+CORE = [column.name for _, column in all_columns(builtin_lexicons()) if column.compare in ("tested", "shown")]
 _CODED = ({"tagger": {"kind": "accurate", "aim": "balanced"}},)
 
 

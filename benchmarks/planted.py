@@ -270,7 +270,7 @@ def _rows(kind: Kind, session: AnnotatedSession) -> Iterator[dict[str, Any]]:
 def _whole_rows(kind: SessionMeasure, found: SessionResult, sign: int) -> Iterator[dict[str, Any]]:
     names = [column.name for column in kind.columns]
     for i, column in enumerate(kind.columns):
-        lead = _leads(column.direction) if column.name in kind.two_sided else 0
+        lead = _leads(column.high_means) if column.name in kind.two_sided else 0
         middle = (column.low + column.high) / 2 if math.isfinite(column.low) else 0.0
         value = lead * (found.values[i] - middle) if lead else found.values[i]
         own = {"measure": column.name, "of": "lead" if lead else "value", "value": value}

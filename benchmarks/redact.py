@@ -241,13 +241,13 @@ def report(counts: Counts) -> Iterator[str]:
 def moved(sessions: list[Session]) -> Iterator[str]:
     """Yield how far numbers of sessions move when these are redacted first: a row a column, and one for each family."""
     copies = [redact_session(one).session for one in sessions]
-    before, after = (ta.analyze(several, tagger=FAST) for several in (sessions, copies))
+    before, after = (ta.wide(ta.analyze(several, tagger=FAST, measures="all")) for several in (sessions, copies))
     families = {
-        "behaviour rates": [name for name in map(str, before.sessions) if re.fullmatch(RATE, name)],
-        "synchrony": [name for name in map(str, before.sessions) if f"{name}_strangers" in before.sessions],
+        "behaviour rates": [name for name in map(str, before) if re.fullmatch(RATE, name)],
+        "synchrony": [name for name in map(str, before) if f"{name}_surrogate_mean" in before],
     }
     for family, columns in families.items():
-        old, new = (one.sessions[columns].to_numpy(dtype=float) for one in (before, after))
+        old, new = (one[columns].to_numpy(dtype=float) for one in (before, after))
         spread = np.nanstd(old, axis=0)
         told = [*zip(columns, np.abs(new - old).T, spread, strict=True), (family, np.abs(new - old).ravel(), np.nan)]
         yield from (_row(name, change, wide) for name, change, wide in told if np.isfinite(change).any() and wide != 0)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _inside(source: Path) -> list[tuple[str, str]]:
         fresh = (f"{folder}/{i}" for i in count())  # what is done in a folder would not be done again
         writing = Writing(figures=(), report=False)
         whole = seconds(lambda: ta.run([source], next(fresh), settings=settings, writing=writing))
-        turns = ta.analyze(sessions[:1], tagger=fast).turns
+        turns = ta.analyze(sessions[:1], tagger=fast).wide_turns
         drawing = _seconds(lambda: save(PLOTS["timeline"], turns, Path(folder) / "t.png"))
         floor = statistics.median(floors)
     n = len(texts)
@@ -137,7 +138,7 @@ def _without_synchrony(sessions: Sequence[Session], settings: Settings) -> None:
             for one in MEASURES:
                 if one.family != "synchrony" and one.extra is None:
                     values.update(one.compute(tagged))
-            found.append(Measured(tagged, values))
+            found.append(Measured(tagged, values, (), pd.DataFrame(), pd.DataFrame()))
         some = MeasuredSessions(found, settings, codes.counts)
         deque((one.make(some) for one in TABLES if one.in_analysis), maxlen=0)
 

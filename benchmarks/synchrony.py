@@ -29,9 +29,10 @@ from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.synchrony.adjacent_turns import adjacent_result, pairs_of, replies_of
 from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, marks, terms
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
-from therapy_analytics.measures.synchrony.tables import Kind, kinds, rows_of
+from therapy_analytics.measures.synchrony.tables import Kind, kinds
 from therapy_analytics.session import CLIENT, THERAPIST, Session
 from therapy_analytics.settings import Settings
+from therapy_analytics.tables import synchrony_table
 
 RUNS = 5
 SESSIONS = 80
@@ -167,7 +168,7 @@ def _each_measure(sessions: Sequence[Session], floor: Cost) -> None:
 
 
 def _rows(sessions: Sequence[AnnotatedSession], kind: Kind) -> None:
-    rows_of(sessions, [kind])
+    synchrony_table(sessions, [kind])
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def _say(title: str, columns: dict[str, pd.Series]) -> None:
 def _means(part: pd.DataFrame) -> str:
     if not part.value.notna().any():
         return ""
-    return "; ".join(_said(part[name].mean()) for name in ("value", "null", "strangers"))
+    return "; ".join(_said(part[name].mean()) for name in ("value", "null_mean", "surrogate_mean"))
 
 
 def _said(value: float) -> str:
@@ -75,7 +75,7 @@ def _said(value: float) -> str:
 
 
 def _shares(part: pd.DataFrame) -> str:
-    shares = [_share(part[name]) for name in ("p", "strangers_p")]
+    shares = [_share(part[name]) for name in ("p", "surrogate_p")]
     return "; ".join(shares) if set(shares) != {"-"} else ""
 
 
@@ -97,7 +97,7 @@ def _rho(part: pd.DataFrame) -> str:
 
 
 def _quality(part: pd.DataFrame) -> str:
-    found = [_auc(part, name) for name in ("value", "z", "strangers_z")]
+    found = [_auc(part, name) for name in ("value", "z", "surrogate_z")]
     return "; ".join(found) if set(found) != {"-"} else ""
 
 

@@ -1,35 +1,25 @@
-"""Commands as a person gives them, on real files; several in one process, because each start is slow."""
+"""Commands as a person gives them, on real files, in this process: to start another one each time is slow.
+
+What only a process of its own can show (Ctrl-C, pipes, what is loaded) has tests that start one.
+"""
 
 from __future__ import annotations
 
-import json
+import contextlib
+import io
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
-_SCRIPT = """
-import contextlib, io, json, os, sys
+from typer import rich_utils
+
 from therapy_analytics.cli import main
 
-def ends(words):
-    sys.argv = ["tanalyze", *words]
-    try:
-        main()
-    except SystemExit as end:
-        return end.code or 0
-    return 0
-
-found = []
-for words in json.loads(sys.stdin.read()):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = ends(list(map(os.fsdecode, map(bytes.fromhex, words))))
-    found.append((status, out.getvalue(), err.getvalue()))
-sys.stdout.write(json.dumps(found))
-"""
+PLAIN = ("--tagger", "fast", "--no-plots", "--no-report")
+"""Words of a run that is quick."""
 
 
 class Done(NamedTuple):
@@ -46,12 +36,26 @@ class Done(NamedTuple):
 
 
 def commands(folder: Path, *calls: Sequence[str | bytes]) -> list[Done]:
-    """Run `tanalyze` with these words, one call after the other, in a folder; warnings are errors."""
-    words = [[os.fsencode(word).hex() for word in call] for call in calls]
-    env = {**os.environ, "PYTHONWARNINGS": "error", "COLUMNS": "200", "TERM": "dumb"}
-    done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT], cwd=folder, input=json.dumps(words), capture_output=True, text=True, env=env,
-        check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return [Done(*one) for one in json.loads(done.stdout)]
+    """Run `tanalyze` with these words, one call after the other, in a folder; each ends with a sentence."""
+    return [tanalyze(*call, folder=folder) for call in calls]
+
+
+def tanalyze(*words: str | bytes | Path, folder: Path | None = None) -> Done:
+    """Run `tanalyze` with these words; warnings are errors, as in all tests, and nothing fails unforeseen."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.chdir(folder or Path.cwd()),
+        patch.dict(os.environ, COLUMNS="200", TERM="dumb"),
+        patch.object(sys, "argv", ["tanalyze", *map(os.fsdecode, words)]),
+        patch.object(rich_utils, "Console", rich_utils.Console),  # the command may put another one in its place
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+            status = 0
+        except SystemExit as end:
+            status = int(end.code or 0)
+    done = Done(status, out.getvalue(), err.getvalue())
+    assert "A defect of this program" not in done.err, done.err
+    return done

@@ -9,6 +9,7 @@ import therapy_analytics as ta
 
 NAMES = ("aria_ben.json", "boyle_lucia.txt", "lindqvist_omar.txt", "nair_yuki.txt", "nair_tomas.csv", "sessions.csv")
 FAST = ta.Settings(tagger=ta.TaggerOptions(kind="fast"))
+QUICK = ta.Writing(figures=(), report=False)
 
 
 def copied(samples: Path, folder: Path, *more: str) -> Path:

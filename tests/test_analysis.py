@@ -19,7 +19,17 @@ def analysis(samples: Path) -> ta.Analysis:
 
 def test_some_of_the_sessions_in_every_table(analysis: ta.Analysis) -> None:
     some = analysis.where("session_id != 'nair_yuki' and n_turns < 58")
-    for name in ("sessions", "turns", "profile", "responses", "feelings"):
+    for name in (
+        "sessions",
+        "measures",
+        "turns",
+        "probabilities",
+        "turn_measures",
+        "parts",
+        "responses",
+        "feelings",
+        "profile",
+    ):
         whole, part = getattr(analysis, name), getattr(some, name)
         assert set(part["session_id"]) == {"lindqvist_omar"}
         assert len(part) == (whole["session_id"] == "lindqvist_omar").sum()

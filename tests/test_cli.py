@@ -2,59 +2,42 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from commands import PLAIN, tanalyze
 
+import therapy_analytics as ta
 from therapy_analytics.cli import _app as cli
 
 
-def tanalyze(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own, warnings as errors."""
-    code = "from therapy_analytics.cli import main; main()"
-    env = {**os.environ, "PYTHONWARNINGS": "error", "COLUMNS": "200", "TERM": "dumb"}
-    return subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, input=stdin, env=env, check=False
-    )
-
-
 def test_a_run_ends_with_a_summary_that_points_to_the_files(samples: Path, tmp_path: Path) -> None:
-    done = tanalyze("run", str(samples), "--out", str(tmp_path / "r"), "--no-plots")
-    assert done.returncode == 0, done.stderr
-    assert "15 sessions, 728 turns" in done.stdout
-    assert "sessions.csv" in done.stdout
-    assert "lindqvist_dana_1" in done.stdout
-    assert "Ruth Lindqvist" in done.stdout
-    assert f"Read {samples / 'nair_yuki.txt'}: 1 session (labelled_text)" in done.stderr
+    done = tanalyze("run", str(samples), "--out", str(tmp_path / "r"), "--tagger", "fast", "--no-plots")
+    assert done.status == 0, done.err
+    assert "15 sessions, 728 turns" in done.out
+    assert "sessions.csv" in done.out
+    assert "lindqvist_dana_1" in done.out
+    assert "Ruth Lindqvist" in done.out
+    assert f"Read {samples / 'nair_yuki.txt'}: 1 session (labelled_text)" in done.err
     assert not (tmp_path / "r" / "sessions" / "aria_ben" / "timeline.png").exists()
-
-
-def test_two_processes_work_from_the_command_line_too(samples: Path, tmp_path: Path) -> None:
-    words = ("run", str(samples / "nair_yuki.txt"), str(samples / "aria_ben.json"), "--tagger", "fast", "--no-plots")
-    for name, n in (("one", "1"), ("two", "2")):
-        done = tanalyze(*words, "--processes", n, "--out", str(tmp_path / name))
-        assert done.returncode == 0, done.stderr
-    one, two = ((tmp_path / name / "sessions.csv").read_bytes() for name in ("one", "two"))
-    assert one == two
 
 
 def test_the_summary_counts_sessions_that_are_not_in_english(tmp_path: Path) -> None:
     said = "T: Was f\u00fchrt Sie heute zu mir?\nC: Ich schlafe schlecht und bin am Tag immer m\u00fcde.\n" * 4
     (tmp_path / "deutsch.txt").write_text(said, encoding="utf-8")
-    done = tanalyze("run", str(tmp_path / "deutsch.txt"), "--out", str(tmp_path / "r"), "--no-plots")
-    assert done.returncode == 0, done.stderr
-    assert "Not in English, as it seems: 1 session" in " ".join(done.stdout.split())
+    done = tanalyze("run", str(tmp_path / "deutsch.txt"), "--out", str(tmp_path / "r"), *PLAIN)
+    assert done.status == 0, done.err
+    assert "Not in English, as it seems: 1 session" in " ".join(done.out.split())
 
 
 def test_brackets_in_a_name_are_no_markup_of_the_summary(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("session,speaker,text,counselor\n1,T,How are you?,[/b] Lee\n1,C,Well.,[/b] Lee\n")
-    done = tanalyze("run", str(tmp_path / "a.csv"), "--out", str(tmp_path / "r"), "--no-plots")
-    assert done.returncode == 0, done.stderr
-    assert "[/b] Lee" in done.stdout
+    done = tanalyze("run", str(tmp_path / "a.csv"), "--out", str(tmp_path / "r"), *PLAIN)
+    assert done.status == 0, done.err
+    assert "[/b] Lee" in done.out
 
 
 def test_some_bad_files_give_status_one(samples: Path, tmp_path: Path) -> None:
@@ -62,10 +45,10 @@ def test_some_bad_files_give_status_one(samples: Path, tmp_path: Path) -> None:
     done = tanalyze(
         "run", str(samples / "aria_ben.json"), str(tmp_path / "bad.json"), "--out", str(tmp_path / "r"), "--no-plots"
     )
-    assert done.returncode == 1
-    assert "Not read:" in done.stderr
-    assert "bad.json" in done.stderr
-    assert "1 file could not be read" in done.stdout
+    assert done.status == 1
+    assert "Not read:" in done.err
+    assert "bad.json" in done.err
+    assert "1 file could not be read" in done.out
     assert len(pd.read_csv(tmp_path / "r" / "sessions.csv")) == 1
 
 
@@ -96,9 +79,9 @@ def test_misuse_gives_status_two_and_a_sentence(
     if "--out" not in given and "run" in given:
         given += ["--out", str(tmp_path / "r")]
     done = tanalyze(*given)
-    assert done.returncode == 2, done.stderr
-    assert says in " ".join(done.stderr.replace("\u2502", " ").split())
-    assert "Traceback" not in done.stderr
+    assert done.status == 2, done.err
+    assert says in " ".join(done.err.replace("\u2502", " ").split())
+    assert "Traceback" not in done.err
 
 
 def test_no_traceback_for_any_input(tmp_path: Path) -> None:
@@ -107,10 +90,10 @@ def test_no_traceback_for_any_input(tmp_path: Path) -> None:
     for at, data in enumerate(broken):
         (tmp_path / "in" / f"x{at}.txt").write_bytes(data)
     done = tanalyze("run", str(tmp_path / "in"), "--out", str(tmp_path / "r"))
-    assert done.returncode == 2
-    assert f"None of the {len(broken)} files could be read" in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
-    assert "defect" not in done.stderr
+    assert done.status == 2
+    assert f"None of the {len(broken)} files could be read" in " ".join(done.err.split())
+    assert "Traceback" not in done.err
+    assert "defect" not in done.err
 
 
 def test_a_defect_of_ours_is_told_without_the_words(
@@ -156,28 +139,31 @@ def test_columns_and_a_lexicon_of_the_users_own(tmp_path: Path) -> None:
     (tmp_path / "sleep.dic").write_text("%\n1\ttrouble\n%\nawake\t1\n")
     done = tanalyze(
         *("run", str(tmp_path / "a.csv"), "--columns", "speaker=Who,text=Said,session=Nr", "--therapist", "Anna"),
-        *("--lexicon", str(tmp_path / "sleep.dic"), "--out", str(tmp_path / "r"), "--no-plots"),
+        *("--lexicon", str(tmp_path / "sleep.dic"), "--out", str(tmp_path / "r"), *PLAIN),
     )
-    assert done.returncode == 0, done.stderr
-    row = pd.read_csv(tmp_path / "r" / "sessions.csv").iloc[0]
+    assert done.status == 0, done.err
+    row = ta.wide(tmp_path / "r").iloc[0]
     assert row["role_method"] == "option"
     assert row["n_client_sleep_trouble"] == 1
 
 
 def test_the_codebook_can_be_printed() -> None:
     done = tanalyze("codebook")
-    assert done.returncode == 0
-    assert done.stdout.startswith("column,table,family,meaning,unit,range")
-    assert "therapist_reflection_rate_lo" in done.stdout
+    assert done.status == 0
+    assert done.out.startswith("column,table,family,meaning,unit,range")
+    assert "therapist_reflection_rate_lo" in done.out
 
 
-def test_version() -> None:
-    done = tanalyze("--version")
-    assert done.stdout.startswith("tanalyze ")
+def test_a_process_of_its_own_ends_with_the_status() -> None:
+    """All other tests call the command in this process."""
+    command = [sys.executable, "-W", "error", "-c", "from therapy_analytics.cli import main; main()"]
+    for word, status, says in (("--version", 0, "tanalyze "), ("rum", 2, "")):
+        done = subprocess.run([*command, word], capture_output=True, text=True, check=False)
+        assert done.returncode == status
+        assert done.stdout.startswith(says)
+        assert "Traceback" not in done.stderr
 
 
-def test_the_summary_says_where_synchrony_has_no_strangers(samples: Path, tmp_path: Path) -> None:
-    one = tanalyze(
-        "run", str(samples / "nair_yuki.txt"), "--out", str(tmp_path / "r"), "--no-plots", "--tagger", "fast"
-    )
-    assert "Synchrony of 1 session cannot be compared with strangers" in one.stdout
+def test_the_summary_says_where_synchrony_has_no_surrogate_pairs(samples: Path, tmp_path: Path) -> None:
+    one = tanalyze("run", str(samples / "nair_yuki.txt"), "--out", str(tmp_path / "r"), *PLAIN)
+    assert "Synchrony cannot be compared with surrogate pairs" in one.out

@@ -20,6 +20,8 @@ from therapy_analytics.exports import FORMS, export
 from therapy_analytics.exports._labelled import clean, shortened
 from therapy_analytics.exports._names import short_names
 from therapy_analytics.exports._tables import EXPORTED as TABLES
+from therapy_analytics.language import EXTRAS, builtin_lexicons
+from therapy_analytics.measures._base import all_columns
 from therapy_analytics.run import Writing
 from therapy_analytics.session import Session, Turn
 
@@ -52,11 +54,7 @@ def analysis() -> ta.Analysis:
     plain = ta.analyze([TALK, _couple()], tagger=FAST)
     text = [turn.text for one in (TALK, _couple()) for turn in one.turns]
     turns = plain.turns.assign(text=pd.Series(text, dtype=object))
-    # Of some 900 columns of a session, those about it and a few measures: the libraries take their time over each.
-    dropped = set(plain.sessions.columns[60:])
-    codebook = plain.codebook[~((plain.codebook["table"] == "sessions") & plain.codebook["column"].isin(dropped))]
-    sessions, dyads = (one[[name for name in one if name not in dropped]] for one in (plain.sessions, plain.dyads))
-    return replace(plain, sessions=sessions, turns=turns, dyads=dyads, codebook=codebook.reset_index(drop=True))
+    return replace(plain, turns=turns)
 
 
 @pytest.fixture(scope="module", params=FORMS)
@@ -101,13 +99,13 @@ def test_the_same_tables_give_the_same_bytes(
     exported: tuple[str, Path], analysis: ta.Analysis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form, out = exported
-    few = replace(analysis, turns=analysis.turns[["session_id", "turn", "role", "unsure_codes"]])
+    few = replace(analysis, turns=analysis.turns[["session_id", "turn", "role"]])
     first, second = tmp_path / "a", tmp_path / "b"
     for folder in (first, second):
         export(few, folder, to=form)
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes()
-    head = (out / f"profile.{SUFFIX[form]}").read_bytes()[:400]
+    head = (out / f"parts.{SUFFIX[form]}").read_bytes()[:400]
     if form != "parquet":
         assert b"01 Jan 20" in head or b"01 Jan 00" in head
         assert not re.search(rb"\d\d [A-Z][a-z]{2} 20(?!00)\d\d|:[0-5][1-9]", head)
@@ -119,7 +117,7 @@ def test_parquet_keeps_types_and_says_what_columns_mean(exported: tuple[str, Pat
         return
     from pyarrow import parquet
 
-    for table in ("sessions", "profile", "responses", "behaviours", "feelings"):
+    for table in ("sessions", "measures", "parts", "probabilities", "responses", "behaviours", "feelings"):
         frame = pd.read_parquet(out / f"{table}.parquet")
         pd.testing.assert_frame_equal(frame, getattr(analysis, table))
     schema = parquet.read_schema(out / "turns.parquet")
@@ -149,9 +147,9 @@ def test_spss_knows_what_can_be_counted_and_what_measured(exported: tuple[str, P
     form, out = exported
     if form != "spss":
         return
-    _, profile = _back(form, out / "profile.sav")
-    level = profile.variable_measure
-    assert (level["session_id"], level["code"], level["part"], level["rate"]) == (
+    _, parts = _back(form, out / "parts.sav")
+    level = parts.variable_measure
+    assert (level["session_id"], level["measure"], level["part"], level["value"]) == (
         "nominal", "nominal", "ordinal", "scale",
     )  # fmt: skip
     _, behaviours = _back(form, out / "behaviours.sav")
@@ -163,9 +161,10 @@ def test_pandas_reads_stata_categories_back(exported: tuple[str, Path], analysis
     form, out = exported
     if form != "stata":
         return
-    frame = pd.read_stata(out / "profile.dta")
-    assert frame["code"].astype(str).tolist() == analysis.profile["code"].astype(str).tolist()
-    assert frame["part"].astype(str).tolist() == analysis.profile["part"].astype(str).tolist()
+    frame = pd.read_stata(out / "behaviours.dta")
+    assert frame["code"].astype(str).tolist() == analysis.behaviours["code"].astype(str).tolist()
+    frame = pd.read_stata(out / "parts.dta")
+    assert frame["part"].astype(str).tolist() == analysis.parts["part"].astype(str).tolist()
 
 
 def test_what_was_said_survives(exported: tuple[str, Path], analysis: ta.Analysis) -> None:
@@ -204,7 +203,7 @@ def test_names_can_be_looked_up_both_ways(exported: tuple[str, Path], analysis: 
 
 
 def test_all_measures_have_names_of_their_own() -> None:
-    names = list(ta.analyze([]).sessions)
+    names = [column.name for _, column in all_columns(builtin_lexicons(), extras=EXTRAS) if column.level == "session"]
     assert sum(len(name) > 31 for name in names) > 100
     short = short_names(names, longest=31)
     assert len({name.casefold() for name in short.values()}) == len(names)
@@ -237,12 +236,14 @@ def test_codes_of_ones_own_book(pyreadstat: Any, analysis: ta.Analysis, tmp_path
     code = "our_clinic_joining_the_client_against_the_difficulty"
     own = pd.DataFrame([{"column": code, "table": "turns", "family": "codes, Our form", "unit": "0 or 1",
                          "meaning": "Joining in: the therapist sides with the client"},
-                        {"column": f"p_{code}", "table": "turns", "family": "codes, Our form", "unit": "probability",
+                        {"column": code, "table": "probabilities", "family": "codes, Our form", "unit": "probability",
                          "meaning": f"Probability of {code}"}])  # fmt: skip
     given = pd.array([1, None, 0] + [None] * 8, dtype="Int8")
-    turns = analysis.turns[["session_id", "turn", "role", "unsure_codes"]]
-    turns = turns.assign(**{f"p_{code}": [0.9, np.nan, 0.2] + [np.nan] * 8, code: given})
-    mine = replace(analysis, turns=turns, codebook=pd.concat([analysis.codebook, own]).fillna(""))
+    turns = analysis.turns[["session_id", "turn", "role"]]
+    turns = turns.assign(**{code: given})
+    likely = analysis.probabilities[["session_id", "turn", "unsure_codes"]]
+    likely = likely.assign(**{code: [0.9, np.nan, 0.2] + [np.nan] * 8})
+    mine = replace(analysis, turns=turns, probabilities=likely, codebook=pd.concat([analysis.codebook, own]).fillna(""))
     export(mine, tmp_path / "o", to="stata")
     frame, about = pyreadstat.read_dta(str(tmp_path / "o" / "turns.dta"))
     names = pd.read_csv(tmp_path / "o" / "names_stata.csv").query("table == 'turns'").set_index("column")["name"]
@@ -280,7 +281,7 @@ def test_results_in_a_folder_are_exported_as_they_are(tmp_path: Path) -> None:
 
 
 def test_an_export_replaces_its_own_kind_alone(pyreadstat: Any, analysis: ta.Analysis, tmp_path: Path) -> None:
-    small = replace(analysis, turns=analysis.turns[["session_id", "turn", "role", "unsure_codes"]])
+    small = replace(analysis, turns=analysis.turns[["session_id", "turn", "role"]])
     export(small, tmp_path / "o", to="parquet")
     export(small, tmp_path / "o", to="stata")
     assert (tmp_path / "o" / "dyads.parquet").is_file()
@@ -318,11 +319,39 @@ def test_a_library_that_is_not_there(
 
 def test_infinity_is_missing_where_there_is_none(pyreadstat: Any, analysis: ta.Analysis, tmp_path: Path) -> None:
     sessions = analysis.sessions[["session_id"]].assign(lsm=[np.inf, 0.5], big=[2**40, 1])
-    turns = analysis.turns[["session_id", "turn", "role", "unsure_codes"]]
+    turns = analysis.turns[["session_id", "turn", "role"]]
     export(replace(analysis, sessions=sessions, turns=turns), tmp_path / "o", to="stata")
     frame, _ = pyreadstat.read_dta(str(tmp_path / "o" / "sessions.dta"))
     assert frame["lsm"].isna().tolist() == [True, False]
     assert frame["big"].tolist() == [2**40, 1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_wide_table_comes_on_request(form: str, analysis: ta.Analysis, tmp_path: Path) -> None:
+    if form != "parquet":
+        pytest.importorskip("pyreadstat")
+    assert not list(tmp_path.rglob("wide.*"))
+    files = export(analysis, tmp_path / "o", to=form, wide=True)
+    path = tmp_path / "o" / f"wide.{SUFFIX[form]}"
+    assert path in files
+    frame, about = _back(form, path)
+    given = ta.wide(analysis)
+    assert frame.shape == given.shape
+    assert len(given.columns) > len(analysis.sessions.columns)
+    names = dict(zip(given, frame, strict=True))
+    for name, column in names.items():
+        if pd.api.types.is_numeric_dtype(given[name]):
+            np.testing.assert_array_equal(frame[column].astype(float).to_numpy(), given[name].to_numpy(), err_msg=name)
+    if about is not None:
+        assert max(map(len, frame)) <= (31 if form == "stata" else 64)
+        assert len({str(name).casefold() for name in frame}) == frame.shape[1] < 2048  # what Stata/BE opens
+        labels = about.column_names_to_labels
+        assert labels["therapist_question_rate"] == "Share of therapist turns that ask a question"
+        low = labels["therapist_question_rate_lo"]
+        assert low == "Lower end of the 95% interval of the value: therapist_question_rate"
+        assert all(labels.values())
+    export(analysis, tmp_path / "o", to=form)
+    assert not path.exists()  # an earlier export is replaced whole
 
 
 def test_one_session_alone(tmp_path: Path) -> None:

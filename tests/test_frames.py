@@ -14,10 +14,10 @@ import pytest
 from talks import TALK, session
 
 import therapy_analytics as ta
+from therapy_analytics.codebook_table import FIRST
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.frames import (
     BEHAVIOUR_COLUMNS,
-    FIRST_LOOK,
     behaviours_table,
     html_table,
     sessions_html,
@@ -28,7 +28,10 @@ from therapy_analytics.run import Writing
 from therapy_analytics.session import Turn
 
 FAST = ta.TaggerOptions(kind="fast")
-TABLES = ("sessions", "turns", "dyads", "profile", "responses", "feelings", "codebook", "behaviours")
+TABLES = (
+    *("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses", "feelings"),
+    *("codebook", "behaviours", "profile", "wide_turns"),
+)
 NASTY = '<script>alert("x")</script>'
 COUPLE = """Counselor: What brings you both here today?
 Ann: We argue every evening, and I am tired of it.
@@ -78,23 +81,24 @@ def loaded(results: Path) -> ta.Analysis:
     return load(results)
 
 
-def _codes(*rows: tuple[float, float, str]) -> pd.DataFrame:
-    """Three turns, and what a coder said of two codes there."""
-    frame = pd.DataFrame(rows, columns=["p_our_joining", "p_our_hope", "unsure_codes"])
-    frame.insert(0, "session_id", "s")
-    frame.insert(1, "turn", range(len(frame)))
-    frame.insert(2, "role", ["therapist", "client", "therapist"][: len(frame)])
+def _codes(*rows: tuple[float, float, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Three turns with their codes, and the probabilities that a coder gave two codes there."""
+    likely = pd.DataFrame(rows, columns=["our_joining", "our_hope", "unsure_codes"])
+    likely.insert(0, "session_id", "s")
+    likely.insert(1, "turn", range(len(likely)))
+    turns = likely[["session_id", "turn"]].assign(role=["therapist", "client", "therapist"][: len(likely)])
     for code in ("our_joining", "our_hope"):
-        frame[code] = (frame[f"p_{code}"] > 0.5).astype("Int8").mask(frame[f"p_{code}"].isna())
-    return frame
+        turns[code] = (likely[code] > 0.5).astype("Int8").mask(likely[code].isna())
+    return turns, likely
 
 
 BOOK = pd.DataFrame(
     [
         ("our_hope", "turns", "Hope: the client expects something good"),
-        ("p_our_hope", "turns", "Probability of our_hope"),
+        ("our_hope", "probabilities", "Probability of our_hope"),
+        ("our_joining", "probabilities", "Probability of our_joining"),
         ("our_joining", "turns", "Joining in: the therapist sides with the client"),
-        ("our_joining", "profile", "not this one"),
+        ("our_joining", "measured", "not this one"),
         ("gone", "turns", "A code that the table does not have"),
     ],
     columns=["column", "table", "meaning"],
@@ -106,7 +110,7 @@ def test_the_long_form_can_be_counted_by_hand() -> None:
     # joining             .9 (yes)      -             -
     # hope                 -          .4 (no, unsure)  -
     turns = _codes((0.9, np.nan, ""), (np.nan, 0.4, "our_hope;our_else"), (np.nan, np.nan, ""))
-    table = behaviours_table(turns, BOOK)
+    table = behaviours_table(*turns, BOOK)
     assert list(table) == [column.name for column in BEHAVIOUR_COLUMNS]
     assert table.to_numpy().tolist() == [
         ["s", 0, "therapist", "our_joining", "Joining in", 0.9, True, False],
@@ -119,13 +123,13 @@ def test_the_long_form_can_be_counted_by_hand() -> None:
 
 def test_codes_called_alike_keep_apart() -> None:
     alike = BOOK.assign(meaning=BOOK["meaning"].str.replace("Joining in", "Hope"))
-    labels = behaviours_table(_codes((0.9, np.nan, ""), (np.nan, 0.4, "")), alike)["label"]
+    labels = behaviours_table(*_codes((0.9, np.nan, ""), (np.nan, 0.4, "")), alike)["label"]
     assert labels.tolist() == ["Hope (our_joining)", "Hope (our_hope)"]
 
 
 def test_the_long_form_says_what_the_other_tables_say(analysis: ta.Analysis) -> None:
     long = analysis.behaviours
-    turns = analysis.turns.set_index(["session_id", "turn"])
+    turns = analysis.wide_turns.set_index(["session_id", "turn"])
     by_code = long.groupby("code", observed=True)
     assert by_code.size().sum() == len(long) > 1000
     for code, own in by_code:
@@ -147,7 +151,7 @@ def test_codes_parts_and_roles_are_categories(analysis: ta.Analysis) -> None:
             assert isinstance(getattr(analysis, table)[column].dtype, pd.CategoricalDtype), (table, column)
     part = analysis.profile["part"]
     assert part.cat.ordered
-    assert list(part.cat.categories) == ["whole", "first", "middle", "last"]
+    assert list(part.cat.categories) == ["whole", "third_1", "third_2", "third_3", "window"]
     assert list(analysis.profile["code"].cat.categories) == list(analysis.profile["code"].unique())
     assert analysis.responses["therapist_code"].cat.categories[-1] == "advice"
 
@@ -211,7 +215,10 @@ def test_names_of_sessions_are_no_markup(analysis: ta.Analysis) -> None:
 
 
 def test_what_is_asked_first_is_measured(analysis: ta.Analysis) -> None:
-    assert set(FIRST_LOOK) <= set(analysis.sessions)
+    known = analysis.codebook.query("table == 'sessions'")
+    first = set(known.loc[known["page"].str.endswith(FIRST), "column"])
+    assert {"therapist_talk_share", "therapist_question_rate", "therapist_reflection_rate"} <= first
+    assert all(f'<th scope="col" style="text-align:left">{name}<' in analysis._repr_html_() for name in first)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -239,7 +246,7 @@ def test_results_without_pairs_or_newer_tables(results: Path, loaded: ta.Analysi
     back = load(str(tmp_path / "r"))
     assert len(back.dyads) == len(back.feelings) == back.seed == 0
     assert list(back.dyads)[:3] == ["session_id", "therapist", "client"]
-    assert back.dyads["lsm"].dtype == float
+    assert back.dyads["lsm_turn_mean"].dtype == float
     assert list(back.feelings) == list(loaded.feelings)
 
 
@@ -279,10 +286,10 @@ def _broken(folder: Path, name: str, old: str, new: str) -> None:
             "the column turn holds something",
         ),
         (
-            "sessions/aria_ben/profile.csv",
-            ",whole,22,",
-            ",whole,22.5,",
-            "the column n_turns holds something that is not a whole number",
+            "sessions/aria_ben/measures.csv",
+            ",whole,0,",
+            ",whole,0.5,",
+            "the column first_turn holds something that is not a whole number",
         ),
         ("run.json", "{", "", "it does not say how the run was made"),
     ],
@@ -307,8 +314,8 @@ def test_missing_turns_are_missed(results: Path, tmp_path: Path) -> None:
 def test_categories_leave_the_files_as_they_were(results: Path) -> None:
     seen = json.loads((results / "run.json").read_text(encoding="utf-8"))["options"]
     assert seen["quotes"] is True
-    row = (results / "sessions" / "aria_ben" / "profile.csv").read_text(encoding="utf-8").splitlines()[1]
-    assert row.startswith("aria_ben,bolt_changing,whole,22,")
+    rows = (results / "sessions" / "aria_ben" / "measures.csv").read_text(encoding="utf-8").splitlines()
+    assert any(row.startswith("aria_ben,client_changing_rate,,third_1,0,") for row in rows)
 
 
 def test_a_turn_is_no_more_than_it_was() -> None:

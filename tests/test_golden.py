@@ -15,10 +15,13 @@ from tests.golden import (
     comparison_values,
     corpus_fingerprints,
     differences,
+    out_of_range,
     sample_analysis,
     sample_values,
     turn_fingerprints,
 )
+from therapy_analytics.language import EXTRAS, builtin_lexicons
+from therapy_analytics.measures._base import all_columns
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,11 @@ def analysis(samples: Path) -> ta.Analysis:
 def test_the_sessions_of_the_samples(analysis: ta.Analysis) -> None:
     found = sample_values(analysis).reset_index()
     assert differences(found, pd.read_csv(HERE / "samples.csv"), ["column"]) == []
+
+
+def test_the_values_of_the_samples_are_in_their_range(analysis: ta.Analysis) -> None:
+    columns = [column for _, column in all_columns(builtin_lexicons(), extras=EXTRAS)]
+    assert out_of_range(analysis, columns) == []
 
 
 def test_the_turns_of_the_samples(analysis: ta.Analysis) -> None:

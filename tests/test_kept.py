@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from folders import FAST
+from commands import PLAIN, tanalyze
+from folders import FAST, QUICK
 
 import therapy_analytics as ta
 from therapy_analytics import results
@@ -21,9 +22,7 @@ from therapy_analytics.errors import BadOptionError, CannotWriteError, NothingTo
 from therapy_analytics.results import Form
 from therapy_analytics.run import _work
 
-QUICK = ta.Writing(figures=(), report=False)
 COMMAND = (sys.executable, "-c", "from therapy_analytics.cli import main; main()", "run")
-PLAIN = ("--tagger", "fast", "--no-plots", "--no-report")
 ON_LINUX = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are found in /proc")
 
 
@@ -46,14 +45,10 @@ def state(folder: Path) -> dict[str, tuple[bytes, int, int]]:
     return found
 
 
-def tanalyze(*words: object, cwd: Path) -> tuple[int, str]:
+def told_by(*words: object, cwd: Path) -> tuple[int, str]:
     """Run the command; return its status and all that it says, as one line."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, words), *PLAIN], cwd=cwd, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert "Traceback" not in done.stderr
-    assert "defect" not in done.stderr
-    return done.returncode, " ".join((done.stdout + done.stderr).split())
+    done = tanalyze("run", *map(str, words), *PLAIN, folder=cwd)
+    return done.status, " ".join((done.out + done.err).split())
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -72,19 +67,19 @@ def test_the_command_keeps_the_results_of_an_earlier_run(form: Form, tmp_path: P
     before = state(tmp_path / "results")
     assert len(before) > 10
     for name, said in (("typo", "could not be read"), ("empty", "No transcript"), ("unreadable", "could not be read")):
-        status, told = tanalyze(name, cwd=tmp_path)
+        status, told = told_by(name, cwd=tmp_path)
         assert (status, said in told) == (2, True), told
         assert state(tmp_path / "results") == before
-        assert tanalyze(name, "--out", "new/results", cwd=tmp_path)[0] == 2
+        assert told_by(name, "--out", "new/results", cwd=tmp_path)[0] == 2
         assert not (tmp_path / "new").exists()
-    status, told = tanalyze("other", "--output-format", form, cwd=tmp_path)
+    status, told = told_by("other", "--output-format", form, cwd=tmp_path)
     assert status == 2
     assert "results holds the results of other transcripts (4 sessions, 20" in told
     assert "4 of its 4 transcripts are not among those named now" in told
     assert "--out" in told
     assert "--replace" in told
     assert state(tmp_path / "results") == before
-    status, told = tanalyze("other", "--replace", "--output-format", form, cwd=tmp_path)
+    status, told = told_by("other", "--replace", "--output-format", form, cwd=tmp_path)
     assert status == 0, told
     assert "(4 sessions, 20" in told
     assert "are replaced, as --replace asks" in told
@@ -267,7 +262,7 @@ def test_where_nothing_can_be_measured_earlier_sessions_stay(tmp_path: Path, mon
     sessions = state(tmp_path / "r" / "sessions")
     other = ta.Settings(tagger=FAST.tagger, seed=1)
     with monkeypatch.context() as patched:
-        patched.setattr(_work, "measure", None)
+        patched.setattr(_work, "measure_batch", None)
         with pytest.raises(NothingToReadError, match="None of the 4 sessions could be measured"):
             ta.run(talks, tmp_path / "r", settings=other, writing=QUICK)
     assert state(tmp_path / "r" / "sessions") == sessions
@@ -283,14 +278,14 @@ def test_earlier_numbers_of_a_session_that_fails_now_are_not_taken_for_new_ones(
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 1)
     talks, writing = [transcripts(tmp_path / "talks")], ta.Writing(form=form, figures=(), report=False)
     ta.run(talks, tmp_path / "r", settings=FAST, writing=writing)
-    real = _work.measure
+    real = _work.measure_batch
 
     def fails(batch: tuple[ta.Session, ...], *rest: object, **more: object) -> object:
         if batch[0].id == "b":
             raise KeyError("b")
         return real(batch, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_work, "measure", fails)
+    monkeypatch.setattr(_work, "measure_batch", fails)
     other = ta.Settings(tagger=FAST.tagger, seed=1)
     found = ta.run(talks, tmp_path / "r", settings=other, writing=writing)
     assert found.n_unmeasured == 1
@@ -310,7 +305,7 @@ def test_out_that_cannot_be_a_folder_is_told_in_a_sentence(tmp_path: Path) -> No
         "link_to_file": "link_to_file is a file",
         "file/results": "file is a file",
     }.items():
-        status, told = tanalyze("talks", "--out", out, cwd=tmp_path)
+        status, told = told_by("talks", "--out", out, cwd=tmp_path)
         assert (status, said in told) == (2, True), told
     assert (tmp_path / "file").read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
@@ -321,27 +316,30 @@ def test_out_that_may_not_be_written_to_is_told_in_a_sentence(tmp_path: Path) ->
     transcripts(tmp_path / "talks", "a")
     (tmp_path / "locked").mkdir(mode=0o500)
     for out in ("locked", "locked/results"):
-        status, told = tanalyze("talks", "--out", out, cwd=tmp_path)
+        status, told = told_by("talks", "--out", out, cwd=tmp_path)
         assert (status, "locked cannot be written to: you do not have the permission" in told) == (2, True), told
 
 
-def test_a_folder_that_is_moved_while_a_run_goes_on_is_missed(tmp_path: Path) -> None:
-    transcripts(tmp_path / "talks", "abcdefgh")
-    out, moved = tmp_path / "results", tmp_path / "moved"
-    words = [*COMMAND, "talks", "--tagger", "fast", "--no-report"]
-    run = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while run.poll() is None and not list(out.glob("sessions/[!.]*/done.json")):
-        time.sleep(0.02)
-    out.rename(moved)
-    _, told = run.communicate(timeout=60)
-    assert run.returncode == 2, told
+def test_a_folder_that_is_moved_while_a_run_goes_on_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    transcripts(tmp_path / "talks")
+    out, moved, real = tmp_path / "results", tmp_path / "moved", results.write_session
+
+    def write(*words: object, **options: object) -> None:
+        real(*words, **options)  # type: ignore[arg-type]
+        if not moved.exists():
+            out.rename(moved)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(results, "write_session", write)
+        status, told = told_by("talks", cwd=tmp_path)
+    assert status == 2, told
     assert "results: the folder of results is no longer there: it was deleted, moved or renamed" in told
-    assert "Traceback" not in told
     assert not out.exists()
     moved.rename(out)
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "done by an earlier run of the same kind" in done.stdout
-    assert len(ta.load(out).sessions) == 8
+    status, told = told_by("talks", cwd=tmp_path)
+    assert status == 0, told
+    assert "1 session done by an earlier run of the same kind was kept." in told
+    assert len(ta.load(out).sessions) == 4
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -386,12 +384,12 @@ def _is_worker(pid: int) -> bool:
         return False
 
 
-def _begun(words: tuple[str, ...], cwd: Path) -> subprocess.Popen[str]:
+def _begun(words: tuple[str, ...], cwd: Path, command: Sequence[str] = COMMAND) -> subprocess.Popen[str]:
     """Start the command as a terminal does: Ctrl-C then reaches it and its workers."""
     # Whoever starts the tests in the background has them ignore Ctrl-C, and the command would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
-        [*COMMAND, *words, *PLAIN], cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+        [*command, *words, *PLAIN], cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
         start_new_session=True,
     )  # fmt: skip
 
@@ -399,7 +397,7 @@ def _begun(words: tuple[str, ...], cwd: Path) -> subprocess.Popen[str]:
 @ON_LINUX
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_ctrl_c_says_that_the_same_command_goes_on(processes: str, tmp_path: Path) -> None:
-    transcripts(tmp_path / "talks", "abcdefgh", n=400)
+    transcripts(tmp_path / "talks", "abcdefgh", n=100)
     words = ("talks", "--processes", processes)
     going, out = tmp_path / "results" / ".going.json", tmp_path / "results"
     moments: list[Callable[[int], object]] = [lambda _: out.exists(), lambda _: going.exists()]
@@ -415,16 +413,41 @@ def test_ctrl_c_says_that_the_same_command_goes_on(processes: str, tmp_path: Pat
         assert said == ["tanalyze: Stopped. What is finished is kept: the same command goes on from there."]
         assert run.returncode == 130
     assert going.exists()
-    status, told = tanalyze(*words, cwd=tmp_path)
+    status, told = told_by(*words, cwd=tmp_path)
     assert status == 0, told
     assert "Not as in" not in told
     assert len(ta.load(out).sessions) == 8
 
 
 @ON_LINUX
+def test_ctrl_c_while_a_worker_is_being_started_shows_no_traceback(tmp_path: Path) -> None:
+    """Send Ctrl-C when a worker's process exists and has not yet been told what to do."""
+    transcripts(tmp_path / "talks", "ab")
+    interrupting = """
+import os, signal, time
+from multiprocessing import util
+start = util.spawnv_passfds
+
+def interrupted(path, words, handles):
+    process = start(path, words, handles)
+    if any("spawn_main" in str(word) for word in words):
+        os.killpg(0, signal.SIGINT)
+        time.sleep(0.2)
+    return process
+
+util.spawnv_passfds = interrupted
+"""
+    command = [COMMAND[0], COMMAND[1], f"{interrupting}{COMMAND[2]}", *COMMAND[3:]]
+    run = _begun(("talks", "--processes", "2"), tmp_path, command)
+    _, told = run.communicate(timeout=60)
+    assert told == "tanalyze: Stopped. What is finished is kept: the same command goes on from there.\n"
+    assert run.returncode == 130
+
+
+@ON_LINUX
 def test_killed_workers_cost_no_file(tmp_path: Path) -> None:
     """The first worker shares the work, the second proves that one can be started, the next are alone with the file."""
-    transcripts(tmp_path / "talks", "a", n=2_000)
+    transcripts(tmp_path / "talks", "a", n=500)
     run, seen, killed = _begun(("talks", "--processes", "2"), tmp_path), list[int](), 0
     while run.poll() is None and killed < 3:
         seen += [pid for pid in _workers(run.pid) if pid not in seen]

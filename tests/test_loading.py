@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,11 @@ import therapy_analytics as ta
 from therapy_analytics.agreement._machine import machine_of
 from therapy_analytics.compare._results import read_results
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.results import form_of, load, read_csv, read_sessions, read_turns, write_csv
+from therapy_analytics.results import form_of, load, read_csv, read_sessions, read_wide_turns, write_csv
 
-TABLES = ("sessions", "turns", "dyads", "profile", "responses", "feelings")
+TABLES = ("sessions", "measures", "dyads", "turns", "probabilities", "turn_measures", "parts", "responses", "feelings")
+FILES = {"parts": "measures"}
+"""Of tables whose files are called otherwise."""
 PARTS = ("part-000000", "part-000001-0000", "part-000001-0001", "part-000002")
 COUPLE = """Counselor: What brings you both here today?
 Ann: We argue every evening, and I am tired of it.
@@ -48,18 +49,7 @@ def analysis(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> ta.Anal
     found = ta.analyze(sessions, tagger=ta.TaggerOptions(kind="fast"), quotes=True, seed=3)
     odd = found.sessions.assign(client=["=1+1", "'tis", "NA", "007"], counselor=["- x", "", "\tB", "@c"])
     coded = found.turns.assign(gold_code=["=QU", ""] * (len(found.turns) // 2))
-    return _with_few_measures(replace(found, sessions=odd, turns=coded))
-
-
-def _with_few_measures(analysis: ta.Analysis) -> ta.Analysis:
-    """Return it without most of some 900 columns of a session: the libraries take their time over each."""
-    dropped = set(analysis.sessions.columns[60:]) - {"lsm"}
-    book = analysis.codebook
-    book = book[~((book["table"] == "sessions") & book["column"].isin(dropped))].reset_index(drop=True)
-    sessions, dyads = (
-        one[[name for name in one if name not in dropped]] for one in (analysis.sessions, analysis.dyads)
-    )
-    return replace(analysis, sessions=sessions, dyads=dyads, codebook=book)
+    return replace(found, sessions=odd, turns=coded)
 
 
 def _of_session(analysis: ta.Analysis, name: str, one: str) -> pd.DataFrame:
@@ -83,11 +73,12 @@ def as_csv(analysis: ta.Analysis, folder: Path) -> Path:
     folder.mkdir()
     _about_the_run(analysis, folder)
     write_csv(analysis.sessions, folder / "sessions.csv")
+    write_csv(analysis.measures, folder / "measures.csv")
     write_csv(analysis.dyads, folder / "dyads.csv")
     for one in _ids(analysis):
         (folder / "sessions" / one).mkdir(parents=True)
-        for name in ("turns", "profile", "responses", "feelings"):
-            write_csv(_of_session(analysis, name, one), folder / "sessions" / one / f"{name}.csv")
+        for name in ("turns", "probabilities", "turn_measures", "parts", "responses", "feelings"):
+            write_csv(_of_session(analysis, name, one), folder / "sessions" / one / f"{FILES.get(name, name)}.csv")
     return folder
 
 
@@ -195,22 +186,23 @@ def test_files_of_other_sessions_are_not_read(analysis: ta.Analysis, broken: Pat
 
 
 def test_some_columns_alone(either: Path, analysis: ta.Analysis) -> None:
-    found = read_sessions(either, ["lsm", "session_id", "client"])
-    assert list(found) == ["session_id", "client", "lsm"]
+    found = read_sessions(either, ["lsm_turn_mean", "session_id", "client"])
+    assert list(found) == ["session_id", "client", "lsm_turn_mean"]
     assert found["client"].tolist() == ["=1+1", "'tis", "NA", "007"]
-    assert found["lsm"].tolist() == pytest.approx(analysis.sessions["lsm"].tolist(), rel=1e-5)
+    assert found["lsm_turn_mean"].tolist() == pytest.approx(
+        analysis.sessions["lsm_turn_mean"].tolist(), rel=1e-5, nan_ok=True
+    )
     pd.testing.assert_frame_equal(read_sessions(either), load(either).sessions)
     with pytest.raises(BadDataFileError, match=r"it has no column nothing, nowhere\."):
         read_sessions(either, ["session_id", "nothing", "nowhere"])
 
 
-def test_columns_of_turns_are_chosen_from_those_there_are(either: Path) -> None:
-    def some(columns: Sequence[str]) -> list[str]:
-        return [one for one in columns if one in ("turn", "role", "mi_question", "no_such")]
-
-    found = read_turns(either, some)
-    assert list(map(str, found.dtypes)) == ["int64", "category", "Int8"]
-    pd.testing.assert_frame_equal(found, load(either).turns[["turn", "role", "mi_question"]])
+def test_the_tables_of_turns_are_read_as_one(either: Path) -> None:
+    found = read_wide_turns(either)
+    assert list(map(str, found[["turn", "role", "mi_question", "p_mi_question"]].dtypes)) == [
+        "int64", "category", "Int8", "float64",
+    ]  # fmt: skip
+    pd.testing.assert_frame_equal(found, load(either).wide_turns)
 
 
 def test_other_columns_of_a_part_are_not_read(parts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,8 +214,8 @@ def test_other_columns_of_a_part_are_not_read(parts: Path, monkeypatch: pytest.M
         return real(path, columns=columns, **options)
 
     monkeypatch.setattr(parquet, "read_table", watched)
-    read_sessions(parts, ["lsm"])
-    assert asked == [["lsm"]] * 4
+    read_sessions(parts, ["lsm_turn_mean"])
+    assert asked == [["lsm_turn_mean"]] * 4
 
 
 def test_the_codebook_is_read_once(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,11 +247,11 @@ def test_a_run_without_any_session(analysis: ta.Analysis, parts: Path, tmp_path:
         (tmp_path / name).mkdir()
     (tmp_path / "turns" / ".part-000000.parquet.part").write_bytes(b"half of a part")
     back, full = load(tmp_path), load(parts)
-    for name in ("sessions", "profile", "responses", "feelings"):
+    for name in set(TABLES) - {"turns"}:  # the turns of this analysis hold what was said
         assert len(getattr(back, name)) == 0
         assert list(getattr(back, name)) == list(getattr(full, name))
-    assert back.sessions["lsm"].dtype == float
-    assert list(read_sessions(tmp_path, ["lsm", "session_id"])) == ["session_id", "lsm"]
+    assert back.sessions["lsm_turn_mean"].dtype == float
+    assert list(read_sessions(tmp_path, ["lsm_turn_mean", "session_id"])) == ["session_id", "lsm_turn_mean"]
 
 
 @pytest.mark.parametrize("table", ["sessions", "turns", "feelings"])
@@ -272,10 +264,10 @@ def test_a_part_that_is_broken(broken: Path, table: str, content: bytes | None) 
 
 
 def test_a_number_that_was_changed_on_the_disk(broken: Path) -> None:
-    parquet, path = sys.modules["pyarrow.parquet"], broken / "turns" / "part-000000.parquet"
+    parquet, path = sys.modules["pyarrow.parquet"], broken / "probabilities" / "part-000000.parquet"
     table = parquet.ParquetFile(path).read()
     parquet.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
-    numbers = sorted(table["p_mi_question"].drop_null().to_pylist())
+    numbers = sorted(table["mi_question"].drop_null().to_pylist())
     number = numbers[len(numbers) // 2]  # the least and the most stand in the head of the column as well
     whole = path.read_bytes()
     written = struct.pack("<d", number)
@@ -285,7 +277,7 @@ def test_a_number_that_was_changed_on_the_disk(broken: Path) -> None:
         load(broken)
 
 
-@pytest.mark.parametrize("table", ["sessions", "turns", "profile", "responses", "feelings"])
+@pytest.mark.parametrize("table", [name for name in TABLES if name not in ("dyads", "feelings")])
 def test_a_part_that_is_missing(broken: Path, table: str) -> None:
     (broken / table / "part-000001-0001.parquet").unlink()
     with pytest.raises(BadDataFileError, match=rf"{table}.part-000001-0001\.parquet: the file is not there"):
@@ -300,19 +292,23 @@ def test_a_part_of_other_types(broken: Path, analysis: ta.Analysis, arrow: Any) 
         (turns.assign(n_words=0.5), "the column n_words holds something that is not a whole number"),
         (turns.assign(n_words=pd.array([None] * len(turns), dtype="Int64")), "the column n_words holds something"),
         (turns.assign(mi_question=1000), "the column mi_question holds something that is not a whole number"),
-        (turns.assign(p_mi_question="x"), "the column p_mi_question holds something that is not a number"),
         (turns.drop(columns="speaker"), "its parts do not have the same columns"),
     ):
         write_part(odd, path, arrow)
         with pytest.raises(BadDataFileError, match=said):
             load(broken)
+    write_part(turns, path, arrow)
+    likely = _of_session(analysis, "probabilities", "nair_yuki").assign(mi_question="x")
+    write_part(likely, broken / "probabilities" / "part-000000.parquet", arrow)
+    with pytest.raises(BadDataFileError, match="the column mi_question holds something that is not a number"):
+        load(broken)
 
 
 def test_codes_as_categories_are_texts(broken: Path, analysis: ta.Analysis, arrow: Any) -> None:
     whole = load(broken)
-    table = arrow.Table.from_pandas(_of_session(analysis, "profile", "nair_yuki"))
-    sys.modules["pyarrow.parquet"].write_table(table, broken / "profile" / "part-000000.parquet")
-    pd.testing.assert_frame_equal(load(broken).profile, whole.profile)
+    table = arrow.Table.from_pandas(_of_session(analysis, "parts", "nair_yuki").astype({"part": "category"}))
+    sys.modules["pyarrow.parquet"].write_table(table, broken / "parts" / "part-000000.parquet")
+    pd.testing.assert_frame_equal(load(broken).parts, whole.parts)
 
 
 def test_parquet_without_its_library(parts: Path, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,7 +329,8 @@ def test_commands_take_either_form(csv: Path, parts: Path, analysis: ta.Analysis
     pd.testing.assert_frame_equal(coded, same[list(coded)], rtol=1e-5, check_dtype=False)
     assert coded["text"].tolist() == same["text"].tolist()
     found = ta.export(parts, tmp_path / "e")
-    assert len(pd.read_parquet(found[1])) == len(analysis.turns)
+    assert len(pd.read_parquet(tmp_path / "e" / "turns.parquet")) == len(analysis.turns)
+    assert found[0].name == "sessions.parquet"
 
 
 def test_the_page_says_what_it_needs(parts: Path) -> None:
@@ -345,10 +342,12 @@ def test_the_page_says_what_it_needs(parts: Path) -> None:
 def test_measures_that_another_program_left_out(analysis: ta.Analysis, tmp_path: Path) -> None:
     folder = as_csv(analysis, tmp_path / "r")
     path = folder / "sessions.csv"
-    pd.read_csv(path, dtype=str, keep_default_na=False).assign(lsm="NA").to_csv(path, index=False)
-    with pytest.raises(BadDataFileError, match="the column lsm holds something that is not a number"):
-        read_sessions(folder, ["session_id", "lsm"])
-    assert read_results(folder).sessions["lsm"].isna().all()
+    told = pd.read_csv(path, dtype=str, keep_default_na=False).assign(lsm_turn_mean="NA")
+    told.to_csv(path, index=False)
+    with pytest.raises(BadDataFileError, match="the column lsm_turn_mean holds something that is not a number"):
+        read_sessions(folder, ["session_id", "lsm_turn_mean"])
+    (folder / "measures.csv").unlink()  # a table of somebody else's, with measures called as ours
+    assert read_results(folder).sessions["lsm_turn_mean"].isna().all()
 
 
 def test_numbers_are_read_to_the_last_digit(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import commands
+from commands import PLAIN, commands
 
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 from therapy_analytics.readers import TablesWarning, as_sessions
 
-FAST = ("--tagger", "fast", "--no-plots", "--no-report")
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Signs that no terminal may get, but for the end of a line."""
 
@@ -45,7 +44,7 @@ def test_a_label_that_nobody_has_is_an_error_that_lists_the_labels(tmp_path: Pat
     made = ("run", "convert", "redact", "train", "inspect")
     found = commands(
         tmp_path,
-        ("run", "talks", *FAST, *nobody, "--out", "run"),
+        ("run", "talks", *PLAIN, *nobody, "--out", "run"),
         ("convert", "talks", "--to", "csv", *nobody, "--out", "convert"),
         ("redact", "talks", *nobody, "--out", "redact"),
         ("train", "codes.csv", "talks", *nobody, "--out", "train"),
@@ -68,7 +67,7 @@ def test_a_label_of_some_sessions_is_used_and_the_others_are_told_of(tmp_path: P
     written(tmp_path / "talks", one=("Dana", "Lee"), two=("Kim", "Bo"))
     run, look = commands(
         tmp_path,
-        ("run", "talks", *FAST, "--therapist", "Dana", "--out", "r"),
+        ("run", "talks", *PLAIN, "--therapist", "Dana", "--out", "r"),
         ("inspect", "talks", "--therapist", "Dana"),
     )
     assert (run.status, look.status) == (0, 0), run.err
@@ -90,7 +89,7 @@ def test_options_on_columns_and_names_that_fit_nothing_are_errors(tmp_path: Path
     no_table, no_name, some_names, some_tables, no_column, no_header, twice = commands(
         tmp_path,
         ("inspect", "talks", *columns),
-        ("run", "talks", *FAST, "--pattern", "{counselor}-{client}-{date}", "--out", "r"),
+        ("run", "talks", *PLAIN, "--pattern", "{counselor}-{client}-{date}", "--out", "r"),
         ("inspect", "talks", "--pattern", "{counselor}_{client}"),
         ("inspect", "mixed", *columns),
         ("inspect", "mixed/table.csv", "--columns", "speaker=Who,text=Sad"),
@@ -119,7 +118,7 @@ def test_options_that_another_takes_the_effect_from_are_refused(tmp_path: Path, 
         ("run", "talks", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--processes", "2"),
         ("run", "talks", "--tagger", "llm", "--endpoint", "http://127.0.0.1:1/v1", "--model", "m", "--codebook", "mi",
          "--all-codes"),
-        ("run", str(samples / "nair_yuki.txt"), *FAST, "--out", "r"),
+        ("run", str(samples / "nair_yuki.txt"), *PLAIN, "--out", "r"),
         ("agree", "r", "--columns", "turn=Nr"),
         ("agree", "r", "--transcripts", "talks"),
         ("agree", "r", "codes.csv", "--columns", "turn"),
@@ -176,7 +175,7 @@ def test_a_first_name_is_no_role_unless_the_other_label_is_one(tmp_path: Path) -
         two_words=("Pat Kim", "Jo Lund"),
         known=("Dana", "Client"),
     )
-    (run,) = commands(tmp_path, ("run", "talks", *FAST, "--out", "r"))
+    (run,) = commands(tmp_path, ("run", "talks", *PLAIN, "--out", "r"))
     assert run.status == 0, run.err
     names, roles, two = (ta.load(tmp_path / "r", [name]).turns for name in ("names", "roles", "two_words"))
     assert names.groupby("speaker")["role"].first().to_dict() == {"Dana": "client", "Pat": "therapist"}
@@ -199,7 +198,7 @@ def test_rows_and_sessions_that_do_not_meet_are_told_of_and_cost_nothing(tmp_pat
     run, again, look = commands(
         tmp_path,
         ("run", "talks", "--tagger", "fast", "--no-plots", "--out", "r"),
-        ("run", "talks", *FAST, "--keep", "Comment", "--out", "kept"),
+        ("run", "talks", *PLAIN, "--keep", "Comment", "--out", "kept"),
         ("inspect", "talks", "--keep", "remark"),
     )
     assert (run.status, again.status, look.status) == (0, 0, 2), run.err
@@ -246,7 +245,7 @@ def test_a_table_is_held_against_what_was_given(tmp_path: Path) -> None:
         ("inspect", "talks/one.txt", "--metadata", "own.csv"),
         ("inspect", "above"),
         ("inspect", "both", "--metadata", "both/own.csv"),
-        ("run", "talks", *FAST, "--out", "r"),
+        ("run", "talks", *PLAIN, "--out", "r"),
     )
     assert "Check:" not in one.said, "a file of a folder was given, whose table tells of the others as well"
     assert own.said.count("is about no session that was read") == 2
@@ -301,14 +300,14 @@ def test_no_name_stops_a_command_or_steers_the_terminal(tmp_path: Path) -> None:
     inside = b"talks/d\xffr\x1b[1m"
     found = commands(
         tmp_path,
-        ("run", "talks", *FAST, "--processes", "2", *columns, "--out", b"r\xff\x1b[2J"),
+        ("run", "talks", *PLAIN, "--processes", "2", *columns, "--out", b"r\xff\x1b[2J"),
         ("inspect", "talks", *columns, "--quotes"),
         ("convert", "talks", "--to", "csv", "--out", "converted"),
         ("redact", "talks", "--out", "redacted"),
         ("inspect", "talks", "--therapist", "\x1b[2J\u202e"),
         ("run", "--\u202e\x1b[2J"),
         ("run", b"nowhere\xff\x1b[2J.txt", "--out", "none"),
-        ("run", inside, *FAST, "--output-format", "parquet", "--out", b"own\xff"),
+        ("run", inside, *PLAIN, "--output-format", "parquet", "--out", b"own\xff"),
         ("export", b"own\xff", "--out", b"exported\xff"),
         ("compare", b"r\xff\x1b[2J", "--by", "speakers\x1b[2J"),
         ("report", b"nowhere\x1b[2J\xff"),

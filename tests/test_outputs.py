@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from folders import FAST, copied, files
+from folders import FAST, QUICK, copied, files
 from typer.testing import CliRunner
 
 import therapy_analytics as ta
 from therapy_analytics.cli import app
 from therapy_analytics.errors import CannotWriteError
-
-QUICK = ta.Writing(figures=(), report=False)
 
 
 @pytest.fixture(scope="module")

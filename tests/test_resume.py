@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,17 +16,15 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from folders import FAST, copied, files
+from folders import FAST, QUICK, copied, files
 from matplotlib.figure import Figure
 
 import therapy_analytics as ta
 from therapy_analytics import results
 from therapy_analytics.errors import BadOptionError, CannotWriteError
-from therapy_analytics.readers import _pieces
+from therapy_analytics.readers import _fragment_reading
 from therapy_analytics.results import opened
 from therapy_analytics.run import _work
-
-QUICK = ta.Writing(figures=(), report=False)
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +33,24 @@ def talks(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    out = tmp_path_factory.mktemp("undisturbed") / "r"
-    assert ta.run([talks], out, settings=FAST, writing=QUICK).n_kept == 0
-    return files(out)
+def finished(talks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the results of a run that nothing stopped; tests copy them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 60)
+        out = tmp_path_factory.mktemp("undisturbed") / "r"
+        assert ta.run([talks], out, settings=FAST, writing=QUICK).n_kept == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def undisturbed(finished: Path) -> dict[str, bytes]:
+    return files(finished)
+
+
+@pytest.fixture
+def out(finished: Path, tmp_path: Path) -> Path:
+    """Return a copy of the results of a finished run."""
+    return shutil.copytree(finished, tmp_path / "r")
 
 
 @pytest.fixture(autouse=True)
@@ -75,40 +88,35 @@ def test_a_run_that_was_stopped_goes_on(
 
 
 def test_the_same_again_measures_nothing(
-    talks: Path, undisturbed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    talks: Path, undisturbed: dict[str, bytes], out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
     monkeypatch.setattr(results, "write_session", stopping(0, AssertionError()))
-    assert ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK).n_kept == 5
-    assert files(tmp_path / "r") == undisturbed
+    assert ta.run([talks], out, settings=FAST, writing=QUICK).n_kept == 5
+    assert files(out) == undisturbed
 
 
-def test_a_file_that_was_cut_or_changed_is_written_anew(
-    talks: Path, undisturbed: dict[str, bytes], tmp_path: Path
-) -> None:
-    out = tmp_path / "r"
-    ta.run([talks], out, settings=FAST, writing=QUICK)
+def test_a_file_that_was_cut_or_changed_is_written_anew(talks: Path, undisturbed: dict[str, bytes], out: Path) -> None:
     turns = out / "sessions" / "nair_yuki" / "turns.csv"
     turns.write_bytes(turns.read_bytes()[:100])
-    (out / "sessions" / "aria_ben" / "profile.csv").unlink()
+    (out / "sessions" / "aria_ben" / "measures.csv").unlink()
     (out / "sessions" / "boyle_lucia" / "done.json").write_text("{")
     (out / "sessions" / "lindqvist_omar" / "more.csv").write_text("")
     assert ta.run([talks], out, settings=FAST, writing=QUICK).n_kept == 1
     assert files(out) == undisturbed
 
 
-def test_other_options_say_so_and_measure_anew(talks: Path, tmp_path: Path) -> None:
+def test_other_options_say_so_and_measure_anew(talks: Path, out: Path, tmp_path: Path) -> None:
     said: list[str] = []
     writing = ta.Writing(figures=(), report=False, on_before=said.append)
-    ta.run([talks], tmp_path / "r", settings=FAST, writing=writing)
+    ta.run([talks], out, settings=FAST, writing=writing)
     assert said == []
     other = ta.Settings(tagger=ta.TaggerOptions(kind="fast", aim="recall"), seed=1)
-    assert ta.run([talks], tmp_path / "r", settings=other, writing=writing).n_kept == 0
+    assert ta.run([talks], out, settings=other, writing=writing).n_kept == 0
     (sentence,) = said
     assert "options, tagger." in sentence
     assert "anew" in sentence
     ta.run([talks], tmp_path / "fresh", settings=other, writing=writing)
-    assert files(tmp_path / "r") == files(tmp_path / "fresh")
+    assert files(out) == files(tmp_path / "fresh")
 
 
 def test_another_form_of_figures_draws_them_and_measures_nothing(
@@ -127,28 +135,27 @@ def test_another_form_of_figures_draws_them_and_measures_nothing(
 
 
 def test_a_figure_of_the_run_is_never_half_there(talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawing = ta.Writing(figures=("svg",), report=False)
+    one, drawing = [talks / "nair_yuki.txt"], ta.Writing(figures=("svg",), report=False)
 
     def full(figure: Figure, path: Path, **_: object) -> None:
         Path(path).write_text("<svg", encoding="utf-8")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    whole = files(ta.run([talks], tmp_path / "r", settings=FAST, writing=drawing).out)
+    whole = files(ta.run(one, tmp_path / "r", settings=FAST, writing=drawing).out)
     (tmp_path / "r" / "responses.svg").unlink()
     with monkeypatch.context() as patched:
         patched.setattr(Figure, "savefig", full)
         with pytest.raises(CannotWriteError, match="the disk is full"):
-            ta.run([talks], tmp_path / "r", settings=FAST, writing=drawing)
+            ta.run(one, tmp_path / "r", settings=FAST, writing=drawing)
     there = files(tmp_path / "r")
     assert [name for name in there if name.endswith(".svg") and there[name] != whole[name]] == []
-    ta.run([talks], tmp_path / "r", settings=FAST, writing=drawing)
+    ta.run(one, tmp_path / "r", settings=FAST, writing=drawing)
     assert files(tmp_path / "r") == whole
 
 
-def test_sessions_of_other_transcripts_are_taken_away(talks: Path, tmp_path: Path) -> None:
-    ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
-    ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK, replace=True)
-    assert [path.name for path in (tmp_path / "r" / "sessions").iterdir()] == ["nair_yuki"]
+def test_sessions_of_other_transcripts_are_taken_away(talks: Path, out: Path) -> None:
+    ta.run([talks / "nair_yuki.txt"], out, settings=FAST, writing=QUICK, replace=True)
+    assert [path.name for path in (out / "sessions").iterdir()] == ["nair_yuki"]
 
 
 def test_a_second_run_into_the_folder_is_refused(talks: Path, tmp_path: Path) -> None:
@@ -179,7 +186,7 @@ def test_a_full_disk_stops_it_with_nothing_half_there(
 
 
 def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = _work.measure
+    real = _work.measure_batch
 
     def fails(batch: tuple[ta.Session, ...], *rest: object, **options: object) -> object:
         if any(session.id == "nair_tomas" for session in batch):
@@ -187,7 +194,7 @@ def test_a_defect_costs_the_session_that_it_stops(talks: Path, tmp_path: Path, m
         return real(batch, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr("therapy_analytics.settings.TURNS_PER_BATCH", 2_000)
-    monkeypatch.setattr(_work, "measure", fails)
+    monkeypatch.setattr(_work, "measure_batch", fails)
     found = ta.run([talks], tmp_path / "r", settings=FAST, writing=QUICK)
     (problem,) = found.problems
     assert "a defect of this program stopped session nair_tomas (KeyError in test_resume.py, line" in problem.problem
@@ -246,4 +253,4 @@ def test_what_others_keep_under_our_names_is_not_touched(name: str, talks: Path,
 def test_no_words_stay_in_memory_after_a_run(talks: Path, tmp_path: Path) -> None:
     ta.run([talks / "nair_yuki.txt"], tmp_path / "r", settings=FAST, writing=QUICK)
     assert not _work._held
-    assert not _pieces._LAST
+    assert not _fragment_reading._LAST

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from therapy_analytics.dialogues import synchrony
     from therapy_analytics.exports import export
     from therapy_analytics.language import Lexicon, load_lexicon
-    from therapy_analytics.measures import Column, measure
+    from therapy_analytics.measures import Column, OnPage, measure
     from therapy_analytics.readers import ReadOptions, read, read_files, reader
     from therapy_analytics.redact import redact
     from therapy_analytics.report import report
-    from therapy_analytics.results import load
+    from therapy_analytics.results import load, wide
     from therapy_analytics.run import Writing, analyze, run
     from therapy_analytics.session import Session, Turn
     from therapy_analytics.settings import Settings
@@ -39,6 +39,7 @@ _HOMES = {
     "CompareOptions": "compare",
     "GoldOptions": "agreement",
     "Lexicon": "language",
+    "OnPage": "measures",
     "ReadOptions": "readers",
     "Session": "session",
     "Settings": "settings",
@@ -65,6 +66,7 @@ _HOMES = {
     "speakers": "",
     "synchrony": "dialogues",
     "train": "training",
+    "wide": "results",
 }
 
 __all__ = [
@@ -73,6 +75,7 @@ __all__ = [
     "CompareOptions",
     "GoldOptions",
     "Lexicon",
+    "OnPage",
     "ReadOptions",
     "Session",
     "Settings",
@@ -99,6 +102,7 @@ __all__ = [
     "speakers",
     "synchrony",
     "train",
+    "wide",
 ]
 
 

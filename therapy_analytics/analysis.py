@@ -11,29 +11,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from therapy_analytics import tables
 from therapy_analytics.association import disclosure_after_synchrony
-from therapy_analytics.behaviours import meaning
+from therapy_analytics.behaviours import Code, meaning
 from therapy_analytics.behaviours.explain import explain
+from therapy_analytics.codebook_table import FIRST, codebook_of, codebook_table
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.frames import behaviours_table, code_labels, sessions_html
+from therapy_analytics.frames import behaviours_table, code_labels, profile_table, sessions_html, wide_turns
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, Measure, values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.measures._dyads import dyads
+from therapy_analytics.measures._rows import MEASURE_COLUMNS, PART_COLUMNS
 from therapy_analytics.measures.process._feeling_rows import FEELING_COLUMNS
-from therapy_analytics.measures.process._profile import PROFILE_COLUMNS
-from therapy_analytics.measures.process._responses import (
-    POOLED_COLUMNS,
-    RESPONSE_COLUMNS,
-    SHAPE,
-    Pooled,
-    response_counts,
-)
-from therapy_analytics.measures.synchrony.tables import ROW_COLUMNS, kinds
+from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS
 from therapy_analytics.settings import Settings
 
 
@@ -65,6 +58,11 @@ class MeasuredSessions:
         """Return the columns of all measures."""
         return [column for _, column in columns_of(self.settings)]
 
+    @property
+    def codes(self) -> list[Code]:
+        """Return the codes of all codebooks that the coder gives."""
+        return [code for book in self.settings.codebooks for code in book.codes]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTable:
@@ -81,14 +79,14 @@ class RunTable:
         The name of its file of CSV, without the suffix; empty where it is that of the table.
     joined : bool
         Whether the rows of all sessions are joined in one file of the run; else each session has a file of its own.
-    with_measures : bool
-        Whether the session measures are its columns, behind those of `columns`.
+    with_core : bool
+        Whether the core of the session measures are its columns, behind those of `columns`.
     in_analysis : bool
         Whether it is an attribute of `Analysis`.
     only_explained : bool
         Whether it is written only where the evidence for codes is asked for.
     may_be_missing : bool
-        Whether there is no file of it where no session has rows.
+        Whether there is no file of it where there are no rows.
     columns : tuple of Column
         What its columns mean, for the codebook, as far as they do not depend on the settings.
     family : str
@@ -103,7 +101,7 @@ class RunTable:
     make: Callable[[MeasuredSessions], pd.DataFrame]
     file: str = ""
     joined: bool = False
-    with_measures: bool = False
+    with_core: bool = False
     in_analysis: bool = True
     only_explained: bool = False
     may_be_missing: bool = False
@@ -124,19 +122,12 @@ def _sessions(some: MeasuredSessions) -> pd.DataFrame:
 
 def _turns(some: MeasuredSessions) -> pd.DataFrame:
     settings = some.settings
-    codes = [code for book in settings.codebooks for code in book.codes]
-    return tables.turns_table(
-        some.measured, some.columns, codes, quotes=settings.quotes, repaired=settings.repair_speakers
-    )
+    return tables.turns_table(some.measured, some.codes, quotes=settings.quotes, repaired=settings.repair_speakers)
 
 
 def _dyads(some: MeasuredSessions) -> pd.DataFrame:
     pairs = [(dyad, values_of(dyad.session)) for session in some.sessions for dyad in dyads(session)]
     return tables.dyads_table(pairs, some.columns)
-
-
-def _synchrony(some: MeasuredSessions) -> pd.DataFrame:
-    return tables.synchrony_table(some.sessions, kinds(extras=some.settings.extras))
 
 
 def _evidence(some: MeasuredSessions) -> pd.DataFrame:
@@ -145,56 +136,62 @@ def _evidence(some: MeasuredSessions) -> pd.DataFrame:
 
 
 TABLES = (
-    RunTable(name="sessions", make=_sessions, joined=True, with_measures=True),
-    RunTable(name="turns", make=_turns, whole=("turn", "first_row", "n_words", "n_sentences")),
+    RunTable(name="sessions", make=_sessions, joined=True, with_core=True),
+    RunTable(
+        name="measures",
+        make=lambda some: tables.measures_table(some.measured),
+        joined=True,
+        columns=MEASURE_COLUMNS,
+    ),
     RunTable(
         name="dyads",
         make=_dyads,
         joined=True,
-        with_measures=True,
+        with_core=True,
         may_be_missing=True,
         columns=tables.DYAD_COLUMNS,
         family="fixed",
     ),
-    RunTable(name="synchrony", make=_synchrony, in_analysis=False, columns=ROW_COLUMNS, family="synchrony"),
+    RunTable(name="turns", make=_turns, whole=("turn", "first_row", "n_words")),
     RunTable(
-        name="profile",
-        make=lambda some: tables.profile_table(some.sessions),
-        columns=PROFILE_COLUMNS,
-        whole=("n_turns", "n"),
+        name="probabilities",
+        make=lambda some: tables.probabilities_table(some.measured, some.codes),
+        whole=("turn",),
+    ),
+    RunTable(
+        name="turn_measures",
+        make=lambda some: tables.turn_measures_table(some.measured, some.columns),
+        whole=("turn", "n_sentences"),
+    ),
+    RunTable(
+        name="parts",
+        make=lambda some: tables.parts_table(some.measured),
+        file="measures",
+        columns=PART_COLUMNS,
+        whole=("first_turn", "last_turn"),
     ),
     RunTable(
         name="responses",
-        make=lambda some: tables.responses_table(some.sessions),
+        make=lambda some: tables.responses_table(some.measured),
         columns=RESPONSE_COLUMNS,
         whole=("n_client", "n_both", "n_client_other", "n_both_other"),
     ),
     RunTable(
         name="feelings",
-        make=lambda some: tables.feelings_table(some.sessions),
+        make=lambda some: tables.feelings_table(some.measured),
         columns=FEELING_COLUMNS,
+        may_be_missing=True,
         whole=("turn", "start", "end", "expressed"),
         whole_or_missing=("expressed_turn",),
     ),
     RunTable(name="evidence", make=_evidence, in_analysis=False, only_explained=True),
 )
-"""All tables of a run but the codebook and ``responses.csv``, which pools the responses of all sessions."""
-WITH_MEASURES = frozenset(one.name for one in TABLES if one.with_measures)
+"""All tables of a run but the codebook."""
+WITH_CORE = frozenset(one.name for one in TABLES if one.with_core)
 CSV_FILES = {one.name: one.csv for one in TABLES}
 """The file of each table: in the folder of the results where it is joined, else in that of each session."""
 JOINED = tuple(one.name for one in TABLES if one.joined)
 IN_ANALYSIS = tuple(one.name for one in TABLES if one.in_analysis)
-
-
-def counted_responses(some: MeasuredSessions) -> list[tuple[int, ...]]:
-    """Return the `response_counts` of each session in one row; `pool_responses` adds them up over a run."""
-    return [tuple(response_counts(one).astype(np.int64).ravel().tolist()) for one in some.sessions]
-
-
-def pool_responses(pooled: Pooled, rows: Iterable[Sequence[int]]) -> None:
-    """Add the `counted_responses` of some sessions, a row each, to those of the run."""
-    for row in rows:
-        pooled.add(np.array(row, dtype=np.float64).reshape(4, *SHAPE))
 
 
 def columns_of(settings: Settings) -> list[tuple[Measure, Column]]:
@@ -202,20 +199,19 @@ def columns_of(settings: Settings) -> list[tuple[Measure, Column]]:
     return all_columns(settings.all_lexicons, settings.rated, extras=settings.extras)
 
 
-def session_measures(settings: Settings) -> list[str]:
+def core_measures(settings: Settings) -> list[str]:
     """Return the columns of the sessions table that measure something, in order."""
-    return [column.name for _, column in columns_of(settings) if column.level == "session"]
+    return tables.core_names(column for _, column in columns_of(settings))
 
 
 def codebook(settings: Settings, sessions: Iterable[str], gold: Iterable[str]) -> pd.DataFrame:
     """Return what each column means, of a sessions table with these columns and turns with these codes of people."""
-    measures = tables.codebook_table(
+    measures = codebook_table(
         columns_of(settings), settings.codebooks, sessions=sessions, gold=gold, meaning=meaning(settings.tagger),
         repaired=settings.repair_speakers,
     )  # fmt: skip
-    others = [tables.codebook_of(one.name, one.family, one.columns) for one in TABLES if one.columns]
-    pooled = tables.codebook_of("responses, pooled", "process", POOLED_COLUMNS)
-    return pd.concat([measures, *others, pooled], ignore_index=True)
+    others = [codebook_of(one.name, one.family, one.columns) for one in TABLES if one.columns]
+    return pd.concat([measures, *others], ignore_index=True)
 
 
 def joined_tables(
@@ -234,11 +230,9 @@ def joined_tables(
     """
     names = [name for name in found[0] if all(name in one for one in found)]
     whole = {name: pd.concat([one[name] for one in found], ignore_index=True) for name in names}
-    texts = [name for name in about if name != "role_margin"]
-    whole["sessions"] = _with_texts(whole["sessions"], texts)[[*about, *measures]]
+    whole["sessions"] = _with_texts(whole["sessions"], about)[[*about, *measures]]
     turns = [name for name in map(str, whole["turns"]) if not name.startswith(tables.GOLD)]
-    at = turns.index(tables.UNSURE_COLUMN.name) + 1
-    whole["turns"] = _with_texts(whole["turns"], gold)[[*turns[:at], *gold, *turns[at:]]]
+    whole["turns"] = _with_texts(whole["turns"], gold)[[*turns, *gold]]
     return whole
 
 
@@ -261,20 +255,27 @@ class Analysis:
     Attributes
     ----------
     sessions : DataFrame
-        A row a session: metadata and session measures.
+        A row a session: who, when, how much was said, and the core of the measures.
+    measures : DataFrame
+        A row for each session, measure and direction, over whole sessions: value, count, interval, and where the value
+        lies beside its null distributions. `wide` turns it into a column a number.
+    parts : DataFrame
+        The same for the parts of each session as well: whole, thirds, windows.
     turns : DataFrame
-        A row a turn: place, role, times, words, codes, turn measures.
+        A row a turn: place, role, times, words, and 0 or 1 for each code.
+    probabilities : DataFrame
+        The same rows: the probability of each code.
+    turn_measures : DataFrame
+        The same rows: measures that have a value for a turn.
     dyads : DataFrame
         A row for each pair of a therapist and a client of the sessions with more than one pair
-        (couples, families, co-therapists): their labels and session measures of that pair alone.
-    profile : DataFrame
-        A row for each session, code and part of the session (whole, first, middle, last third): how often.
+        (couples, families, co-therapists): their labels and the core of the measures of that pair alone.
     responses : DataFrame
         A row for each session, client code and therapist code: how often the therapist answers the one by the other.
     feelings : DataFrame
         A row for each feeling of the client's that the therapist names: where, and where the client said so.
     codebook : DataFrame
-        A row for each column of these: meaning, unit, range, formula, source.
+        A row for each column of these, and for each measure: meaning, unit, range, formula, evidence, source.
     seed : int
         Of all shuffles.
     tagger : mapping of str to object
@@ -282,18 +283,17 @@ class Analysis:
     """
 
     sessions: pd.DataFrame = field(repr=False)
+    measures: pd.DataFrame = field(repr=False)
+    parts: pd.DataFrame = field(repr=False)
     turns: pd.DataFrame = field(repr=False)
+    probabilities: pd.DataFrame = field(repr=False)
+    turn_measures: pd.DataFrame = field(repr=False)
     dyads: pd.DataFrame = field(repr=False)
-    profile: pd.DataFrame = field(repr=False)
     responses: pd.DataFrame = field(repr=False)
     feelings: pd.DataFrame = field(repr=False)
     codebook: pd.DataFrame = field(repr=False)
     seed: int = 0
     tagger: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        """Tell figures of the profile whose codes these are: the references beside them are of the same tagger."""
-        self.profile.attrs["tagger"] = str(self.tagger.get("kind", ""))
 
     def __repr__(self) -> str:
         return f"Analysis({len(self.sessions)} sessions, {len(self.turns)} turns)"
@@ -301,7 +301,9 @@ class Analysis:
     def _repr_html_(self) -> str:
         n_codes = len(code_labels(self.turns, self.codebook))
         sizes = f"{len(self.sessions):,} sessions, {len(self.turns):,} turns, {n_codes} codes"
-        return sessions_html(self.sessions, sizes)
+        known = self.codebook[self.codebook["table"] == "sessions"]
+        first = known.loc[known["page"].str.endswith(FIRST), "column"]
+        return sessions_html(self.sessions, sizes, first=["n_turns", *first])
 
     def where(self, condition: str) -> Analysis:
         """Return the analysis of some of the sessions.
@@ -333,12 +335,24 @@ class Analysis:
         return replace(self, **some)
 
     @property
+    def profile(self) -> pd.DataFrame:
+        """How often each code is given in each session and third of it, see `profile_table`; made of `parts`."""
+        found = profile_table(self.parts)
+        found.attrs["tagger"] = str(self.tagger.get("kind", ""))  # so that a plot takes references of the same tagger
+        return found
+
+    @property
+    def wide_turns(self) -> pd.DataFrame:
+        """`turns`, the probabilities of the codes as ``p_...``, and `turn_measures`, in one table."""
+        return wide_turns(self.turns, self.probabilities, self.turn_measures)
+
+    @property
     def behaviours(self) -> pd.DataFrame:
         """The codes of `turns` in long form: a row for each turn and code, see `behaviours_table`.
 
         Put together anew each time it is asked for.
         """
-        return behaviours_table(self.turns, self.codebook)
+        return behaviours_table(self.turns, self.probabilities, self.codebook)
 
     @property
     def associations(self) -> pd.DataFrame:
@@ -346,4 +360,4 @@ class Analysis:
 
         Computed anew each time it is asked for: a mixed model for each pair of columns takes seconds.
         """
-        return disclosure_after_synchrony(self.turns, seed=self.seed)
+        return disclosure_after_synchrony(self.wide_turns, seed=self.seed)

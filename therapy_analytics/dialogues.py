@@ -48,8 +48,8 @@ def synchrony(
     -------
     DataFrame
         A row for each dialogue, measure, direction (whose replies) and part (whole, thirds,
-        windows, slope): the value, the pairs and words per turn behind it, and its mean, spread,
-        z and p under shuffled turns and with strangers. The columns are those of ``synchrony.csv``.
+        windows): the value, the pairs of turns behind it, and where it lies beside shuffled turns and surrogate
+        pairs. The columns are those of ``analysis.parts``.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def synchrony(
     >>> import therapy_analytics as ta
     >>> talk = [("therapist", "How are you?"), ("client", "I am tired of it."), ("therapist", "You are tired.")]
     >>> found = ta.synchrony(talk, measures=["lsm_turn_mean"])
-    >>> found.query("part == 'whole'")[["direction", "n_pairs"]].to_numpy().tolist()
+    >>> found.query("part == 'whole' and measure == 'lsm_turn_mean'")[["direction", "out_of"]].to_numpy().tolist()
     [['both', 2.0], ['therapist', 1.0], ['client', 1.0], ['difference', 1.0]]
     """
     settings = settings or Settings()
@@ -70,7 +70,7 @@ def synchrony(
     others = sessions if strangers is None else as_sessions(strangers, options=options, account=account)
     account.refuse()
     account.warn()
-    asked = kinds(measures, extras=settings.extras)
+    asked = kinds(measures, extras={"all", *settings.extras})
     settings = replace(settings, extras=settings.extras | {one.extra for one in asked if one.extra})
     arrays = arrays_with_company(sessions, settings, choose_strangers(others))
     return synchrony_table(arrays, asked)

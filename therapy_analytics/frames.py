@@ -10,13 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from therapy_analytics.measures.process._profile import PARTS, row_column
+from therapy_analytics.measures._base import STATISTICS, wide_name
+from therapy_analytics.measures._rows import row_column
+from therapy_analytics.measures.process._profile import EXPECTED, PARTS
 from therapy_analytics.measures.process._responses import CLIENT, THERAPIST
+from therapy_analytics.measures.process.behaviour_rates import code_of_measure
 from therapy_analytics.session import ROLES
 
 CATEGORIES: Mapping[str, Sequence[str]] = {
     "role": ROLES,
-    "part": PARTS,
+    "part": (*PARTS, "window"),
     "client_code": tuple(CLIENT),
     "therapist_code": tuple(THERAPIST),
 }
@@ -28,19 +31,10 @@ BEHAVIOUR_COLUMNS = (
     row_column("role", "therapist, client or other"),
     row_column("code", "The behaviour, as the codes of turns.csv are called"),
     row_column("label", "The behaviour in plain words; where two are called alike, with the code in brackets"),
-    row_column("probability", "Probability of the code, as p_... of turns.csv", "probability", low=0, high=1),
+    row_column("probability", "Probability of the code, as in probabilities.csv", "probability", low=0, high=1),
     row_column("coded", "Whether the turn has the code, as in turns.csv", "yes or no", low=0, high=1),
     row_column("unsure", "Whether the decision may well be otherwise (see unsure_codes)", "yes or no", low=0, high=1),
 )
-FIRST_LOOK = (
-    "n_turns",
-    "therapist_talk_share",
-    "therapist_question_rate",
-    "therapist_reflection_rate",
-    "therapist_input_rate",
-    "client_change_rate",
-)
-"""Measures that people ask for first, and that stand beside a session where it is shown in a notebook."""
 _WHO = ("session_id", "counselor", "client", "source")
 _PROPORTIONS = ("_rate", "_share")
 
@@ -61,8 +55,8 @@ def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> with_categories(pd.DataFrame({"part": ["middle", "whole"]}))["part"].max()
-    'middle'
+    >>> with_categories(pd.DataFrame({"part": ["third_2", "whole"]}))["part"].max()
+    'third_2'
     """
     return frame.assign(**categories_of(frame))
 
@@ -83,13 +77,95 @@ def _category(values: pd.Series | NDArray[np.generic], categories: Sequence[str]
     return pd.Categorical.from_codes(at[codes], categories=pd.Index(list(place), dtype=str), ordered=ordered)
 
 
-def behaviours_table(turns: pd.DataFrame, codebook: pd.DataFrame) -> pd.DataFrame:
+def wide(measures: pd.DataFrame) -> pd.DataFrame:
+    """Return the long table of measures with a row a session and a column a number.
+
+    Parameters
+    ----------
+    measures : DataFrame
+        As ``analysis.measures``.
+
+    Returns
+    -------
+    DataFrame
+        ``session_id``, then for each measure and direction the value and its statistics, as far as any session has
+        them: ``rlsm_client``, ``rlsm_client_z``, ``open_question_rate_lo``, ``n_open_question``.
+
+    Examples
+    --------
+    >>> long = {"session_id": ["a", "b"], "measure": "rlsm", "direction": "client", "value": [0.5, 0.6], "z": [1, 2]}
+    >>> wide(pd.DataFrame(long)).to_dict("list")
+    {'session_id': ['a', 'b'], 'rlsm_client': [0.5, 0.6], 'rlsm_client_z': [1.0, 2.0]}
+    """
+    session, ids = pd.factorize(measures["session_id"])
+    rows = pd.MultiIndex.from_arrays([measures["measure"], measures["direction"]])
+    row, known = pd.factorize(rows)
+    data: dict[str, Any] = {"session_id": ids}
+    statistics = [name for name in STATISTICS if name in measures]
+    numbers = measures[statistics].to_numpy(dtype=np.float64)
+    found = np.full((len(known), len(ids), len(statistics)), np.nan)
+    found[row, session] = numbers
+    for at, (measure, direction) in enumerate(known):
+        for i, statistic in enumerate(statistics):
+            if statistic == "value" or not np.isnan(found[at, :, i]).all():
+                data[wide_name(measure, direction, statistic)] = found[at, :, i]
+    return pd.DataFrame(data)
+
+
+def wide_turns(turns: pd.DataFrame, probabilities: pd.DataFrame, turn_measures: pd.DataFrame) -> pd.DataFrame:
+    """Return the three tables of turns, whose rows are the same, as one; probabilities are called ``p_...``."""
+    likely = probabilities.drop(columns=["session_id", "turn"])
+    likely = likely.rename(columns={name: f"p_{name}" for name in likely if name != "unsure_codes"})
+    tables = [turns, likely, turn_measures.drop(columns=["session_id", "turn"])]
+    return pd.concat([one.reset_index(drop=True) for one in tables], axis=1)
+
+
+def profile_table(parts: pd.DataFrame) -> pd.DataFrame:
+    """Return how often each code is given in each session and its thirds.
+
+    Parameters
+    ----------
+    parts : DataFrame
+        As ``analysis.parts``.
+
+    Returns
+    -------
+    DataFrame
+        A row for each session, code and part: ``n`` turns with the code of ``n_turns`` that could have it, their
+        ``rate`` with its interval ``lo`` to ``hi``, and the rate that the probabilities lead one to ``expect``.
+    """
+    text = parts["measure"].astype(str)
+    expected = parts[text.str.endswith(EXPECTED)]
+    keys = ["session_id", "measure", "part"]
+    beside = expected.assign(measure=text[expected.index].str.removesuffix(EXPECTED))[[*keys, "value"]]
+    rates = parts[text.isin(set(beside["measure"])) & (parts["part"] != "window")]
+    rates = rates.assign(measure=text).astype({"part": str})
+    whole = rates.merge(beside.astype({"part": str}), on=keys, how="left", suffixes=("", EXPECTED))
+    of_codes = whole.groupby("measure")["part"].transform("nunique") > 1
+    whole = whole[of_codes]
+    found = pd.DataFrame(
+        {
+            "session_id": whole["session_id"],
+            "code": whole["measure"].map(code_of_measure),
+            "part": whole["part"],
+            "n_turns": whole["out_of"].astype(np.int64),
+            "n": whole["n"].fillna(0).astype(np.int64),
+            "rate": whole["value"],
+            "lo": whole["lo"],
+            "hi": whole["hi"],
+            "expected": whole[f"value{EXPECTED}"],
+        }
+    )
+    return with_categories(found.reset_index(drop=True))
+
+
+def behaviours_table(turns: pd.DataFrame, probabilities: pd.DataFrame, codebook: pd.DataFrame) -> pd.DataFrame:
     """Return the codes of a turns table in long form.
 
     Parameters
     ----------
-    turns : DataFrame
-        As ``analysis.turns``.
+    turns, probabilities : DataFrame
+        As ``analysis.turns`` and ``analysis.probabilities``.
     codebook : DataFrame
         As ``analysis.codebook``.
 
@@ -102,7 +178,7 @@ def behaviours_table(turns: pd.DataFrame, codebook: pd.DataFrame) -> pd.DataFram
     """
     labels = code_labels(turns, codebook)
     codes = list(labels)
-    likely = turns[[f"p_{code}" for code in codes]].to_numpy(dtype=np.float64)
+    likely = probabilities[codes].to_numpy(dtype=np.float64)
     row, code = np.nonzero(~np.isnan(likely))
     decided = turns[codes].fillna(0).to_numpy(dtype=np.float64) == 1
     return pd.DataFrame(
@@ -114,19 +190,19 @@ def behaviours_table(turns: pd.DataFrame, codebook: pd.DataFrame) -> pd.DataFram
             "label": pd.Categorical.from_codes(code, categories=pd.Index(list(labels.values()), dtype=str)),
             "probability": likely[row, code],
             "coded": decided[row, code],
-            "unsure": _unsure(turns["unsure_codes"], codes)[row, code],
+            "unsure": _unsure(probabilities["unsure_codes"], codes)[row, code],
         }
     )
 
 
 def code_labels(turns: pd.DataFrame, codebook: pd.DataFrame) -> dict[str, str]:
     """Return the codes that a turns table has, in the order of the codebook, each with its plain name."""
-    of_turns = codebook[codebook["table"] == "turns"]
-    meanings = dict(zip(of_turns["column"], of_turns["meaning"], strict=True))
+    likely = set(codebook.loc[codebook["table"] == "probabilities", "column"])
+    of_turns = codebook[(codebook["table"] == "turns") & codebook["column"].isin(likely)]
     names = {
         str(code): str(meaning).partition(": ")[0]
-        for code, meaning in meanings.items()
-        if code in turns and f"p_{code}" in turns
+        for code, meaning in zip(of_turns["column"], of_turns["meaning"], strict=True)
+        if code in turns and code not in ("session_id", "turn")
     }
     alike = list(names.values())
     return {code: name if alike.count(name) == 1 else f"{name} ({code})" for code, name in names.items()}
@@ -140,7 +216,7 @@ def _unsure(texts: pd.Series, codes: Sequence[str]) -> NDArray[np.bool_]:
     return known.reshape(len(named), len(codes))[kind]
 
 
-def sessions_html(sessions: pd.DataFrame, heading: str, *, most: int = 10) -> str:
+def sessions_html(sessions: pd.DataFrame, heading: str, *, first: Sequence[str] = (), most: int = 10) -> str:
     """Return the first sessions and what people ask of them first, as HTML in which nothing is markup of theirs.
 
     Parameters
@@ -149,10 +225,12 @@ def sessions_html(sessions: pd.DataFrame, heading: str, *, most: int = 10) -> st
         As ``analysis.sessions``.
     heading : str
         A line that stands above.
+    first : sequence of str, optional
+        The measures that are shown.
     most : int, optional
         How many sessions are shown.
     """
-    names = [name for name in (*_WHO, *FIRST_LOOK) if name in sessions]
+    names = [name for name in (*_WHO, *first) if name in sessions]
     names = [name for name in names if name not in _WHO or (sessions[name].astype(str) != "").any()]
     shown = sessions.head(most)
     rows = [[_cell(row, name) for name in names] for row in shown.to_dict("records")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -17,10 +17,33 @@ from therapy_analytics.language import EXTRAS, Extra, Lexicon, builtin_lexicons
 from therapy_analytics.readers import ReadOptions
 from therapy_analytics.readers._addresses import shown
 
+CORE = "core"
+"""What a run measures unless it is asked for more."""
 TURNS_PER_BATCH = 2_000
 TURNS_PER_SLOW_BATCH = 200
 """For coders that take seconds for a turn: so often is it told how far they are."""
 _PACKAGES = ("numpy", "scipy", "pandas", "spacy", "matplotlib")
+
+
+def extras_of(measures: str | Collection[str]) -> frozenset[Extra]:
+    """Return what must be measured besides the core, of what is asked for: ``"core"``, ``"all"``, names of costly ones.
+
+    Raises
+    ------
+    UnknownNameError
+        There is nothing of that name to measure.
+
+    Examples
+    --------
+    >>> sorted(extras_of(["all", "syntax"])), sorted(extras_of("core"))
+    (['all', 'syntax'], [])
+    """
+    names = {measures} if isinstance(measures, str) else set(measures)
+    for name in sorted(names - {CORE}):
+        if name not in EXTRAS:
+            kind = "set of measures"
+            raise UnknownNameError(kind, name, (CORE, *EXTRAS))
+    return frozenset(one for one in EXTRAS if one in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +61,8 @@ class Settings:
     tagger : TaggerOptions
         Who codes the turns.
     extras : frozenset of str
-        Measures besides the usual ones: ``syntax`` (parts of speech), ``nclid`` (word mover's distances),
-        ``recurrence`` (cross-recurrence of words), ``coupling`` (correlation of turns at several lags).
+        What is measured besides the core: ``all``; and by name ``syntax`` (parts of speech), ``nclid`` (word mover's
+        distances), ``recurrence`` (cross-recurrence of words), ``coupling`` (correlation of turns at several lags).
     spacy_model : str or None
         A spaCy pipeline of the user's that tags parts of speech, such as ``en_core_web_sm``,
         instead of the tagger of the package.
@@ -49,7 +72,7 @@ class Settings:
     Raises
     ------
     UnknownNameError
-        There is no such extra.
+        There is nothing of that name to measure.
     """
 
     lexicons: tuple[Lexicon, ...] = ()
@@ -61,10 +84,7 @@ class Settings:
     repair_speakers: bool = False
 
     def __post_init__(self) -> None:
-        for name in self.extras:
-            if name not in EXTRAS:
-                kind = "extra measure"
-                raise UnknownNameError(kind, name, EXTRAS)
+        extras_of(self.extras)
 
     @property
     def turns_per_batch(self) -> int:
@@ -113,7 +133,7 @@ def as_recipe(settings: Settings, options: ReadOptions, inputs: Sequence[Mapping
             "split_by": options.split_by,
             "quotes": settings.quotes,
             "seed": settings.seed,
-            "extras": sorted(settings.extras),
+            "measures": sorted({CORE, *settings.extras}),
             "spacy_model": settings.spacy_model,
             "repair_speakers": settings.repair_speakers,
         },

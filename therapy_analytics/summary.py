@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from therapy_analytics.run import RunResult, Writing
 
 
-_READ = ("role_method", "role_pronoun_margin", "notes", "lsm", "lsm_strangers", "n_turns_to_review")
+_READ = ("role_method", "role_pronoun_margin", "notes", "n_turns_to_review")
 N_RATES = 4
 """So many rates of the user's own codes stand in the terminal; sessions.csv has all."""
 
@@ -53,11 +53,11 @@ def pointers(result: RunResult, writing: Writing) -> list[str]:
     if result.tagger:
         lines.append(_coded_by(result.tagger))
     lines += result.told
-    lines += _without_strangers(sessions)
+    lines += _without_surrogates(len(sessions))
     lines += _to_review(sessions)
     if unsure:
         lines.append(
-            f"Check {counted(unsure, 'session')}: who the therapist is was a guess with a thin margin (role_margin)."
+            f"Check {counted(unsure, 'session')}: who the therapist is was a guess with a thin margin (column notes)."
         )
     swapped = int((sessions["role_pronoun_margin"] < SWAPPED).sum())
     if swapped:
@@ -85,7 +85,7 @@ def _tables(result: RunResult, writing: Writing) -> list[str]:
         lines = ["There are too many sessions for one page. For some of them: tanalyze run on their transcripts."]
     return [
         *lines,
-        f"{out / 'sessions.csv'}: a row a session, with counts and intervals",
+        f"{out / 'sessions.csv'}: a row a session, with counts and intervals; measures.csv has everything else",
         f"{out / 'sessions'}{os.sep}<session>{os.sep}: {each}",
     ]
 
@@ -114,21 +114,19 @@ def _kept(result: RunResult) -> list[str]:
     ] * bool(n)
 
 
-def _without_strangers(sessions: DataFrame) -> list[str]:
-    alone = int((sessions["lsm"].notna() & sessions["lsm_strangers"].isna()).sum())
+def _without_surrogates(n_sessions: int) -> list[str]:
     line = (
-        f"Synchrony of {counted(alone, 'session')} cannot be compared with strangers (columns ..._strangers "
-        f"are empty): that takes {FEWEST_DONORS} other "
-        "sessions with turns of like length."
+        "Synchrony cannot be compared with surrogate pairs (the columns surrogate_... of measures.csv are empty): that "
+        f"takes at least {FEWEST_DONORS} other sessions with turns of like length."
     )
-    return [line] * bool(alone)
+    return [line] * (n_sessions <= FEWEST_DONORS)
 
 
 def _to_review(sessions: DataFrame) -> list[str]:
     to_read = sessions["n_turns_to_review"]
     line = (
         f"Read {counted(int(to_read.sum()), 'turn')} of {counted(int((to_read > 0).sum()), 'session')} for danger: "
-        "safety_cue and the columns beside it in turns.csv. None found elsewhere does not mean that the "
+        "safety_cue and the columns beside it in turn_measures.csv. None found elsewhere does not mean that the "
         "others are safe."
     )
     return [line] * bool(to_read.sum() > 0)

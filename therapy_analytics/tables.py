@@ -3,59 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
-from math import inf, isinf, isnan
-from operator import itemgetter
+from math import inf, nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.behaviours import Code, Codebook, Meaning
+from therapy_analytics.behaviours import Code
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.frames import BEHAVIOUR_COLUMNS, categories_of
+from therapy_analytics.frames import with_categories
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, Measure
-from therapy_analytics.measures._base import Value, count_name
+from therapy_analytics.measures import Column
+from therapy_analytics.measures._base import STATISTICS, Value, count_name, values_of
 from therapy_analytics.measures._dyads import Dyad
+from therapy_analytics.measures._rows import MEASURE_COLUMNS, PART_COLUMNS, Row, as_part, measure_rows
 from therapy_analytics.measures.process._feeling_rows import FEELING_COLUMNS, feeling_rows
-from therapy_analytics.measures.process._profile import PROFILE_COLUMNS, profile_rows
-from therapy_analytics.measures.process._responses import (
-    POOLED_COLUMNS,
-    RESPONSE_COLUMNS,
-    Pooled,
-    pooled_rows,
-    response_rows,
-)
-from therapy_analytics.measures.synchrony.tables import ROW_COLUMNS, Kind, Labels, rows_of
+from therapy_analytics.measures.process._profile import profile_rows
+from therapy_analytics.measures.process._responses import RESPONSE_COLUMNS, response_rows
+from therapy_analytics.measures.synchrony.tables import Kind, kinds, part_rows, whole_rows
 from therapy_analytics.session import ROLES, Session
 
 DIGITS = "%.6g"
-CODEBOOK_COLUMNS = (
-    "column",
-    "table",
-    "family",
-    "meaning",
-    "unit",
-    "range",
-    "direction",
-    "formula",
-    "misleads",
-    "evidence",
-    "source",
-)
 _FROM_FILE = "Read from the transcript"
 
 
-def _fixed(name: str, meaning: str, unit: str = "text", low: float = -inf, high: float = inf) -> Column:
+def fixed_column(name: str, meaning: str, unit: str = "text", low: float = -inf, high: float = inf) -> Column:
+    """Return what a column means that is as the transcript, or a table about the sessions, has it."""
     return Column(
         name=name,
         meaning=meaning,
         unit=unit,
         low=low,
         high=high,
-        direction="",
+        high_means="",
         formula="as found",
         misleads="",
         source=_FROM_FILE,
@@ -64,50 +46,49 @@ def _fixed(name: str, meaning: str, unit: str = "text", low: float = -inf, high:
 
 
 SESSION_COLUMNS = (
-    _fixed("session_id", "The session; its folder below sessions/ has this name"),
-    _fixed("source_file", "The transcript's file"),
-    _fixed("counselor", "Who the therapist is, from the transcript or a table about the sessions"),
-    _fixed("client", "Who the client is, from the transcript or a table about the sessions"),
-    _fixed("source", "human or llm: what kind of therapist speaks"),
-    _fixed(
+    fixed_column("session_id", "The session; its folder below sessions/ has this name"),
+    fixed_column("source_file", "The transcript's file"),
+    fixed_column("counselor", "Who the therapist is, from the transcript or a table about the sessions"),
+    fixed_column("client", "Who the client is, from the transcript or a table about the sessions"),
+    fixed_column("source", "human or llm: what kind of therapist speaks"),
+    fixed_column(
         "role_method",
         "How it was found who the therapist is: option, file, labels, metadata, elimination, pronouns, none",
     ),
-    _fixed(
-        "role_margin",
-        "For the pronoun rule: distance of the two speakers in you-minus-I words; under 4 is unsure",
-        "per 100 words",
-        0,
-        200,
-    ),
-    _fixed("notes", "What to know before using the session's numbers"),
+    fixed_column("notes", "What to know before using the session's numbers"),
 )
 TURN_COLUMNS = (
-    _fixed("session_id", "The session"),
-    _fixed("turn", "Position in the session, from 0", "count", 0),
-    _fixed("role", "therapist, client or other"),
-    _fixed("speaker", "The label as the transcript writes it"),
-    _fixed(
+    fixed_column("session_id", "The session"),
+    fixed_column("turn", "Position in the session, from 0", "count", 0),
+    fixed_column("role", "therapist, client or other"),
+    fixed_column("speaker", "The label as the transcript writes it"),
+    fixed_column(
         "first_row",
         "Where the turn begins: data row of a table, message of a chat, line of a text",
         "count",
         1,
     ),
-    _fixed("start_s", "When the turn begins", "seconds", 0),
-    _fixed("end_s", "When the turn ends", "seconds", 0),
-    _fixed("n_words", "Words of the turn; a contraction is one word", "words", 0),
-    _fixed("n_sentences", "Sentences of the turn; text without punctuation counts as one", "sentences", 0),
+    fixed_column("start_s", "When the turn begins", "seconds", 0),
+    fixed_column("end_s", "When the turn ends", "seconds", 0),
+    fixed_column("n_words", "Words of the turn; a contraction is one word", "words", 0),
 )
+TURN_KEYS = TURN_COLUMNS[:2]
+"""What says which turn a row is about."""
 DYAD_COLUMNS = (
-    _fixed("session_id", "The session, one with several therapists or clients"),
-    _fixed("therapist", "The label of one therapist; all others count as other speakers in the row"),
-    _fixed("client", "The label of one client; all others count as other speakers in the row"),
+    fixed_column("session_id", "The session, one with several therapists or clients"),
+    fixed_column("therapist", "The label of one therapist; all others count as other speakers in the row"),
+    fixed_column("client", "The label of one client; all others count as other speakers in the row"),
 )
 GOLD = "gold_"
 """Before the name of a column of codes that people gave, as the file has it."""
-UNSURE_COLUMN = _fixed("unsure_codes", "Codes whose decision on the turn may well be otherwise; several are split by ;")
-QUOTE_COLUMN = _fixed("text", "What was said (only with --quotes)")
-SPEAKER_COLUMN = _fixed(
+UNSURE_COLUMN = fixed_column(
+    "unsure_codes", "Codes whose decision on the turn may well be otherwise; several are split by ;"
+)
+SENTENCES_COLUMN = fixed_column(
+    "n_sentences", "Sentences of the turn; text without punctuation counts as one", "sentences", 0
+)
+QUOTE_COLUMN = fixed_column("text", "What was said (only with --quotes)")
+SPEAKER_COLUMN = fixed_column(
     "speaker_changed",
     "How it was changed who says the turn: exchanged, words_moved; empty is unchanged (only with --repair-speakers)",
 )
@@ -115,10 +96,36 @@ SPEAKER_COLUMN = _fixed(
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One session, tagged, with the values of all measures."""
+    """One session, tagged, with the values of all measures and the rows that are made of it while it is at hand.
+
+    Attributes
+    ----------
+    session : AnnotatedSession
+        The session as arrays.
+    values : mapping of str to float or array
+        Of each column of each measure.
+    parts : list of Row
+        What is measured of the whole session and of its parts.
+    responses, feelings : DataFrame
+        Rows of the tables of these names.
+    """
 
     session: AnnotatedSession
     values: Mapping[str, Value]
+    parts: Sequence[Row]
+    responses: pd.DataFrame
+    feelings: pd.DataFrame
+
+
+def measured(session: AnnotatedSession, columns: Sequence[Column]) -> Measured:
+    """Measure a tagged session: all columns that the settings of the run ask for, and all rows."""
+    values = values_of(session)
+    last = len(session) - 1
+    whole = [as_part(row, "whole", 0, last) for row in measure_rows(columns, values)]
+    there = {row["measure"] for row in whole}
+    of_codes = [row for row in profile_rows(session) if row["part"] != "whole" or row["measure"] not in there]
+    parts = [*whole, *of_codes, *part_rows(session, kinds(extras=session.extras))]
+    return Measured(session, values, parts, _responses(session), _feelings(session))
 
 
 def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None:
@@ -127,21 +134,23 @@ def refuse_taken_names(codes: Iterable[Code], columns: Iterable[Column]) -> None
     Raises
     ------
     BadOptionError
-        A code would make a column (its own, its probability's, its rate's or its count's) that something else makes.
+        A code would make a column (its own, its rate's or its count's) that something else makes.
     """
     taken = {
-        one.name for one in (*SESSION_COLUMNS, *TURN_COLUMNS, UNSURE_COLUMN, QUOTE_COLUMN, SPEAKER_COLUMN, *columns)
+        one.name
+        for group in (SESSION_COLUMNS, TURN_COLUMNS, (UNSURE_COLUMN, QUOTE_COLUMN, SPEAKER_COLUMN), columns)
+        for one in group
     }
     for code in codes:
         rate = f"{code.column}_rate"
-        for name in (code.column, f"p_{code.column}", rate, f"{rate}_lo", f"{rate}_hi", count_name(rate)):
+        for name in (code.column, rate, f"{rate}_lo", f"{rate}_hi", count_name(rate)):
             if name in taken:
                 problem = f"the code {code.column!r} would make the column {name!r}, which is there already"
                 raise BadOptionError("--codebook", problem, "Give its book another id, such as the name of the manual")
 
 
 def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return a row a session: the fixed columns, the metadata, then each session measure."""
+    """Return a row a session: the fixed columns, the metadata, then the core of the measures."""
     rows = [_session_row(one.session.session) for one in measured]
     fixed = [column.name for column in SESSION_COLUMNS]
     frame = pd.DataFrame(rows, columns=_with_metadata(rows, fixed, columns))
@@ -149,20 +158,22 @@ def sessions_table(measured: Sequence[Measured], columns: Sequence[Column]) -> p
 
 
 def _session_measures(values: Sequence[Mapping[str, Value]], columns: Sequence[Column]) -> pd.DataFrame:
-    """Return the session measures of each set of values, a row a set."""
-    names = [column.name for column in columns if column.level == "session"]
-    of_each = itemgetter(*names)
-    rows = np.array([of_each(one) for one in values], dtype=np.float64)
+    """Return the core of the measures of each set of values, a row a set."""
+    names = core_names(columns)
+    rows = np.array([[one[name] for name in names] for one in values], dtype=np.float64)
     return pd.DataFrame(rows.reshape(len(values), len(names)), columns=names)
+
+
+def core_names(columns: Iterable[Column]) -> list[str]:
+    """Return the measures that stand in ``sessions.csv``, in order."""
+    return [column.name for column in columns if column.level == "session" and column.core]
 
 
 def about(session: Session) -> dict[str, str]:
     """Return what sessions.csv says of a session besides its measures, as it is written there; fixed columns first."""
     row = _session_row(session)
     names = [column.name for column in SESSION_COLUMNS]
-    margin = session.role_margin
-    written = {name: str(row[name]) for name in dict.fromkeys([*names, *row])}
-    return {**written, "role_margin": "" if isnan(margin) else DIGITS % margin}
+    return {name: str(row[name]) for name in dict.fromkeys([*names, *row])}
 
 
 def _session_row(session: Session) -> dict[str, object]:
@@ -175,12 +186,11 @@ def _session_row(session: Session) -> dict[str, object]:
         "client": session.metadata.get("client", ""),
         "source": session.metadata.get("source", ""),
         "role_method": session.role_method,
-        "role_margin": session.role_margin,
         "notes": " ".join(session.notes),
     }
 
 
-_RESERVED = frozenset({"session_id", "source_file", "role_method", "role_margin", "notes"})
+_RESERVED = frozenset({"session_id", "source_file", "role_method", "notes"})
 
 
 def _with_metadata(rows: Sequence[Mapping[str, object]], fixed: list[str], columns: Sequence[Column]) -> list[str]:
@@ -202,81 +212,121 @@ def dyads_table(measured: Sequence[tuple[Dyad, Mapping[str, Value]]], columns: S
     )
 
 
+def measures_table(measured: Sequence[Measured]) -> pd.DataFrame:
+    """Return a row for each session, measure and direction, over whole sessions (see `MEASURE_COLUMNS`)."""
+    whole = [(one, [row for row in one.parts if row["part"] == "whole"]) for one in measured]
+    return _long([(one.session.session.id, row) for one, rows in whole for row in rows], MEASURE_COLUMNS)
+
+
+def parts_table(measured: Sequence[Measured]) -> pd.DataFrame:
+    """Return a row for each session, measure, direction and part of the session (see `PART_COLUMNS`)."""
+    found = _long([(one.session.session.id, row) for one in measured for row in one.parts], PART_COLUMNS)
+    return with_categories(found)
+
+
 def synchrony_table(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> pd.DataFrame:
-    """Return a row for each session, measure, direction and part (see `ROW_COLUMNS`)."""
-    if not sessions:
-        return _rows_table({}, ROW_COLUMNS)
-    return pd.DataFrame({name: _column(values) for name, values in rows_of(sessions, asked).items()})
+    """Return the same of measures of synchrony alone."""
+    rows = [(one, row) for one in sessions for row in (*whole_rows(one, asked), *part_rows(one, asked))]
+    return _long([(one.session.id, row) for one, row in rows], PART_COLUMNS)
 
 
-def _column(values: Labels | np.ndarray) -> Any:
-    """Return a column; names are made once, and put where they belong."""
-    return pd.Series(values.names).array.take(values.which) if isinstance(values, Labels) else values
+def _long(rows: Sequence[tuple[str, Row]], columns: Sequence[Column]) -> pd.DataFrame:
+    """Return rows as a table; statistics that a measure has not are nan."""
+    found: dict[str, Any] = {"session_id": [name for name, _ in rows]}
+    for column in columns[1:]:
+        values = [row.get(column.name) for _, row in rows]
+        if column.name in STATISTICS:
+            found[column.name] = np.array([nan if value is None else value for value in values], dtype=np.float64)
+        else:
+            kind = np.int64 if column.unit == "count" else object
+            found[column.name] = np.array(values, dtype=kind)
+    frame = pd.DataFrame(found)
+    texts = {column.name: "str" for column in columns if column.unit == "text"}
+    return frame.astype(texts)
 
 
-def profile_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
-    """Return a row for each session, code and part of the session (see `PROFILE_COLUMNS`)."""
-    return _rows_table(profile_rows(*sessions) if sessions else {}, PROFILE_COLUMNS, categories=True)
+def _responses(session: AnnotatedSession) -> pd.DataFrame:
+    """Return a row for each client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
+    return pd.DataFrame(dict(response_rows(session)))
 
 
-def responses_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
-    """Return a row for each session, client code and therapist code of the answer (see `RESPONSE_COLUMNS`)."""
-    return _rows_table(response_rows(*sessions) if sessions else {}, RESPONSE_COLUMNS, categories=True)
-
-
-def feelings_table(sessions: Sequence[AnnotatedSession]) -> pd.DataFrame:
+def _feelings(session: AnnotatedSession) -> pd.DataFrame:
     """Return a row for each feeling of the client's that the therapist names (see `FEELING_COLUMNS`)."""
-    table = _rows_table(feeling_rows(*sessions) if sessions else {}, FEELING_COLUMNS)
+    table = pd.DataFrame(dict(feeling_rows(session)))
     said = table["expressed_turn"].to_numpy(dtype=np.float64)
     missing = np.isnan(said)
     return table.assign(expressed_turn=pd.arrays.IntegerArray(np.where(missing, 0, said).astype(np.int64), missing))
 
 
-def pooled_responses_table(pooled: Pooled) -> pd.DataFrame:
-    """Return a row for each client code and therapist code over all sessions (see `POOLED_COLUMNS`)."""
-    return _rows_table(pooled_rows(pooled), POOLED_COLUMNS, categories=True)
+def responses_table(measured: Sequence[Measured]) -> pd.DataFrame:
+    """Return the responses of all sessions (see `RESPONSE_COLUMNS`)."""
+    return _joined_rows([one.responses for one in measured], RESPONSE_COLUMNS)
 
 
-def _rows_table(rows: Mapping[str, np.ndarray], columns: Sequence[Column], *, categories: bool = False) -> pd.DataFrame:
-    """Return rows as a table, codes and parts as categories if so asked; of no rows, its columns alone."""
-    found: dict[str, Any] = {column.name: rows.get(column.name, np.zeros(0)) for column in columns}
-    return pd.DataFrame(found | categories_of(found) if categories else found)
+def feelings_table(measured: Sequence[Measured]) -> pd.DataFrame:
+    """Return the feelings that therapists name in all sessions (see `FEELING_COLUMNS`)."""
+    return _joined_rows([one.feelings for one in measured], FEELING_COLUMNS)
+
+
+def _joined_rows(tables: Sequence[pd.DataFrame], columns: Sequence[Column]) -> pd.DataFrame:
+    """Return tables under each other, with codes as categories; of none, the columns alone."""
+    if not tables:
+        return pd.DataFrame({column.name: [] for column in columns})
+    # Tables without rows know no types.
+    whole = pd.concat([one for one in tables if len(one)] or tables[:1], ignore_index=True)
+    return with_categories(whole)
 
 
 def turns_table(
-    measured: Sequence[Measured],
-    columns: Sequence[Column],
-    codes: Sequence[Code],
-    *,
-    quotes: bool = False,
-    repaired: bool = False,
+    measured: Sequence[Measured], codes: Sequence[Code], *, quotes: bool = False, repaired: bool = False
 ) -> pd.DataFrame:
-    """Return a row a turn: place, role, times, words, then codes and turn measures.
+    """Return a row a turn: place, role, times, words, then 0 or 1 for each code.
 
     Codes of the other role are empty (missing), not 0. Codes that people gave stand in ``gold_...``, by name.
     """
     turns = [turn for one in measured for turn in one.session.session.turns]
     data: dict[str, object] = {
-        "session_id": [one.session.session.id for one in measured for _ in one.session.session.turns],
-        "turn": np.array([turn.index for turn in turns], dtype=np.int64),
+        **_turn_keys(measured),
         "role": pd.Categorical([turn.role for turn in turns], categories=list(ROLES)),
         "speaker": [turn.speaker for turn in turns],
         "first_row": np.array([turn.first_row for turn in turns], dtype=np.int64),
         "start_s": np.array([turn.start_s for turn in turns], dtype=np.float64),
         "end_s": np.array([turn.end_s for turn in turns], dtype=np.float64),
         "n_words": _joined([one.session.n_words for one in measured], np.int64),
-        "n_sentences": _joined([one.session.turns.n_sentences for one in measured], np.int64),
     }
     if repaired:
         data[SPEAKER_COLUMN.name] = [turn.speaker_changed for turn in turns]
     if quotes:
         data["text"] = [turn.text for turn in turns]
     for code in codes:
-        data |= _code_columns(measured, code)
-    data[UNSURE_COLUMN.name] = _unsure(measured, codes)
+        missing = np.isnan(_joined([one.session.probabilities[code.column] for one in measured], np.float64))
+        decision = _joined([one.session.decisions[code.column] for one in measured], np.bool_)
+        data[code.column] = pd.arrays.IntegerArray(decision.astype(np.int8), missing)
     gold = [turn.gold for turn in turns]
     for name in sorted({name for one in gold for name in one}):
         data[f"{GOLD}{name}"] = [one.get(name, "") for one in gold]
+    return pd.DataFrame(data)
+
+
+def _turn_keys(measured: Sequence[Measured]) -> dict[str, object]:
+    turns = [(one.session.session.id, turn.index) for one in measured for turn in one.session.session.turns]
+    return {"session_id": [name for name, _ in turns], "turn": np.array([turn for _, turn in turns], dtype=np.int64)}
+
+
+def probabilities_table(measured: Sequence[Measured], codes: Sequence[Code]) -> pd.DataFrame:
+    """Return a row a turn: the probability of each code, and which decisions are unsure."""
+    likely = {
+        code.column: _joined([one.session.probabilities[code.column] for one in measured], np.float64) for code in codes
+    }
+    return pd.DataFrame({**_turn_keys(measured), **likely, UNSURE_COLUMN.name: _unsure(measured, codes)})
+
+
+def turn_measures_table(measured: Sequence[Measured], columns: Sequence[Column]) -> pd.DataFrame:
+    """Return a row a turn: sentences, and the measures that have a value for a turn."""
+    data: dict[str, object] = {
+        **_turn_keys(measured),
+        SENTENCES_COLUMN.name: _joined([one.session.turns.n_sentences for one in measured], np.int64),
+    }
     for column in columns:
         if column.level == "turn":
             data[column.name] = _joined([np.asarray(one.values[column.name]) for one in measured], np.float64)
@@ -285,13 +335,6 @@ def turns_table(
 
 def _joined(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype=dtype)
-
-
-def _code_columns(measured: Sequence[Measured], code: Code) -> dict[str, object]:
-    probability = _joined([one.session.probabilities[code.column] for one in measured], np.float64)
-    decision = _joined([one.session.decisions[code.column] for one in measured], np.bool_)
-    masked = pd.arrays.IntegerArray(decision.astype(np.int8), np.isnan(probability))
-    return {f"p_{code.column}": probability, code.column: masked}
 
 
 def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> np.ndarray:
@@ -308,132 +351,3 @@ def _unsure(measured: Sequence[Measured], codes: Sequence[Code]) -> np.ndarray:
         said = {kind: ";".join(compress(names, kind)) for kind in set(kinds)}
         texts[some] = [said[kind] for kind in kinds]
     return texts
-
-
-def codebook_table(
-    measures: Sequence[tuple[Measure, Column]],
-    codebooks: Sequence[Codebook],
-    *,
-    sessions: Iterable[str],
-    gold: Iterable[str],
-    meaning: Meaning,
-    repaired: bool = False,
-) -> pd.DataFrame:
-    """Return a row for every column of the sessions, turns and behaviours tables, saying what it means.
-
-    Parameters
-    ----------
-    measures, codebooks : sequences
-        Of the run: each column of each measure, and the codes.
-    sessions : iterable of str
-        Columns of the sessions table, for the metadata among them.
-    gold : iterable of str
-        Columns of codes that people gave.
-    meaning : Meaning
-        What codes are worth, which depends on who gave them.
-    repaired : bool, optional
-        Whether speakers were repaired, so that the turns say where.
-    """
-    named = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in measures}
-    changed = (SPEAKER_COLUMN,) if repaired else ()
-    rows = [_codebook_row(column, "sessions", "fixed") for column in SESSION_COLUMNS]
-    rows += [_codebook_row(_metadata_column(name), "sessions", "metadata") for name in sessions if name not in named]
-    rows += [_codebook_row(column, "sessions", one.family) for one, column in measures if column.level == "session"]
-    rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, *changed, QUOTE_COLUMN)]
-    rows += [row for book in codebooks for code in book.codes for row in _code_rows(code, book, meaning)]
-    unsure = replace(UNSURE_COLUMN, formula=meaning.unsure, misleads=meaning.misleads, source="This program")
-    rows.append(_codebook_row(unsure, "turns", "codes"))
-    rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
-    rows += [_codebook_row(column, "turns", one.family) for one, column in measures if column.level == "turn"]
-    rows += [_codebook_row(column, "behaviours", "codes") for column in BEHAVIOUR_COLUMNS]
-    return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
-
-
-def codebook_of(table: str, family: str, columns: Sequence[Column]) -> pd.DataFrame:
-    """Return the rows of the codebook about a table whose columns are always the same."""
-    rows = [_codebook_row(column, table, family) for column in columns]
-    return pd.DataFrame(rows, columns=list(CODEBOOK_COLUMNS))
-
-
-def _metadata_column(name: object) -> Column:
-    return _fixed(str(name), "From the transcript's file or a table about the sessions")
-
-
-def _gold_column(name: str) -> Column:
-    return _fixed(name, "Codes that people gave the turn, as the transcript's file has them; several are split by ;")
-
-
-def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
-    return {
-        "column": column.name,
-        "table": table,
-        "family": family,
-        "meaning": column.meaning,
-        "unit": column.unit,
-        "range": _range(column),
-        "direction": column.direction,
-        "formula": column.formula,
-        "misleads": column.misleads,
-        "evidence": column.evidence,
-        "source": column.source,
-    }
-
-
-def _range(column: Column) -> str:
-    low, high = column.low, column.high
-    if isinf(low) and isinf(high):
-        return "any"
-    return f"{low:g} or more" if isinf(high) else f"{low:g} to {high:g}"
-
-
-def _code_rows(code: Code, book: Codebook, meaning: Meaning) -> list[dict[str, str]]:
-    shared = {
-        "table": "turns",
-        "family": f"codes, {book.name}",
-        "direction": "",
-        "misleads": f"{meaning.misleads}; experimental: {code.status_reason}" if code.status else meaning.misleads,
-        "evidence": "",
-        "source": code.source or book.source,
-    }
-    decision = {
-        "column": code.column,
-        "meaning": f"{code.name}: {code.definition}",
-        "unit": "0 or 1",
-        "range": "0 to 1",
-        "formula": meaning.decision,
-    }
-    probability = {
-        "column": f"p_{code.column}",
-        "meaning": f"Probability of {code.column}",
-        "unit": "probability",
-        "range": "0 to 1",
-        "formula": meaning.probability,
-    }
-    return [{**shared, **probability}, {**shared, **decision}]
-
-
-def codes_table(codebooks: Iterable[Codebook]) -> pd.DataFrame:
-    """Return a row for every code of these codebooks, with all that its book says of it."""
-    rows = [_code_row(code) for book in codebooks for code in book.codes]
-    return pd.DataFrame(rows)
-
-
-def _code_row(code: Code) -> dict[str, str]:
-    return {
-        "column": code.column,
-        "book": code.book,
-        "id": code.id,
-        "label": code.label,
-        "name": code.name,
-        "role": code.role,
-        "group": code.group,
-        "level": code.level,
-        "parent": code.parent,
-        "status": f"{code.status}: {code.status_reason}" if code.status else "",
-        "unit": code.unit,
-        "definition": code.definition,
-        "examples": "\n".join(code.examples),
-        "counter_examples": "\n".join(code.counter_examples),
-        "crosswalk": "\n".join(f"{one.to} ({one.quality}) {one.note}".strip() for one in code.crosswalk),
-        "source": code.source,
-    }

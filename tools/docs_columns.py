@@ -9,28 +9,30 @@ from collections.abc import Iterable, Iterator, Mapping
 import pandas as pd
 
 from therapy_analytics.behaviours import Codebook, builtin_codebooks
+from therapy_analytics.codebook_table import codebook_of, codes_table
 from therapy_analytics.language import EXTRAS, builtin_lexicons
-from therapy_analytics.measures._base import all_columns, count_name
+from therapy_analytics.measures import Column
+from therapy_analytics.measures._base import all_columns, count_name, total_name
 from therapy_analytics.run import analyze
-from therapy_analytics.tables import codes_table
 
 Row = Mapping[str, str]
 
 FAMILIES = {
     "process": ("Process", "what is said, how often, and what answers what"),
-    "synchrony": ("Synchrony", "how alike the two speak, beside chance"),
+    "synchrony": ("Synchrony", "how alike the two speak, beside its null distributions"),
     "alliance": ("Alliance proxies", "signs that may go with the alliance; the evidence is weak"),
 }
 SUFFIXES = {
     "lo": "lower end of the 95% interval",
     "hi": "upper end of the 95% interval",
     "expected": "the same from the tagger's probabilities instead of its decisions",
-    "null": "what shuffled replies give",
-    "z": "distance from that chance, in standard deviations",
-    "p": "share of draws of chance that are at least as large",
-    "strangers": "what surrogate pairs lead one to expect",
-    "strangers_z": "distance from that, in standard deviations of what such an expectation misses",
-    "strangers_p": "share of surrogate pairs whose residual is at least as large",
+    "null_mean": "mean over shuffled replies",
+    "null_sd": "standard deviation over shuffled replies",
+    "z": "distance from the mean of the shuffles, in standard deviations",
+    "p": "share of shuffles that are at least as synchronous",
+    "surrogate_mean": "what surrogate pairs lead one to expect",
+    "surrogate_z": "distance from that, in standard deviations of what such an expectation misses",
+    "surrogate_p": "share of surrogate pairs whose residual is at least as large",
     "therapist": "the therapist's replies to the client alone",
     "client": "the client's replies to the therapist alone",
     "difference": "therapist less client",
@@ -40,8 +42,11 @@ SUFFIXES = {
 }
 _CODES_ARE_COLUMNS = (
     "Of a code that the tagger gives, `turns.csv` has the decision (1 or 0, empty for the other role) under the name "
-    "below, and its probability under the same name after `p_`. Not every code of a book [is given](../codebooks.md)."
+    "below, and `probabilities.csv` its probability under the same name. "
+    "Not every code of a book [is given](../codebooks.md)."
 )
+_FILE = {"session": "measures", "turn": "turn_measures"}
+"""The table that a number of each level stands in."""
 _LONGEST_FIRST = sorted(SUFFIXES, key=len, reverse=True)
 _EVIDENCE = {
     "supported": "supported by a check on real sessions",
@@ -52,15 +57,15 @@ _EVIDENCE = {
 
 def column_pages() -> dict[str, str]:
     """Return the pages on columns: address below ``docs/`` to Markdown."""
-    rows = _rows(analyze([], extras=EXTRAS).codebook)
-    by_name = {(row["column"], row["table"]): row for row in rows}
     pages, found = {}, []
     for family, name, columns in _measures():
         address = f"columns/{family}/{name}.md"
-        entries = _with_variants([by_name[column] for column in columns])
+        entries = _with_variants(
+            row for column in columns for row in _rows(codebook_of(_FILE[column.level], family, [column]))
+        )
         pages[address] = _measure_page(name, entries)
         found += [(row, address) for row, _ in entries]
-    pages["columns/tables.md"] = _tables_page(rows)
+    pages["columns/tables.md"] = _tables_page(_rows(analyze([], measures=EXTRAS).codebook))
     pages["columns/index.md"] = _index_page(found)
     return pages
 
@@ -86,11 +91,11 @@ def navigation() -> list[dict[str, object]]:
     return [{"Columns": columns}, {"Codes": codes}]
 
 
-def _measures() -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    """Yield family, name, and the columns (name, table) of each measure."""
-    columns: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+def _measures() -> Iterator[tuple[str, str, list[Column]]]:
+    """Yield family, name, and the columns of each measure."""
+    columns: dict[tuple[str, str], list[Column]] = defaultdict(list)
     for one, column in all_columns(builtin_lexicons(), extras=EXTRAS):
-        columns[one.family, one.name].append((column.name, f"{column.level}s"))
+        columns[one.family, one.name].append(column)
     for (family, name), names in columns.items():
         yield family, name, names
 
@@ -100,11 +105,12 @@ def _title(name: str) -> str:
 
 
 def _with_variants(rows: Iterable[Row]) -> list[tuple[Row, list[Row]]]:
-    """Put intervals, counts, chance and directions under the column that they belong to."""
+    """Put intervals, counts, null distributions and directions under the column that they belong to."""
     rows = list(rows)
     roots: dict[tuple[str, str], tuple[Row, list[Row]]] = {}
     names = {(row["column"], row["table"]) for row in rows}
-    counts = {count_name(name): name for name, table in names if (f"{name}_lo", table) in names}
+    rates = [name for name, table in names if (f"{name}_lo", table) in names]
+    counts = {count: name for name in rates for count in (count_name(name), total_name(name))}
     for row in rows:
         root = _root(row["column"], row["table"], names, counts)
         key = (root, row["table"])
@@ -148,7 +154,7 @@ def _entry(row: Row, variants: list[Row], shared: Row) -> list[str]:
     facts = {
         "Table": f"`{row['table']}.csv`",
         "Unit and range": f"{_text(row['unit'])}, {_text(row['range'])}",
-        "A high value": _text(row["direction"]),
+        "A high value": _text(row["high_means"]),
         "How it is computed": _text(row["formula"]),
         "When it misleads": "" if shared["misleads"] else _text(row["misleads"]),
         "Evidence": _EVIDENCE.get(row["evidence"], ""),
@@ -169,6 +175,8 @@ def _variant(row: Row, base: Row) -> str:
         said = SUFFIXES[end]
     elif row["column"] == count_name(base["column"]):
         said = "the count"
+    elif row["column"] == total_name(base["column"]):
+        said = "what it is out of"
     else:
         said = _text(row["meaning"])
     return f"`{row['column']}`: {said}"
@@ -176,7 +184,7 @@ def _variant(row: Row, base: Row) -> str:
 
 def _tables_page(rows: Iterable[Row]) -> str:
     """Return the page of the columns that are no measure of sessions or turns, table by table."""
-    left = [row for row in rows if row["family"] in {"fixed", "codes"} or row["table"] not in {"sessions", "turns"}]
+    left = [row for row in rows if row["family"] in {"fixed", "codes"} or row["table"] not in _WITH_OWN_PAGES]
     lines = ["# Fixed columns and tables", "", "What stands in each table besides the measures.", ""]
     for table, group in pd.DataFrame(left).groupby("table", sort=False):
         lines += [f"## {_table_title(str(table))}", "", "| column | what it is | unit | range |", f"|{' --- |' * 4}"]
@@ -188,8 +196,16 @@ def _tables_page(rows: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
+_WITH_OWN_PAGES = frozenset({"sessions", "turns", "probabilities", "turn_measures", "measured"})
+"""Tables whose columns are mostly measures and codes, which have pages of their own."""
+
+
 def _table_title(table: str) -> str:
-    known = {"responses, pooled": "responses.csv of the whole run", "behaviours": "analysis.behaviours, in a notebook"}
+    known = {
+        "measures": "measures.csv of the run",
+        "parts": "measures.csv of a session",
+        "behaviours": "analysis.behaviours, in a notebook",
+    }
     return known.get(table, f"{table}.csv")
 
 
@@ -200,11 +216,13 @@ def _index_page(found: list[tuple[Row, str]]) -> str:
         "Every number that a run writes, with what it means and when it misleads. The same stands in `codebook.csv` of",
         "every run. The pages are made from the program itself, so that they cannot say something else.",
         "",
-        "How to read a name:",
+        "The names are those of the wide table (`ta.wide`, `tanalyze export --wide`); in `measures.csv` the endings",
+        "are columns. How to read a name:",
         "",
         "| beside a column `x` | stands |",
         "| --- | --- |",
         "| `n_x` | the count that a rate rests on |",
+        "| `out_of_x` | what that count is out of |",
         *(f"| `x_{suffix}` | {said} |" for suffix, said in SUFFIXES.items()),
         "",
     ]

@@ -87,11 +87,11 @@ def _arguments() -> argparse.Namespace:
 
 
 def samples_by_reader() -> Samples:
-    """Return the samples that each reader wins."""
+    """Return the samples that each reader wins; readers of folders have none."""
     samples: Samples = {one.name: [] for one in READERS}
     for path in sorted(path for folder in FOLDERS for path in folder.glob("*.*") if path.suffix not in {".py", ".pyc"}):
         samples[choose_reader(load_source(path, ReadOptions())).name].append(path)
-    return samples
+    return {reader: paths for reader, paths in samples.items() if paths}
 
 
 def peak_mb() -> float:

@@ -176,33 +176,35 @@ def test_it_is_what_a_run_uses_unless_told_otherwise(samples: Path, tmp_path: Pa
         result = ta.run([path], tmp_path / kind, settings=settings, writing=writing)
         assert f"Coded by the {kind} tagger {load_tagger().version} (aim: balanced)" in pointers(result, writing)
         found[kind] = json.loads((tmp_path / kind / "run.json").read_text())["tagger"]
-        book = pd.read_csv(tmp_path / kind / "codebook.csv").set_index("column")
-        assert found[kind]["name"] in book.loc["p_mi_question", "formula"]
+        book = pd.read_csv(tmp_path / kind / "codebook.csv").set_index(["table", "column"])
+        assert found[kind]["name"] in book.loc[("probabilities", "mi_question"), "formula"]
     assert {kind: about["kind"] for kind, about in found.items()} == {"accurate": "accurate", "fast": "fast"}
     assert found["accurate"]["sha256"] == load_accurate().sha256
     assert found["fast"]["sha256"] == load_tagger().sha256
 
 
 def test_all_codes_stand_in_the_tables() -> None:
-    turns = ta.analyze([TALK], tagger=TaggerOptions(kind="fast", all_codes=True)).turns
-    assert {"p_miti_affirm", "mi_input_advice"} <= set(turns)
-    assert "p_miti_affirm" not in ta.analyze([TALK], tagger=TaggerOptions(kind="fast")).turns
+    found = ta.analyze([TALK], tagger=TaggerOptions(kind="fast", all_codes=True))
+    usual = ta.analyze([TALK], tagger=TaggerOptions(kind="fast"))
+    for name in ("turns", "probabilities"):
+        assert {"miti_affirm", "mi_input_advice"} <= set(getattr(found, name))
+        assert "miti_affirm" not in getattr(usual, name)
 
 
 def test_its_explanation_adds_up() -> None:
-    turns = ta.analyze([TALK]).turns.set_index("turn")
+    likely = ta.analyze([TALK]).probabilities.set_index("turn")
     for code in ("mi_question", "bolt_planning", "mi_change"):
         table = ta.explain(TALK, code)
         top = table[table["head"] == "blend"]
         assert top.groupby("turn")["kind"].agg(list).map(lambda kinds: kinds == ["fast", "encoder", "bias"]).all()
         p = 1 / (1 + np.exp(-top.groupby("turn")["weight"].sum()))
-        stated = turns[f"p_{code}"].dropna()
+        stated = likely[code].dropna()
         assert p.index.tolist() == stated.index.tolist()
         assert (p >= stated - 1e-9).all()  # a kind is cut off at its group
         rest = table[table["head"] != "blend"].reset_index(drop=True)
         pd.testing.assert_frame_equal(rest, ta.explain(TALK, code, tagger=TaggerOptions(kind="fast")))
     p = 1 / (1 + np.exp(-ta.explain(TALK, "mi_question").query("head == 'blend'").groupby("turn")["weight"].sum()))
-    np.testing.assert_allclose(p, turns["p_mi_question"].dropna())
+    np.testing.assert_allclose(p, likely["mi_question"].dropna())
 
 
 def test_the_kinds_of_taggers_are_known() -> None:

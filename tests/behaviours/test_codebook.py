@@ -23,8 +23,8 @@ from therapy_analytics.behaviours import (
 )
 from therapy_analytics.behaviours._codebook_form import QUALITIES
 from therapy_analytics.cli import app
+from therapy_analytics.codebook_table import codes_table
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
-from therapy_analytics.tables import codes_table
 
 FOLDER = Path(codebook_module.__file__).parent / "codebooks"
 BOOKS = {book.id: book for book in builtin_codebooks()}

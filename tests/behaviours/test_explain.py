@@ -235,12 +235,12 @@ def test_what_is_cut_off_a_score_is_in_the_rest() -> None:
 
 
 def test_the_table_gives_the_probabilities() -> None:
-    turns = ta.analyze([TALK], tagger=FAST).turns
+    likely = ta.analyze([TALK], tagger=FAST).probabilities
     for code in ("mi_question", "mi_change", "bolt_planning", "bolt_questions_on_experiences"):
         rows = explain(TALK, code)
         score = rows.groupby(["turn", "head"])["weight"].sum()
         probability = (1 / (1 + np.exp(-score))).groupby("turn").prod()
-        expected = turns.set_index("turn")[f"p_{code}"].dropna()
+        expected = likely.set_index("turn")[code].dropna()
         assert probability.index.tolist() == expected.index.tolist()
         np.testing.assert_allclose(probability, expected, rtol=1e-6)
 
@@ -248,7 +248,7 @@ def test_the_table_gives_the_probabilities() -> None:
 def test_without_a_code_the_decided_and_the_unsure_are_explained() -> None:
     table = explain(TALK)
     assert tuple(table) == COLUMNS
-    turns = ta.analyze([TALK], tagger=FAST).turns
+    turns = ta.analyze([TALK], tagger=FAST).wide_turns
     wanted = {
         (row["turn"], code)
         for row in turns.to_dict("records")

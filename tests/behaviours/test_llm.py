@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import pickle
 import signal
 import socket
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from commands import tanalyze
 from talks import arrays, session
 
 import therapy_analytics as ta
@@ -519,19 +519,20 @@ def test_a_run_makes_the_same_tables(options: TaggerOptions, samples: Path, tmp_
     fast = ta.run(paths, tmp_path / "fast", writing=Writing(figures=(), report=False))
     llm = ta.run(paths, tmp_path / "llm", settings=ta.Settings(tagger=options))
     assert list(fast.sessions) == list(llm.sessions)
-    one, two = (pd.read_csv(tmp_path / name / "sessions" / "nair_yuki" / "turns.csv") for name in ("fast", "llm"))
+    folders = [tmp_path / name / "sessions" / "nair_yuki" for name in ("fast", "llm")]
+    likely = [pd.read_csv(folder / "probabilities.csv") for folder in folders]
+    assert list(likely[0]) == list(likely[1])
+    assert likely[1]["unsure_codes"].isna().all()
+    one, two = (pd.read_csv(folder / "turns.csv") for folder in folders)
     assert list(one) == list(two)
-    assert two["unsure_codes"].isna().all()
     assert (one["mi_question"].isna() == two["mi_question"].isna()).all()
     about = json.loads((tmp_path / "llm" / "run.json").read_text())["tagger"]
     assert about == llm.tagger
     assert (about["name"], about["model"], about["endpoint_host"]) == ("llm", "small", "127.0.0.1")
     assert about["n_asked"] == len(two)
-    codebook = pd.read_csv(tmp_path / "llm" / "codebook.csv").set_index("column")
-    assert "outside coder small" in codebook.loc["p_mi_question", "formula"]
-    assert (
-        "tagger" in pd.read_csv(tmp_path / "fast" / "codebook.csv").set_index("column").loc["p_mi_question", "formula"]
-    )
+    for name, coder in (("llm", "outside coder small"), ("fast", "tagger")):
+        codebook = pd.read_csv(tmp_path / name / "codebook.csv").set_index(["table", "column"])
+        assert coder in codebook.loc[("probabilities", "mi_question"), "formula"]
 
 
 def test_turns_without_codes_are_empty_and_noted(fake: Any, options: TaggerOptions) -> None:
@@ -566,31 +567,25 @@ def test_an_absent_server_leaves_earlier_results_alone(options: TaggerOptions, s
     assert (tmp_path / "r" / "sessions.csv").exists()
 
 
-def tanalyze(*words: str) -> subprocess.CompletedProcess[str]:
-    code = "from therapy_analytics.cli import main; main()"
-    env = {**os.environ, "PYTHONWARNINGS": "error", "COLUMNS": "200", "TERM": "dumb"}
-    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, env=env, check=False)
-
-
 def test_the_command(fake: Any, samples: Path, tmp_path: Path) -> None:
     words = ("run", str(samples / "nair_yuki.txt"), "--no-plots", "--out", str(tmp_path / "r"), "--tagger", "llm")
     chosen = ("--model", "small", "--llm-cache", str(tmp_path / "c"))
     done = tanalyze(*words, *chosen, "--endpoint", fake.url)
-    assert done.returncode == 0, done.stderr
-    assert "Coded by small:" in done.stdout
-    assert "all have an answer" in done.stdout
-    assert "sent to" not in done.stderr
+    assert done.status == 0, done.err
+    assert "Coded by small:" in done.out
+    assert "all have an answer" in done.out
+    assert "sent to" not in done.err
     told = tanalyze(*words, *chosen, "--endpoint", fake.url, "--allow-remote")
-    assert f"The words of the transcripts are sent to {fake.url}." in told.stderr
+    assert f"The words of the transcripts are sent to {fake.url}." in told.err
     refused = tanalyze(*words, *chosen, "--endpoint", "http://10.0.0.1/v1")
-    assert refused.returncode == 2
-    assert "would be sent there" in refused.stderr
+    assert refused.status == 2
+    assert "would be sent there" in refused.err
     absent = tanalyze(
         *words, "--model", "other", "--llm-cache", str(tmp_path / "c"), "--endpoint", "http://127.0.0.1:9"
     )
-    assert absent.returncode == 2
-    assert "nobody answers" in absent.stderr
-    assert "Traceback" not in absent.stderr
+    assert absent.status == 2
+    assert "nobody answers" in absent.err
+    assert "Traceback" not in absent.err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
@@ -615,6 +610,6 @@ def test_a_command_that_is_stopped_is_taken_up(
     assert process.returncode == status
     assert "Traceback" not in said
     fake.behave, before = fake.well, len(fake.asked)
-    assert tanalyze(*words).returncode == 0
+    assert tanalyze(*words).status == 0
     (session_read,) = ta.read(samples / "nair_yuki.txt")
     assert len(fake.asked) - before == len(session_read.turns) - 20

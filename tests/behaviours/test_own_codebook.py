@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -17,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from commands import tanalyze
 
 import therapy_analytics as ta
 from therapy_analytics.behaviours import (
@@ -131,15 +129,18 @@ def test_the_model_is_told_the_book_and_no_other(fake: Any, analyze: Callable[..
 
 
 def test_turns_have_its_columns_and_no_others(analyze: Callable[..., ta.Analysis]) -> None:
-    turns = analyze(TALK).turns
+    found = analyze(TALK)
+    turns = found.turns
     assert turns["our_clinic_joining"].tolist() == [1, pd.NA, 1, pd.NA, 0]
     assert turns["our_clinic_hope"].tolist() == [pd.NA, 0, pd.NA, 1, pd.NA]
-    np.testing.assert_array_equal(turns["p_our_clinic_joining"], [1, np.nan, 1, np.nan, 0])
-    assert [name for name in turns if f"p_{name}" in turns] == list(COLUMNS)
+    np.testing.assert_array_equal(found.probabilities["our_clinic_joining"], [1, np.nan, 1, np.nan, 0])
+    assert list(found.probabilities) == ["session_id", "turn", *COLUMNS, "unsure_codes"]
+    assert [name for name in turns if name in found.probabilities][2:] == list(COLUMNS)
 
 
 def test_sessions_have_its_rates_and_none_of_what_nobody_coded(analyze: Callable[..., ta.Analysis]) -> None:
-    row = analyze(TALK).sessions.iloc[0]
+    analysis = analyze(TALK)
+    row = ta.wide(analysis).iloc[0]
     assert (row["our_clinic_joining_rate"], row["n_our_clinic_joining"]) == (pytest.approx(2 / 3), 2)
     assert (row["our_clinic_hope_rate"], row["n_our_clinic_hope"]) == (1 / 2, 1)
     ends = ["our_clinic_joining_rate_lo", "our_clinic_joining_rate_hi"]
@@ -152,11 +153,11 @@ def test_sessions_have_its_rates_and_none_of_what_nobody_coded(analyze: Callable
     ]
     assert len(of_the_tagger) == 4
     assert row[[*of_the_tagger, "n_therapist_question", "reflection_to_question_ratio"]].isna().all()
-    assert row["notes"] == ""
+    assert analysis.sessions["notes"].tolist() == [""]
 
 
 def test_a_session_without_a_role_has_no_rate_of_its_codes(analyze: Callable[..., ta.Analysis]) -> None:
-    sessions = analyze(TALK, replace(session(("therapist", "Let us.")), id="t")).sessions
+    sessions = ta.wide(analyze(TALK, replace(session(("therapist", "Let us.")), id="t")))
     assert sessions["our_clinic_hope_rate"].dtype == np.float64
     assert np.isnan(sessions["our_clinic_hope_rate"].iloc[1])
     names = list(sessions)
@@ -165,18 +166,22 @@ def test_a_session_without_a_role_has_no_rate_of_its_codes(analyze: Callable[...
 
 def test_the_codebook_of_the_run_defines_them(analyze: Callable[..., ta.Analysis]) -> None:
     analysis = analyze(TALK)
-    about = analysis.codebook.set_index("column")
-    assert about.loc["our_clinic_joining", "meaning"] == (
+    about = analysis.codebook.set_index(["table", "column"])
+    assert about.loc[("turns", "our_clinic_joining"), "meaning"] == (
         "Joining [in]: The therapist sides with the client against the difficulty."
     )
-    assert about.loc["our_clinic_joining", "family"] == "codes, Our form"
-    assert about.loc["our_clinic_hope", "misleads"].endswith("; experimental: we have not compared two listeners")
-    rate = about.loc["our_clinic_hope_rate"]
-    assert (rate["table"], rate["source"], rate["range"]) == ("sessions", "Our clinic, 2025", "0 to 1")
+    assert about.loc[("turns", "our_clinic_joining"), "family"] == "codes, Our form"
+    assert about.loc[("turns", "our_clinic_hope"), "misleads"].endswith(
+        "; experimental: we have not compared two listeners"
+    )
+    rate = about.loc[("measured", "our_clinic_hope_rate")]
+    assert (rate["source"], rate["range"]) == ("Our clinic, 2025", "0 to 1")
     by_table = analysis.codebook.groupby("table")["column"].agg(list)
     assert list(analysis.sessions) == by_table["sessions"]
     assert set(analysis.turns) | {"text"} == set(by_table["turns"])
-    assert not any(name in about.index for name in load_tagger().names)
+    assert list(analysis.probabilities) == by_table["probabilities"]
+    assert list(analysis.turn_measures) == by_table["turn_measures"]
+    assert not any(name in set(analysis.codebook["column"]) for name in load_tagger().names)
 
 
 def test_uncoded_turns_count_in_no_rate(fake: Any, analyze: Callable[..., ta.Analysis]) -> None:
@@ -184,9 +189,9 @@ def test_uncoded_turns_count_in_no_rate(fake: Any, analyze: Callable[..., ta.Ana
         (fake.saying("No.") if "nights" in fake.turn_of(request)["text"] else by_own_book)(handler, request)
 
     fake.behave = shy
-    row = analyze(TALK).sessions.iloc[0]
-    assert row["our_clinic_joining_rate"] == 1 / 2
-    assert row["notes"] == "1 of 5 turns have no codes: the coder gave no valid answer on them."
+    analysis = analyze(TALK)
+    assert ta.wide(analysis)["our_clinic_joining_rate"].tolist() == [1 / 2]
+    assert analysis.sessions["notes"].item() == "1 of 5 turns have no codes: the coder gave no valid answer on them."
 
 
 def test_a_book_of_one_role_leaves_the_other_alone(book: Path, fake: Any, analyze: Callable[..., ta.Analysis]) -> None:
@@ -207,8 +212,8 @@ def test_pairs_have_rates_of_their_own(analyze: Callable[..., ta.Analysis]) -> N
 def test_several_books_and_built_in_ones_by_id(book: Path, analyze: Callable[..., ta.Analysis]) -> None:
     analysis = analyze(TALK, codebooks=(book, "mi"))
     mi = {code.column for one in builtin_codebooks() if one.id == "mi" for code in one.codes}
-    assert {name for name in analysis.turns if f"p_{name}" in analysis.turns} == {*COLUMNS, *mi}
-    row = analysis.sessions.iloc[0]
+    assert set(analysis.turns) & set(analysis.probabilities) == {"session_id", "turn", *COLUMNS, *mi}
+    row = ta.wide(analysis).iloc[0]
     assert row["mi_question_rate"] == row["therapist_question_rate"] == pytest.approx(1 / 3)
     assert row["our_clinic_joining_rate"] == pytest.approx(2 / 3)
     assert np.isnan(row["therapist_advice_rate"])  # BOLT's codes were not asked for
@@ -223,7 +228,9 @@ def test_a_book_as_it_was_read_is_taken_too(book: Path, analyze: Callable[..., t
 def test_without_the_option_nothing_changes(options: TaggerOptions) -> None:
     coder = load_coder(replace(options, codebooks=()))
     assert set(coder.names) == set(load_tagger().names)
-    assert not [name for name in ta.analyze([TALK]).sessions if name.startswith(("mi_", "bolt_", "n_mi_", "our_"))]
+    found = ta.analyze([TALK])
+    assert not [name for name in found.sessions if name.startswith(("mi_", "bolt_", "n_mi_", "our_"))]
+    assert not [name for name in ta.wide(found) if name.startswith(("bolt_", "our_"))]
 
 
 @pytest.mark.parametrize(
@@ -372,12 +379,6 @@ def test_no_code_can_take_the_name_of_another_column() -> None:
             refuse_taken_names([made], columns)
 
 
-def tanalyze(*words: str) -> subprocess.CompletedProcess[str]:
-    code = "from therapy_analytics.cli import main; main()"
-    env = {**os.environ, "PYTHONWARNINGS": "error", "COLUMNS": "200", "TERM": "dumb"}
-    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, env=env, check=False)
-
-
 def test_the_command(book: Path, options: TaggerOptions, samples: Path, tmp_path: Path) -> None:
     words = ("run", str(samples / "nair_yuki.txt"), "--no-plots", "--out", str(tmp_path / "r"))
     llm = (
@@ -391,11 +392,11 @@ def test_the_command(book: Path, options: TaggerOptions, samples: Path, tmp_path
         options.endpoint or "",
     )
     done = tanalyze(*words, *llm, "--codebook", str(book), "--codebook", "mi")
-    assert done.returncode == 0, done.stderr
-    assert "Coded by small by the codes of our_clinic, mi:" in done.stdout
-    assert "Joining [in]" in done.stdout
-    assert "13 codes more in sessions.csv." in " ".join(done.stdout.split())
-    assert "reflects" not in done.stdout
+    assert done.status == 0, done.err
+    assert "Coded by small by the codes of our_clinic, mi:" in done.out
+    assert "Joining [in]" in done.out
+    assert "13 codes more in sessions.csv." in " ".join(done.out.split())
+    assert "reflects" not in done.out
     broken = changed(tmp_path / "broken.toml", ("role =", "rule ="))
     refusals = {
         ("--codebook", "mit1", *llm): "There is no codebook or file named 'mit1'. Known: bolt, mi, misc, miti.",
@@ -408,5 +409,5 @@ def test_the_command(book: Path, options: TaggerOptions, samples: Path, tmp_path
     }
     for wrong, says in refusals.items():
         refused = tanalyze(*words, *wrong)
-        assert (refused.returncode, refused.stderr) == (2, f"tanalyze: {says}\n")
+        assert (refused.status, refused.err) == (2, f"tanalyze: {says}\n")
     assert (tmp_path / "r" / "sessions.csv").exists()

@@ -13,12 +13,15 @@ from therapy_analytics import references
 from therapy_analytics.compare import CompareOptions, compare
 from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._groups import Grouped, contrasts, grouped
-from therapy_analytics.compare._measures import CLAIMED, CORE, choose
+from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._reference import against_references, beside
-from therapy_analytics.compare._results import read_results
+from therapy_analytics.compare._results import built_in_codebook, read_results
 from therapy_analytics.compare._table import comparison_table, groups_table
 from therapy_analytics.errors import BadOptionError
 
+_BOOK = built_in_codebook()
+CLAIMED = tuple(_BOOK.index[_BOOK["compare"] == "tested"])
+CORE = tuple(_BOOK.index[_BOOK["compare"].isin(["tested", "shown"])])
 FEW = CompareOptions(permutations=1_000)
 HIGH = references.reference_profiles().query("group == 'human_high'").set_index("measure")
 SHARE = "therapist_input_rate"
@@ -58,7 +61,9 @@ def test_by_default_the_core_is_shown_and_three_of_it_are_tested() -> None:
     tested = found.table[found.table["p"].notna()]
     assert set(tested["measure"]) == set(CLAIMED)
     assert set(found.table.loc[found.table["p"].isna(), "finding"]) == {"not tested"}
-    assert "Not tested, only shown: therapist talk share, therapist words per turn, open question rate" in found.words
+    assert (
+        "Not tested, only shown: therapist words per turn, therapist talk share, therapist advice rate" in found.words
+    )
     assert "p-values and intervals concern the machine's codes" in found.words
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import pickle
 import subprocess
@@ -31,6 +32,7 @@ ROOMS = (
     ("measures",),
     ("frames",),
     ("tables", "association", "references"),
+    ("codebook_table",),
     ("plots", "analysis"),
     ("results",),
     ("exports",),
@@ -46,10 +48,16 @@ PLACE = {room: place for place, rooms in enumerate(ROOMS) for room in rooms}
 PACKAGE = Path(__file__).resolve().parents[2] / "therapy_analytics"
 
 
+@functools.cache
+def _nodes(path: Path) -> list[ast.AST]:
+    """Return all nodes of the syntax tree of a module."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def _imports(path: Path) -> list[str]:
     """Rooms of the package that a module imports, anywhere in it."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _nodes(path):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -79,7 +87,7 @@ def test_no_files_import_each_other_in_a_ring() -> None:
 @pytest.mark.skipif(not PACKAGE.is_dir(), reason="only the checkout has the sources beside the tests")
 def test_only_the_command_prints() -> None:
     for path in PACKAGE.rglob("*.py"):
-        calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        calls = [node for node in _nodes(path) if isinstance(node, ast.Call)]
         printed = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == "print"]
         assert not printed or path.parent.name == "cli"
 
@@ -233,15 +241,11 @@ def test_importing_the_package_does_no_work() -> None:
     assert not {name for name in loaded if name.startswith("therapy_analytics.")}
 
 
-def test_an_analysis_loads_no_trainer_and_no_plotting() -> None:
-    loaded = _loaded_by("import therapy_analytics as ta\nta.analyze([])")
-    assert not {"sklearn", "torch", "matplotlib"} & loaded
-
-
-def test_an_analysis_loads_no_outside_coder(samples: Path) -> None:
+def test_an_analysis_loads_no_trainer_no_plotting_and_no_outside_coder(samples: Path) -> None:
     code = f"import therapy_analytics as ta\nta.analyze(ta.read({str(samples / 'aria_ben.json')!r}))"
     loaded = _loaded_by(code)
     assert "therapy_analytics.language.tokens" in loaded
+    assert not {"sklearn", "torch", "matplotlib"} & loaded
     assert not [name for name in loaded if name.startswith("therapy_analytics.behaviours") and "llm" in name]
 
 
@@ -263,7 +267,7 @@ def test_only_what_the_user_gives_an_address_knows_of_sockets() -> None:
         "ftplib",
     }
     for path in PACKAGE.rglob("*.py"):
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        nodes = _nodes(path)
         names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
         names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
         assert not names & reach or path.name in KNOW_OF_SOCKETS, path.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +14,22 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
+from therapy_analytics.analysis import IN_ANALYSIS
 from therapy_analytics.behaviours import TaggerOptions
 from therapy_analytics.language import EXTRAS, builtin_lexicons
 from therapy_analytics.language.company import choose_strangers
 from therapy_analytics.measures import MEASURES, Column, Measure
-from therapy_analytics.measures._base import all_columns
+from therapy_analytics.measures._base import STATISTICS, all_columns, wide_name
 from therapy_analytics.run import measure_sessions
 from therapy_analytics.session import Session, Turn
+from therapy_analytics.settings import extras_of
+from therapy_analytics.tables import SESSION_COLUMNS
 
 EVERY = pytest.mark.parametrize("one", list(MEASURES), ids=lambda one: one.name)
 FAST = TaggerOptions(kind="fast")
 COLUMNS = [column for _, column in all_columns(builtin_lexicons())]
+"""What is measured by default."""
+ALL = [column for _, column in all_columns(builtin_lexicons(), extras=["all"])]
 WITH_EXTRAS = [column for _, column in all_columns(builtin_lexicons(), extras=EXTRAS)]
 
 
@@ -53,6 +59,11 @@ def sessions(samples: Path) -> list[Session]:
     return ta.read(samples)
 
 
+@pytest.fixture(scope="module")
+def with_extras(sessions: list[Session]) -> ta.Analysis:
+    return ta.analyze(sessions, measures=EXTRAS, tagger=FAST)
+
+
 @EVERY
 def test_it_says_what_it_is(one: Measure) -> None:
     text = inspect.getdoc(one.compute) or ""
@@ -70,7 +81,7 @@ def test_its_file_is_named_after_it(one: Measure) -> None:
 def test_every_column_says_what_it_is() -> None:
     for column in WITH_EXTRAS:
         assert re.fullmatch(r"[a-z][a-z0-9_]*", column.name), column.name
-        texts = (column.meaning, column.unit, column.direction, column.formula, column.misleads, column.source)
+        texts = (column.meaning, column.unit, column.high_means, column.formula, column.misleads, column.source)
         assert all(text.strip() for text in texts), column.name
         assert column.low < column.high, column.name
         assert not column.name.startswith("wai_")
@@ -78,30 +89,52 @@ def test_every_column_says_what_it_is() -> None:
 
 
 def test_a_count_and_an_interval_stand_beside_every_rate() -> None:
-    names = {column.name for column in COLUMNS}
-    for name in names:
+    names = {column.name for column in WITH_EXTRAS if column.level == "session"}
+    rates = [column for column in WITH_EXTRAS if column.level == "session" and column.statistic == "value"]
+    for name in (column.name for column in rates):
         # The recurrence rate is called so in its field; its pairs of words are no independent trials.
         if name.endswith(("_rate", "_per_100_words")) and not name.startswith("recurrence_"):
             count = "n_" + name.removesuffix("_rate").removesuffix("_per_100_words")
-            assert {f"{name}_lo", f"{name}_hi", count} <= names
+            total = f"out_of_{count.removeprefix('n_')}"
+            assert {f"{name}_lo", f"{name}_hi", count, total} <= names, name
+
+
+def test_a_column_has_the_name_that_its_place_in_the_long_table_gives() -> None:
+    columns = [column for column in WITH_EXTRAS if column.level == "session"]
+    places = [(*column.row, column.statistic) for column in columns]
+    assert [column.name for column in columns] == [wide_name(*place) for place in places]
+    assert [place for place, n in Counter(places).items() if n > 1] == []
+
+
+def test_every_measure_has_a_value_beside_its_statistics() -> None:
+    columns = [column for column in WITH_EXTRAS if column.level == "session"]
+    with_value = {column.row for column in columns if column.statistic == "value"}
+    assert {column.row for column in columns} == with_value
+    assert {column.statistic for column in columns} == set(STATISTICS)
 
 
 @pytest.mark.parametrize("said", ODD.values(), ids=ODD.keys())
 def test_odd_sessions_give_declared_columns_in_range_or_nan(said: list[tuple[str, str]]) -> None:
-    analysis = ta.analyze([_session(said)])
-    _check_ranges(analysis)
+    analysis = ta.analyze([_session(said)], measures="all")
+    _check_ranges(analysis, ALL)
     if not any(who == "C" for who, _ in said):
-        client = [name for name in analysis.sessions if str(name).startswith("client_") and str(name) != "client_id"]
-        assert analysis.sessions[client].isna().all(axis=None)
+        wide = ta.wide(analysis)
+        client = [name for name in wide if str(name).startswith("client_")]
+        assert len(client) > 50
+        assert wide[client].isna().all(axis=None)
 
 
-def test_values_are_in_their_range(sessions: list[Session]) -> None:
-    _check_ranges(ta.analyze(sessions, extras=EXTRAS, tagger=FAST), WITH_EXTRAS)
+def test_values_are_in_their_range(with_extras: ta.Analysis) -> None:
+    _check_ranges(with_extras, WITH_EXTRAS)
 
 
-def _check_ranges(analysis: ta.Analysis, columns: Sequence[Column] = COLUMNS) -> None:
+def _check_ranges(analysis: ta.Analysis, columns: Sequence[Column]) -> None:
+    tables = {"session": ta.wide(analysis), "turn": analysis.turn_measures}
     for column in columns:
-        table = analysis.sessions if column.level == "session" else analysis.turns
+        table = tables[column.level]
+        if column.name not in table:  # no session has such a statistic
+            assert column.statistic != "value", column.name
+            continue
         values = table[column.name].dropna()
         assert values.between(column.low, column.high).all(), column.name
         if f"{column.name}_lo" in table:
@@ -110,56 +143,116 @@ def _check_ranges(analysis: ta.Analysis, columns: Sequence[Column] = COLUMNS) ->
             assert (inside | table[column.name].isna()).all(), column.name
 
 
+def test_the_wide_table_holds_what_the_measures_compute(sessions: list[Session], with_extras: ta.Analysis) -> None:
+    settings = ta.Settings(extras=frozenset(EXTRAS), tagger=FAST)
+    strangers = choose_strangers(sessions)
+    wide = ta.wide(with_extras).set_index("session_id")
+    turns = with_extras.turn_measures.groupby("session_id")
+    for session in sessions[:3]:
+        (measured,) = measure_sessions([session], settings, strangers=strangers)
+        row, of_turns = wide.loc[session.id], turns.get_group(session.id)
+        for one in MEASURES:
+            values = one.compute(measured.session)
+            for column in one.columns_for(()):
+                given = values[column.name]
+                if column.level == "turn":
+                    np.testing.assert_array_equal(of_turns[column.name], given, err_msg=column.name)
+                elif column.name in wide:
+                    np.testing.assert_array_equal(row[column.name], given, err_msg=column.name)
+                else:
+                    assert np.isnan(given), column.name
+
+
+def test_only_the_core_is_measured_unless_all_is_asked_for(sessions: list[Session]) -> None:
+    core = {one.name for one in MEASURES if one.core}
+    asked = {one.name for one in MEASURES if one.core or one.extra is None}
+    assert len(core) < len(asked) < len(list(MEASURES))
+    for measures, names in (("core", core), ("all", asked)):
+        found = ta.analyze(sessions[:1], measures=measures, tagger=FAST)
+        columns = [column for one in MEASURES if one.name in names for column in one.columns_for(())]
+        expected = {column.row for column in columns if column.level == "session"}
+        rows = set(zip(found.measures["measure"], found.measures["direction"], strict=True))
+        of_codes = [measure for measure, _ in rows - expected if not measure.startswith(("mi_", "bolt_"))]
+        assert [measure for measure in of_codes if not measure.endswith("_expected")] == []
+        assert expected <= rows
+        series = {column.name for column in columns if column.level == "turn"}
+        assert set(found.turn_measures) == {"session_id", "turn", "n_sentences", *series}
+        (measured,) = measure_sessions(sessions[:1], ta.Settings(extras=extras_of(measures), tagger=FAST))
+        assert set(measured.values) == {column.name for column in columns}
+
+
+def test_sessions_have_few_columns_in_the_order_in_which_people_ask(with_extras: ta.Analysis) -> None:
+    names = list(with_extras.sessions)
+    assert len(names) <= 72
+    fixed = [column.name for column in SESSION_COLUMNS]
+    assert names[: len(fixed)] == fixed
+    core = [column.name for column in WITH_EXTRAS if column.level == "session" and column.core]
+    assert names[-len(core) :] == core  # between them stands what the files say of the sessions
+    assert core[:3] == ["n_turns", "n_turns_therapist", "n_turns_client"]
+    about = dict.fromkeys(column.name for column in MEASURES["talk"].columns_for(()) if column.core)
+    assert core[: len(about)] == list(about)
+    wide = ta.wide(with_extras).set_index("session_id").loc[with_extras.sessions["session_id"]].reset_index()
+    for name in core:
+        values = wide[name] if name in wide else pd.Series(np.nan, index=wide.index, name=name)
+        pd.testing.assert_series_equal(with_extras.sessions[name], values)
+
+
 def test_batches_and_order_change_nothing(sessions: list[Session]) -> None:
-    together = ta.analyze(sessions, tagger=FAST)
-    alone = [ta.analyze([session], tagger=FAST) for session in reversed(sessions)]
-    by_id = together.sessions.set_index("session_id")
+    together = ta.analyze(sessions, tagger=FAST, measures="all")
+    alone = [ta.analyze([session], tagger=FAST, measures="all") for session in reversed(sessions)]
+    by_id = ta.wide(together).set_index("session_id")
     for single in alone:
-        row = single.sessions.set_index("session_id")
-        numbers = [name for name in row.select_dtypes("number").columns if not _of_strangers(str(name))]
+        row = ta.wide(single).set_index("session_id")
+        numbers = [name for name in row.select_dtypes("number") if not _of_surrogates(str(name))]
+        assert len(numbers) > 500
         pd.testing.assert_frame_equal(row[numbers], by_id.loc[row.index, numbers], rtol=1e-9)
-        turns = together.turns[together.turns["session_id"] == row.index[0]].reset_index(drop=True)
-        pd.testing.assert_frame_equal(single.turns, turns, rtol=1e-9)
+        for name in ("turns", "probabilities", "turn_measures"):
+            whole, own = getattr(together, name), getattr(single, name)
+            rows = whole[whole["session_id"] == row.index[0]].reset_index(drop=True)
+            pd.testing.assert_frame_equal(own, rows, rtol=1e-9)
 
 
-def _of_strangers(column: str) -> bool:
-    return column.removesuffix("_z").removesuffix("_p").endswith("_strangers")
+def _of_surrogates(column: str) -> bool:
+    return column.endswith(("_surrogate_mean", "_surrogate_z", "_surrogate_p"))
 
 
 def test_with_the_same_strangers_batches_change_nothing(sessions: list[Session]) -> None:
-    strangers = choose_strangers(sessions)
-    together = measure_sessions(sessions, ta.Settings(tagger=FAST), strangers=strangers)
+    strangers, settings = choose_strangers(sessions), ta.Settings(tagger=FAST, extras=frozenset({"all"}))
+    together = measure_sessions(sessions, settings, strangers=strangers)
     seen = set()
     for one, session in zip(together, sessions, strict=True):
-        (alone,) = measure_sessions([session], ta.Settings(tagger=FAST), strangers=strangers)
+        (alone,) = measure_sessions([session], settings, strangers=strangers)
         assert alone.values.keys() == one.values.keys()
         for name, value in alone.values.items():
             np.testing.assert_array_equal(value, one.values[name], err_msg=name)
-            seen |= {name} if _of_strangers(name) and np.isfinite(value).all() else set()
-    assert {"lsm_strangers", "rlsm_strangers_p"} <= seen
+            seen |= {name} if _of_surrogates(name) and np.isfinite(value).all() else set()
+        pd.testing.assert_frame_equal(pd.DataFrame(alone.parts), pd.DataFrame(one.parts))
+    assert {"lsm_surrogate_mean", "rlsm_surrogate_p"} <= seen
 
 
 def test_a_second_call_gives_the_same_and_leaves_its_input_alone(sessions: list[Session]) -> None:
     before = [(session.id, session.turns) for session in sessions]
-    first, second = ta.analyze(sessions, tagger=FAST), ta.analyze(sessions, tagger=FAST)
-    pd.testing.assert_frame_equal(first.sessions, second.sessions)
-    pd.testing.assert_frame_equal(first.turns, second.turns)
+    first, second = (ta.analyze(sessions, tagger=FAST, measures="all") for _ in range(2))
+    for name in IN_ANALYSIS:
+        pd.testing.assert_frame_equal(getattr(first, name), getattr(second, name))
     assert before == [(session.id, session.turns) for session in sessions]
 
 
 def test_the_name_of_a_session_changes_no_number(sessions: list[Session]) -> None:
-    renamed = ta.analyze([replace(sessions[0], id="another", source_file="elsewhere.txt")])
-    first = ta.analyze([sessions[0]])
-    numbers = first.sessions.select_dtypes("number").columns
-    pd.testing.assert_frame_equal(first.sessions[numbers], renamed.sessions[numbers])
+    first, renamed = (
+        ta.analyze([one], measures="all").measures.drop(columns="session_id")
+        for one in (sessions[0], replace(sessions[0], id="another", source_file="elsewhere.txt"))
+    )
+    pd.testing.assert_frame_equal(first, renamed)
 
 
 def test_another_seed_moves_the_shuffles_and_nothing_else(sessions: list[Session]) -> None:
-    one, other = ta.analyze(sessions[:3]).sessions, ta.analyze(sessions[:3], seed=1).sessions
+    one, other = (ta.wide(ta.analyze(sessions[:3], measures="all", seed=seed)) for seed in (0, 1))
+    assert list(one) == list(other)
     moved = {name for name in one if not one[name].equals(other[name])}
-    figures = re.compile(r"\w+_(null|z|p|strangers)")
-    assert {"lsm_turn_mean_null", "rlsm_z", "rlsm_p"} <= moved
-    assert all(figures.fullmatch(str(name)) for name in moved)
+    numbers = re.compile(r"\w+_(null_mean|null_sd|z|p|surrogate_mean)|repeated_opening_null")
+    assert {"lsm_turn_mean_null_mean", "lsm_turn_mean_null_sd", "rlsm_z", "rlsm_p"} <= moved
+    assert [name for name in moved if not numbers.fullmatch(str(name))] == []
 
 
 def test_the_list_of_columns_is_what_it_was(root: Path) -> None:
@@ -170,13 +263,19 @@ def test_the_list_of_columns_is_what_it_was(root: Path) -> None:
 
 def test_a_new_measure_is_one_new_decorated_function(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MEASURES, "_things", dict(MEASURES._things))
-    column = replace(COLUMNS[0], name="my_own", meaning="A test")
+    column = replace(COLUMNS[0], name="my_own", meaning="A test", core=False)
 
     @ta.measure(columns=[column])
     def my_own(session: object) -> dict[str, float]:
         return {"my_own": 7.0}
 
-    assert ta.analyze(sessions[:2]).sessions["my_own"].tolist() == [7.0, 7.0]
+    assert "my_own" not in ta.wide(ta.analyze(sessions[:1], tagger=FAST))
+    analysis = ta.analyze(sessions[:2], tagger=FAST, measures="all")
+    assert ta.wide(analysis)["my_own"].tolist() == [7.0, 7.0]
+    assert "my_own" not in analysis.sessions
+
+    ta.measure(columns=[replace(column, core=True)], core=30)(my_own)
+    assert ta.analyze(sessions[:2], tagger=FAST).sessions["my_own"].tolist() == [7.0, 7.0]
 
 
 def test_frames_have_exactly_the_declared_columns(sessions: list[Session]) -> None:
@@ -200,6 +299,9 @@ def test_two_measures_of_one_column_are_an_error_that_names_both(monkeypatch: py
 
 
 def test_values_are_floats(sessions: list[Session]) -> None:
-    numbers = ta.analyze(sessions[:2]).sessions[[column.name for column in COLUMNS if column.level == "session"]]
-    assert set(map(str, numbers.dtypes)) == {"float64"}
-    assert not np.isinf(numbers.to_numpy()).any()
+    analysis = ta.analyze(sessions[:2], tagger=FAST, measures="all")
+    core = analysis.sessions[[column.name for column in COLUMNS if column.level == "session" and column.core]]
+    wide = [column.name for column in COLUMNS if column.level == "session" and column.statistic == "value"]
+    for numbers in (core, analysis.measures[list(STATISTICS)], ta.wide(analysis)[wide]):
+        assert set(map(str, numbers.dtypes)) == {"float64"}
+        assert not np.isinf(numbers.to_numpy()).any()

@@ -1,6 +1,6 @@
 """The numbers of every measure, frozen: a change of the code that changes one of them is found here.
 
-`samples.csv` holds every value of the sessions table for the sample transcripts, a row a column of the table and a
+`samples.csv` holds every number that is measured of the sample transcripts, a row a column of the wide table and a
 column a session. `comparison.csv` and `agreement.csv` hold the numbers of a comparison of these sessions, and of their
 agreement with the codes of `tests/gold`, a row a number. `turns.csv` and `corpora.csv` hold fingerprints of columns:
 how many values are defined, and their sum weighted by numbers that depend on the row's place alone, so that no value
@@ -11,7 +11,7 @@ A number that is meant to change is written anew by ``python -m tests.golden``, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ import pandas as pd
 
 import therapy_analytics as ta
 from therapy_analytics.language import EXTRAS
+from therapy_analytics.measures import Column
 
 HERE = Path(__file__).parent
 CORPORA = {"annomi": 8, "hlqc": 16, "mibot": 16}
@@ -32,7 +33,7 @@ _DIGITS = "{:.12g}"
 
 def sample_analysis(samples: Path) -> ta.Analysis:
     """Return the analysis of the sample transcripts with every code and every measure."""
-    return ta.analyze(ta.read(samples), extras=EXTRAS, tagger=ta.TaggerOptions(all_codes=True))
+    return ta.analyze(ta.read(samples), measures=EXTRAS, tagger=ta.TaggerOptions(all_codes=True))
 
 
 def comparison_values(analysis: ta.Analysis) -> pd.DataFrame:
@@ -67,12 +68,12 @@ def corpus_analysis(data: Path, corpus: str) -> ta.Analysis:
     """Return the analysis of some sessions of a corpus by the fast tagger."""
     sessions = [session for reading in ta.read_files([data / corpus]) for session in reading.sessions]
     sessions.sort(key=lambda session: session.id)
-    return ta.analyze(sessions[:: CORPORA[corpus]], tagger=ta.TaggerOptions(kind="fast"))
+    return ta.analyze(sessions[:: CORPORA[corpus]], measures="all", tagger=ta.TaggerOptions(kind="fast"))
 
 
 def sample_values(analysis: ta.Analysis) -> pd.DataFrame:
-    """Return the numbers of the sessions table: a row a column of it, a column a session."""
-    numbers = analysis.sessions.set_index("session_id").select_dtypes("number").astype(float)
+    """Return the numbers of the wide table: a row a column of it, a column a session."""
+    numbers = ta.wide(analysis).set_index("session_id").select_dtypes("number").astype(float)
     return numbers.sort_index().T.rename_axis("column").rename_axis(columns=None)
 
 
@@ -98,14 +99,29 @@ def corpus_fingerprints(data: Path, corpora: Iterable[str] = CORPORA) -> pd.Data
     found = []
     for corpus in corpora:
         analysis = corpus_analysis(data, corpus)
-        table = fingerprints({"sessions": analysis.sessions, "turns": analysis.turns})
+        table = fingerprints({"sessions": ta.wide(analysis), "turns": analysis.wide_turns})
         found.append(table.assign(corpus=corpus)[["corpus", *table]])
     return pd.concat(found, ignore_index=True)
 
 
+def out_of_range(analysis: ta.Analysis, columns: Sequence[Column]) -> list[str]:
+    """Return the names of columns with a value that is out of the range they declare, or not in its interval."""
+    found = []
+    for column in columns:
+        table = analysis.sessions if column.level == "session" else analysis.turns
+        values = table[column.name]
+        within = values.between(column.low, column.high) | values.isna()
+        if f"{column.name}_lo" in table:
+            low, high = table[f"{column.name}_lo"], table[f"{column.name}_hi"]
+            within &= ((low <= values + 1e-12) & (values <= high + 1e-12)) | values.isna()
+        if not within.all():
+            found.append(column.name)
+    return found
+
+
 def turn_fingerprints(analysis: ta.Analysis) -> pd.DataFrame:
     """Return the fingerprints of the turns table of the sample transcripts."""
-    return fingerprints({"turns": analysis.turns.sort_values(["session_id", "turn"])})
+    return fingerprints({"turns": analysis.wide_turns.sort_values(["session_id", "turn"])})
 
 
 def differences(found: pd.DataFrame, frozen: pd.DataFrame, key: list[str]) -> list[str]:

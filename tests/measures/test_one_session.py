@@ -73,9 +73,9 @@ def test_values_do_not_depend_on_the_batch(batch: Batch) -> None:
 
 
 def test_rates_of_no_turns_are_undefined() -> None:
-    np.testing.assert_equal(list(counted_rate("a_rate", 0, 0).values()), [np.nan] * 4)
+    np.testing.assert_equal(list(counted_rate("a_rate", 0, 0).values()), [*[np.nan] * 4, 0])
     found = counted_rate("a_rate", 0, 4)
-    assert (found["a_rate"], found["a_rate_lo"], found["n_a"]) == (0, 0, 0)
+    assert (found["a_rate"], found["a_rate_lo"], found["n_a"], found["out_of_a"]) == (0, 0, 0, 4)
 
 
 def test_slopes_are_those_of_a_fit() -> None:

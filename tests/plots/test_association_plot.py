@@ -56,13 +56,13 @@ def said(ax):
     return [text.get_text() for text in ax.figure.findobj(Text)]
 
 
-def test_estimates_intervals_and_chance_stand_where_the_table_says():
+def test_estimates_intervals_and_null_stand_where_the_table_says():
     # Shuffles reach 1.96 times .05, which is .098, to each side of 0.
     ax = draw(one())
     for direction, estimate in zip(DIRECTIONS, (0.3, 0.1, -0.2), strict=True):
         assert [x for x, _ in points(ax, f"estimate {direction}")] == pytest.approx([estimate])
         assert lines(ax, f"interval {direction}")[0] == pytest.approx([estimate - 0.1, estimate + 0.2])
-        assert lines(ax, f"chance {direction}")[0] == pytest.approx([-0.098, 0.098])
+        assert lines(ax, f"null {direction}")[0] == pytest.approx([-0.098, 0.098])
 
 
 def test_directions_differ_without_colour():

@@ -19,13 +19,12 @@ from benchmarks.figures import tables_of
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import PLOTS
 from therapy_analytics.plots._figures import (
-    FIGURES,
     FORMATS,
-    RUN_FIGURES,
     check_formats,
     figure_size,
+    run_figures,
+    session_figures,
     write_figures,
-    write_run_figures,
 )
 from therapy_analytics.plots._outlines import NUMBERS, Written, length, outlines, sentences
 from therapy_analytics.plots._save import draw, easel, house_style, save, write
@@ -35,6 +34,8 @@ PRINTED_IN = 11.0
 """Inches: the width of a sheet of A4 on its side, between narrow margins."""
 
 
+FIGURES = {one.__name__: one.takes for one in session_figures()}
+RUN_FIGURES = {one.__name__: one.takes for one in run_figures()}
 ALL = {**FIGURES, **RUN_FIGURES}
 made = functools.cache(tables_of)
 
@@ -52,7 +53,7 @@ def usual():
 @pytest.fixture(scope="module")
 def written(usual, tmp_path_factory):
     before = {name: table.copy(deep=True) for name, table in usual.items()}
-    found = write_figures(usual, tmp_path_factory.mktemp("figures"), formats=FORMATS)
+    found = write_figures(session_figures(), usual, tmp_path_factory.mktemp("figures"), formats=FORMATS)
     for name, table in before.items():
         pd.testing.assert_frame_equal(usual[name], table)
     return found
@@ -98,7 +99,7 @@ def _pdf(path):
 
 def test_the_same_bytes_twice_whatever_the_style_and_nothing_of_the_day(usual, written, tmp_path):
     with rc_context({"font.size": 20, "axes.facecolor": "black", "svg.fonttype": "path"}):
-        again = write_figures(usual, tmp_path, formats=FORMATS)
+        again = write_figures(session_figures(), usual, tmp_path, formats=FORMATS)
     for one, other in zip(written, again, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
         assert not [word for word in (b"Matplotlib", b"CreationDate", b"Software") if word in one.read_bytes()]
@@ -106,7 +107,7 @@ def test_the_same_bytes_twice_whatever_the_style_and_nothing_of_the_day(usual, w
 
 def test_one_format_gives_the_same_file_as_all_at_once(usual, written, tmp_path):
     for kind in ("svg", "pdf"):
-        (path,) = write_figures({"synchrony": usual["synchrony"]}, tmp_path, formats=[kind])
+        (path,) = write_figures([PLOTS["synchrony"]], usual, tmp_path, formats=[kind])
         assert path.read_bytes() == (written[0].parent / path.name).read_bytes(), path.name
 
 
@@ -131,7 +132,7 @@ def test_a_figure_on_its_own_axes_is_the_same(usual, written, tmp_path):
 
 def test_a_session_without_anything_leaves_nothing_behind(usual, written, tmp_path):
     with house_style(), easel() as figure:
-        draw(PLOTS["timeline"], usual["turns"].head(0), on=figure)
+        draw(PLOTS["timeline"], usual["wide_turns"].head(0), on=figure)
         draw(PLOTS["profile"], usual["profile"], on=figure)
         (path,) = write(figure, [tmp_path / "profile.png"])
     assert path.read_bytes() == (written[0].parent / "profile.png").read_bytes()
@@ -140,22 +141,24 @@ def test_a_session_without_anything_leaves_nothing_behind(usual, written, tmp_pa
 def test_figures_of_a_run_are_pooled(usual, tmp_path):
     other = usual["profile"].assign(session_id="another")
     tables = {"profile": pd.concat([usual["profile"], other]), "responses": usual["responses"]}
-    found = write_run_figures(tables, tmp_path, formats=["svg"])
+    found = write_figures(run_figures(), tables, tmp_path, formats=["svg"])
     assert [path.name for path in found] == ["profile.svg", "thirds.svg", "responses.svg"]
     assert all("2 sessions, pooled" in path.read_text(encoding="utf-8") for path in found[:2])
 
 
 def test_figures_without_their_table_are_left_out(usual, tmp_path):
-    found = write_figures({"synchrony": usual["synchrony"]}, tmp_path)
+    found = write_figures(session_figures(), {"parts": usual["parts"]}, tmp_path)
     assert [path.name for path in found] == ["synchrony.png"]
-    assert write_figures(usual, tmp_path, formats=[]) == []
+    lacking = {"parts": usual["parts"].drop(columns="null_sd")}
+    assert write_figures(session_figures(), lacking, tmp_path) == []
+    assert write_figures(session_figures(), usual, tmp_path, formats=[]) == []
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path):
     with pytest.raises(BadOptionError, match=r"'gif' is no format of a figure.*png, svg, pdf"):
         check_formats(["png", "gif"])
     with pytest.raises(BadOptionError, match="gif"):
-        write_figures({}, tmp_path, formats=["gif"])
+        write_figures(session_figures(), {}, tmp_path, formats=["gif"])
     with pytest.raises(BadOptionError, match="png, svg, pdf"):
         save(PLOTS["timeline"], None, tmp_path / "a.tiff")
     assert check_formats(["SVG", ".svg", "pdf"]) == ("svg", "pdf")
@@ -333,6 +336,6 @@ def test_scripts_of_other_letters_are_written():
 
 
 def test_saving_needs_no_folder_of_its_own(usual, tmp_path):
-    path = save(PLOTS["timeline"], usual["turns"], str(tmp_path / "a.svg"))
+    path = save(PLOTS["timeline"], usual["wide_turns"], str(tmp_path / "a.svg"))
     assert path == Path(tmp_path / "a.svg")
     assert b"session_of_60" in path.read_bytes()

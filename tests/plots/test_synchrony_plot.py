@@ -1,4 +1,4 @@
-"""What the two plots of synchrony show: one session along its turns, many sessions beside chance."""
+"""What the two plots of synchrony show: one session along its turns, many beside shuffles and surrogate pairs."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from matplotlib.transforms import Bbox
 
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.measures.synchrony.tables import ROW_COLUMNS
+from therapy_analytics.measures._rows import PART_COLUMNS
 from therapy_analytics.plots import inner_box
 from therapy_analytics.plots._outlines import NUMBERS, WORDS, sentences
 from therapy_analytics.plots._save import save
@@ -25,22 +25,22 @@ from therapy_analytics.plots.synchrony_overview import wilson
 PAIRS = ("lexical_alignment", "semantic_similarity", "lsm_turn_mean", "rlsm", "coordination", "c6", "c7", "c8")
 WHOLES = ("lsm", "recurrence_rate", "a_name_so_long_that_there_is_no_room_for_it", *(f"w{i}" for i in range(7)))
 COLUMNS = [
-    *("session_id", "measure", "direction", "part", "first_turn", "last_turn", "words_per_turn", "value"),
-    *("null", "null_sd", "z", "p", "strangers", "strangers_sd", "strangers_z", "strangers_p"),
+    *("session_id", "measure", "direction", "part", "first_turn", "last_turn", "value"),
+    *("null_mean", "null_sd", "z", "p", "surrogate_mean", "surrogate_z", "surrogate_p"),
 ]
 
 
 def parts(n):
-    """Return the stretches of a session of n turns, as the table has them."""
+    """Return the parts of a session of n turns, as the table has them."""
     windows = [("window", first, first + 19) for first in range(0, n - 19, 5)]
-    return [("whole", 0, n - 1), ("third_1", 0, n // 3), *windows, ("slope", 0, n - 1)]
+    return [("whole", 0, n - 1), ("third_1", 0, n // 3), *windows]
 
 
-def row(measure, direction, part, z, *, base=0.5, session_id="s1", words=15.0):
-    """Make a row: chance is `base`, its standard deviation 0.1; strangers are 0.1 below it, z above them 1 more."""
+def row(measure, direction, part, z, *, base=0.5, session_id="s1"):
+    """Make a row: the null mean is `base`, its deviation 0.1; surrogates are 0.1 below it, their z is 1 more."""
     name, first, last = part
-    chance = [base, 0.1, z, 0.3, base - 0.1, 0.1, z + 1, 0.2]
-    return [session_id, measure, direction, name, first, last, words, base + 0.1 * z, *chance]
+    null = [base, 0.1, z, 0.3, base - 0.1, z + 1, 0.2]
+    return [session_id, measure, direction, name, first, last, base + 0.1 * z, *null]
 
 
 def table(n, *, pairs=PAIRS, wholes=WHOLES, session_id="session_017", seed=0):
@@ -104,7 +104,7 @@ def points(ax, gid):
 
 
 def bands(ax):
-    return pieces(ax, "chance")
+    return pieces(ax, "null")
 
 
 def pieces(ax, gid):
@@ -145,13 +145,13 @@ def test_undefined_windows_part_line_and_band():
     # Five windows, the third undefined: two bands, two lines.
     rows = table(40, pairs=("rlsm",), wholes=()).query("direction == 'client'")
     third = (rows["part"] == "window") & (rows["first_turn"] == 10)
-    ax = draw(rows.assign(**{name: rows[name].mask(third) for name in ("value", "null", "null_sd")}))
+    ax = draw(rows.assign(**{name: rows[name].mask(third) for name in ("value", "null_mean", "null_sd")}))
     assert len(bands(ax)) == 2
     assert [len(corners) for corners in pieces(ax, "windows client")] == [2, 2]
 
 
 def test_numbers_of_the_whole_session_stand_beside(written):
-    # The whole session: z 1, so value .6; chance .5; strangers .4, z 2; p is .3 in these tables.
+    # The whole session: z 1, so value .6; shuffles .5; surrogates .4, z 2; p is .3 in these tables.
     draw(by_hand({("rlsm", "therapist"): [0, 1, 0]}))
     (numbers,) = [text.split() for text, _, _ in written if text.startswith("therapist ")]
     assert numbers == ["therapist", "0.60", "0.50", "+1.0", "0.300", "0.40", "+2.0"]
@@ -163,11 +163,13 @@ def test_range_of_a_lane_is_written_at_its_left(written):
     assert {"0.90", "0.30"} <= {text for text, _, _ in written}
 
 
-def test_whole_dialogues_are_dots_on_a_scale_of_chance():
+def test_whole_dialogues_are_dots_on_a_scale_of_z():
     ax = draw(by_hand({}, wholes=[("a", 0.0), ("b", 1.75), ("c", -1.75)]))
     # 30 turns end at 29; the scale goes from -3.5 to 3.5.
     assert [x for x, _ in points(ax, "shuffles both")] == pytest.approx([14.5, 14.5 * 1.5, 14.5 * 0.5])
-    assert [x for x, _ in points(ax, "strangers both")] == pytest.approx([29 * (z + 3.5) / 7 for z in (1, 2.75, -0.75)])
+    assert [x for x, _ in points(ax, "surrogates both")] == pytest.approx(
+        [29 * (z + 3.5) / 7 for z in (1, 2.75, -0.75)]
+    )
 
 
 def test_what_is_further_than_the_scale_is_an_arrow_at_its_end():
@@ -176,10 +178,10 @@ def test_what_is_further_than_the_scale_is_an_arrow_at_its_end():
     assert arrows == {">": [29.0], "<": [0.0]}
 
 
-def test_measures_without_chance_have_numbers_but_no_dot(written):
+def test_measures_without_a_null_have_numbers_but_no_dot(written):
     rows = by_hand({}, wholes=[("a", 1.0), ("b", 1.0)])
     none = rows["measure"] == "a"
-    ax = draw(rows.assign(**{name: rows[name].mask(none) for name in ("null", "z", "p")}))
+    ax = draw(rows.assign(**{name: rows[name].mask(none) for name in ("null_mean", "z", "p")}))
     assert len(points(ax, "shuffles both")) == 1
     assert ["both", "0.60", "-", "-", "-", "0.40", "+2.0"] in [text.split() for text, _, _ in written]
 
@@ -205,6 +207,14 @@ def test_measures_without_a_value_are_left_out(written):
     assert not {"rlsm", "lsm"} & set(found)
 
 
+def test_slopes_are_seen_in_the_windows_and_take_no_row(written):
+    rows = table(73, pairs=("rlsm",), wholes=("lsm",))
+    whole = rows[(rows["measure"] == "rlsm") & (rows["part"] == "whole")]
+    found = said(draw(pd.concat([rows, whole.assign(measure="rlsm_slope")])), written)
+    assert "rlsm" in found
+    assert "rlsm slope" not in found
+
+
 def test_nothing_left_is_a_picture_that_says_so():
     rows = table(73).assign(value=np.nan)
     assert "no measure has a value" in draw(rows).texts[0].get_text()
@@ -215,14 +225,15 @@ def test_what_a_reader_must_know_is_written(written):
     found = "\n".join(said(draw(table(73)), written))
     for needed in (
         "session_017",
-        "73 turns, 15.0 words per turn",
+        "73 turns. ",
         "Synchrony is no quality score: it grows with words per turn",
         "windows of 20 turns",
         "therapist's replies",
         "95% of shuffles",
-        "By chance 1 window in 20 lies outside",
+        "Of shuffles, 1 window in 20 lies outside",
         "lexical alignment",
-        "strangers",
+        "shuffled",
+        "surrogate",
     ):
         assert needed in found
 
@@ -266,13 +277,13 @@ def only(*names):
         lambda t: t.sample(frac=1, random_state=1),
         lambda t: t[t["direction"] == "client"],
         lambda t: t[t["part"] == "window"],
-        lambda t: t.assign(z=np.nan, p=np.nan, null=np.nan, null_sd=np.nan),
-        lambda t: t.assign(null_sd=0.0, value=0.5, null=0.5),
-        lambda t: t.drop(columns=["words_per_turn", "strangers", "strangers_z"]),
+        lambda t: t.assign(z=np.nan, p=np.nan, null_mean=np.nan, null_sd=np.nan),
+        lambda t: t.assign(null_sd=0.0, value=0.5, null_mean=0.5),
+        lambda t: t.drop(columns=["surrogate_mean", "surrogate_z"]),
         lambda t: t.astype({"measure": "category", "direction": "category", "part": "category", "value": "Float64"}),
         lambda t: t.assign(session_id="$\\no_formula{$ " + "long " * 40),
         lambda t: t.assign(measure=t["measure"].replace("rlsm", "$\\no_formula{$")),
-        lambda t: t.assign(value=t["value"] * 1e5, null=t["null"] * 1e5, null_sd=t["null_sd"] * 1e5),
+        lambda t: t.assign(value=t["value"] * 1e5, null_mean=t["null_mean"] * 1e5, null_sd=t["null_sd"] * 1e5),
         only("rlsm"),
         only("lsm"),
     ],
@@ -338,7 +349,7 @@ def two_measures():
 def test_a_dot_is_a_session_and_far_ones_are_at_the_end():
     ax = plots.chance(two_measures(), ax=new_axes())
     assert sorted(x for x, _ in points(ax, "z shuffles")) == [-1, 0, 1, 2, 4]
-    assert len(points(ax, "z strangers")) == 10
+    assert len(points(ax, "z surrogates")) == 10
 
 
 def test_medians_and_shares_are_of_the_sessions_that_have_one():
@@ -366,12 +377,12 @@ def test_the_overview_leaves_its_table_and_writes_the_same_bytes_twice(tmp_path)
 
 @pytest.mark.parametrize("name", ["synchrony", "chance"])
 def test_the_table_of_the_package_has_what_the_plots_need(name):
-    assert set(plots.PLOTS[name].needs) <= {column.name for column in ROW_COLUMNS}
+    assert set(plots.PLOTS[name].needs) <= {column.name for column in PART_COLUMNS}
 
 
 def test_an_overview_without_z_says_so():
-    ax = plots.chance(two_measures().assign(z=np.nan, strangers_z=np.nan), ax=new_axes())
-    assert "no synchrony beside chance" in ax.texts[0].get_text()
+    ax = plots.chance(two_measures().assign(z=np.nan, surrogate_z=np.nan), ax=new_axes())
+    assert "no synchrony: no measure" in ax.texts[0].get_text()
 
 
 @pytest.mark.parametrize("size", [(11, 5), (8, 6), (16, 9)])

@@ -10,7 +10,7 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.plots._save import save
 
-THIRDS = ("first", "middle", "last")
+THIRDS = ("third_1", "third_2", "third_3")
 
 
 def rows(counts, session_id="s1"):

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from therapy_analytics.errors import NothingToReadError, UnreadableFileError
-from therapy_analytics.readers import FileReading, ReadOptions, _pieces, find_files, inspect, read, read_files
+from therapy_analytics.readers import FileReading, ReadOptions, _fragments, find_files, inspect, read, read_files
 from therapy_analytics.readers._addresses import is_address, placed, shown
-from therapy_analytics.readers._pieces import find_pieces, read_again, read_piece
+from therapy_analytics.readers._fragment_reading import read_again, read_fragment
+from therapy_analytics.readers._fragments import find_fragments
 
 CHAT = "T: How are you?\nC: Well, I think.\n"
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,22 +120,22 @@ def test_large_files_at_an_address_are_cut(folder: Any, monkeypatch: pytest.Monk
         pq.write_table(pa.Table.from_pylist(rows), file, row_group_size=9)
     put(folder, "b.jsonl", "".join(f'{{"id": "x{row["id"]}", "messages": {MESSAGES}}}\n' for row in rows))
     whole = list(read_files([str(folder)]))
-    monkeypatch.setattr(_pieces, "LARGE", 500)
-    pieces = list(find_pieces([str(folder)]))
-    assert all(sum(one.path.endswith(name) for one in pieces) > 4 for name in (".parquet", ".jsonl"))
+    monkeypatch.setattr(_fragments, "LARGE", 500)
+    fragments = list(find_fragments([str(folder)]))
+    assert all(sum(one.path.endswith(name) for one in fragments) > 4 for name in (".parquet", ".jsonl"))
     assert [facts(one) for one in read_files([str(folder)])] == [facts(one) for one in whole]
-    assert len(pickle.dumps(pieces[0])) < 700
+    assert len(pickle.dumps(fragments[0])) < 700
 
 
 MESSAGES = '[{"role": "user", "content": "I am tired."}, {"role": "assistant", "content": "Since when?"}]'
 
 
 def test_the_last_reading_is_kept_until_the_file_changes(folder: Any) -> None:
-    (piece,) = find_pieces([put(folder, "a.txt")])
-    first = read_again(piece, ReadOptions())
-    assert read_again(piece, ReadOptions()) is first
+    (fragment,) = find_fragments([put(folder, "a.txt")])
+    first = read_again(fragment, ReadOptions())
+    assert read_again(fragment, ReadOptions()) is first
     put(folder, "a.txt", CHAT.replace("Well", "Good"))
-    assert read_again(piece, ReadOptions()).sessions[0].turns[1].text.startswith("Good")
+    assert read_again(fragment, ReadOptions()).sessions[0].turns[1].text.startswith("Good")
 
 
 def problem(address: str) -> UnreadableFileError:
@@ -194,7 +195,9 @@ def test_a_package_for_the_storage_that_is_not_installed(monkeypatch: pytest.Mon
 def test_without_the_packages_for_addresses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "upath", None)
     (tmp_path / "a.txt").write_text(CHAT)
-    address, local = [read_piece(piece, ReadOptions()) for piece in find_pieces(["s3://k:secret@b/a.json", tmp_path])]
+    address, local = [
+        read_fragment(fragment, ReadOptions()) for fragment in find_fragments(["s3://k:secret@b/a.json", tmp_path])
+    ]
     assert local.problem is None
     assert address.problem is not None
     assert address.problem.remedy == "Install them with: pip install 'therapy-analytics[cluster]'"

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers import ReadOptions, _long, read_files
-from therapy_analytics.readers._codes import is_code
 from therapy_analytics.readers._columns import find_columns, slug
+from therapy_analytics.readers._long import is_code
 from therapy_analytics.session import Session
 
 HANG_S = 10.0

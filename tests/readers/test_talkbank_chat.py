@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import RawSession, Source
 from therapy_analytics.readers._base import READERS
-from therapy_analytics.readers._chat_codes import spoken
+from therapy_analytics.readers.chat_talkbank import spoken
 from therapy_analytics.session import Session
 
 HANG_S = 10.0

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.readers._cues import Cue, plain, without_repeats
+from therapy_analytics.readers._captions import Cue, plain, without_repeats
 from therapy_analytics.session import Session
 
 HANG_S = 10.0

@@ -13,7 +13,7 @@ import pytest
 import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnknownNameError
 from therapy_analytics.redact import RedactOptions, redact, redact_session
-from therapy_analytics.redact._about import Ids, redact_about
+from therapy_analytics.redact._files import Ids, redact_about
 from therapy_analytics.session import Mark, Session, Turn
 
 TALK = """Dr. Lindqvist: Hi Dana, is 914-555-0123 still your number? [Dana nods]

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+import therapy_analytics as ta
 from therapy_analytics.behaviours.cues import HAND as FEATURES
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.report._data import report_data
-from therapy_analytics.report._files import number, numbers, plain, read_columns
+from therapy_analytics.report._files import numbers, plain, read_columns
 from therapy_analytics.report._overview import tagger_words
 from therapy_analytics.report._session import usable
 
@@ -31,6 +32,20 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
+def turn_rows(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of the three tables of turns of a session, joined; probabilities are called p_..."""
+    likely = [{name if name == "unsure_codes" else f"p_{name}": cell for name, cell in row.items()}
+              for row in rows(folder / "probabilities.csv")]  # fmt: skip
+    tables = (likely, rows(folder / "turn_measures.csv"), rows(folder / "turns.csv"))
+    return [a | b | c for a, b, c in zip(*tables, strict=True)]
+
+
+def measured_in(results: Path) -> list[Json]:
+    """Return the wide table of a run, a row a session, with None where there is no value."""
+    return [{name: plain(one) if isinstance(one, float) else one for name, one in row.items()}
+            for row in ta.wide(results).to_dict("records")]  # fmt: skip
+
+
 def rewrite(path: Path, change: dict[str, str], *, where: int | None = None) -> None:
     """Put other cells into one row of a table, or into all."""
     table = rows(path)
@@ -42,6 +57,14 @@ def rewrite(path: Path, change: dict[str, str], *, where: int | None = None) -> 
         writer = csv.DictWriter(lines, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(table)
+
+
+def remeasure(folder: Path, session: int, values: dict[str, str]) -> None:
+    """Put other values into the measures of one session of a run, which is named by its place."""
+    name = rows(folder / "sessions.csv")[session]["session_id"]
+    for i, row in enumerate(rows(folder / "measures.csv")):
+        if row["session_id"] == name and row["measure"] in values:
+            rewrite(folder / "measures.csv", {"value": values[row["measure"]]}, where=i)
 
 
 @pytest.fixture
@@ -69,7 +92,7 @@ def value(overview: Json, session: str, measure: str) -> list[float | None]:
 def test_rates_counts_and_intervals_are_those_of_the_table(results: Path, made: tuple[Json, list[Json]]) -> None:
     overview, sessions = made
     checked = 0
-    for row, session in zip(rows(results / "sessions.csv"), sessions, strict=True):
+    for row, session in zip(measured_in(results), sessions, strict=True):
         assert session["id"] == row["session_id"]
         for name in (
             "therapist_question_rate",
@@ -78,9 +101,10 @@ def test_rates_counts_and_intervals_are_those_of_the_table(results: Path, made: 
             "advice_after_feeling_rate",
         ):
             rate, low, high, n, of = value(overview, session["id"], name)
-            assert rate == plain(number(row[name]))
-            assert (low, high) == (plain(number(row[f"{name}_lo"])), plain(number(row[f"{name}_hi"])))
-            assert n == plain(number(row[f"n_{name.removesuffix('_rate')}"]))
+            assert rate == row[name]
+            assert (low, high) == (row[f"{name}_lo"], row[f"{name}_hi"])
+            assert n == row[f"n_{name.removesuffix('_rate')}"]
+            assert of == row[f"out_of_{name.removesuffix('_rate')}"]
             if of:
                 assert rate == pytest.approx((n or 0) / of, abs=1e-4)
                 checked += 1
@@ -90,7 +114,7 @@ def test_rates_counts_and_intervals_are_those_of_the_table(results: Path, made: 
 def test_rates_can_be_counted_from_the_turns(results: Path, made: tuple[Json, list[Json]]) -> None:
     overview, sessions = made
     for session in sessions:
-        turns = rows(results / "sessions" / session["id"] / "turns.csv")
+        turns = turn_rows(results / "sessions" / session["id"])
         asks = [i for i, turn in enumerate(turns) if turn["mi_question"] == "1"]
         therapist = sum(turn["role"] == "therapist" for turn in turns)
         assert session["on"].get("mi_question", []) == asks
@@ -117,7 +141,7 @@ def test_marks_and_unsure_codes_are_those_of_the_turns(results: Path, made: tupl
     _, sessions = made
     seen: set[str] = set()
     for session in sessions:
-        turns = rows(results / "sessions" / session["id"] / "turns.csv")
+        turns = turn_rows(results / "sessions" / session["id"])
         marks = {mark["name"]: mark["turns"] for mark in session["marks"]}
         seen |= set(marks)
         named = [i for i, turn in enumerate(turns) if turn["unexpressed_feeling_turn"] == "1"]
@@ -128,9 +152,9 @@ def test_marks_and_unsure_codes_are_those_of_the_turns(results: Path, made: tupl
 
 
 def test_going_along_is_marked_where_it_answers_a_claim(results: Path, made: tuple[Json, list[Json]]) -> None:
-    for row, session in zip(rows(results / "sessions.csv"), made[1], strict=True):
+    for row, session in zip(measured_in(results), made[1], strict=True):
         marked: list[int] = next((mark["turns"] for mark in session["marks"] if mark["name"] == "went_along"), [])
-        assert len(marked) == number(row["n_went_along"]) or row["n_went_along"] == ""
+        assert len(marked) == row["n_went_along"] or row["n_went_along"] is None
 
 
 def test_time_is_minutes_where_there_is_a_clock_and_words_elsewhere(made: tuple[Json, list[Json]]) -> None:
@@ -170,7 +194,8 @@ def test_groups_are_means_over_sessions_with_students_interval(samples_of_one: J
 def samples_of_one(copied: Path) -> Json:
     """Return four sessions of two counselors, whose rates are easy."""
     for i, (who, rate) in enumerate((("Ann", ".2"), ("Ann", ".4"), ("Ann", ".6"), ("Bo", ".5"))):
-        rewrite(copied / "sessions.csv", {"counselor": who, "therapist_question_rate": rate}, where=i)
+        rewrite(copied / "sessions.csv", {"counselor": who}, where=i)
+        remeasure(copied, i, {"therapist_question_rate": rate})
     return data_of(copied)[0]
 
 
@@ -281,10 +306,13 @@ def test_a_session_over_the_limit_stands_in_the_table_alone(results: Path) -> No
     assert [one["view"] for one in overview["sessions"]] == [True, False, False, False]
 
 
-@pytest.mark.parametrize("name", ["turns.csv", "synchrony.csv", "profile.csv", "responses.csv", "feelings.csv"])
-def test_a_file_of_a_session_may_be_missing(copied: Path, name: str) -> None:
-    for path in copied.glob(f"sessions/*/{name}"):
-        path.unlink()
+def test_a_file_of_a_session_may_be_missing(copied: Path) -> None:
+    """Each session lacks some of its files, and one lacks them all."""
+    names = ("turns.csv", "probabilities.csv", "turn_measures.csv", "measures.csv", "responses.csv", "feelings.csv")
+    folders = sorted(copied.glob("sessions/*"))
+    for folder, missing in zip(folders, (names[:1], names[1:3], names[3:], names), strict=True):
+        for name in missing:
+            (folder / name).unlink(missing_ok=True)
     overview, sessions = data_of(copied)
     assert len(overview["sessions"]) == len(sessions) == 4
 
@@ -295,8 +323,9 @@ def test_a_file_of_a_session_may_be_missing(copied: Path, name: str) -> None:
         ("turns.csv", "a,b\n1\n"),
         ("turns.csv", "\x00,\n"),
         ("turns.csv", '"'),
-        ("synchrony.csv", "\ufffd\n1,2,3\n"),
-        ("profile.csv", "a,b\n"),
+        ("measures.csv", "\ufffd\n1,2,3\n"),
+        ("measures.csv", "a,b\n"),
+        ("probabilities.csv", "a,b\n"),
         ("responses.csv", "a,b\n1,2\n"),
     ],
 )
@@ -357,8 +386,7 @@ def test_the_references_are_for_the_usual_aim(copied: Path) -> None:
 def test_a_session_without_therapist_turns_is_shown(copied: Path) -> None:
     path = copied / "sessions" / "aria_ben" / "turns.csv"
     rewrite(path, {"role": "client"})
-    for name in ("therapist_question_rate", "therapist_talk_share", "n_turns_therapist"):
-        rewrite(copied / "sessions.csv", {name: ""}, where=1)
+    remeasure(copied, 1, dict.fromkeys(("therapist_question_rate", "therapist_talk_share", "n_turns_therapist"), ""))
     overview, sessions = data_of(copied)
     assert value(overview, overview["sessions"][1]["id"], "therapist_question_rate")[0] is None
     assert len(sessions) == 4
@@ -366,19 +394,22 @@ def test_a_session_without_therapist_turns_is_shown(copied: Path) -> None:
 
 def test_codes_of_the_users_own_are_shown_with_their_role(copied: Path) -> None:
     with (copied / "codebook.csv").open("a", encoding="utf-8") as lines:
-        shared = '"","","","",""\n'
-        lines.write(f'p_our_hope,turns,"codes, Our clinic",Probability of our_hope,probability,0 to 1,{shared}')
-        lines.write(f'our_hope,turns,"codes, Our clinic",Hope: speaks of hope,0 or 1,0 to 1,{shared}')
+        shared = '"","","","",""'
+        book = '"codes, Our clinic"'
+        lines.write(f"our_hope,probabilities,{book},Probability of our_hope,probability,0 to 1,{shared},,\n")
+        lines.write(f"our_hope,turns,{book},Hope: speaks of hope,0 or 1,0 to 1,{shared},,\n")
         meaning = '"Share of client turns with our_hope (Hope)"'
-        lines.write(f"our_hope_rate,sessions,process,{meaning},proportion,0 to 1,{shared}")
+        lines.write(f"our_hope_rate,measured,process,{meaning},proportion,0 to 1,{shared},our_hope_rate,\n")
     for path in (copied / "sessions").glob("*/turns.csv"):
         table = rows(path)
-        header, *body = path.read_text(encoding="utf-8").splitlines()
-        added = [f"{line},{'0.8,1' if row['role'] == 'client' else ','}" for line, row in zip(body, table, strict=True)]
-        path.write_text("\n".join([f"{header},p_our_hope,our_hope", *added]) + "\n", encoding="utf-8")
-    header, *body = (copied / "sessions.csv").read_text(encoding="utf-8").splitlines()
-    lines_ = [f"{header},our_hope_rate", *(f"{line},1" for line in body)]
-    (copied / "sessions.csv").write_text("\n".join(lines_) + "\n", encoding="utf-8")
+        for file, cell in ((path, "1"), (path.with_name("probabilities.csv"), "0.8")):
+            header, *body = file.read_text(encoding="utf-8").splitlines()
+            cells = [cell if row["role"] == "client" else "" for row in table]
+            added = [f"{line},{one}" for line, one in zip(body, cells, strict=True)]
+            file.write_text("\n".join([f"{header},our_hope", *added]) + "\n", encoding="utf-8")
+    with (copied / "measures.csv").open("a", encoding="utf-8") as lines:
+        for row in rows(copied / "sessions.csv"):
+            lines.write(f"{row['session_id']},our_hope_rate,,1{',' * 11}\n")
     overview, sessions = data_of(copied)
     code = next(one for one in overview["codes"] if one["column"] == "our_hope")
     assert (code["role"], code["label"], code["book"]) == ("client", "Hope", "Our clinic")

@@ -222,6 +222,11 @@ def many(results: Path, folder: Path, n: int) -> Path:
             (folder / "sessions" / f"s{i}").symlink_to(results / "sessions" / row[0])
             row[0], row[header.index("client")] = f"s{i}", f"client {i}"
             writer.writerow(row)
+    with (results / "measures.csv").open(encoding="utf-8", newline="") as lines:
+        head, *measured = csv.reader(lines)
+    own = [[row for row in measured if row[0] == session[0]] for session in rows]
+    with (folder / "measures.csv").open("w", encoding="utf-8", newline="") as lines:
+        csv.writer(lines).writerows([head, *([f"s{i}", *row[1:]] for i in range(n) for row in own[i % len(own)])])
     return folder
 
 

@@ -131,10 +131,10 @@ def test_a_run_uses_it(learnt: Training, sessions: list[Session], coded: pd.Data
     found = ta.analyze(sessions, tagger=options)
     therapist = found.turns[found.turns["role"] == "therapist"]
     assert (therapist["own_greets"].to_numpy(dtype=int) == coded["greets"].to_numpy()).mean() > 0.95
-    assert found.turns.loc[found.turns["role"] == "client", "p_own_greets"].isna().all()
-    assert {"mi_question", "p_bolt_planning"} <= set(found.turns)
-    assert found.sessions["own_greets_rate"].mean() == pytest.approx(coded["greets"].mean(), abs=0.05)
-    said = found.codebook.set_index("column").loc["own_greets", "misleads"]
+    assert found.probabilities.loc[found.turns["role"] == "client", "own_greets"].isna().all()
+    assert {"mi_question", "bolt_planning"} <= set(found.turns) & set(found.probabilities)
+    assert ta.wide(found)["own_greets_rate"].mean() == pytest.approx(coded["greets"].mean(), abs=0.05)
+    said = found.codebook.set_index(["table", "column"]).loc[("turns", "own_greets"), "misleads"]
     assert "user's own model" in str(said)
 
 

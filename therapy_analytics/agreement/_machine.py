@@ -13,7 +13,7 @@ import pandas as pd
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.clusters import COLUMNS, cluster_column, cluster_numbers
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.results import form_of, read_csv, read_recipe, read_sessions, read_turns
+from therapy_analytics.results import form_of, read_csv, read_recipe, read_sessions, read_wide_turns
 from therapy_analytics.tables import GOLD
 
 KEYS = ("session_id", "turn", "role")
@@ -58,7 +58,7 @@ def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
         There are no results, or the table is no turns table.
     """
     if isinstance(results, Analysis):
-        return _machine(results.turns, {"tagger": results.tagger}, _sessions(results))
+        return _machine(results.wide_turns, {"tagger": results.tagger}, _sessions(results))
     if isinstance(results, pd.DataFrame):
         return _machine(results, {}, results)
     folder = Path(results)
@@ -76,16 +76,13 @@ def _sessions(source: Analysis | Path) -> pd.DataFrame:
 
 
 def _turns(folder: Path) -> pd.DataFrame:
-    paths = sorted(folder.glob("sessions/*/turns.csv"))
-    if paths:
-        tables = [read_csv(path) for path in paths]
-        return pd.concat([one[_kept(one.columns.tolist())] for one in tables], ignore_index=True)
     try:
         form_of(folder)
     except BadOptionError:
         option = "results"
         raise BadOptionError(option, f"{folder} holds no results", "Name the folder that tanalyze run wrote") from None
-    return read_turns(folder, _kept)
+    turns = read_wide_turns(folder)
+    return turns[_kept(turns.columns.tolist())]
 
 
 def _kept(columns: Sequence[str]) -> list[str]:

@@ -307,6 +307,9 @@ def export(
         Path,
         typer.Option(help="Folder for the files. An earlier export of the same results to the same form is replaced."),
     ] = Path("export"),
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Also write the table wide: a row a session, every number in a column.")
+    ] = False,
     replace: Replace = False,
 ) -> None:
     """Write the tables of a run for R, Stata or SPSS, each column with what it means."""
@@ -315,7 +318,7 @@ def export(
 
     os.umask(0o077)
     try:
-        files = export_tables(results, out, to=to, replace=replace, on_before=_say)
+        files = export_tables(results, out, to=to, wide=wide, replace=replace, on_before=_say)
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     say(*map(str, files))
@@ -331,13 +334,15 @@ def codebook(
     """Print what every column of the tables means, or the codes of codebooks, as CSV."""
     from therapy_analytics.behaviours import codebook_named  # noqa: PLC0415
     from therapy_analytics.cells import csv_of_frame  # noqa: PLC0415
+    from therapy_analytics.codebook_table import codes_table  # noqa: PLC0415
     from therapy_analytics.errors import TherapyAnalyticsError  # noqa: PLC0415
     from therapy_analytics.language import EXTRAS  # noqa: PLC0415
     from therapy_analytics.run import analyze  # noqa: PLC0415
-    from therapy_analytics.tables import codes_table  # noqa: PLC0415
 
     try:
-        table = codes_table([codebook_named(book) for book in books]) if books else analyze([], extras=EXTRAS).codebook
+        table = (
+            codes_table([codebook_named(book) for book in books]) if books else analyze([], measures=EXTRAS).codebook
+        )
     except TherapyAnalyticsError as error:
         fail(str(error), NOTHING_DONE)
     say(*csv_of_frame(table).removesuffix("\n").split("\n"))

@@ -16,7 +16,7 @@ from therapy_analytics import private
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.compare._further import FurtherTable, coder_of, further_tables
 from therapy_analytics.compare._groups import SESSION, GroupContrast, Grouped, contrasts, grouped
-from therapy_analytics.compare._measures import CORE, choose
+from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._models import change, with_mixed_models, within_between
 from therapy_analytics.compare._phrases import MOST_LISTED, label, unit_name
 from therapy_analytics.compare._reference import against_references, is_reference, profiles_for, reference_rows
@@ -97,6 +97,8 @@ class Comparison:
         All that is needed to do it again.
     sources : tuple of str
         The folders and files that it was made from; none where that were tables in memory.
+    usual : tuple of str
+        Measures that are compared unless others are named; figures show these before others.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -107,6 +109,7 @@ class Comparison:
     words: str = field(repr=False)
     recipe: Mapping[str, Any] = field(repr=False)
     sources: tuple[str, ...] = field(default=(), repr=False)
+    usual: tuple[str, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.table)} rows; print it for what they say)"
@@ -168,7 +171,7 @@ class Comparison:
         from therapy_analytics.plots.group_comparison import figure_size, most_different  # noqa: PLC0415
 
         for family in families:
-            table = most_different(self.groups[self.groups["family"] == family], self.table, common=CORE)
+            table = most_different(self.groups[self.groups["family"] == family], self.table, common=self.usual)
             path = private.fresh(out / f"comparison_{family}.png")
             save(PLOTS["comparison"], table, path, figsize=figure_size(table))
 
@@ -281,6 +284,7 @@ def _compared(
         words=_words(data, head, [*shown, *repeated(within, changed)], more, recipe),
         recipe=recipe,
         sources=sources_of(*sources, options.gold),
+        usual=data.usual,
     )
 
 

@@ -69,6 +69,11 @@ class Grouped:
     notes: tuple[str, ...] = ()
 
     @property
+    def usual(self) -> tuple[str, ...]:
+        """Return those of the measures that are compared unless others are named."""
+        return tuple(one.name for one in self.measures if one.usual)
+
+    @property
     def n_clusters(self) -> int:
         """Return how many clusters there are."""
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
@@ -148,7 +153,7 @@ def _require(results: Results, column: str, option: str) -> None:
     about = results.about
     if column in about:
         return
-    known = ", ".join(name for name in about if name not in ("notes", "role_margin"))
+    known = ", ".join(name for name in about if name != "notes")
     measured = column in results.sessions
     problem = (
         f"{column} is a measure, not something known about the sessions"

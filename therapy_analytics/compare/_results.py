@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.codebook_table import ABOUT, wide_codebook
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.results import form_of, read_csv, read_recipe, read_sessions
+from therapy_analytics.measures._base import STATISTICS
+from therapy_analytics.results import form_of, joined_wide, read_csv, read_recipe, wide
 
 RESULTS = "results"
 """The column with the folder that a session comes from, where several folders are read."""
-ABOUT = ("fixed", "metadata")
-"""Families of columns that describe a session and measure nothing."""
-_CODEBOOK_COLUMNS = ("column", "table", "family", "meaning", "unit", "range", "direction", "evidence")
+_CODEBOOK_COLUMNS = ("column", "table", "family", "meaning", "unit", "range", "high_means", "evidence")
 _TAGGER_KEYS = ("kind", "name", "version", "aim", "model", "sha256")
 _MOST_NAMED = 5
 _ENOUGH_TO_TELL_COPIES, _ENOUGH_DEFINED = 20, 10
@@ -35,7 +35,8 @@ class Results:
     sessions : DataFrame
         A row a session. Columns that describe a session are text, "" where unknown; measures are floats.
     codebook : DataFrame
-        A row a column of `sessions`, indexed by its name: family, meaning, unit, range, direction, evidence.
+        A row a column of `sessions`, indexed by its name: family, meaning, unit, range, high_means, evidence,
+        and which statistic of which measure it is.
     recipes : tuple of mapping
         The ``run.json`` of each folder.
     warnings : tuple of str
@@ -153,13 +154,18 @@ def _read(folder: Path) -> Results:
 
 def _wide_sessions(source: Analysis | Path, codebook: pd.DataFrame) -> pd.DataFrame:
     """Return the wide table of an analysis or a folder: a row a session, a column a measure. It is read here alone."""
-    if isinstance(source, Analysis):
-        return source.sessions
-    if form_of(source) == "parquet":
-        return read_sessions(source)
-    path = source / "sessions.csv"
+    if isinstance(source, Analysis) or form_of(source) == "parquet":
+        return wide(source)
+    long = (source / "measures.csv").is_file()
+    if long and (source / "codebook.csv").is_file():
+        return wide(source)
+    core = codebook.index[~codebook["family"].isin(ABOUT)].tolist()
+    if long:  # a run's folder that has lost its codebook
+        measures = read_csv(source / "measures.csv", numbers=STATISTICS)
+        return joined_wide(read_csv(source / "sessions.csv"), measures, core)
+    path = source / "sessions.csv"  # a table of somebody else's, with measures that are called as ours
     try:
-        return read_csv(path, numbers=codebook.index[~codebook["family"].isin(ABOUT)].tolist())
+        return read_csv(path, numbers=core)
     except BadDataFileError:  # a program that saved it since may have put NA where nothing stood
         return read_csv(path)
 
@@ -176,19 +182,21 @@ def _codebook(folder: Path) -> pd.DataFrame:
 
 
 def _of_sessions(codebook: pd.DataFrame) -> pd.DataFrame:
-    return codebook[codebook["table"] == "sessions"].drop_duplicates("column").set_index("column")
+    return wide_codebook(codebook)
 
 
 def built_in_codebook() -> pd.DataFrame:
     """Return the codebook of the measures of this package, for tables that have none beside them."""
     from therapy_analytics.behaviours import TaggerOptions  # noqa: PLC0415 (few need it)
     from therapy_analytics.behaviours.choice import meaning  # noqa: PLC0415
+    from therapy_analytics.codebook_table import codebook_table  # noqa: PLC0415
     from therapy_analytics.language import EXTRAS, builtin_lexicons  # noqa: PLC0415
     from therapy_analytics.measures._base import all_columns  # noqa: PLC0415
-    from therapy_analytics.tables import codebook_table  # noqa: PLC0415
+    from therapy_analytics.settings import Settings  # noqa: PLC0415
 
     measures = all_columns(builtin_lexicons(), extras=EXTRAS)
-    return _of_sessions(codebook_table(measures, (), sessions=(), gold=(), meaning=meaning(TaggerOptions(kind="fast"))))
+    books, fast = Settings().codebooks, TaggerOptions(kind="fast")
+    return _of_sessions(codebook_table(measures, books, sessions=(), gold=(), meaning=meaning(fast)))
 
 
 def _joined(folders: Sequence[Path], read: Sequence[Results], *, mixed: bool) -> Results:

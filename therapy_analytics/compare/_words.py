@@ -10,7 +10,6 @@ import pandas as pd
 
 from therapy_analytics.compare._effects import least_p, least_p_paired
 from therapy_analytics.compare._groups import SESSION, Grouped
-from therapy_analytics.compare._measures import CORE
 from therapy_analytics.compare._phrases import (
     MOST_LISTED,
     amount,
@@ -124,7 +123,7 @@ def _in_short(table: pd.DataFrame, data: Grouped) -> Lines:
 def _at_a_glance(table: pd.DataFrame, data: Grouped) -> Lines:
     """Return a table of the core measures, where the groups fit beside each other."""
     sides = _sides(table)
-    core = [name for name in CORE if name in set(table["measure"])]
+    core = [name for name in data.usual if name in set(table["measure"])]
     if not core or len(sides) > MOST_COLUMNS:
         return []
     units = dict(zip(table["measure"], table["unit"], strict=True))
@@ -279,7 +278,7 @@ def _inconclusive(table: pd.DataFrame, data: Grouped) -> Lines:
     for group, against, rows in contrasts:
         n = f"{len(rows):,} measure{'' if len(rows) == 1 else 's'}"
         lines += [f"**{label(data, group)}, beside {label(data, against)}**: {n}. {_findable(rows, data)}", ""]
-        lines += [_bullet(row, data) + _how_many_needed(row, data) for _, row in _largest_open(rows).iterrows()]
+        lines += [_bullet(row, data) + _how_many_needed(row, data) for _, row in _largest_open(rows, data).iterrows()]
         lines.append("")
     return lines
 
@@ -292,13 +291,13 @@ def _inconclusive_of_many(contrasts: Sequence[tuple[str, str, pd.DataFrame]], da
     return [f"- {listed(names)}: {words}" for words, names in said.items()]
 
 
-def _largest_open(rows: pd.DataFrame) -> pd.DataFrame:
+def _largest_open(rows: pd.DataFrame, data: Grouped) -> pd.DataFrame:
     """Return the three inconclusive differences to mention: of supported measures first, large core ones before all."""
     known = rows[rows["hedges_g"].notna()]
     supported = known[known["evidence"] == "supported"]
     ordered = _largest_first(supported if len(supported) else known)
     size = ordered["hedges_g"].abs()
-    first = ordered["measure"].isin(CORE) & (size >= _LARGE)
+    first = ordered["measure"].isin(data.usual) & (size >= _LARGE)
     chosen = pd.concat([ordered[first], ordered[~first]])[:LARGEST_OPEN]
     return chosen[chosen["hedges_g"].abs() >= _LARGE_ENOUGH]
 

@@ -13,7 +13,14 @@ from pathlib import Path
 from therapy_analytics.analysis import Analysis
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.exports._labelled import library, write_spss, write_stata
-from therapy_analytics.exports._tables import EXPORTED, ExportTable, export_tables, parquet_library, write_parquet
+from therapy_analytics.exports._tables import (
+    EXPORTED,
+    WIDE,
+    ExportTable,
+    export_tables,
+    parquet_library,
+    write_parquet,
+)
 from therapy_analytics.outputs import Made, replaced_in, sources_of
 from therapy_analytics.results import load
 
@@ -33,7 +40,7 @@ class _ExportForm:
     @property
     def files(self) -> list[str]:
         """Return all names that an export can write."""
-        return [*(f"{table}{self.suffix}" for table in EXPORTED), *([self.names] if self.names else [])]
+        return [*(f"{table}{self.suffix}" for table in (*EXPORTED, WIDE)), *([self.names] if self.names else [])]
 
 
 def export(
@@ -41,6 +48,7 @@ def export(
     out: str | Path,
     *,
     to: str = "parquet",
+    wide: bool = False,
     replace: bool = False,
     on_before: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
@@ -56,6 +64,9 @@ def export(
     to : {"parquet", "stata", "spss"}, optional
         ``stata`` writes .dta files that Stata 14 and later open, ``spss`` .sav files. Both need pyreadstat
         (``pip install 'therapy-analytics[stats]'``), ``parquet`` needs pyarrow (``[parquet]``).
+    wide : bool, optional
+        Whether the table `wide` is written as well: a row a session, every number that was measured in a column (up to
+        some 1,300: Stata/BE opens 2,048).
     replace : bool, optional
         Whether exports of other results, in whichever form, are replaced as well.
     on_before : callable, optional
@@ -64,8 +75,9 @@ def export(
     Returns
     -------
     list of Path
-        The files: sessions, turns, behaviours (a row for each turn and code), profile, responses, feelings, dyads
-        where there are any, and the codebook. For Stata and SPSS also ``names_stata.csv`` or ``names_spss.csv``,
+        The files: sessions, measures and parts (a row for each measure), turns, probabilities, turn_measures,
+        behaviours (a row for each turn and code), responses, dyads and feelings where there are any, the codebook,
+        and wide where it is asked for. For Stata and SPSS also ``names_stata.csv`` or ``names_spss.csv``,
         which says how each column is called there, and how many texts had to be cut.
 
     Raises
@@ -93,7 +105,7 @@ def export(
         replace=replace, say=on_before,
     )  # fmt: skip
     with replaced_in(out, made) as part:
-        form.write(export_tables(analysis), part)
+        form.write(export_tables(analysis, with_wide=wide), part)
     return [out / name for name in form.files if (out / name).is_file()]
 
 

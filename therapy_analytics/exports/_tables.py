@@ -11,12 +11,16 @@ import pandas as pd
 
 from therapy_analytics.analysis import IN_ANALYSIS, TABLES, Analysis
 from therapy_analytics.arrow import pyarrow
+from therapy_analytics.codebook_table import wide_codebook
 from therapy_analytics.private import fresh
+from therapy_analytics.results import wide
 
 EXPORTED = (*IN_ANALYSIS, "behaviours", "codebook")
 """The tables that are exported: those of an analysis, its codes in long form, and its codebook."""
+WIDE = "wide"
+"""The table that is exported on request: a row a session, every number in a column of its own."""
 _MAY_BE_MISSING = frozenset(one.name for one in TABLES if one.may_be_missing)
-_TOLD = ("meaning", "unit", "range", "direction", "evidence")
+_TOLD = ("meaning", "unit", "range", "high_means", "evidence")
 """What stands with the columns; the rest is in the codebook, and would outweigh the numbers."""
 YES_NO = {0: "no", 1: "yes"}
 _UNIT_YES_NO = "0 or 1"
@@ -27,11 +31,13 @@ _OF_CODEBOOK = {
     "meaning": "What it means",
     "unit": "Its unit",
     "range": "The values that it can have",
-    "direction": "What a high value means",
+    "high_means": "What a high value means",
     "formula": "How it is computed",
     "misleads": "When it misleads",
     "evidence": "How far a check on real sessions bears it out",
     "source": "Where it comes from",
+    "measure": "The measure that it is a number of",
+    "direction": "Of a measure of synchrony, whose replies",
 }
 
 
@@ -42,7 +48,7 @@ class ExportTable:
     Attributes
     ----------
     name : str
-        One of `EXPORTED`.
+        One of `EXPORTED`, or `WIDE`.
     frame : DataFrame
         The table.
     about : mapping of str to mapping of str to str
@@ -65,23 +71,31 @@ class ExportTable:
         return self.about.get(column, {}).get("unit") == _UNIT_YES_NO and bool(one.dropna().isin((0, 1)).all())
 
 
-def export_tables(analysis: Analysis) -> list[ExportTable]:
-    """Return the tables of an analysis; one that may be missing only where it has rows."""
+def export_tables(analysis: Analysis, *, with_wide: bool = False) -> list[ExportTable]:
+    """Return the tables of an analysis; one that may be missing only where it has rows, the wide one on request."""
     frames: dict[str, pd.DataFrame] = {name: getattr(analysis, name) for name in EXPORTED}
     given = {name: one for name, one in frames.items() if len(one) or name not in _MAY_BE_MISSING}
+    if with_wide:
+        given[WIDE] = wide(analysis)
     return [ExportTable(name, one, _about(name, analysis.codebook)) for name, one in given.items()]
 
 
 def _about(name: str, codebook: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     if name == "codebook":
         return {column: {"meaning": meaning} for column, meaning in _OF_CODEBOOK.items()}
+    if name == WIDE:
+        return _by_column(wide_codebook(codebook).reset_index())
     # A dyad has the measures of a session besides its own columns, which come later and win.
     tables = ("sessions", name) if name == "dyads" else (name,)
     found: dict[str, Mapping[str, str]] = {}
     for table in tables:
-        rows = codebook[codebook["table"] == table].to_dict("records")
-        found |= {str(row["column"]): {str(key): str(value) for key, value in row.items()} for row in rows}
+        found |= _by_column(codebook[codebook["table"] == table])
     return found
+
+
+def _by_column(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
+    found = rows.to_dict("records")
+    return {str(row["column"]): {str(key): str(value) for key, value in row.items()} for row in found}
 
 
 def parquet_library() -> Any:

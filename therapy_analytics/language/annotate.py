@@ -18,8 +18,9 @@ from therapy_analytics.language.tokens import Tokens, tokenize
 from therapy_analytics.session import CLIENT, ROLES, THERAPIST, Role, Session, digest_of
 
 T = TypeVar("T")
-Extra = Literal["syntax", "nclid", "recurrence", "coupling"]
-"""Measures that must be asked for: of parts of speech, word mover's distances, recurrence and lagged coupling."""
+Extra = Literal["all", "syntax", "nclid", "recurrence", "coupling"]
+"""Measures that must be asked for: all but the costly ones; those of parts of speech, word mover's distances,
+recurrence and lagged coupling."""
 EXTRAS: tuple[Extra, ...] = get_args(Extra)
 
 

@@ -1,4 +1,4 @@
-"""Measures: columns of ``sessions.csv`` and ``turns.csv``, computed from arrays.
+"""Measures: numbers of sessions (``measures.csv``) and of turns (``turn_measures.csv``), computed from arrays.
 
 How to add a measure:
 
@@ -6,8 +6,9 @@ How to add a measure:
    It holds one function that takes an `AnnotatedSession` and returns a value for each of
    its columns: a float for a session column, an array (n_turns,) for a turn column.
 2. Decorate it with ``@measure(columns=[Column(...), ...])``. A column says its unit, range,
-   direction, formula, when it misleads and its source; a rate brings its count and interval
-   (`rate_columns`, `rate`).
+   what a high value means, formula, when it misleads and its source; a rate brings its count and
+   interval (`rate_columns`, `rate`). ``core=PLACE`` has every run compute it, ``Column(core=True)``
+   puts it into ``sessions.csv``, ``page={name: OnPage(...)}`` shows it in the page.
 3. Give the formula as a doctest on a few turns. Undefined is ``nan``, never 0.
 
 The contract tests find the measure by themselves. No file but the new one is edited.
@@ -16,7 +17,10 @@ The contract tests find the measure by themselves. No file but the new one is ed
 from therapy_analytics.measures._base import (
     MEASURES,
     Column,
+    Curve,
+    Mark,
     Measure,
+    OnPage,
     mean_column,
     measure,
     rate,
@@ -24,4 +28,16 @@ from therapy_analytics.measures._base import (
     values_of,
 )
 
-__all__ = ["MEASURES", "Column", "Measure", "mean_column", "measure", "rate", "rate_columns", "values_of"]
+__all__ = [
+    "MEASURES",
+    "Column",
+    "Curve",
+    "Mark",
+    "Measure",
+    "OnPage",
+    "mean_column",
+    "measure",
+    "rate",
+    "rate_columns",
+    "values_of",
+]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,73 @@ from therapy_analytics.registry import Registry
 Value = float | NDArray[np.float64]
 Compute = Callable[[AnnotatedSession], Mapping[str, Value]]
 Evidence = Literal["supported", "weak", "untested", ""]
+Statistic = Literal[
+    "value", "n", "out_of", "lo", "hi", "null_mean", "null_sd", "z", "p", "surrogate_mean", "surrogate_z", "surrogate_p"
+]
+"""What a number says of a measure: its value; how many, out of how many; the ends of its interval; and where it lies
+beside shuffles of the session (null) and beside surrogate pairs."""
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+Compared = Literal["", "tested", "shown", "part", "no"]
+"""What ``tanalyze compare`` does with a measure: it tests it, or shows it, unless others are named; where its family is
+named as well (empty); where it is named itself or all are, because it is a part of another measure or its course over
+the session; only where it is named itself."""
+Heading = Literal["therapist", "client", "together", "course", "review"]
+Direction = Literal["", "both", "therapist", "client", "difference"]
+"""Whose replies a measure of synchrony is about; empty for all other measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnPage:
+    """Where the page shows a measure of sessions.
+
+    Attributes
+    ----------
+    heading : str
+        What it stands under: what the therapist does, what the client does, how they go together, its course over the
+        session, what is to be reviewed.
+    label : str
+        What a supervisor calls it.
+    does : str
+        What somebody does in those turns, as in "asks in 18 of 29 therapist turns". Such measures also stand in the
+        picture of behaviours beside the references.
+    first : bool
+        Whether it is a column of the page's table from the start.
+    """
+
+    heading: Heading
+    label: str
+    does: str = ""
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Turns that the page marks as worth a look: those with a value above 0, and below 0 where that has a label."""
+
+    label: str
+    below: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line along the session that the page draws, from 0 (or below) to 1.
+
+    Attributes
+    ----------
+    label : str
+        What a supervisor calls it.
+    about : {"synchrony", "client"}
+        Among which lines it is drawn.
+    beside : str
+        The measure of the session whose null distribution is drawn with it; empty for none.
+    """
+
+    label: str
+    about: Literal["synchrony", "client"]
+    beside: str = ""
+
+
+Shown = OnPage | Mark | Curve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +95,14 @@ class Column:
     Attributes
     ----------
     name : str
-        snake_case, unique over all measures.
+        snake_case, unique over all measures. It is the column's name in the wide table.
     meaning : str
         One line that a clinician understands.
     unit : str
         ``proportion``, ``words``, ``turns``, ``seconds``, ``ratio``, ``per 100 words``, ...
     low, high : float
         The range of possible values; infinite where there is no bound.
-    direction : str
+    high_means : str
         What a high value means.
     formula : str
         How it is computed.
@@ -50,6 +116,15 @@ class Column:
         Whether a check on real sessions bears out that it measures what its name says (docs/validity.md has the
         figure): it did; it did little or no better than a count of keywords; or none was made. Empty
         for what is no measure.
+    measure, statistic, direction : str
+        Where the number stands in the long table ``measures.csv``: the measure it is about (by default its own name),
+        which of its statistics it is, and whose replies it is about.
+    core : bool
+        Whether it is a column of ``sessions.csv``; all numbers stand in ``measures.csv``.
+    page : OnPage, Mark, Curve or None
+        Where the page shows it; None where it does not. The latter two are for columns of turns.
+    compare : str
+        What ``tanalyze compare`` does with it, see `Compared`.
     """
 
     name: str
@@ -57,12 +132,23 @@ class Column:
     unit: str
     low: float
     high: float
-    direction: str
+    high_means: str
     formula: str
     misleads: str
     source: str
     level: Literal["session", "turn"] = "session"
     evidence: Evidence = "untested"
+    measure: str = ""
+    statistic: Statistic = "value"
+    direction: Direction = ""
+    core: bool = False
+    page: Shown | None = None
+    compare: Compared = ""
+
+    @property
+    def row(self) -> tuple[str, Direction]:
+        """Return the row of the long table that the number stands in: measure and direction."""
+        return self.measure or self.name, self.direction
 
 
 Columns = Sequence[Column] | Callable[[Sequence[Lexicon], Sequence[Code]], Sequence[Column]]
@@ -70,38 +156,57 @@ Columns = Sequence[Column] | Callable[[Sequence[Lexicon], Sequence[Code]], Seque
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A registered measure: name, family (the folder of its file), columns, function, and whether it is an extra."""
+    """A registered measure: name, family (the folder of its file), columns, function, and when it is computed."""
 
     name: str
     family: str
     columns: Columns
     compute: Compute
+    core: int = 0
     extra: Extra | None = None
+    page: Mapping[str, Shown] = field(default_factory=dict)
+
+    def is_asked(self, extras: Collection[Extra]) -> bool:
+        """Return whether a run computes it that asks for these besides the core."""
+        return is_asked(extras, core=self.core > 0, extra=self.extra)
 
     def columns_for(self, lexicons: Sequence[Lexicon], codes: Sequence[Code] = ()) -> Sequence[Column]:
         """Return its columns, given the lexicons of the run and the codes to be rated (few depend on them)."""
-        return self.columns(lexicons, codes) if callable(self.columns) else self.columns
+        columns = self.columns(lexicons, codes) if callable(self.columns) else self.columns
+        return [replace(one, page=self.page[one.name]) if one.name in self.page else one for one in columns]
+
+
+def is_asked(extras: Collection[Extra], *, core: bool, extra: Extra | None) -> bool:
+    """Return whether a run computes a measure: those of the core always, others where `extras` asks for them."""
+    return extra in extras if extra is not None else core or "all" in extras
 
 
 _FAMILY_ORDER = {"process": 0, "synchrony": 1, "alliance": 2}
 MEASURES: Registry[Measure] = Registry("measure", package="therapy_analytics.measures")
 
 
-def measure(*, columns: Columns, extra: Extra | None = None) -> Callable[[Compute], Compute]:
+def measure(
+    *, columns: Columns, core: int = 0, extra: Extra | None = None, page: Mapping[str, Shown] | None = None
+) -> Callable[[Compute], Compute]:
     """Register a function as the measure that makes these columns.
 
     Parameters
     ----------
     columns : sequence of Column, or callable
         What it makes.
+    core : int, optional
+        Its place among the measures that every run computes, in the order in which people ask for them, from 1. A
+        measure without one is computed only where all measures are asked for.
     extra : str, optional
-        What must be asked for, because it is costly; runs without it leave the measure out.
+        By what name it must be asked for, because it is costly; ``--measures all`` does not compute it.
+    page : mapping of str to OnPage, Mark or Curve, optional
+        Which of its columns the page shows, by their names, and where.
     """
 
     def register(compute: Compute) -> Compute:
         name = getattr(compute, "__name__", "measure")
         family = compute.__module__.split(".")[-2] if "." in compute.__module__ else "user"
-        MEASURES.add(name, Measure(name, family, columns, compute, extra), module=compute.__module__)
+        MEASURES.add(name, Measure(name, family, columns, compute, core, extra, page or {}), module=compute.__module__)
         return compute
 
     return register
@@ -110,9 +215,9 @@ def measure(*, columns: Columns, extra: Extra | None = None) -> Callable[[Comput
 def all_columns(
     lexicons: Sequence[Lexicon], codes: Sequence[Code] = (), *, extras: Collection[Extra] = ()
 ) -> list[tuple[Measure, Column]]:
-    """Return every column of every measure: by family, talk and behaviour first, then by measure.
+    """Return every column of every measure: the core in its order, then the others by family.
 
-    Those of costly measures are among them where `extras` says so.
+    Those of measures beyond the core are among them where `extras` asks for them.
 
     Raises
     ------
@@ -121,22 +226,27 @@ def all_columns(
     """
     owners: dict[str, str] = {}
     found = []
-    for one in sorted(MEASURES, key=lambda one: (_FAMILY_ORDER.get(one.family, 9), one.family, one.name)):
-        for column in one.columns_for(lexicons, codes) if one.extra is None or one.extra in extras else ():
+    asked = [one for one in MEASURES if one.is_asked(extras)]
+    for one in sorted(asked, key=_order):
+        for column in one.columns_for(lexicons, codes):
             if owners.setdefault(column.name, one.name) != one.name:
                 raise DuplicateNameError("column", column.name, owners[column.name], one.name)
             found.append((one, column))
     return found
 
 
+def _order(one: Measure) -> tuple[float, int, str, str]:
+    return one.core or np.inf, _FAMILY_ORDER.get(one.family, len(_FAMILY_ORDER)), one.family, one.name
+
+
 def values_of(session: AnnotatedSession) -> dict[str, Value]:
-    """Compute all measures of a session: column name to value.
+    """Compute the measures that are asked for of a session: column name to value.
 
     Values that a session cannot have are nan.
     """
     values: dict[str, Value] = {}
     for one in MEASURES:
-        if one.extra is None or one.extra in session.extras:
+        if one.is_asked(session.extras):
             values.update(one.compute(session))
     return values
 
@@ -149,7 +259,7 @@ def rate(
     Parameters
     ----------
     name : str
-        Column of the rate; the others are ``name_lo``, ``name_hi`` and `count_name`.
+        Column of the rate; the others are ``name_lo``, ``name_hi``, `count_name` and `total_name`.
     hits, of : bool array (n_turns,)
         Turns that have it, among turns that could.
     correlation : float
@@ -163,15 +273,14 @@ def counted_rate(
 ) -> dict[str, float]:
     """Return ``k`` of ``n``, times `per`, as `rate` does, from the counts themselves."""
     low, high = wilson(k, n, correlation)
-    own, below, above, counted = names_of(name)
     value, count = (k / n, k) if n else (float("nan"), float("nan"))
-    return {own: per * value, below: per * low, above: per * high, counted: count}
-
-
-@functools.cache
-def names_of(rate_name: str) -> tuple[str, str, str, str]:
-    """Return the columns of a rate: itself, the ends of its interval, its count."""
-    return rate_name, f"{rate_name}_lo", f"{rate_name}_hi", count_name(rate_name)
+    return {
+        name: per * value,
+        f"{name}_lo": per * low,
+        f"{name}_hi": per * high,
+        count_name(name): count,
+        total_name(name): n,
+    }
 
 
 def count_name(rate_name: str) -> str:
@@ -185,6 +294,11 @@ def count_name(rate_name: str) -> str:
     return f"n_{rate_name.removesuffix('_rate').removesuffix('_per_100_words')}"
 
 
+def total_name(rate_name: str) -> str:
+    """Return the column of what a rate's count is out of: ``out_of_therapist_question``."""
+    return f"out_of_{count_name(rate_name).removeprefix('n_')}"
+
+
 INTERVAL = (
     "95% Wilson score interval over as many independent units as tell as much (docs/validity.md): where the rate of "
     "this pair would lie had the session gone on; not the tagger's own error"
@@ -192,8 +306,21 @@ INTERVAL = (
 """What the ends of a rate's interval are."""
 
 
+def wide_name(measure: str, direction: Direction = "", statistic: Statistic = "value") -> str:
+    """Return the name in the wide table of a number of the long one.
+
+    Examples
+    --------
+    >>> wide_name("rlsm", "client", "z"), wide_name("rlsm", "both"), wide_name("open_question_rate", statistic="n")
+    ('rlsm_client_z', 'rlsm', 'n_open_question')
+    """
+    name = measure if direction in ("", "both") else f"{measure}_{direction}"
+    known = {"value": name, "n": count_name(name), "out_of": total_name(name)}
+    return known.get(statistic, f"{name}_{statistic}")
+
+
 def rate_columns(column: Column, *, counted: str) -> list[Column]:
-    """Return the column of a rate with those of its interval and count.
+    """Return the column of a rate with those of its interval, its count and what that is out of.
 
     Parameters
     ----------
@@ -202,18 +329,8 @@ def rate_columns(column: Column, *, counted: str) -> list[Column]:
     counted : str
         What is counted, for the meaning of ``n_...``.
     """
-    interval = INTERVAL
-    low, high = (
-        replace(
-            column,
-            name=f"{column.name}_{end}",
-            meaning=f"{word} end of the 95% interval of {column.name}",
-            direction="as the rate",
-            formula=interval,
-            source="Wilson (1927)",
-        )
-        for end, word in (("lo", "Lower"), ("hi", "Upper"))
-    )
+    column = replace(column, measure=column.name)
+    low, high = interval_columns(column, INTERVAL, source="Wilson (1927)")
     count = replace(
         column,
         name=count_name(column.name),
@@ -221,10 +338,49 @@ def rate_columns(column: Column, *, counted: str) -> list[Column]:
         unit="count",
         low=0,
         high=np.inf,
-        direction="as the rate",
+        high_means="as the rate",
         formula="count",
+        statistic="n",
+        page=None,
     )
-    return [column, low, high, count]
+    total = replace(
+        count,
+        name=total_name(column.name),
+        meaning=f"What {column.name} is out of: {column.formula}",
+        statistic="out_of",
+        core=False,
+    )
+    return [column, low, high, count, total]
+
+
+def interval_columns(column: Column, formula: str, *, source: str = "") -> tuple[Column, Column]:
+    """Return the columns of the ends of a measure's 95% interval.
+
+    Parameters
+    ----------
+    column : Column
+        The measure itself.
+    formula : str
+        How the interval is computed.
+    source : str, optional
+        Whose interval it is; by default the source of the measure.
+    """
+    ends: tuple[tuple[Statistic, str], ...] = (("lo", "Lower"), ("hi", "Upper"))
+    low, high = (
+        replace(
+            column,
+            name=f"{column.name}_{end}",
+            meaning=f"{word} end of the 95% interval of {column.name}",
+            high_means="as the measure itself",
+            formula=formula,
+            source=source or column.source,
+            measure=column.name,
+            statistic=end,
+            page=None,
+        )
+        for end, word in ends
+    )
+    return low, high
 
 
 def mark_column(of: Column, name: str, meaning: str, *, empty: str = "turns that cannot") -> Column:
@@ -246,9 +402,11 @@ def mark_column(of: Column, name: str, meaning: str, *, empty: str = "turns that
         unit="0 or 1",
         low=0,
         high=1,
-        direction="1: it does",
+        high_means="1: it does",
         formula=f"1 where the turn counts for {of.name}, else 0; empty for {empty}",
         level="turn",
+        core=False,
+        page=None,
     )
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.session import Role
 
-THIRDS = ("first", "middle", "last")
+THIRDS = ("third_1", "third_2", "third_3")
 Ints = NDArray[np.int64]
 
 

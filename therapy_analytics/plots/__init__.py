@@ -8,16 +8,18 @@ How to add a plot:
 
 1. Make a new file in this folder. Give it another name than the plot has, as
    ``session_timeline.py`` holds ``timeline``: one name cannot be both.
-2. In it write ``f(table, *, ax=None) -> Axes`` under ``@plot(needs=("column", ...))``, the
-   columns it cannot do without. Check the table first, then say ``ax = axes_or_new(ax)``, and
-   draw on that alone. A table without rows must give a picture that says so (`say_instead`).
-3. Run ``pytest tests/plots``: it looks at every plot there is. ``plots.f(table)`` works at once.
+2. In it write ``f(table, *, ax=None) -> Axes`` under ``@plot(needs=("column", ...), takes="parts", session=9)``:
+   the columns it cannot do without, the table of an `Analysis` that it draws, and, where a run shall draw it of each
+   session or of all together, its place among those figures. Check the table first, then say ``ax = axes_or_new(ax)``,
+   and draw on that alone. A table without rows must give a picture that says so (`say_instead`).
+3. Run ``pytest tests/plots``: it looks at every plot there is. ``plots.f(table)`` and ``plots.f(analysis)`` work at
+   once, and a run writes ``f.png``.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.registry import Registry
@@ -38,33 +40,44 @@ class Plot(Protocol):
 
     __name__: str
     needs: tuple[str, ...]
+    takes: str
+    session: int
+    run: int
 
-    def __call__(self, table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
-        """Draw the table on `ax`, or on a new pyplot figure, and return the Axes."""
+    def __call__(self, table: Any, /, *, ax: Axes | None = None) -> Axes:
+        """Draw the table, or that of an analysis, on `ax` or on a new pyplot figure, and return the Axes."""
         ...
 
 
 PLOTS: Registry[Plot] = Registry("plot", package="therapy_analytics.plots")
 
 
-def plot(*, needs: tuple[str, ...]) -> Callable[[Callable[..., Axes]], Plot]:
+def plot(
+    *, needs: tuple[str, ...], takes: str = "", session: int = 0, run: int = 0
+) -> Callable[[Callable[..., Axes]], Plot]:
     """Register a plot under its function's name.
 
     Parameters
     ----------
     needs : tuple of str
         Columns that the table must have; a call without them is a `BadOptionError`.
+    takes : str, optional
+        The attribute of `Analysis` that it draws where it is given an analysis; empty where it draws something else.
+    session, run : int, optional
+        Its place, from 1, among the figures that a run writes of each session, and of all sessions together; 0 where
+        it is none of them.
     """
 
     def register(draw: Callable[..., Axes]) -> Plot:
         @functools.wraps(draw)
-        def checked(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
-            require_columns(table, needs, name)
-            return draw(table, ax=ax)
+        def checked(table: Any, /, *, ax: Axes | None = None) -> Axes:
+            rows = cast("DataFrame", table if hasattr(table, "columns") else getattr(table, takes or "turns"))
+            require_columns(rows, needs, name)
+            return draw(rows, ax=ax)
 
         name = draw.__name__
         found = cast(Plot, checked)
-        found.needs = needs
+        found.needs, found.takes, found.session, found.run = needs, takes, session, run
         PLOTS.add(name, found, module=draw.__module__)
         return found
 

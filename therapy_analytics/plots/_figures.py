@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from therapy_analytics.errors import BadOptionError
@@ -16,12 +15,16 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMATS = ("png", "svg", "pdf")
-FIGURES: Mapping[str, str] = MappingProxyType(
-    {"timeline": "turns", "profile": "profile", "client_state": "turns", "synchrony": "synchrony"}
-)
-"""The plots that are made of one session, and the table that each of them takes."""
-RUN_FIGURES: Mapping[str, str] = MappingProxyType({"profile": "profile", "thirds": "profile", "responses": "responses"})
-"""The plots that are made of all sessions of a run together: of one, thirds and responses rest on few turns."""
+
+
+def session_figures() -> list[Plot]:
+    """Return the plots that a run draws of each session, in their order."""
+    return sorted((one for one in PLOTS if one.session), key=lambda one: one.session)
+
+
+def run_figures() -> list[Plot]:
+    """Return the plots that a run draws of all sessions together, in their order."""
+    return sorted((one for one in PLOTS if one.run), key=lambda one: one.run)
 
 
 def check_formats(formats: Iterable[str]) -> tuple[str, ...]:
@@ -51,15 +54,17 @@ def check_formats(formats: Iterable[str]) -> tuple[str, ...]:
 
 
 def write_figures(
-    tables: Mapping[str, DataFrame], folder: Path | str, *, formats: Iterable[str] = ("png",)
+    plots: Iterable[Plot], tables: Mapping[str, DataFrame], folder: Path | str, *, formats: Iterable[str] = ("png",)
 ) -> list[Path]:
-    """Write the figures of one session.
+    """Write figures.
 
     Parameters
     ----------
+    plots : iterable of Plot
+        Which: `session_figures` or `run_figures`.
     tables : mapping of str to pandas.DataFrame
-        ``turns``, ``synchrony`` and ``profile`` of one session, as in the files of these names.
-        A figure whose table is not there is left out.
+        The tables that they take, by the names that `Analysis` has for them. A figure whose table is not there, or has
+        not the columns that it needs, is left out: it is of measures that nobody asked for.
     folder : pathlib.Path or str
         Where they go; it must be there.
     formats : iterable of str
@@ -68,46 +73,23 @@ def write_figures(
     Returns
     -------
     list of pathlib.Path
-        The files: ``timeline.png`` and so on, in the order of `FIGURES`; the same bytes in every run.
+        The files: ``timeline.png`` and so on; the same bytes in every run.
 
     Raises
     ------
     BadOptionError
-        A format is not known, or a table lacks a column.
+        A format is not known.
     """
-    return _write(FIGURES, tables, Path(folder), check_formats(formats))
-
-
-def write_run_figures(
-    tables: Mapping[str, DataFrame], folder: Path | str, *, formats: Iterable[str] = ("png",)
-) -> list[Path]:
-    """Write the figures of all sessions of a run, pooled; parameters, files and errors as of `write_figures`.
-
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        ``profile`` of all sessions, a row for each session, code and part, as `Analysis.profile`: how sessions differ
-        goes into the intervals; and ``responses``, as in the ``responses.csv`` of the run.
-
-    Returns
-    -------
-    list of pathlib.Path
-        The files: ``profile.png`` and so on, in the order of `RUN_FIGURES`.
-    """
-    return _write(RUN_FIGURES, tables, Path(folder), check_formats(formats))
-
-
-def _write(
-    figures: Mapping[str, str], tables: Mapping[str, DataFrame], folder: Path, formats: tuple[str, ...]
-) -> list[Path]:
     from therapy_analytics.plots._save import draw, easel, house_style, write  # noqa: PLC0415 (matplotlib is slow)
 
-    wanted = {name: tables[of] for name, of in figures.items() if of in tables and formats}
+    asked = check_formats(formats)
+    wanted = [one for one in plots if asked and one.takes in tables and set(one.needs) <= set(tables[one.takes])]
     found: list[Path] = []
     with house_style(), easel() as figure:
-        for name, table in wanted.items():
-            draw(PLOTS[name], table, figsize=figure_size(PLOTS[name], table), on=figure)
-            found += write(figure, [folder / f"{name}.{one}" for one in formats])
+        for one in wanted:
+            table = tables[one.takes]
+            draw(one, table, figsize=figure_size(one, table), on=figure)
+            found += write(figure, [Path(folder) / f"{one.__name__}.{kind}" for kind in asked])
     return found
 
 

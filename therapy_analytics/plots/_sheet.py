@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 COLOURS = {"therapist": "#0072B2", "client": "#E69F00"}
 STROKES = {"therapist": "-", "client": (0, (3.5, 1.2)), "both": "-"}
 MOST = 3.5
-"""So many standard deviations from chance are drawn; what lies further is put at the end, as an arrow."""
+"""So many standard deviations from the null mean are drawn; what lies further is put at the end, as an arrow."""
 TABLE = 35.3
 """Width, in sizes of the font, of the numbers at the right end of the axes."""
 NUMERAL = 0.9
 """Size of numbers, in sizes of the font."""
 INSET = 3.0
 """Width of the left end of the axes, which the names have in addition to the margin."""
-COLUMNS = {"replies of": -10, "value": 9, "chance": 9, "z": 6, "p": 7, "strangers": 11, "z ": 7}
+COLUMNS = {"replies of": -10, "value": 9, "shuffled": 9, "z": 6, "p": 7, "surrogate": 11, "z ": 7}
 """Heads and widths, in letters, of the numbers; words begin where their column does."""
 
 
@@ -147,8 +147,8 @@ def write_table(page: Sheet, found: list[tuple[Found, float]]) -> None:
 
 
 def _numbers(figures: Floats, places: int) -> list[str]:
-    value, null, z, p, strangers, strangers_z = figures.tolist()
-    others = [number(strangers, places), number(strangers_z, 1, sign=True)]
+    value, null, z, p, surrogate, surrogate_z = figures.tolist()
+    others = [number(surrogate, places), number(surrogate_z, 1, sign=True)]
     return [*(number(one, places) for one in (value, null)), number(z, 1, sign=True), number(p, 3), *others]
 
 

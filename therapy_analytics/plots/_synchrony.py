@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 WHO = ("therapist", "client", "both")
 """Directions that are drawn: whose replies."""
-FIGURES = ("value", "null", "z", "p", "strangers", "strangers_z")
+FIGURES = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_z")
 BEYOND = 1.96
 """So many standard deviations to each side hold 95 of 100 shuffles."""
 SMALL = 0.001
+SLOPE = "_slope"
+"""The ending of a measure that is the change of another one over the session: figures show its course instead."""
 MARKS = {"therapist": "o", "client": "s", "both": "D"}
 
 
@@ -75,12 +77,15 @@ class Found:
 
 
 def measures(rows: pd.DataFrame) -> list[Found]:
-    """Return the measures that have a value in one session's table, in its order."""
+    """Return the measures that have a value in one session's table, in its order; not their slopes."""
     figures = np.column_stack([numbers(rows, name) for name in FIGURES])
     spread, first, last = (numbers(rows, name) for name in ("null_sd", "first_turn", "last_turn"))
     course = np.column_stack([(first + last) / 2, figures[:, 0], BEYOND * spread, figures[:, 1]])
     found = []
-    for name, at in _rows(rows).items():
+    by_measure = _rows(rows)
+    for name, at in by_measure.items():
+        if str(name).removesuffix(SLOPE) != name and str(name).removesuffix(SLOPE) in by_measure:
+            continue
         whole = {who: figures[at[who, "whole"]] for who in WHO if (who, "whole") in at}
         windows = {who: _windows(course[at[who, "window"]]) for who in WHO if (who, "window") in at}
         found.append(Found(name=str(name), whole=_whole(whole), windows=_speakers(windows)))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from therapy_analytics.plots._outlines import Line
     from therapy_analytics.plots._turns import Floats
 
-THIRDS = ("first", "middle", "last")
+THIRDS = ("third_1", "third_2", "third_3")
 MOST = 40
 """So many behaviours are drawn: the first of the codebooks."""
 TALL, HEADING = 7.5, 1.9
@@ -36,7 +36,7 @@ _NAME, _COUNT = 1.5, 1.4
 """Height of the name above a picture and of the counts below, in sizes of the font."""
 
 
-@plot(needs=("session_id", "code", "part", "n", "n_turns"))
+@plot(needs=("session_id", "code", "part", "n", "n_turns"), takes="profile", run=2)
 def thirds(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw the rate of each behaviour that occurs in the first, the middle and the last third of the session.
 

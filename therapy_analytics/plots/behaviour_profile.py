@@ -40,14 +40,14 @@ HIGH = 0.06
 """Half the height of a band, as a share of the row."""
 
 
-@plot(needs=("session_id", "code", "part", "n", "n_turns"))
+@plot(needs=("session_id", "code", "part", "n", "n_turns"), takes="profile", session=2, run=1)
 def profile(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw how often therapist and client do what the codes name, beside people and language models of reference.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        ``profile.csv`` of a session, or ``analysis.profile`` of several, which are pooled. Where ``table.attrs`` has
+        ``analysis.profile`` of a session, or of several, which are pooled. Where ``table.attrs`` has
         "tagger" ("accurate" or "fast"), references coded by it are taken; else by the accurate one.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.

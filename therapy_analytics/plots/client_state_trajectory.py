@@ -51,7 +51,7 @@ class _State:
     points: Floats
 
 
-@plot(needs=(*COLUMNS, _POINTS))
+@plot(needs=(*COLUMNS, _POINTS), takes="wide_turns", session=3)
 def client_state(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw how far each turn of the client's is taken to speak for or against change, and where the talk turns.
 

@@ -1,4 +1,4 @@
-"""What clients disclose after replies in synchrony, beside before them and beside chance, as a forest."""
+"""What clients disclose after replies in synchrony, beside before them and beside shuffles, as a forest."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ LEAST = 0.1
 """So far, in standard deviations, the scale reaches at least."""
 
 
-@plot(needs=("synchrony", "disclosure", "direction", "n_sessions", "n_turns", *FIGURES))
+@plot(needs=("synchrony", "disclosure", "direction", "n_sessions", "n_turns", *FIGURES), takes="associations")
 def association(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
-    """Draw for each measure of synchrony how disclosure after and before a reply goes with it, beside chance.
+    """Draw for each measure of synchrony how disclosure after and before a reply goes with it, beside shuffles.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def _open(ax: Axes, n: int, figures: Floats) -> float:
 
 
 def _rows(ax: Axes, rows: Floats, direction: str, font: float) -> None:
-    """Draw chance, intervals and estimates of a direction."""
+    """Draw null distributions, intervals and estimates of a direction."""
     style = STYLES[direction]
-    chance = [[(null - BEYOND * sd, y), (null + BEYOND * sd, y)] for _, _, _, null, sd, y in rows.tolist()]
+    nulls = [[(null - BEYOND * sd, y), (null + BEYOND * sd, y)] for _, _, _, null, sd, y in rows.tolist()]
     lines = [[(low, y), (high, y)] for _, low, high, _, _, y in rows.tolist()]
     grey: dict[str, Any] = {"colors": "0.5", "alpha": 0.35, "lw": 0.4 * font, "capstyle": "butt", "zorder": 1}
-    ax.add_collection(LineCollection(chance, gid=f"chance {direction}", **grey), autolim=False)
+    ax.add_collection(LineCollection(nulls, gid=f"null {direction}", **grey), autolim=False)
     drawn = LineCollection(lines, colors=style["c"], linestyles=[style["ls"]], lw=0.15 * font, zorder=2)
     drawn.set_gid(f"interval {direction}")
     ax.add_collection(drawn, autolim=False)

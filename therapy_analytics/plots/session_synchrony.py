@@ -1,4 +1,4 @@
-"""Synchrony along one session: windows in lanes, whole dialogues on a scale of chance, numbers beside both."""
+"""Synchrony along one session: windows in lanes, whole dialogues on a scale of z, numbers beside both."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 LANE, GAP, HEAD, SCALE, SECTION = 3.0, 0.8, 2.6, 1.6, 2.0
 """Heights in rows of text."""
 HALF_STEP = 2.5
-"""Turns by which a band of chance goes on before its first window's middle and after its last one's."""
+"""Turns by which a band of shuffles goes on before its first window's middle and after its last one's."""
 LEGEND = {"therapist's replies": 0.0, "client's replies": 12.5, "95% of shuffles": 23.5, "outside": 34.0}
 """What the lanes show, and where it is explained, in sizes of the font."""
 ROW_INCH = 0.165
@@ -47,16 +47,18 @@ ROW_INCH = 0.165
 @plot(
     needs=(
         *("session_id", "measure", "direction", "part", "first_turn", "last_turn"),
-        *("value", "null", "null_sd", "z", "p"),
-    )
+        *("value", "null_mean", "null_sd", "z", "p"),
+    ),
+    takes="parts",
+    session=4,
 )
 def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
-    """Draw how alike the two of one session speak, along the session and beside chance.
+    """Draw how alike the two of one session speak, along the session and beside shuffles and surrogate pairs.
 
     Parameters
     ----------
     rows : pandas.DataFrame
-        The rows of ``synchrony.csv`` for one session, or of `therapy_analytics.synchrony`.
+        The rows of ``analysis.parts`` (``measures.csv``) for one session, or of `therapy_analytics.synchrony`.
         Measures without any value are left out.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure, as high as `figure_size` says.
@@ -75,7 +77,7 @@ def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Notes
     -----
     The grey bands hold 95 of 100 shuffles of each speaker's replies: of many windows one in
-    twenty lies outside by chance, and neighbouring windows share turns. Synchrony is no
+    twenty lies outside where replies are shuffled, and neighbouring windows share turns. Synchrony is no
     quality score: most measures grow with words per turn.
     """
     n_sessions = rows["session_id"].nunique()
@@ -160,7 +162,7 @@ def _range(lane: Found) -> tuple[float, float]:
     """Return the lowest and the highest of a lane's values and bands."""
     every = np.concatenate([part for one in lane.windows.values() for part in (one.value, one.low, one.high)])
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
-    # One value without chance beside it has no range: it goes into the middle.
+    # One value without a null distribution has no range: it goes into the middle.
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
@@ -191,7 +193,7 @@ def _bands(page: Sheet, who: str, drawn: list[Windows]) -> None:
             low, high = (np.concatenate([y[run[:1]], y[run], y[run[-1:]]]) for y in (one.low, one.high))
             corners.append(np.column_stack([np.append(x, x[::-1]), np.append(low, high[::-1])]))
     edge: dict[str, Any] = {"ec": to_rgba(page.colour(who), 0.55), "ls": STROKES[who], "lw": 0.075 * page.font}
-    page.ax.add_artist(courses(corners, closed=True, fc=to_rgba("0.5", 0.2), gid="chance", **edge))
+    page.ax.add_artist(courses(corners, closed=True, fc=to_rgba("0.5", 0.2), gid="null", **edge))
 
 
 def _lines(page: Sheet, who: str, drawn: list[Windows]) -> None:
@@ -225,15 +227,13 @@ def _frames(page: Sheet, tops: list[float]) -> None:
 
 
 def _dots(page: Sheet, others: list[Found], foot: float) -> None:
-    """Draw the measures without windows: how far from chance each is, in standard deviations."""
+    """Draw the measures without windows: how far each is from shuffles and surrogate pairs, in standard deviations."""
     if not others:
         return
     top = foot - SECTION
     tops = top - 0.5 - np.cumsum([0, *(_rows(one) for one in others)])
     end = float(tops[-1]) + 0.5
-    said = (
-        "distance of the whole session from chance, in standard deviations: filled from shuffles, open from strangers"
-    )
+    said = "the whole session, in standard deviations: from the mean of shuffles (filled), of surrogate pairs (open)"
     page.outline([(0, top + 0.8, said, "left")], said=True, size=0.95, alpha=0.8)
     placed = list(zip(others, tops.tolist(), strict=False))
     write_names(page, [(one.label, y - (len(one.whole) - 1) / 2) for one, y in placed])
@@ -244,7 +244,7 @@ def _dots(page: Sheet, others: list[Found], foot: float) -> None:
         own = [(level, figures[2], figures[5]) for level, whose, figures in levels if whose == who]
         _distances(page, who, np.array(own).reshape(-1, 3))
     places = np.arange(-3.0, 4.0)
-    draw_scale(page, end, page.at(places), [f"{place:+.0f}" if place else "chance" for place in places])
+    draw_scale(page, end, page.at(places), [f"{place:+.0f}" if place else "0" for place in places])
 
 
 def _rows(one: Found) -> float:
@@ -253,23 +253,23 @@ def _rows(one: Found) -> float:
 
 
 def _backdrop(page: Sheet, levels: list[float]) -> None:
-    """Draw where 95 of 100 draws of chance lie, chance itself, and a faint line at each level but the ends."""
+    """Draw where 95 of 100 draws of the null lie, its mean, and a faint line at each level but the ends."""
     top, *inner, foot = levels
     low, middle, high = page.at(np.array([-BEYOND, 0, BEYOND])).tolist()
-    page.ax.add_artist(boxes([(low, foot, high, top)], fc="0.5", alpha=0.22, gid="chance of all"))
+    page.ax.add_artist(boxes([(low, foot, high, top)], fc="0.5", alpha=0.22, gid="null of all"))
     lines = [(middle, top, middle, foot), *((0, y, page.last, y) for y in inner)]
     page.ax.add_artist(strokes(lines, ec="0.5", alpha=0.35, lw=0.6, zorder=0.5))
 
 
 def _distances(page: Sheet, who: str, levels: Floats) -> None:
-    """Draw rows of height, z of shuffles and z of strangers; arrows at the ends are further away."""
-    for column, name, fill in ((2, "strangers", "none"), (1, "shuffles", page.colour(who))):
+    """Draw rows of height, z of shuffles and z of surrogate pairs; arrows at the ends are further away."""
+    for column, name, fill in ((2, "surrogates", "none"), (1, "shuffles", page.colour(who))):
         y, z = levels[~np.isnan(levels[:, column])][:, [0, column]].T
         for own, mark in ((abs(z) <= MOST, MARKS[who]), (z > MOST, ">"), (z < -MOST, "<")):
             if own.any():
                 style = {"marker": mark, "ms": 0.6 * page.font, "mfc": fill, "mew": 0.12 * page.font}
                 # Two arrows at one end are put beside one another.
-                inward = page.font * page.point * (name == "strangers") * (abs(z[own]) > MOST) * np.sign(z[own])
+                inward = page.font * page.point * (name == "surrogates") * (abs(z[own]) > MOST) * np.sign(z[own])
                 page.mark(page.at(z[own]) - inward, y[own], who, gid=f"{name} {who}", **style)
 
 
@@ -283,10 +283,7 @@ def _head(page: Sheet, rows: DataFrame, *, lanes: bool) -> None:
     name = shorten(str(rows["session_id"].iloc[0]), page.font + 2, page.ax)
     size = 1 + 2 / page.font
     page.outline([(0, top + (2.2 + 0.36 * size) * em, name, "left")], said=True, size=size, font=BOLD)
-    whole = (rows["part"] == "whole").to_numpy(dtype=bool)
-    words = numbers(rows, "words_per_turn")[whole]
-    spoken = f", {np.nanmean(words):.1f} words per turn" if not np.isnan(words).all() else ""
-    text = f"{page.last + 1:,.0f} turns{spoken}. Synchrony is no quality score: it grows with words per turn."
+    text = f"{page.last + 1:,.0f} turns. Synchrony is no quality score: it grows with words per turn."
     page.outline([(0, top + 0.96 * em, text, "left")], said=True, size=1.0)
     write_heads(page, HEAD)
     if lanes:
@@ -301,11 +298,14 @@ def _head(page: Sheet, rows: DataFrame, *, lanes: bool) -> None:
 def _note(page: Sheet, *, lanes: bool) -> None:
     foot = page.ax.get_ylim()[0] - 0.6
     said = [
-        "chance: mean over shuffles of each one's replies; p: share of shuffles as synchronous; z: standard deviations"
+        (
+            "shuffled: mean over shuffles of each one's replies; p: share of shuffles as synchronous; "
+            "z: standard deviations"
+        )
     ]
     if lanes:
         said.append(
-            "By chance 1 window in 20 lies outside its band; windows overlap. Each lane has a range of its own."
+            "Of shuffles, 1 window in 20 lies outside its band; windows overlap. Each lane has a range of its own."
         )
     lines: list[Line] = [(0, foot - 1.1 * i, line, "left") for i, line in enumerate(said)]
     page.outline(lines, said=True, size=0.9, alpha=0.8)

@@ -38,7 +38,7 @@ BAND = {"therapist": (0.05, 1.4), "client": (-1.4, -0.05), "other": (-0.35, 0.35
 TOP, LSM_HEIGHT, WINDOW = 1.6, 3.4, 7
 
 
-@plot(needs=("session_id", "turn", "role", "n_words"))
+@plot(needs=("session_id", "turn", "role", "n_words"), takes="wide_turns", session=1)
 def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw one session: who speaks how long, which codes fall where, and style matching.
 

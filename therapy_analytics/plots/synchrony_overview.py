@@ -1,4 +1,4 @@
-"""Synchrony of many sessions beside chance: how far each is from it, and how many are beyond it."""
+"""Synchrony of many sessions beside shuffles and surrogate pairs: how far from them, and how many beyond them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.plots import MARGINS_IN, axes_or_new, plot, say_instead
 from therapy_analytics.plots._outlines import length
-from therapy_analytics.plots._synchrony import BEYOND
+from therapy_analytics.plots._synchrony import BEYOND, SLOPE
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from therapy_analytics.plots._turns import Floats
 
-COLOURS = {"shuffles": "#0072B2", "strangers": "#D55E00"}
-OFFSETS = {"shuffles": 0.2, "strangers": -0.2}
-COLUMNS = {"shuffles": ("z", "p"), "strangers": ("strangers_z", "strangers_p")}
+COLOURS = {"shuffles": "#0072B2", "surrogates": "#D55E00"}
+OFFSETS = {"shuffles": 0.2, "surrogates": -0.2}
+COLUMNS = {"shuffles": ("z", "p"), "surrogates": ("surrogate_z", "surrogate_p")}
 LIMIT, LEVEL = 4.0, 0.05
 """Standard deviations that are drawn, further ones at the end; and the p below which a session is counted."""
 LEAST = 0.7
@@ -34,14 +34,14 @@ SHARES = (5.6, 9.6)
 """Where on the x-axis, in standard deviations, shares of 0 and 1 are."""
 
 
-@plot(needs=("session_id", "measure", "direction", "part", "z", "p", "strangers_z", "strangers_p"))
+@plot(needs=("session_id", "measure", "direction", "part", "z", "p", "surrogate_z", "surrogate_p"), takes="parts")
 def chance(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
-    """Draw for each measure of synchrony how far the sessions are from chance, and how many are beyond it.
+    """Draw for each measure of synchrony how far the sessions are from shuffles and surrogate pairs.
 
     Parameters
     ----------
     rows : pandas.DataFrame
-        Rows of ``synchrony.csv`` of many sessions, or of `therapy_analytics.synchrony`. Only whole
+        Rows of ``analysis.parts`` (``measures.csv``) of many sessions, or of `therapy_analytics.synchrony`. Only whole
         sessions, direction ``both``, are shown.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.
@@ -54,8 +54,8 @@ def chance(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Notes
     -----
     What lies beyond four standard deviations is at the ends of the scale. For a measure of which low
-    values are more alike, z below 0 is more than chance gives; p counts the right way by itself.
-    Were nothing but chance at work, z would be about 0 in the middle and p below .05 in one
+    values are more alike, z below 0 is more than shuffles give; p counts the right way by itself.
+    Were nobody to follow anybody, z would be about 0 in the middle and p below .05 in one
     session of twenty: the dashed line. Intervals of shares are Wilson's, at 95%.
     """
     ax = axes_or_new(ax)
@@ -64,9 +64,10 @@ def chance(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     figures = {kind: np.column_stack([numbers(shown, name) for name in COLUMNS[kind]]) for kind in COLUMNS}
     names = shown["measure"].to_numpy(dtype=object)
     there = ~np.isnan(np.column_stack([one[:, 0] for one in figures.values()])).all(axis=1)
-    measures = list(dict.fromkeys(names[there].tolist()))
+    every = dict.fromkeys(names[there].tolist())
+    measures = [name for name in every if not name.endswith(SLOPE) or name.removesuffix(SLOPE) not in every]
     if not measures:
-        return say_instead(ax, "no synchrony beside chance: no measure of a whole session has a z")
+        return say_instead(ax, "no synchrony: no measure of a whole session has a z")
     font = _open(ax, len(measures))
     for kind in COLUMNS:
         own = {name: figures[kind][(names == name) & ~np.isnan(figures[kind][:, 0])] for name in measures}
@@ -128,21 +129,27 @@ def _share(share: float) -> float:
 
 
 def _head(ax: Axes, measures: Sequence[str], n_sessions: int, font: float) -> None:
-    """Write names, scales, what the colours mean, and draw what chance alone would give."""
+    """Write names, scales, what the colours mean, and draw where sessions without synchrony would be."""
     _ticks(ax, measures, font)
     foot, ink = ax.get_ylim()[0], rcParams["text.color"]
     lines = [[(x, foot), (x, 0.5)] for x in (0, _share(LEVEL))]
     ax.add_collection(LineCollection(lines, colors=ink, linestyles="--", lw=0.8, alpha=0.7), autolim=False)
     ax.axvspan(-BEYOND, BEYOND, ymax=(0.5 - foot) / (1 - foot), fc="0.5", alpha=0.15, lw=0)
     style: dict[str, Any] = {"fontsize": font, "va": "center", "ha": "center"}
-    ax.text(0, 0.75, "z: standard deviations from chance (grey: 95%)", **style)
+    ax.text(0, 0.75, "z: standard deviations from the null mean (grey: 95%)", **style)
     ax.text(_share(0.5), 0.75, "share of sessions with p < .05 (dashed: 5%)", **style)
     title = {"fontsize": font + 2, "fontweight": "bold"}
-    ax.set_title(f"Synchrony beside chance, {n_sessions:,} sessions", title, loc="left", y=1, pad=2.2 * font)
+    ax.set_title(
+        f"Synchrony beside shuffles and surrogate pairs, {n_sessions:,} sessions",
+        title,
+        loc="left",
+        y=1,
+        pad=2.2 * font,
+    )
     text = "A dot is a session, the bar their median. Synchrony is no quality score: it grows with words per turn."
     style = {"fontsize": font, "xycoords": "axes fraction", "textcoords": "offset points"}
     ax.annotate(text, (0, 1), (0, 0.5 * font), **style)
-    said = {"shuffles": "upper: shuffles within the session", "strangers": "lower: dialogues with strangers"}
+    said = {"shuffles": "upper: shuffles within the session", "surrogates": "lower: surrogate pairs"}
     for i, (kind, words) in enumerate(said.items()):
         end: dict[str, Any] = {"color": COLOURS[kind], "ha": "right"}
         ax.annotate(words, (1, 1), (0, (0.5 + 1.6 * (1 - i)) * font), **style, **end)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.collections import QuadMesh
 
+from therapy_analytics.measures.process._responses import COUNTS, pooled_responses
 from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
 from therapy_analytics.plots._codes import WEAK, Behaviour, behaviours
@@ -55,15 +56,14 @@ class _Cells:
     below: Bools
 
 
-@plot(needs=("client_code", "therapist_code", "n_client", "n_both"))
+@plot(needs=("client_code", "therapist_code", "n_client", "n_both"), takes="responses", run=3)
 def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw how often the therapist's next turn has each code, after each code of the client's.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        ``responses.csv`` of a session or of a run, or ``analysis.responses`` of several sessions, whose counts are
-        added up.
+        ``responses.csv`` of a session, or ``analysis.responses`` of one or several sessions, which are pooled.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.
 
@@ -75,11 +75,11 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Notes
     -----
     A triangle marks where the interval of the odds ratio lies above or below 1; among so many cells one in twenty would
-    be marked by chance. Several sessions that are added up here have no triangles: the ``responses.csv`` of the run has
-    intervals that compare within sessions. An answer that has several codes stands in several columns.
+    be marked if nothing were behind it. Intervals of several sessions compare within sessions. An answer that has
+    several codes stands in several columns.
     """
     ax = axes_or_new(ax)
-    cells = _cells(table)
+    cells = _cells(pooled_responses(table) if _of_several(table) else table)
     if not cells.n.any() and not cells.any_n.any():
         return say_instead(ax, "no answers: the table holds no client turn that the therapist answers")
     board = open_board(ax)
@@ -89,7 +89,8 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-_COUNTS = ("n_client", "n_both", "n_client_other", "n_both_other")
+def _of_several(table: DataFrame) -> bool:
+    return "session_id" in table and {*COUNTS, "session_id"} <= set(table) and table["session_id"].nunique() > 1
 
 
 def _cells(table: DataFrame) -> _Cells:
@@ -120,7 +121,7 @@ def _added(table: DataFrame) -> tuple[list[Behaviour], list[Behaviour], dict[str
     orders = [{code: i for i, code in enumerate(one)} for one in (client, therapist)]
     at = tuple(np.array([order[code] for code in one], int) for order, one in zip(orders, codes, strict=True))
     low, high = (numbers(table, f"odds_ratio_{end}") for end in ("lo", "hi"))
-    values = {name: np.nan_to_num(numbers(table, name)) for name in _COUNTS}
+    values = {name: np.nan_to_num(numbers(table, name)) for name in COUNTS}
     values |= {"above": np.where(low > 1, 1.0, 0.0), "below": np.where(high < 1, 1.0, 0.0), "rows": np.ones(len(table))}
     added = {name: np.zeros((len(client), len(therapist))) for name in values}
     for name, whole in added.items():

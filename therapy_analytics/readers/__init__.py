@@ -18,10 +18,9 @@ none of that.
 from therapy_analytics.readers._account import Account, Remark, TablesWarning
 from therapy_analytics.readers._base import RawSession, Reader, ReadOptions, Row, Source, reader
 from therapy_analytics.readers._files import find_files
-from therapy_analytics.readers._inspect import Inspection, inspect
 from therapy_analytics.readers._marks import join_marks
 from therapy_analytics.readers._objects import as_sessions
-from therapy_analytics.readers._reading import FileReading, read, read_files
+from therapy_analytics.readers._reading import FileReading, Inspection, inspect, read, read_files
 
 __all__ = [
     "Account",

@@ -13,11 +13,11 @@ from therapy_analytics.readers._addresses import folder_of, named, placed, real,
 from therapy_analytics.readers._applied import GUESSED, Applied
 from therapy_analytics.readers._base import ReadOptions
 from therapy_analytics.readers._build import safe_id
-from therapy_analytics.readers._facts import LONGEST_FACT, may_be_fact
+from therapy_analytics.readers._columns import LONGEST_FACT, may_be_fact
 from therapy_analytics.readers._files import transcripts_in
+from therapy_analytics.readers._fragment_reading import FragmentReading
 from therapy_analytics.readers._metadata import Table, plain_name, table_at
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._pieces import PieceReading
 
 _MOST_LISTED = 12
 _FOR_TABLES = "Leave it out: it is for tables (CSV, Excel, Parquet)"
@@ -73,12 +73,12 @@ class Account:
         """Take note of a table about sessions that was met in a folder, whether or not transcripts lie beside it."""
         self._passed[placed(path)] = shown(path)
 
-    def add(self, reading: PieceReading) -> None:
+    def add(self, reading: FragmentReading) -> None:
         """Count in what became of a file, or of a part of one; its sessions are not looked at."""
-        places = [reading.piece.place, *(one.place for one in reading.piece.voices)]
+        places = [reading.fragment.place, *(one.place for one in reading.fragment.voices)]
         self._files.update(map(real, places))
         if reading.problem is not None:
-            self._unread.add(safe_id(named(reading.piece.path).stem).casefold())
+            self._unread.add(safe_id(named(reading.fragment.path).stem).casefold())
         self._applied.add(reading.applied)
 
     def add_sessions(self, applied: Applied) -> None:

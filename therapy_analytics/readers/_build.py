@@ -20,7 +20,6 @@ from therapy_analytics.session import Mark, Role, Session, Turn
 MAX_ID = 80
 _FEWEST_NUMBERED = 5
 _SEVERAL = 2
-_PIECE = 65_536
 _SYSTEM = frozenset({"system"})
 _WRITTEN = _SYSTEM | {"tool", "function", "developer"}
 """Labels of what is written to a model, or comes from a tool, in the log of a chat."""
@@ -182,20 +181,9 @@ def fingerprint(session: Session) -> bytes:
     digest = hashlib.sha256()
     for turn in session.turns:
         digest.update(b"\n:")
-        for piece in _pieces(turn.text):
-            words = " ".join(piece.casefold().split())
-            digest.update(f" {words}".encode("utf-8", "replace") if words else b"")
+        words = " ".join(turn.text.casefold().split())
+        digest.update(f" {words}".encode("utf-8", "replace") if words else b"")
     return digest.digest()
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Cut a text at spaces: the words of a very long one take twenty times its room when they are all apart."""
-    begin = 0
-    while begin < len(text):
-        end = text.find(" ", begin + _PIECE)
-        end = len(text) if end < 0 else end
-        yield text[begin:end]
-        begin = end
 
 
 def safe_id(name: str) -> str:

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
-from therapy_analytics.readers._codes import CODE_WORDS, NOT_CODES
-from therapy_analytics.readers._columns import names_remarks, slug
-from therapy_analytics.readers._facts import LONGEST_FACT, is_sentence
+from therapy_analytics.readers._columns import LONGEST_FACT, is_sentence, names_remarks, slug
+from therapy_analytics.readers._long import CODE_WORDS, NOT_CODES
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import span
 

@@ -1,32 +1,32 @@
-"""What the caption formats share: who speaks in a caption, by a voice tag, a label, or a mark of a change."""
+"""What the caption formats share: captions, lines that roll on, and who speaks in a caption.
+
+A speaker is named by a voice tag, by the format itself, by a label before the words, or only marked as a change.
+"""
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._changes import CHANGE, UNKNOWN, about_changes, other_of
-from therapy_analytics.readers._cues import Cue, plain, without_repeats
+from therapy_analytics.readers._labelled_lines import CHANGE, UNKNOWN, about_changes, other_of
 from therapy_analytics.readers._labels import Beginning, is_heading, is_name, speakers_among
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._notes import counted, lost
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.session import Role
 
-_VOICE = re.compile(r"<v(?:\.(?P<role>therapist|client|other)(?=[ \t]+>)|\.[^\s<>]*)?[ \t]++([^<>]*)>")
-"""A voice without a name may have a role."""
-_VOICE_OF_ROLE = re.compile(r"<v\.(therapist|client|other)[ \t]++([^<>]*)>")
-_NAMELESS: Mapping[str, Role] = {"\0therapist": "therapist", "\0client": "client", "\0other": "other"}
-"""What stands for a voice with a role and without a name, until there are rows."""
+_TAG = re.compile(r"</?(?:[a-zA-Z][^<>]*|\d[\d:.]*)?>|\{\\[a-zA-Z0-9][^{}]*\}")
+_VOICE = re.compile(r"<v(?:\.(?P<role>therapist|client|other)|\.[^\s<>]*)?[ \t]++(?P<name>[^<>]*)>")
+"""A voice tag; this package writes the role of the speaker as its class, and leaves out a name that nobody gave."""
 _CHEVRON = re.compile(r">>+\s*")
 _DASH = re.compile(r"[-\u2010-\u2015](?![-\u2010-\u2015\d])\s*(?=\S)")
-
 _NAME = r"[^\W\d_][\w.'\u2019-]*(?:,? [\w.'\u2019()&-]+){0,4}"
 _LABEL = re.compile(rf"(?:>>+|[-\u2010-\u2015])?\s*(?:\[({_NAME})\]|({_NAME}))\s?(?::(?:\s+(?=\S)|\s*$)|\uff1a\s*)")
 _BEFORE_CHEVRON = re.compile(r"\s+(?=>>)")
@@ -37,38 +37,99 @@ _SOUNDS = frozenset({"music", "applause", "noise", "background noise", "cheering
 _FEW = 0.1
 _EVEN = 0.5
 
-Lines = list[str]
-Piece = tuple[str, str, int]
-"""Speaker, words, and the line of the cue on which they begin, from 0."""
-Split = Callable[[Cue], Iterator[Piece]]
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A caption: the line of its first words, its times in seconds, its lines of words, the name of its speaker."""
+
+    place: int
+    start_s: float | None
+    end_s: float | None
+    lines: list[str]
+    speaker: str = ""
+
+
+def plain(text: str) -> str:
+    r"""Return the words without markup, on one line.
+
+    Examples
+    --------
+    >>> plain(r"{\an8}<i>you &amp; me</i>")
+    'you & me'
+    """
+    if "<" in text or "{" in text:
+        text = _TAG.sub("", text)
+    return html.unescape(" ".join(text.split()))
+
+
+def in_order(cues: Sequence[Cue]) -> list[Cue]:
+    """Return captions in the order of their begins, where all have one."""
+    if any(cue.start_s is None for cue in cues):
+        return [*cues]
+    return sorted(cues, key=lambda cue: cue.start_s or 0.0)
+
+
+def without_repeats(cues: Sequence[Cue]) -> tuple[list[Cue], int]:
+    """Blank the lines that roll over from the caption before, where half of the captions begin with such a line.
+
+    Return the captions with words, and how many lines were blanked.
+    """
+    shown = [[words for line in cue.lines if (words := plain(line))] for cue in cues]
+    full = [(cue, lines) for cue, lines in zip(cues, shown, strict=True) if lines]
+    repeats = [0, *(_n_repeated(before, lines) for (_, before), (_, lines) in pairwise(full))]
+    grown = [False, *(lines[0].startswith(f"{before[-1]} ") for (_, before), (_, lines) in pairwise(full))]
+    rolled = sum(n > 0 or grows for n, grows in zip(repeats, grown, strict=True))
+    if rolled < 2 or 2 * rolled < len(full) - 1:
+        return [cue for cue, _ in full], 0
+    rest = [
+        _blanked(cue, n) if n or not grows else _cut(cue, full[at - 1][1][-1])
+        for at, ((cue, _), n, grows) in enumerate(zip(full, repeats, grown, strict=True))
+    ]
+    return rest, sum(max(n, int(grows)) for n, grows in zip(repeats, grown, strict=True))
+
+
+def _n_repeated(before: list[str], lines: list[str]) -> int:
+    """Count the lines at the end of a caption that stand again at the beginning of the next."""
+    most = min(len(before), len(lines))
+    return next((n for n in range(most, 0, -1) if before[-n:] == lines[:n]), 0)
+
+
+def _blanked(cue: Cue, n: int) -> Cue:
+    lines = list(cue.lines)
+    for at in [at for at, line in enumerate(lines) if plain(line)][:n]:
+        lines[at] = ""
+    return replace(cue, lines=lines)
+
+
+def _cut(cue: Cue, known: str) -> Cue:
+    """Take the words of the caption before off the line that has grown by some."""
+    at = next(at for at, line in enumerate(cue.lines) if plain(line))
+    more = html.escape(plain(cue.lines[at])[len(known) :], quote=False)
+    return replace(cue, lines=[*cue.lines[:at], more, *cue.lines[at + 1 :]])
 
 
 def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSession:
-    """Return the rows of all captions, each with its speaker.
-
-    Parameters
-    ----------
-    source : Source
-        The file, for errors.
-    cues : sequence of Cue
-        In the order of the file.
-    example : str
-        How a speaker is named in this format.
+    """Return the rows of all captions, each with its speaker; `example` shows how this format names a speaker.
 
     Raises
     ------
     UnreadableFileError
         There is no caption, or nothing tells who speaks.
     """
-    # Captions that name each voice do not roll: what stands there twice was said twice.
-    cues = cues if _are_voiced(cues) else _with_own_labels(cues)
-    is_named = _are_voiced(cues) or any(cue.speaker for cue in cues)
-    once, n_repeats = (list(cues), 0) if is_named else without_repeats(cues)
+    is_voiced = any("<v" in line and _VOICE.search(line) for cue in cues for line in cue.lines)
+    cues = cues if is_voiced else _with_own_labels(cues)
+    is_named = any(cue.speaker for cue in cues)
+    # Captions that name each speaker do not roll: what stands there twice was said twice.
+    once, n_repeats = (cues, 0) if is_voiced or is_named else without_repeats(cues)
     n_words = _n_words(cues) - _n_words(once)
-    once = _with_words(once)
-    split, passed_over = _splitter(source, once, example)
-    roles = _roles_of_voices(once)
-    rows = [_row(cue, piece, roles) for cue in once for piece in split(cue)]
+    once = [cue for cue in once if any(map(plain, cue.lines))]
+    passed_over: Mapping[str, int] = {}
+    if is_voiced:  # a colon is speech then
+        rows = _with_roles([row for cue in once for row in _by_voice(cue)])
+    elif is_named:
+        rows = [_row(cue, cue.speaker, "\n".join(cue.lines)) for cue in once]
+    else:
+        rows, passed_over = _by_labels(source, once, example)
     if not any(row.text for row in rows):
         raise source.error("no captions were found", "A caption is a line with two times and -->, then the words")
     if not any(row.speaker or row.role for row in rows):
@@ -78,11 +139,9 @@ def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSessi
     return RawSession("", _named(rows, notes), notes=tuple(notes), passed_over=passed_over)
 
 
-def _row(cue: Cue, piece: Piece, roles: Mapping[str, Role]) -> Row:
-    speaker, words, line = piece
-    name = "" if speaker in _NAMELESS else speaker
-    role = _NAMELESS.get(speaker, roles.get(name) if name else None)
-    return Row(name, words, cue.place + line, cue.start_s, cue.end_s, role)
+def _row(cue: Cue, speaker: str, text: str, line: int = 0, role: Role | None = None) -> Row:
+    """Return what is said in a caption from one of its lines on, counted from 0."""
+    return Row(speaker, plain(text), cue.place + line, cue.start_s, cue.end_s, role)
 
 
 def _n_words(cues: Sequence[Cue]) -> int:
@@ -93,39 +152,41 @@ def _remedy(example: str) -> str:
     return f"Export the captions with speaker names, or put the speaker before the words, as in {example}"
 
 
-def _splitter(source: Source, cues: list[Cue], example: str) -> tuple[Split, Mapping[str, int]]:
-    """Choose how this file says who speaks; where it has voice tags, a colon is speech."""
-    if _are_voiced(cues):
-        return lambda cue: _by_voice(cue.lines), {}
-    if any(cue.speaker for cue in cues):
-        return lambda cue: iter([(cue.speaker, plain("\n".join(cue.lines)), 0)]), {}
+def _by_voice(cue: Cue) -> Iterator[Row]:
+    """Split a caption where the voice changes; a voice tag need not be closed."""
+    text = "\n".join(cue.lines)
+    tags = list(_VOICE.finditer(text))
+    ends = [*(tag.start() for tag in tags), len(text)]
+    if plain(text[: ends[0]]):
+        yield _row(cue, "", text[: ends[0]], _line_of_words(text, 0, ends[0]))
+    for tag, end in zip(tags, ends[1:], strict=True):
+        role = cast("Role | None", tag["role"])
+        yield _row(cue, plain(tag["name"]), text[tag.end() : end], _line_of_words(text, tag.end(), end), role)
+
+
+def _line_of_words(text: str, begin: int, end: int) -> int:
+    """Return on which line the first word between two places stands, from 0."""
+    return text.count("\n", 0, end - len(text[begin:end].lstrip()))
+
+
+def _with_roles(rows: Sequence[Row]) -> list[Row]:
+    """Give a named voice its role wherever it speaks, if one of its tags tells the role."""
+    roles = {row.speaker: row.role for row in rows if row.speaker and row.role}
+    return [replace(row, role=roles.get(row.speaker, row.role)) for row in rows]
+
+
+def _by_labels(source: Source, cues: Sequence[Cue], example: str) -> tuple[list[Row], Mapping[str, int]]:
+    """Split captions at labels and marks of change; return as well what was not taken for a label, and how often."""
     lines = [[plain(line) for line in cue.lines] for cue in cues]
     labels = _labels_of(lines)
     change = _CHEVRON if any(CHANGE in line for cue in lines for line in cue) else None
     if not labels.names and not change:
         change = _dash(source, lines, example)
-
-    def by_label(cue: Cue) -> Iterator[Piece]:
-        return _by_label(labels.with_colons([plain(line) for line in cue.lines]), labels.names, change)
-
-    return by_label, labels.passed_over
+    both = zip(cues, lines, strict=True)
+    return [row for cue, some in both for row in _by_label(cue, some, labels, change)], labels.passed_over
 
 
-def _are_voiced(cues: Sequence[Cue]) -> bool:
-    return any("<v" in line and _VOICE.search(line) for cue in cues for line in cue.lines)
-
-
-def _with_words(cues: Sequence[Cue]) -> list[Cue]:
-    return [cue for cue in cues if any(map(plain, cue.lines))]
-
-
-def _roles_of_voices(cues: Sequence[Cue]) -> dict[str, Role]:
-    """Return the roles that the classes of voice tags tell, as in ``<v.therapist Ruth>``."""
-    found = (_VOICE_OF_ROLE.search(line) for cue in cues for line in cue.lines if "<v." in line)
-    return {plain(match[2]): cast(Role, match[1]) for match in found if match}
-
-
-def _dash(source: Source, cues: list[list[str]], example: str) -> re.Pattern[str] | None:
+def _dash(source: Source, cues: Sequence[Sequence[str]], example: str) -> re.Pattern[str] | None:
     """Return the dash as a mark of change, only where every dash is one and nothing else is.
 
     Subtitles put dashes into a caption that two people share, and none into the others: there
@@ -143,39 +204,24 @@ def _dash(source: Source, cues: list[list[str]], example: str) -> re.Pattern[str
     raise source.error("dashes mark some changes of speaker here, but not each of them", _remedy(example))
 
 
-def _by_label(lines: list[str], labels: frozenset[str], change: re.Pattern[str] | None) -> Iterator[Piece]:
+def _by_label(cue: Cue, lines: list[str], labels: _CaptionLabels, change: re.Pattern[str] | None) -> Iterator[Row]:
     """Split a caption at each line that begins with a speaker's label, or with a mark of change."""
     speaker, words, begin = "", list[str](), 0
-    for at, line in enumerate(lines):
+    for at, line in enumerate(labels.with_colons(lines)):
         for part in _line_parts(line):
             who, end = _label_of(part)
-            if who not in labels:
+            if who not in labels.names:
                 mark = change.match(part) if change else None
                 who, end = (CHANGE, mark.end()) if mark else ("", 0)
             if who:
                 if speaker or words:
-                    yield speaker, " ".join(words), begin
+                    yield replace(_row(cue, speaker, "", begin), text=" ".join(words))
                 speaker, words, begin = who, [], at
             if part[end:]:
                 begin = begin if words else at
                 words.append(part[end:])
     if speaker or words:
-        yield speaker, " ".join(words), begin
-
-
-def _by_voice(lines: list[str]) -> Iterator[Piece]:
-    """Split a caption where the voice changes; a voice tag need not be closed."""
-    before, *pieces = _VOICE.split("\n".join(lines))
-    if plain(before):
-        yield "", plain(before), _leading_lines(before)
-    line = before.count("\n")
-    for role, speaker, words in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
-        yield f"\0{role}" if role else plain(speaker), plain(words), line + _leading_lines(words)
-        line += words.count("\n")
-
-
-def _leading_lines(words: str) -> int:
-    return words[: len(words) - len(words.lstrip())].count("\n")
+        yield replace(_row(cue, speaker, "", begin), text=" ".join(words))
 
 
 def _named(rows: list[Row], notes: list[str]) -> list[Row]:
@@ -220,13 +266,8 @@ def _goes_on(rows: Sequence[Row]) -> bool:
     return named.count("") > repeated
 
 
-def _with_own_labels(cues: Sequence[Cue]) -> list[Cue]:
+def _with_own_labels(cues: Sequence[Cue]) -> Sequence[Cue]:
     """Give captions without a named speaker the one whose label they begin with, where others have a named speaker.
-
-    Parameters
-    ----------
-    cues : sequence of Cue
-        In order; where none names a speaker, labels are left to who reads captions without such names.
 
     Examples
     --------
@@ -235,13 +276,11 @@ def _with_own_labels(cues: Sequence[Cue]) -> list[Cue]:
     """
     names = {cue.speaker.casefold() for cue in cues if cue.speaker}
     if not names:
-        return list(cues)
-    labels = _labels_of([[_as_label(cue.speaker) + plain(line) for line in cue.lines] for cue in cues]).names
+        return cues
+    before = [f"{cue.speaker}: " if cue.speaker else "" for cue in cues]
+    all_lines = [[label + plain(line) for line in cue.lines] for label, cue in zip(before, cues, strict=True)]
+    labels = _labels_of(all_lines).names
     return [cue if cue.speaker or not cue.lines else _labelled(cue, names, labels) for cue in cues]
-
-
-def _as_label(speaker: str) -> str:
-    return f"{speaker}: " if speaker else ""
 
 
 def _labelled(cue: Cue, names: set[str], labels: frozenset[str]) -> Cue:
@@ -251,29 +290,26 @@ def _labelled(cue: Cue, names: set[str], labels: frozenset[str]) -> Cue:
     return replace(cue, speaker=label, lines=[cue.lines[0][end:], *cue.lines[1:]])
 
 
-class _Labels(NamedTuple):
+class _CaptionLabels(NamedTuple):
     """The speakers, and the form in which they stand without a colon, if they do."""
 
     names: frozenset[str]
     bare: re.Pattern[str] | None = None
     passed_over: Mapping[str, int] = MappingProxyType({})
 
-    def with_colons(self, lines: Lines) -> Lines:
+    def with_colons(self, lines: list[str]) -> list[str]:
         """Write the labels of a caption as all others are written."""
         if self.bare is None:
             return lines
-        return [
-            self._with_colon(line, self.bare) if at in _places(lines, self.bare) else line
-            for at, line in enumerate(lines)
-        ]
-
-    def _with_colon(self, line: str, bare: re.Pattern[str]) -> str:
-        match = bare.match(line)
-        known = match and match["label"] in self.names
-        return f"{match['label']}: {match['words']}".rstrip() if match and known else line
+        done = list(lines)
+        for at in _places(lines, self.bare):
+            match = self.bare.match(lines[at])
+            if match and match["label"] in self.names:
+                done[at] = f"{match['label']}: {match['words']}".rstrip()
+        return done
 
 
-def _line_parts(line: str) -> Lines:
+def _line_parts(line: str) -> list[str]:
     """Split a line before each mark of change."""
     return _BEFORE_CHEVRON.split(line) if CHANGE in line else [line]
 
@@ -288,7 +324,7 @@ def _label_of(line: str) -> tuple[str, int]:
     return ("", 0) if is_speech and not role_of_label(label) else (label, match.end())
 
 
-def _labels_of(cues: Sequence[Lines]) -> _Labels:
+def _labels_of(cues: Sequence[list[str]]) -> _CaptionLabels:
     """Tell speakers from a colon inside speech: they come back, or look like one, or stand in every caption.
 
     A name that stands once beside others that come back is a speaker as well: each caption has its time.
@@ -302,7 +338,9 @@ def _labels_of(cues: Sequence[Lines]) -> _Labels:
     counts = Counter(label for label, _ in lines)
     if cues and all(_label_of(next(filter(None, cue)))[0] for cue in cues):
         small = 2 * sum(n for label, n in counts.items() if label.islower()) > counts.total()
-        return _Labels(frozenset(label for label, n in counts.items() if _may_stand_in_each(label, n, small=small)))
+        return _CaptionLabels(
+            frozenset(label for label, n in counts.items() if _may_stand_in_each(label, n, small=small))
+        )
     sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
     found, passed_over = speakers_among([Beginning(label.casefold(), label, timed=True) for label, _ in lines])
     labels = sure | {label for label in counts if label.casefold() in found}
@@ -311,7 +349,7 @@ def _labels_of(cues: Sequence[Lines]) -> _Labels:
     partners = {label for label in counts if label.istitle()} if len(labels) == 1 else set()
     marked = any(CHANGE in line for cue in cues for line in cue)
     passed_over = Counter({label: n for label, n in passed_over.items() if label not in labels | partners})
-    with_colon = _Labels(frozenset(labels | partners), passed_over=passed_over)
+    with_colon = _CaptionLabels(frozenset(labels | partners), passed_over=passed_over)
     if sure or marked or len(with_colon.names) > 1:
         return with_colon
     without = _bare_labels(cues)
@@ -328,7 +366,7 @@ def _is_plainly_a_label(label: str, line: str) -> bool:
     return bool(role_of_label(label)) or (label.isupper() and len(label) > 2) or line.startswith(CHANGE)
 
 
-def _bare_labels(cues: Sequence[Lines]) -> _Labels:
+def _bare_labels(cues: Sequence[list[str]]) -> _CaptionLabels:
     """Find labels without a colon, in the first form that most captions have, or all changes of two named roles."""
     for bare in (_IN_BRACKETS, _ABOVE, _BEFORE_DASH):
         found = [
@@ -342,11 +380,11 @@ def _bare_labels(cues: Sequence[Lines]) -> _Labels:
         roles = {role_of_label(label) for label in known}
         share = _FEW if {"therapist", "client"} <= roles and 0 in begins else _EVEN
         if len(known) > 1 and len(begins) >= share * len(cues):
-            return _Labels(frozenset(label for _, label in found if label.casefold() in known), bare)
-    return _Labels(frozenset())
+            return _CaptionLabels(frozenset(label for _, label in found if label.casefold() in known), bare)
+    return _CaptionLabels(frozenset())
 
 
-def _places(lines: Lines, bare: re.Pattern[str]) -> Sequence[int]:
+def _places(lines: list[str], bare: re.Pattern[str]) -> list[int]:
     """Return on which lines a label may stand: one above the words needs words below."""
     filled = [at for at, line in enumerate(lines) if line]
     return filled if bare is not _ABOVE else filled[: len(filled) > 1]

@@ -19,68 +19,77 @@ from therapy_analytics.readers._times import NEVER, Span, name_and_unit, span
 Message = Mapping[str, Any]
 Numbered = tuple[int, Message]
 """A message and its place in the file, from 1."""
+Left = Counter[str]
+"""What was left out, by kind, and how many words of the kinds where there are any."""
 
-_SESSION = (
-    *("session_id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "chat_id", "thread_id"),
-    *("session", "root"),
-)
-_ROLE = ("role", "participant_role", "speaker_role", "author_role", "sender_role", "from")
-_NAMED = (
-    *("speaker_name", "speaker_display_name", "display_name", "sender_name", "author_name", "participant_name"),
-    *("user_name",),
-)
-_SPEAKER = (
-    *_NAMED,
-    *("speaker", "speaker_label", "speaker_tag", "speaker_id", "interlocutor", "author", "sender"),
-    *("participant", "participant_details", "voice", "name", "username", "user", "users", "who", "from"),
-    *("participant_id", "sender_id", "character", "agent"),
-)
-_TEXT = (
-    *("content", "text", "value", "message", "utterance", "utterance_text", "body", "transcript", "parts"),
-    *("spoken_text", "display_text", "sentence", "transcription", "sentences", "elements", "n_best", "words", "turn"),
-)
-_START = (
-    *("start", "start_time", "start_date_time", "start_offset", "timestamp", "timestamps", "begin", "time", "ts"),
-    *("create_time", "created_at", "created_date_time", "date", "datetime", "sent_at", "time_begin", "data_start"),
-    *("begin_audio_time", "begin_offset", "begin_time", "offset", "adjusted_start", "instances"),
-)
-_END = (
-    *("end", "end_time", "end_date_time", "end_offset", "stop", "time_end", "data_end", "end_audio_time"),
-    *("stop_time", "adjusted_end"),
-)
-_LASTS = ("duration", "dur")
-_CALLS = ("tool_calls", "function_call")
-NOT_SPOKEN = frozenset({"system", "tool", "function", "developer"})
-NOBODY = frozenset({"", "?", "uu", "unknown", "unk", "none", "null", "n/a"})
-"""What stands for a speaker whom a recogniser could not tell."""
-_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
-_WITH_WORDS = frozenset((*_TEXT, *_CALLS, *_THOUGHTS))
+_FIELDS = {
+    "session": "session_id conversation_id conv_id dialogue_id dialog_id chat_id thread_id session root",
+    "role": "role participant_role speaker_role author_role sender_role from type",
+    "speaker": """
+        speaker_name speaker_display_name display_name sender_name author_name participant_name user_name speaker
+        speaker_label speaker_tag speaker_id interlocutor author sender participant participant_details voice name
+        username user users who from participant_id sender_id character agent
+    """,
+    "text": """
+        content text value message utterance utterance_text body transcript parts spoken_text display_text sentence
+        transcription sentences elements n_best words turn
+    """,
+    "start": """
+        start start_time start_date_time start_offset timestamp timestamps begin time ts create_time created_at
+        created_date_time date datetime sent_at time_begin data_start begin_audio_time begin_offset begin_time offset
+        adjusted_start instances
+    """,
+    "end": """
+        end end_time end_date_time end_offset stop time_end data_end end_audio_time stop_time adjusted_end end_ts
+    """,
+    "duration": "duration dur",
+    "call": "tool_calls function_call",
+    "thought": "reasoning_content reasoning thinking",
+    "word": "punctuated_word word text value content",
+    "word_kind": "type",
+    "word_speaker": "speaker speaker_label speaker_id speaker_tag",
+    "word_start": "start start_time start_offset time_begin data_start ts begin_offset from",
+    "word_end": "end end_time end_offset time_end data_end end_ts to",
+}
+"""Names of fields that are known, by what they hold, the likeliest first; those of times are without their units."""
+FIELDS: Mapping[str, tuple[str, ...]] = {kind: tuple(names.split()) for kind, names in _FIELDS.items()}
+_WITH_WORDS = frozenset(FIELDS["text"] + FIELDS["call"] + FIELDS["thought"])
 _OF_THINGS = frozenset({"name", "username", "user", "character", "agent"})
 """Fields that name other things than speakers as well: enough beside words, not beside a `value`."""
+_ROLES_NOW_AND_THEN = frozenset({"type", "from"})
+_CODE = re.compile(
+    r"(?:.*_)?(?:strateg(?:y|ies)|labels?|codes?|behaviou?rs?|(?:talk|sub)_?type|acts?|intent|emotions?|misc|miti)"
+)
+_CODED = frozenset({"annotation", "annotations", "meta"})
+_MOST_FIELDS = 200
 _LISTS_OF_WORDS = frozenset({"words", "turn"})
 """Fields that are of the speech only where they hold a text, or all that there is of it."""
 _PARTS = frozenset({"n_best", "sentences", "elements", "words"})
 """Fields that hold a list of what is said in one segment, or of what may have been."""
 _INSIDE = ("name", "display_name", "real_name", "username", "user", "speaker_name", "id")
 _ROLE_INSIDE = ("role", "participant_role")
-_CODE = re.compile(
-    r"(?:.*_)?(?:strateg(?:y|ies)|labels?|codes?|behaviou?rs?|(?:talk|sub)_?type|acts?|intent|emotions?|misc|miti)"
-)
+NOT_SPOKEN = frozenset({"system", "tool", "function", "developer"})
+NOBODY = frozenset({"", "?", "uu", "unknown", "unk", "none", "null", "n/a"})
+"""What stands for a speaker whom a recogniser could not tell."""
+OUR_ROLES = frozenset({"therapist", "client", "other"})
+"""Roles as this package writes them; beside an empty name they tell the role of somebody without one."""
 _CONTENT = (str, list, int, float, dict)
-_CODED = frozenset({"annotation", "annotations", "meta"})
-_MOST_FIELDS = 200
-_THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_TAG = "(?:think|thinking|thought|reasoning)>"
+_THOUGHT = re.compile(
+    rf"<{_TAG}(?P<said>.*?)(?:</{_TAG}|\Z)|\A(?P<begun>(?:(?!<{_TAG}).)*)</{_TAG}|</{_TAG}", re.IGNORECASE | re.DOTALL
+)
 _THINKING_KINDS = frozenset(
     {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thoughts", "reasoning_recap"}
 )
 _TOOLS = frozenset({"tool_use", "tool_call", "tool_result", "function_call", "server_tool_use"})
 _WORDS_OF_PART = ("text", "refusal", "transcript", "value", "display")
 _OF_THOUGHTS = frozenset({"thinking", "text", "reasoning", "content", "summary"})
-_BY_LINE = frozenset({"content", "parts", "message"})
-_BY_SPACE = frozenset({"sentences", "words", "turn"})
-_LIKELIEST_FIRST = "n_best"
-_AT_CHANGES = "names stand only where the speaker changes"
-_ORDER = {
+_GLUE = {
+    **dict.fromkeys(("content", "parts", "message"), "\n"),
+    **dict.fromkeys(("sentences", "words", "turn"), " "),
+}
+"""What stands between the parts of a list of words, by the name of its field; elsewhere they are joined as they are."""
+_LEFT_OUT = {
     "item": ("item", "among the messages without a speaker or words", "left out."),
     "hidden": ("message", "that the chat does not show, or that weigh nothing,", "left out."),
     "branch": ("message", "of branches that were edited or tried again", "left out."),
@@ -88,15 +97,17 @@ _ORDER = {
     "picture": ("part", "without text (a picture, sound, a file)", "left out."),
     "tool": ("call", "of a tool", "left out."),
     "replaced": ("segment", "that a later one takes the place of", "left out."),
-    "carried": ("segment", "without a speaker", f"went to the speaker before: {_AT_CHANGES}."),
+    "carried": (
+        "segment",
+        "without a speaker",
+        "went to the speaker before: names stand only where the speaker changes.",
+    ),
     "nobody": ("segment", "without a speaker", "stayed without one, in neither role."),
 }
-Left = Counter[str]
-"""What was left out, by kind, and how many words of the kinds where there are any."""
 
 
 class Plan(NamedTuple):
-    """Which fields of a message hold what; messages with the same fields share one."""
+    """Which fields of an object hold what, in the order of the table; objects with the same fields share one."""
 
     roles: tuple[str, ...]
     speakers: tuple[str, ...]
@@ -106,57 +117,53 @@ class Plan(NamedTuple):
     lasts: tuple[str, ...]
     sessions: tuple[str, ...]
     codes: tuple[str, ...]
-    kinds: frozenset[str]
-    """The fields called ``type`` or ``from``, which say a role only now and then."""
     weak: bool
+    """What says who speaks may as well say something else."""
     silent: bool
     """It may be no more than a thought of a model, or a call of a tool."""
 
 
-@lru_cache(maxsize=4096)
-def plan_of(fields: tuple[str, ...]) -> Plan | None:
-    """Return what the fields of an object mean, if it can be a message."""
-    if len(fields) > _MOST_FIELDS:
-        return None
+def _known(fields: Sequence[str], *kinds: str) -> tuple[str, ...]:
+    """Return the fields of some kinds."""
     names = {slug(field): field for field in fields}
-    if _WITH_WORDS.isdisjoint(names):
-        return None
-
-    def known(wanted: Sequence[str]) -> tuple[str, ...]:
-        return tuple(names[name] for name in wanted if name in names)
-
-    roles, speakers, silent = known((*_ROLE, "type")), known(_SPEAKER), bool(known(_CALLS + _THOUGHTS))
-    texts, weak = known(_TEXT), not known(_ROLE) and set(known(_SPEAKER)) <= set(known(tuple(_OF_THINGS)))
-    if not (texts or silent) or (weak and texts == known(("value",))):
-        return None
-    codes = tuple(field for name, field in names.items() if name in _CODED or _CODE.fullmatch(name))
-    starts, ends, lasts = (_of_times(fields, wanted) for wanted in (_START, _END, _LASTS))
-    return Plan(
-        roles,
-        speakers,
-        texts,
-        starts,
-        ends,
-        lasts,
-        known(_SESSION),
-        codes,
-        frozenset(known(("type", "from"))),
-        weak,
-        silent,
-    )
+    return tuple(names[name] for kind in kinds for name in FIELDS[kind] if name in names)
 
 
-def _of_times(fields: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+def _times(fields: Sequence[str], kind: str) -> tuple[str, ...]:
     """Return the fields of times, by their names without units; those that tell a unit are before others of a name."""
-    ranks = {name: rank for rank, name in enumerate(wanted)}
+    ranks = {name: rank for rank, name in enumerate(FIELDS[kind])}
     known = ((name_and_unit(field), field) for field in fields)
     found = [(ranks[name], unit is None, field) for (name, unit), field in known if name in ranks]
     return tuple(field for *_, field in sorted(found))
 
 
+@lru_cache(maxsize=4096)
+def plan_of(fields: tuple[str, ...]) -> Plan | None:
+    """Return what the fields of an object mean, if it can be a message."""
+    if len(fields) > _MOST_FIELDS or _WITH_WORDS.isdisjoint(map(slug, fields)):
+        return None
+    roles, speakers, texts = (_known(fields, kind) for kind in ("role", "speaker", "text"))
+    weak = all(slug(role) == "type" for role in roles) and _OF_THINGS.issuperset(map(slug, speakers))
+    if weak and {"value"}.issuperset(map(slug, texts)):
+        return None
+    codes = tuple(field for field in fields if slug(field) in _CODED or _CODE.fullmatch(slug(field)))
+    starts, ends, lasts = (_times(fields, kind) for kind in ("start", "end", "duration"))
+    silent = bool(_known(fields, "call", "thought"))
+    return Plan(roles, speakers, texts, starts, ends, lasts, _known(fields, "session"), codes, weak, silent)
+
+
 def field_plan(value: Any) -> Plan | None:
     """Return the plan of anything that can be a message."""
     return plan_of(tuple(value)) if isinstance(value, dict) else None
+
+
+@lru_cache(maxsize=1024)
+def word_plan(fields: tuple[str, ...]) -> Plan:
+    """Return what the fields of a recognised word mean; its `roles` tell a word from a mark."""
+    texts, speakers = _known(fields, "word"), _known(fields, "word_speaker")
+    starts, ends, lasts = (_times(fields, kind) for kind in ("word_start", "word_end", "duration"))
+    kinds = _known(fields, "word_kind")
+    return Plan(kinds, speakers, texts, starts, ends, lasts, (), (), weak=False, silent=False)
 
 
 def first(message: Message, keys: Sequence[str]) -> Any:
@@ -195,10 +202,6 @@ def words(message: Message, plan: Plan) -> tuple[Any, str]:
     return first(message, plan.texts), "content"
 
 
-OUR_ROLES = frozenset({"therapist", "client", "other"})
-"""Roles as this package writes them; beside an empty name they tell the role of somebody without one."""
-
-
 def who(message: Message, plan: Plan, role: str | None) -> str | None:
     """Return who speaks: by name if there is one beside the role, unless it is no person at all."""
     if role is not None and role.lower() in NOT_SPOKEN:
@@ -215,7 +218,7 @@ def role_said(message: Message, plan: Plan) -> str | None:
     """
     for key in plan.roles:
         said = person(message[key], (*_ROLE_INSIDE, *_INSIDE))
-        if said is not None and (key not in plan.kinds or role_of_label(said)):
+        if said is not None and (slug(key) not in _ROLES_NOW_AND_THEN or role_of_label(said)):
             return said
     inside = (message[key] for key in (*plan.speakers, *plan.codes) if key in plan.speakers or slug(key) == "meta")
     return next((role for one in inside if isinstance(one, dict) and (role := person(one, _ROLE_INSIDE))), None)
@@ -264,11 +267,11 @@ def notes(left: Left) -> tuple[str, ...]:
     >>> notes(Counter({"thought": 2, "thought words": 7}))
     ('2 parts in which a model thinks to itself (7 words) left out.',)
     """
-    return tuple(_note(left, kind) for kind in _ORDER if left[kind])
+    return tuple(_note(left, kind) for kind in _LEFT_OUT if left[kind])
 
 
 def _note(left: Left, kind: str) -> str:
-    what, which, rest = _ORDER[kind]
+    what, which, rest = _LEFT_OUT[kind]
     words = left[f"{kind} words"]
     number = f"({counted(words, 'word')}) " if words else ""
     return f"{counted(left[kind], what)} {which} {number}{rest}"
@@ -286,11 +289,10 @@ def words_of(content: Any, key: str, left: Left) -> str:
         inner = content.get("parts", content.get("text", content.get("content", content.get("body"))))
         return _of_part(content, left) if kind in _THINKING_KINDS or inner is None else words_of(inner, "parts", left)
     if isinstance(content, list):
-        content = content[:1] if key == _LIKELIEST_FIRST else content
+        content = content[:1] if key == "n_best" else content  # the likeliest comes first
         parts = list(filter(None, _parts(content, left)))
-        in_one = any(part[-1:] == " " or part[:1] == " " for part in parts)
-        glue = "" if in_one else "\n" if key in _BY_LINE else " " if key in _BY_SPACE else ""
-        return glue.join(parts)
+        have_spaces = any(part[-1:] == " " or part[:1] == " " for part in parts)
+        return ("" if have_spaces else _GLUE.get(key, "")).join(parts)
     return "" if content is None or isinstance(content, bool) else str(content)
 
 
@@ -330,31 +332,18 @@ def without_thoughts(text: str, left: Left) -> str:
     >>> left["thought"]
     2
     """
-    kept: list[str] = []
-    begin, inside = 0, False
-    for tag in _THINKING.finditer(text):
-        closes = bool(tag[1])
-        if not inside and not (closes and not kept):
-            kept.append(text[begin : tag.start()])
-        left["thought"] += not inside and (not closes or not kept)
-        if inside or (closes and not kept):
-            left["thought words"] += n_words(text[begin : tag.start()])
-        begin, inside = tag.end(), not closes
-    left["thought words"] += n_words(text[begin:]) if inside else 0
-    return "".join(kept if inside else [*kept, text[begin:]]).strip()
+    for thought in _THOUGHT.finditer(text):
+        said = thought["said"] if thought["said"] is not None else thought["begun"]
+        left["thought"] += said is not None
+        left["thought words"] += n_words(said or "")
+    return _THOUGHT.sub("", text).strip()
 
 
 def thinks_or_calls(message: Mapping[str, Any], words: str, left: Left) -> bool:
     """Count what a model does beside speaking; tell whether the message is nothing else."""
-    only = False
-    thoughts = [message[key] for key in _THOUGHTS if message.get(key)]
-    if thoughts:
-        left["thought"] += 1
-        left["thought words"] += sum(n_words(one) for one in thoughts if isinstance(one, str))
-        only = not words
-    for key in _CALLS:
-        calls = message.get(key)
-        if calls:
-            left["tool"] += len(calls) if isinstance(calls, list) else 1
-            only = not words
-    return only
+    thoughts = [message[key] for key in FIELDS["thought"] if message.get(key)]
+    calls = [message[key] for key in FIELDS["call"] if message.get(key)]
+    left["thought"] += bool(thoughts)
+    left["thought words"] += sum(n_words(one) for one in thoughts if isinstance(one, str))
+    left["tool"] += sum(len(call) if isinstance(call, list) else 1 for call in calls)
+    return bool(thoughts or calls) and not words

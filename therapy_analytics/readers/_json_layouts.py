@@ -13,7 +13,11 @@ from therapy_analytics.readers._json_fields import (
     Left,
     Message,
     Numbered,
+    field_plan,
     is_message,
+    is_segment,
+    role_said,
+    who,
 )
 from therapy_analytics.readers._labels import speakers
 from therapy_analytics.readers._roles import is_relative, role_of_label
@@ -34,6 +38,8 @@ _UNWRAPPED = ("message", "data", "utterance", "transcript", "utterance_event", "
 _FOR_THE_MODEL = ("user_editable_context", "model_editable_context")
 _NOT_SHOWN = ("is_visually_hidden_from_conversation", "is_user_system_message", "rebase_system_message")
 _LONGEST_TITLE = 80
+_CHANNEL = ("channel", "channel_tag", "channel_id", "channel_index", "channel_label")
+_CHANNEL_NUMBER = re.compile(r"(?:(?:ch|channel)[ _-]?)?\d{1,2}", re.IGNORECASE)
 
 
 class Sides(NamedTuple):
@@ -303,3 +309,32 @@ def unwrapped(value: Any) -> dict[str, Any]:
         around["type"] = kind[-1].lower().removesuffix("chunk").removesuffix("message")
     inside = ({**around, **item} for key, item in value.items() if slug(key) in _UNWRAPPED and isinstance(item, dict))
     return next(filter(is_message, inside), {})
+
+
+def with_channels(items: list[Any]) -> list[Any]:
+    """Take the channels of a recording as its speakers where nothing else tells who speaks.
+
+    Where each channel numbers its own speakers, the channel goes to the number.
+    """
+    channels = [_channel(item) for item in items]
+    if len(set(channels) - {""}) < 2:
+        return items
+    names = [None if (plan := field_plan(item)) is None else who(item, plan, role_said(item, plan)) for item in items]
+    pairs = {(name, channel) for name, channel in zip(names, channels, strict=True) if name and channel}
+    numbered = all(_CHANNEL_NUMBER.fullmatch(name) for name, _ in pairs)
+    if any(names) and (not numbered or len({name for name, _ in pairs}) == len(pairs)):
+        return items
+    labels = [f"{name} ({channel})" if name else channel for name, channel in zip(names, channels, strict=True)]
+    return [
+        {**item, "speaker": label} if channel and (name or not any(names)) else item
+        for item, name, channel, label in zip(items, names, channels, labels, strict=True)
+    ]
+
+
+def _channel(item: Any) -> str:
+    """Return the channel of a timed segment as a label."""
+    if not is_segment(item):
+        return ""
+    known = {slug(key): value for key, value in item.items()}
+    value = str(next((known[key] for key in _CHANNEL if isinstance(known.get(key), str | int)), ""))
+    return f"channel {value}" if value.isdecimal() else value if _CHANNEL_NUMBER.fullmatch(value) else ""

@@ -33,7 +33,6 @@ from therapy_analytics.readers._json_fields import (
     words,
     words_of,
 )
-from therapy_analytics.readers._json_people import with_channels
 from therapy_analytics.readers._json_speech import (
     are_words,
     is_replaced,
@@ -80,8 +79,10 @@ def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[
         for row, when in _rows(place, message, left):
             rows.append(row)
             spans.append(when)
-    rows, told, began = _timed(rows, spans)
-    return _without_names(_one_role_each(rows), left), told, began
+    found = timeline(spans, [row.text for row in rows])
+    times = zip(rows, found.starts, found.ends, strict=True)
+    rows = [replace(row, start_s=start, end_s=end) for row, start, end in times]
+    return _without_names(_one_role_each(rows), left), found.told, found.began
 
 
 def _on_their_days(messages: Sequence[Numbered]) -> Sequence[Numbered]:
@@ -200,17 +201,6 @@ def _code(value: Any) -> str:
     return str(value).strip() if short else ""
 
 
-def _timed(rows: list[Row], spans: list[Span]) -> tuple[list[Row], tuple[str, ...], Time]:
-    if not any(one.start is not None or one.end is not None or one.n_unread for one in spans):
-        return rows, (), None
-    found = timeline(spans, [row.text for row in rows])
-    timed = [
-        Row(row.speaker, row.text, row.place, start, end, row.role, row.gold)
-        for row, start, end in zip(rows, found.starts, found.ends, strict=True)
-    ]
-    return timed, found.told, found.began
-
-
 def _one_role_each(rows: list[Row]) -> list[Row]:
     """Go back to the roles as labels where one name stands beside several roles, as the name of an account does."""
     roles: dict[str, set[Role]] = {}
@@ -270,7 +260,7 @@ def session_of_list(items: list[Any], search: Search) -> list[Found] | None:
     if most(sample, is_segment) or most(sample, is_message):
         if are_words(sample):
             return _of_words(items, search)
-        items = with_channels(items)
+        items = layouts.with_channels(items)
         sample = items[:: len(items) // SAMPLE + 1]
         if not any(map(speaks, sample)):
             return _of_words(items, search)

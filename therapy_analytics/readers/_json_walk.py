@@ -12,11 +12,9 @@ from typing import Any
 from therapy_analytics.readers import _json_layouts as layouts
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._chat_markup import marked_messages
-from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._facts import is_fact, may_be_fact, names_fact
+from therapy_analytics.readers._columns import is_fact, may_be_fact, names_fact, slug
 from therapy_analytics.readers._json_fields import Left, field_plan, is_message, words_of
 from therapy_analytics.readers._json_messages import (
-    PIECES,
     SAMPLE,
     STRONG,
     WEAK,
@@ -30,10 +28,11 @@ from therapy_analytics.readers._json_messages import (
     session_of,
     session_of_list,
 )
-from therapy_analytics.readers._json_people import Person, named, spoken_apart, table_of_people
-from therapy_analytics.readers._json_speech import words_apart
+from therapy_analytics.readers._json_speech import spoken_apart, words_apart
 from therapy_analytics.readers._notes import counted
+from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import date_of, day
+from therapy_analytics.session import Role
 
 DEEPEST = 12
 _TALK = frozenset({"dialogue", "dialog", "conversation", "transcript", "session", "chat", "text", "content", "prompt"})
@@ -57,7 +56,6 @@ _N = 4
 _FEWEST = 12
 """Sequences of four words, from which on two forms can be held against each other."""
 _SAME = 0.8
-_MOST_KEYS = 12
 NAMES = (
     *("session_id", "id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "chat_id", "uuid"),
     *("session", "name", "title"),
@@ -69,34 +67,45 @@ _NAME = re.compile(r"(?=.*[\d/_])\S+")
 _PROMPTS = frozenset(
     {"system", "system_prompt", "system_message", "system_instruction", "system_instructions", "developer_prompt"}
 )
+_TABLE_WORDS = """
+speakers participants users members people persons actors characters interlocutors attendees agents roles personas
+speaker_names speaker_map speaker_mapping speaker_labels speaker_roles participant_map names
+"""
+_TABLES = frozenset(_TABLE_WORDS.split())
+_IDS_OF_PEOPLE = (
+    "id",
+    "speaker_id",
+    "participant_id",
+    "user_id",
+    "key",
+    "tag",
+    "index",
+    "speaker",
+    "speaker_label",
+    "label",
+)
+_NAMES_OF_PEOPLE = (
+    *("name", "display_name", "speaker_name", "participant_name", "full_name", "real_name", "user_name", "username"),
+    "label",
+)
+_ROLES_OF_PEOPLE = ("role", "participant_role", "speaker_role")
 _MOST = 60
 _DEPTH = 2
 _MOST_INSIDE = 4
 
 
+Person = tuple[str, Role | None]
+
+
 def sessions_in(value: Any, search: Search, depth: int = DEEPEST) -> list[Found]:
-    """Walk down to the sessions of a value.
-
-    Parameters
-    ----------
-    value : object
-        As JSON gives it.
-    search : Search
-        Notes what else is met.
-    depth : int
-        How many levels to go down.
-    """
-    if depth == 0 or not value:
+    """Walk down to the sessions of a value, at most `depth` levels; `search` notes what else is met."""
+    if isinstance(value, dict) and depth:
+        return _in_dict(value, search, depth)
+    if not isinstance(value, list) or not value or not depth:
         return []
-    if isinstance(value, list):
-        return _in_list(value, search, depth)
-    return _in_dict(value, search, depth) if isinstance(value, dict) else []
-
-
-def _in_list(items: list[Any], search: Search, depth: int) -> list[Found]:
-    found = session_of_list(items, search)
+    found = session_of_list(value, search)
     if found is None:
-        return [one for item in items if isinstance(item, list | dict) for one in sessions_in(item, search, depth - 1)]
+        return [one for item in value for one in sessions_in(item, search, depth - 1)]
     return found
 
 
@@ -123,7 +132,7 @@ def _containers(value: Mapping[str, Any]) -> set[str]:
 
 def _told(one: Found, name: str, facts: Mapping[str, str], people: Mapping[str, Person], told: str) -> Found:
     """Add what the object around a session says of it, of its speakers, and to the model that speaks in it."""
-    rows = named(one.session.rows, people) if people else one.session.rows
+    rows = with_names(one.session.rows, people) if people else one.session.rows
     rows = [Row("system", told, 1, role="other"), *rows] if told else rows
     metadata = {**facts, **one.session.metadata}
     return replace(one, session=replace(one.session, name=name, rows=rows, metadata=metadata))
@@ -196,13 +205,7 @@ def _names(inside: list[tuple[str, Found]], own: str) -> list[str]:
 
 
 def without_repeats(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
-    """Leave out what is no session, or the same one in another form, beside a list of messages.
-
-    Parameters
-    ----------
-    inside : list of (str, Found)
-        What was found under each key of an object.
-    """
+    """Leave out what is no session, or the same one in another form, of what was found under each key of an object."""
     keys = {slug(key) for key, _ in inside}
     if keys & _ABOUT and keys - _ABOUT:
         inside = _without_remarks(inside)
@@ -247,29 +250,13 @@ def _best(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
 
 def _whole_ones(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
     """Leave out what is said again under another key, nearly all of it, of two equals the worse form."""
-    if len({key for key, _ in inside}) > _MOST_KEYS:
-        return inside
-    order = sorted(inside, key=lambda one: _rank(one[1]), reverse=True)
-    sequences = {id(found): _sequences(found) for _, found in inside}
-    kept: list[tuple[str, Found]] = []
-    for one in order:
-        key, found = one
-        own = sequences[id(found)]
-        others = [sequences[id(other)] for name, other in kept if name != key]
-        if len(own) < _FEWEST or not any(_is_in(own, other) for other in others):
-            kept = [other for other in kept if other[0] == key or not _is_fragment(other[1], found, sequences)]
-            kept.append(one)
-    return [one for one in inside if any(one is other for other in kept)]
-
-
-def _is_fragment(part: Found, whole: Found, sequences: dict[int, frozenset[tuple[str, ...]]]) -> bool:
-    """Tell what is quoted from a talk that stands whole in another form: less than half of it."""
-    own, all_said = sequences[id(part)], sequences[id(whole)]
-    return len(own) >= _FEWEST and 2 * len(own) < len(all_said) and whole.form <= PIECES and _is_in(own, all_said)
-
-
-def _is_in(own: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    return len(own & other) >= _SAME * len(own)
+    kept: list[tuple[str, Found, frozenset[tuple[str, ...]]]] = []
+    for key, found in sorted(inside, key=lambda one: _rank(one[1]), reverse=True):
+        own = _sequences(found)
+        others = [sequences for name, _, sequences in kept if name != key]
+        if len(own) < _FEWEST or not any(len(own & other) >= _SAME * len(own) for other in others):
+            kept.append((key, found, own))
+    return [(key, found) for key, found in inside if any(found is other for _, other, _ in kept)]
 
 
 def _sequences(found: Found) -> frozenset[tuple[str, ...]]:
@@ -279,26 +266,16 @@ def _sequences(found: Found) -> frozenset[tuple[str, ...]]:
 
 def _rank(found: Found) -> tuple[bool, bool, int, int]:
     """Return what orders forms of one talk: messages before all others, then those with times."""
-    return found.form == STRONG, _has_times(found), found.form, _n_speakers(found)
-
-
-def _n_speakers(found: Found) -> int:
-    return len({row.speaker for row in found.session.rows if row.speaker})
-
-
-def _has_times(found: Found) -> bool:
-    return any(row.start_s is not None for row in found.session.rows)
+    rows = found.session.rows
+    has_times = any(row.start_s is not None for row in rows)
+    return found.form == STRONG, has_times, found.form, len({row.speaker for row in rows if row.speaker})
 
 
 def _holds(whole: Found, part: Found) -> bool:
     """Tell whether all that is said in one session is said in a longer one, message after message."""
-    said, inside = (_said(one) for one in (whole, part))
+    said, inside = ([row.text for row in one.session.rows] for one in (whole, part))
     places = range(len(said) - len(inside) + 1) if len(said) > len(inside) > 0 else ()
-    return any(said[at] == inside[0] and said[at : at + len(inside)] == inside for at in places)
-
-
-def _said(found: Found) -> Sequence[str]:
-    return [row.text for row in found.session.rows]
+    return any(said[at : at + len(inside)] == inside for at in places)
 
 
 def own_name(value: Mapping[str, Any]) -> str:
@@ -357,3 +334,53 @@ def _is_fact(name: str, item: object) -> bool:
         return isinstance(item, int | float)
     is_long_name = len(item) <= _LONGEST_NAME and _NAME.fullmatch(item) is not None
     return item != "" and (names_fact(name) if is_long_name else is_fact(name, item))
+
+
+def table_of_people(value: Mapping[str, Any]) -> dict[str, Person]:
+    """Return the names, and roles where they are said, of the people that an object lists by their numbers or ids.
+
+    Examples
+    --------
+    >>> table_of_people({"speakers": [{"id": 0, "name": "Dr Lee"}, {"id": 1, "name": "Tom"}], "text": []})
+    {'0': ('Dr Lee', 'therapist'), '1': ('Tom', None)}
+    >>> table_of_people({"speaker_map": {"SPEAKER_00": "Therapist", "SPEAKER_01": "Tom"}})
+    {'SPEAKER_00': ('Therapist', 'therapist'), 'SPEAKER_01': ('Tom', None)}
+    """
+    people: dict[str, Person] = {}
+    for key, item in value.items():
+        if slug(key) in _TABLES and isinstance(item, list | dict):
+            pairs = item.items() if isinstance(item, dict) else ((None, one) for one in item[:SAMPLE])
+            people.update(found for identity, one in pairs if (found := _person_of(identity, one)))
+    return people
+
+
+def _person_of(identity: str | None, one: Any) -> tuple[str, Person] | None:
+    if isinstance(one, str):
+        return (identity, (one, role_of_label(one))) if identity is not None and one.strip() else None
+    if not isinstance(one, dict):
+        return None
+    inner = one.get("meta")
+    known = {slug(key): item for key, item in (*(inner.items() if isinstance(inner, dict) else ()), *one.items())}
+    identity = _text_of(known, _IDS_OF_PEOPLE) if identity is None else identity
+    role = _text_of(known, _ROLES_OF_PEOPLE)
+    name = _text_of(known, _NAMES_OF_PEOPLE) or role or identity
+    return None if identity is None or name is None else (identity, (name, role_of_label(role or name)))
+
+
+def _text_of(known: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    values = (known[name] for name in names if isinstance(known.get(name), str | int))
+    return next((str(value) for value in values if not isinstance(value, bool) and str(value).strip()), None)
+
+
+def with_names(rows: list[Row], people: Mapping[str, Person]) -> list[Row]:
+    """Return rows with the names of a table instead of numbers, where it has nearly all speakers, each another name."""
+    labels = {row.speaker for row in rows if row.speaker.strip()}
+    known = labels & people.keys()
+    if not known or 2 * len(known) <= len(labels) or len({people[label][0] for label in known}) < len(known):
+        return rows
+    return [_with_name(row, *people[row.speaker]) if row.speaker in known else row for row in rows]
+
+
+def _with_name(row: Row, name: str, role: Role | None) -> Row:
+    """Give a row the name of a table, and its role, unless the name says it itself: then all labels are looked at."""
+    return replace(row, speaker=name, role=row.role or (None if role_of_label(name) == role else role))

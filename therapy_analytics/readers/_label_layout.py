@@ -11,7 +11,17 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from therapy_analytics.readers._label_forms import EDGE, PLAIN, STRICT, Form, Found, Line, Page, has_both_roles
+from therapy_analytics.readers._label_forms import (
+    EDGE,
+    PLAIN,
+    STRICT,
+    Form,
+    Found,
+    Line,
+    Page,
+    has_both_roles,
+    is_beside_the_talk,
+)
 from therapy_analytics.readers._labels import (
     Beginning,
     is_heading,
@@ -22,7 +32,6 @@ from therapy_analytics.readers._labels import (
     unnumbered,
     without_number,
 )
-from therapy_analytics.readers._margins import is_beside_the_talk
 from therapy_analytics.readers._roles import is_program, is_relative, role_of_label
 from therapy_analytics.readers._stamps import STAMP
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
-from therapy_analytics.readers._times import HALF_DAY, LATE, are_hours, seconds
+from therapy_analytics.readers._timeline import timeline
+from therapy_analytics.readers._times import HALF_DAY, Kind, Mark, Span, Time, seconds
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
 CLOCK = (
@@ -90,25 +91,12 @@ def from_the_first(rows: Sequence[Row], *, by_day: bool, are_short: bool = False
     bool
         Whether they were times of day.
     """
-    if are_short and not by_day:
-        by_day = are_hours([row.start_s for row in rows], [len(row.text.split()) for row in rows])
-        rows = (
-            [replace(row, start_s=_in_hours(row.start_s), end_s=_in_hours(row.end_s)) for row in rows]
-            if by_day
-            else rows
-        )
-    first = next((row.start_s for row in rows if row.start_s is not None), None)
-    if first is None or not (by_day or first >= LATE):
-        return list(rows), False
-    return [replace(row, start_s=_since(row.start_s, first), end_s=_since(row.end_s, first)) for row in rows], True
+    kind: Kind = "noon" if by_day else "brief" if are_short else "clock"
+    starts, ends = ([None if at is None else Mark(at, kind) for at in times] for times in _begins_and_ends(rows))
+    found = timeline(list(map(Span, starts, ends)), [row.text for row in rows])
+    timed = zip(rows, found.starts, found.ends, strict=True)
+    return [replace(row, start_s=start, end_s=end) for row, start, end in timed], found.by_day
 
 
-def _in_hours(value: float | None) -> float | None:
-    return None if value is None else 60 * value
-
-
-def _since(value: float | None, first: float) -> float | None:
-    if value is None:
-        return None
-    past = value - first
-    return past + 2 * HALF_DAY if past < -HALF_DAY else past  # a talk over midnight
+def _begins_and_ends(rows: Sequence[Row]) -> tuple[list[Time], list[Time]]:
+    return [row.start_s for row in rows], [row.end_s for row in rows]

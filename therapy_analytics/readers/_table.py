@@ -17,14 +17,20 @@ from therapy_analytics.readers._by_content import (
     names_without_header,
     speaker_and_text,
 )
-from therapy_analytics.readers._clinical_notes import are_clinical_notes
-from therapy_analytics.readers._columns import NAMES, Columns, find_beside_times, find_columns, may_be_header, slug
-from therapy_analytics.readers._facts import may_be_fact
+from therapy_analytics.readers._columns import (
+    NAMES,
+    Columns,
+    Record,
+    find_beside_times,
+    find_columns,
+    may_be_fact,
+    may_be_header,
+    slug,
+)
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._text_heads import are_clinical_notes
 from therapy_analytics.readers._times import is_serial
 
-Record = tuple[int, list[str]]
-"""The number of a data row, from 1, and its cells, as many as the header has."""
 HEADER_WITHIN = 20
 """Rows above the header: a title, a date, an empty line, but never a page."""
 _LONGEST_NAME = 60

@@ -1,4 +1,4 @@
-"""From tiers to rows: which of them hold what a person says, all in order of time."""
+"""From tiers to rows: what the tiers of an annotated recording hold, whose they are, and all words in order of time."""
 
 from __future__ import annotations
 
@@ -7,70 +7,136 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 
 from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows, plain_lines
+from therapy_analytics.readers._labels import SAID
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._tier_kinds import (
-    LOOKS_LIKE_MARKS,
-    NOTES,
-    NUMBERS,
-    SEGMENTS,
-    SPEECH,
-    WHO,
-    WORDS,
-    Named,
-    Span,
-    Tier,
-    is_numbering,
-    looks_like_marks,
-    named,
-)
 from therapy_analytics.readers._times import seconds
 
-_REPEATS, _DEPENDENT = "repeats of the words", "dependent annotations"
+SPEECH, WORDS, SEGMENTS, NOTES = "speech", "single words", "segments", "notes"
+WHO, NUMBERS = "names of speakers", "numbers of utterances"
+MARKS, REPEATS, DEPENDENT = "codes or marks", "repeats of the words", "dependent annotations"
+_KIND_WORDS: Mapping[str, str] = {
+    "codes": """
+code codes coding type types act acts function functions category categories status quality rate level addressee tag
+tags emotion emotions affect valence arousal mood stance vcm xds mwu lex lexicon score scores rating ratings
+""",
+    "gestures, looks and movements": """
+gesture gestures gesticulation gaze look looks posture head hand hands arm arms eye eyes eyebrows brow brows face facial
+smile smiles nod nods nodding motion movement movements behavior behaviors behaviour behaviours mouthing mouth stroke
+strokes handshape handedness sign signs body torso touch action actions nonverbal kinesic kinesics proxemics lh rh
+""",
+    NOTES: """
+note notes notizen nota notas comment comments commentary kommentar comentario comentarios commentaire remark remarks
+observation observations nt
+""",
+    "translations": """
+translation translations translated traducci\u00f3n traduccion traduction tradu\u00e7\u00e3o traducao \u00fcbersetzung
+vertaling traduzione free ft ftf ftg fte fe fg fr fn tn trad
+""",
+    "glosses and parts of words": """
+gloss glosses morpheme morphemes morph morphs lemma lemmas pos msa mb mp gl gls ge gn ps mot mor gra cf hn
+""",
+    "sounds": """
+phone phones phoneme phonemes phon phonemic phonetic phonetics ph ipa syllable syllables syl sylls silence silences vad
+gap gaps noise noises tones tobi prosody pitch intensity breath breathing breaths laughter mau kan event events pause
+pauses music
+""",
+    "sections and marks": """
+section sections scene scenes topic topics task tasks phase phases episode episodes context marker markers sync beep
+media video audio camera interlinear title
+""",
+    NUMBERS: "ref refs reference id ids idx index segnum number numbers num",
+    WHO: "speaker speakers who talker sp spk elanparticipant diarization diarisation",
+    WORDS: "word words wd wds wrd wrds wf token tokens tok wordform wordforms mots palabras",
+    SPEECH: """
+speech tx text transcript transcripts transcription transcriptions transcripci\u00f3n transcripcion
+transcri\u00e7\u00e3o transkription transcrizione trascrizione utterance utterances utt utts ut orth ortho orthography
+orthographic ort or verbatim spoken talk turn turns ipu ipus sentence sentences trs trn txt vernacular dialogue
+dialog po
+""",
+    SEGMENTS: "segment segments annotation annotations label labels phrase phrases chunk chunks",
+}
+_KINDS = {word: kind for kind, words in _KIND_WORDS.items() for word in words.split()}
+_ORDER = list(_KIND_WORDS)
+"""Of two kinds that a name tells, the one that stands first here is meant: ``gesture notes``, ``word gloss``."""
+_LONGEST_SHORT = 3
+_NEVER_INITIALS = frozenset({"ipa", "vad", "ipu", "mau", "ort", "kan", "trn"})
+_WORD = re.compile(r"[A-Z\u00c0-\u00de]?[^\W\d_A-Z\u00c0-\u00de]+|[A-Z\u00c0-\u00de]+(?![^\W\d_A-Z\u00c0-\u00de])")
+_ANY_NAME = frozenset({"default", "tier", "untitled"})
+_LETTERS = re.compile(r"[^\W_]+")
+_SAID_BY_LISTENERS = frozenset(
+    {"aha", "hm", "hmm", "huh", "mmhm", "mhmm", "uhuh", "uhhuh", "ja", "nein", "oui", "non", "si", "no"}
+)
+"""What listeners say again and again, beside the short answers that are known."""
+_EDGES = " \t-_@.:,;/|()[]#*%\\\u2013\u2014"
+_DIGITS = re.compile(r"\d+")
+_FEWEST, _MOST_WORDS_OF_CODES = 4, 2
+_SLOWEST = 0.1
+"""Words in a second of its spans: people say twenty times as many, sections of a recording have fewer."""
+_LONG_S = 60.0
+_LONGEST_NAME = 4
 _SILENT = frozenset({"", "sil", "sp", "silent", "sounding", "<sil>", "<eps>", "<p:>", "#", "_", "{sl}"})
 """What Praat and the forced aligners write into a span where nobody speaks."""
 _HEARD = {"spn": "[unclear]", "<unk>": "[unclear]", "{lg}": "[laughter]", "{br}": "[breath]", "{cg}": "[cough]"}
 """What they write where something was heard that is no word they know."""
-_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Z][A-Z_]{2,30})(?P<alone>\s?/)?>")
+_TAG = re.compile(r"</?(?P<name>[A-Z][A-Z_]{2,30})(?P<alone>\s?/)?>")
 _PAUSE_S = 0.2
 """Words further apart are two utterances: most gaps between the turns of two people are no longer (Levinson, S. C., &
 Torreira, F. (2015). Timing in turn-taking and its implications for processing models of language)."""
 _HALF = 0.5
-_UNKNOWN = "Unknown"
 _DEEPEST = 20
 """How many tiers may depend on each other, one on the next."""
-__all__ = ["Span", "Tier", "session_of", "timeline"]
 
-Voice = tuple[str, list[Named]]
-"""Who speaks, and the tiers that hold the words."""
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """Words from a begin to an end in seconds.
+
+    `unit` says of single words to which utterance they belong, `order` which of the spans that begin at one time is
+    first, where the format says so.
+    """
+
+    begin: float
+    end: float
+    words: str = field(repr=False)
+    unit: str = ""
+    order: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """All spans of one tier in the order of the file.
+
+    `person` is the participant that the format names, `type` what the format says of its kind, `parent` the tier that
+    it depends on. `kind` and `who` are what it holds and whose it is, as far as names tell: see `named`.
+    """
+
+    name: str
+    spans: list[Annotation] = field(repr=False)
+    person: str = ""
+    type: str = ""
+    parent: str = ""
+    kind: str = ""
+    who: str = ""
 
 
 def session_of(source: Source, tiers: Sequence[Tier], *, timed: bool = True) -> RawSession:
     """Return what is said in all tiers in order of its begin; the place of a row is its number in that order.
 
-    Parameters
-    ----------
-    source : Source
-        The file, for errors.
-    tiers : sequence of Tier
-        In the order of the file.
-    timed : bool, optional
-        Whether begins and ends are seconds; if not, they are an order alone.
+    Where the tiers are not `timed`, begins and ends are no seconds but an order alone.
 
     Raises
     ------
     UnreadableFileError
         No tier has words that somebody says.
     """
-    full = [replace(tier, spans=spans) for tier in tiers if (spans := _with_words(tier.spans))]
-    if not full:
+    found = [named(replace(tier, spans=spans)) for tier in tiers if (spans := _with_words(tier.spans))]
+    if not found:
         raise source.error("no tier with words was found", "Each speaker should have a tier with the words spoken")
-    found = [named(tier) for tier in full]
     voices = _voices(found)
     if not voices:
         kinds = ", ".join(sorted({one.kind for one in found}))
@@ -83,11 +149,11 @@ def session_of(source: Source, tiers: Sequence[Tier], *, timed: bool = True) -> 
         labelled = _labelled([span for _, span in said]) or labelled
         names = [one for one in found if one.kind == WHO and id(one) not in used]
         if not labelled.rows and not voices[0][0] and names:
-            said = list(_told(said, names[0].tier.spans))
+            said = list(_told(said, names[0].spans))
             used.add(id(names[0]))
     said.sort(key=lambda one: _place(one[1]))
     rows = labelled.rows or [
-        Row(who or _UNKNOWN, span.words, place, seconds(span.begin), seconds(span.end))
+        Row(who or "Unknown", span.words, place, seconds(span.begin), seconds(span.end))
         for place, (who, span) in enumerate(said, start=1)
     ]
     if not timed:
@@ -96,7 +162,7 @@ def session_of(source: Source, tiers: Sequence[Tier], *, timed: bool = True) -> 
     return RawSession("", rows, notes=(*labelled.notes, *left_out), passed_over=labelled.passed_over)
 
 
-def _with_words(spans: Iterable[Span]) -> list[Span]:
+def _with_words(spans: Iterable[Annotation]) -> list[Annotation]:
     return [replace(span, words=words) for span in spans if (words := _words(span.words)).casefold() not in _SILENT]
 
 
@@ -113,104 +179,94 @@ def _mark(tag: re.Match[str]) -> str:
     return f" [{'unclear' if said.startswith('un') else said}] " if tag["alone"] else " "
 
 
-def _voices(found: Sequence[Named]) -> list[Voice]:
-    """Choose the tiers of speech of each speaker, and leave out those that are nobody's."""
-    groups: dict[str, list[Named]] = {}
-    labels: dict[str, str] = {}
+def _voices(found: Sequence[Tier]) -> list[tuple[str, list[Tier]]]:
+    """Return who speaks, and in which tiers of theirs the words are; tiers that are nobody's are left out."""
+    groups: dict[str, tuple[str, list[Tier]]] = {}
     for one, label in zip(found, _labels(found), strict=True):
-        key = label.casefold()
-        labels.setdefault(key, label)
-        groups.setdefault(key, []).append(one)
-    voices = [(labels[key], chosen) for key, group in groups.items() if (chosen := _speech_of(group))]
+        groups.setdefault(label.casefold(), (label, []))[1].append(one)
+    voices = [(label, chosen) for label, group in groups.values() if (chosen := _speech_of(group))]
     if len(voices) > 1:
-        others = [span for label, chosen in voices if label for one in chosen for span in one.tier.spans]
+        others = [one for label, chosen in voices if label for one in chosen]
         voices = [(label, chosen) for label, chosen in voices if label or not _is_repeat(chosen, others)]
-    people = [voice for voice in voices if not _is_nobody(voice[1])]
-    if len(people) > 1:
-        voices = people
+    people = [(label, chosen) for label, chosen in voices if not all(map(_is_nobodys, chosen))]
+    voices = people if len(people) > 1 else voices
     return voices or [(one.who, [one]) for one in found if one.kind in {NOTES, WHO}]
 
 
-def _labels(found: Sequence[Named]) -> list[str]:
+def _labels(found: Sequence[Tier]) -> list[str]:
     """Return whose each tier is: its participant's, unless all are one; its parent's; or by its own name."""
-    by_name = {one.tier.name: one for one in found}
-    free = [one for one in found if one.tier.parent not in by_name]
-    people = {one.tier.person.strip() for one in free}
+    by_name = {one.name: one for one in found}
+    free = [one for one in found if one.parent not in by_name]
+    people = {one.person.strip() for one in free}
     names = {one.who.casefold() for one in free if one.kind in {"", SPEECH} and one.who}
     by_person = not (len(people) == 1 < len(free) and len(names) > 1)
 
-    def label(one: Named, n_above: int = 0) -> str:
-        person = one.tier.person.strip()
+    def label(one: Tier, n_above: int = 0) -> str:
+        person = one.person.strip()
         if person and by_person and not (role_of_label(one.who) and not role_of_label(person)):
             return person
-        above = by_name.get(one.tier.parent)
+        above = by_name.get(one.parent)
         inherited = label(above, n_above + 1) if above is not None and n_above < _DEEPEST else ""
         return inherited or one.who or person
 
     return [label(one) for one in found]
 
 
-def _speech_of(group: Sequence[Named]) -> list[Named]:
+def _speech_of(group: Sequence[Tier]) -> list[Tier]:
     """Return the tiers of one speaker that hold the words: of one rank, and none that speaks while another does."""
     able = [one for one in group if one.kind in {"", SPEECH, WORDS, SEGMENTS}]
     if len(able) > 1:
-        able = [one for one in able if not is_numbering(one.tier)] or able[:1]
+        able = [one for one in able if not _is_numbering(one)] or able[:1]
     ranks = [_rank(one, able) for one in able]
-    chosen: list[Named] = []
+    chosen: list[Tier] = []
     for one, rank in zip(able, ranks, strict=True):
-        if rank == min(ranks) and not (chosen and (one.tier.parent or _share([one], _spans(chosen)) > _HALF)):
+        if rank == min(ranks) and not (chosen and (one.parent or _share(one, chosen) > _HALF)):
             chosen.append(one)
     return chosen
 
 
-def _rank(one: Named, able: Sequence[Named]) -> int:
+def _rank(one: Tier, able: Sequence[Tier]) -> int:
     """Rank a tier: the smaller, the surer that it holds the words of its speaker."""
     if one.kind in {WORDS, SEGMENTS}:
         return 4 + (one.kind == SEGMENTS)
-    if one.tier.parent:
+    if one.parent:
         return 2 + (one.kind != SPEECH)
-    spoken_below = any(other.kind == SPEECH and other.tier.parent for other in able)
-    return 3 if spoken_below and looks_like_marks(one.tier) else int(one.kind != SPEECH)
+    spoken_below = any(other.kind == SPEECH and other.parent for other in able)
+    return 3 if spoken_below and _looks_like_marks(one) else int(one.kind != SPEECH)
 
 
-def _spans(chosen: Sequence[Named]) -> list[Span]:
-    return [span for one in chosen for span in one.tier.spans]
+def _share(tier: Tier, others: Sequence[Tier]) -> float:
+    """Return the share of the spans of a tier in the middle of which a span of another is open, from 0 to 1."""
+    begins = sorted(span.begin for other in others for span in other.spans)
+    ends = sorted(span.end for other in others for span in other.spans)
+    middles = [(span.begin + span.end) / 2 for span in tier.spans]
+    return sum(bisect_right(begins, at) > bisect_right(ends, at) for at in middles) / max(len(middles), 1)
 
 
-def _share(chosen: Sequence[Named], others: Sequence[Span]) -> float:
-    """Return the share of the spans of tiers in the middle of which another span is open, from 0 to 1."""
-    begins = sorted(span.begin for span in others)
-    ends = sorted(span.end for span in others)
-    spans = _spans(chosen)
-    middles = [(span.begin + span.end) / 2 for span in spans]
-    return sum(bisect_right(begins, at) > bisect_right(ends, at) for at in middles) / max(len(spans), 1)
-
-
-def _is_repeat(chosen: Sequence[Named], others: Sequence[Span]) -> bool:
-    """Tell a tier without a name that has the words that named speakers say."""
-    words, known = (
-        Counter(word for span in spans for word in span.words.split()) for spans in (_spans(chosen), others)
-    )
-    no_words = all(one.kind in {WORDS, SEGMENTS} or is_numbering(one.tier) for one in chosen)
+def _is_repeat(chosen: Sequence[Tier], others: Sequence[Tier]) -> bool:
+    """Tell tiers without a name that have the words that named speakers say, or no words at all."""
+    spans = ([span for one in some for span in one.spans] for some in (chosen, others))
+    words, known = (Counter(word for span in some for word in span.words.split()) for some in spans)
+    no_words = all(one.kind in {WORDS, SEGMENTS} or _is_numbering(one) for one in chosen)
     return no_words or (words & known).total() > _HALF * words.total()
 
 
-def _is_nobody(chosen: Sequence[Named]) -> bool:
-    return all(one.kind in {"", SEGMENTS} and not one.tier.person and looks_like_marks(one.tier) for one in chosen)
+def _is_nobodys(one: Tier) -> bool:
+    return one.kind in {"", SEGMENTS} and not one.person and _looks_like_marks(one)
 
 
-def _place(span: Span) -> tuple[float, int]:
+def _place(span: Annotation) -> tuple[float, int]:
     return span.begin, span.order
 
 
-def _utterances(one: Named) -> Iterator[Span]:
+def _utterances(one: Tier) -> Iterator[Annotation]:
     """Yield what is said; single words are put together up to a pause, or in the utterance that they belong to."""
     if one.kind != WORDS:
-        yield from one.tier.spans
+        yield from one.spans
         return
     said: list[str] = []
-    begin, last = 0.0, Span(0.0, 0.0, "")
-    for span in sorted(one.tier.spans, key=_place):
+    begin, last = 0.0, Annotation(0.0, 0.0, "")
+    for span in sorted(one.spans, key=_place):
         goes_on = span.unit == last.unit if span.unit else span.begin - last.end < _PAUSE_S
         if said and not goes_on:
             yield replace(last, begin=begin, words=" ".join(said))
@@ -221,7 +277,7 @@ def _utterances(one: Named) -> Iterator[Span]:
     yield replace(last, begin=begin, words=" ".join(said))
 
 
-def _told(spans: Sequence[tuple[str, Span]], names: Sequence[Span]) -> Iterator[tuple[str, Span]]:
+def _told(spans: Sequence[tuple[str, Annotation]], names: Sequence[Annotation]) -> Iterator[tuple[str, Annotation]]:
     """Yield what is said with the name that another tier has at the middle of it."""
     order = sorted(names, key=lambda span: span.begin)
     begins = [span.begin for span in order]
@@ -231,7 +287,7 @@ def _told(spans: Sequence[tuple[str, Span]], names: Sequence[Span]) -> Iterator[
         yield (order[at].words if at >= 0 and middle <= order[at].end else ""), span
 
 
-def _labelled(spans: Sequence[Span]) -> Labelled | None:
+def _labelled(spans: Sequence[Annotation]) -> Labelled | None:
     """Read a single tier in which the speaker stands before the words: ``Therapist: ...``."""
     spans = sorted(spans, key=_place)
     found = labelled_rows(plain_lines(span.words for span in spans))
@@ -245,47 +301,100 @@ def _labelled(spans: Sequence[Span]) -> Labelled | None:
     return replace(found, rows=rows)
 
 
-def _left_out(tiers: Sequence[Named]) -> Iterator[str]:
+def _left_out(tiers: Sequence[Tier]) -> Iterator[str]:
     """Say which kinds of tiers were left out, with how many annotations and words."""
-    kinds: dict[str, list[Tier]] = {}
-    for one in tiers:
-        kinds.setdefault(_kind_left_out(one), []).append(one.tier)
-    for kind, left in kinds.items():
+    for kind in dict.fromkeys(map(_kind_left_out, tiers)):
+        left = [tier for tier in tiers if _kind_left_out(tier) == kind]
         n_words = sum(len(span.words.split()) for tier in left for span in tier.spans)
         held = f"{counted(sum(len(tier.spans) for tier in left), 'annotation')}, {counted(n_words, 'word')}"
         yield f"{counted(len(left), 'tier')} of {kind} left out ({held})."
 
 
-def _kind_left_out(one: Named) -> str:
+def _kind_left_out(one: Tier) -> str:
     if one.kind not in {"", SPEECH, SEGMENTS}:
         return one.kind
-    if is_numbering(one.tier):
+    if _is_numbering(one):
         return NUMBERS
-    if one.tier.parent:
-        return _DEPENDENT
-    return LOOKS_LIKE_MARKS if not one.kind and looks_like_marks(one.tier) else _REPEATS
+    if one.parent:
+        return DEPENDENT
+    return MARKS if not one.kind and _looks_like_marks(one) else REPEATS
 
 
-def timeline(slots: Sequence[tuple[str, float | None]]) -> Mapping[str, float]:
-    """Return the time of each point; one without a time lies evenly between its neighbours.
+def named(tier: Tier) -> Tier:
+    """Tell kind and owner of a tier by its name, failing that its kind by its type.
 
-    Parameters
-    ----------
-    slots : sequence of (str, float or None)
-        Names and times, in their order.
-
-    Returns
-    -------
-    mapping of str to float
-        Before the first time that is known it is minus infinity, after the last it is infinity. Where no time is known,
-        the points are numbered.
+    Examples
+    --------
+    >>> [(one.kind, one.who) for one in (named(Tier(name, [])) for name in ("tx@ANN", "Anna - words", "Mark", "ref"))]
+    [('speech', 'ANN'), ('single words', 'Anna'), ('', 'Mark'), ('numbers of utterances', '')]
     """
-    known = [at for at, (_, value) in enumerate(slots) if value is not None]
-    if not known:
-        return {name: float(at) for at, (name, _) in enumerate(slots)}
-    values = [math.inf if value is None else value for _, value in slots]
-    values[: known[0]] = [-math.inf] * known[0]
-    for one, two in pairwise(known):
-        step = (values[two] - values[one]) / (two - one)
-        values[one + 1 : two] = [values[one] + step * n for n in range(1, two - one)]
-    return {name: value for (name, _), value in zip(slots, values, strict=True)}
+    name = tier.name.strip()
+    before, at, after = name.partition("@")
+    if at and (kind := _kind(before, as_code=True)):
+        return replace(tier, kind=kind, who=after.strip(_EDGES))
+    if name.casefold() == tier.person.strip().casefold():
+        return replace(tier, kind=_kind(tier.type, as_code=True), who=name)
+    as_code = bool(at or tier.parent)
+    kind = _kind(name, as_code=as_code)
+    if kind == WHO and any(len(span.words.split()) > _LONGEST_NAME for span in tier.spans):
+        return replace(tier, who=name)
+    return replace(tier, kind=kind or _kind(tier.type, as_code=True), who=_without_kinds(name, as_code=as_code))
+
+
+def _kind(name: str, *, as_code: bool) -> str:
+    if name.casefold() == "ort-mau":
+        return WORDS  # of an aligner whose other tiers (KAN-MAU, MAU) hold sounds
+    found = {_KINDS[word] for word, _ in _telling(name, as_code=as_code)}
+    if found == {WHO} and _without_kinds(name, as_code=as_code):
+        return ""  # Speaker A is somebody, and speaker says who
+    return next((kind for kind in _ORDER if kind in found - ({WHO} if len(found) > 1 else set())), "")
+
+
+def _telling(name: str, *, as_code: bool) -> list[tuple[str, re.Match[str]]]:
+    """Return the words of a name that tell a kind; short ones in capitals may be a person's initials."""
+    words = [(match[0].casefold(), match) for match in _WORD.finditer(name)]
+    known = [(word, match) for word, match in words if word in _KINDS]
+    if as_code or (len(known) == len(words) > 1):
+        return known
+    return [
+        (word, match)
+        for word, match in known
+        if len(word) > _LONGEST_SHORT or match[0].islower() or word in _NEVER_INITIALS
+    ]
+
+
+def _without_kinds(name: str, *, as_code: bool) -> str:
+    """Return what a name says beside the kind of the tier: whose it is."""
+    telling = [match for word, match in _telling(name, as_code=as_code) if _KINDS[word] != WHO]
+    rest, end = "", 0
+    for match in telling:
+        rest, end = rest + name[end : match.start()], match.end()
+    rest = " ".join((rest + name[end:]).split()).strip(_EDGES) if telling else name
+    words = [match[0].casefold() for match in _WORD.finditer(rest)]
+    only_who = all(_KINDS.get(word) == WHO or word in _ANY_NAME for word in words)
+    return "" if only_who and not _DIGITS.search(rest) else rest
+
+
+def _is_numbering(tier: Tier) -> bool:
+    """Tell a tier whose spans are numbered (``ANN_001``, ``ANN_002``), not said."""
+    values = [span.words for span in tier.spans]
+    forms = Counter(_DIGITS.sub("0", value) for value in values)
+    return (
+        all(map(_DIGITS.search, values))
+        and 5 * len(forms) <= max(5, len(values))
+        and len(set(values)) > len(values) / 2
+    )
+
+
+def _looks_like_marks(tier: Tier) -> bool:
+    """Tell a tier of codes, or of sections: nobody says so few different things, or so little in so long a time."""
+    values = [span.words for span in tier.spans]
+    words = [word for value in values for word in _LETTERS.findall(value.casefold())]
+    few = len(set(values)) <= len(values) / 2 and len(words) <= _MOST_WORDS_OF_CODES * len(values)
+    spoken = not (SAID | _SAID_BY_LISTENERS).isdisjoint(words) or any(
+        value[-1:] in set(".?!\u2026") for value in values
+    )
+    lengths = [span.end - span.begin for span in tier.spans]
+    long = sum(length for length in lengths if 0.0 < length < math.inf)
+    slow = long >= _LONG_S and len(words) < _SLOWEST * long
+    return role_of_label(tier.name) is None and (slow or (len(values) >= _FEWEST and few and not spoken))

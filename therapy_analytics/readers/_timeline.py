@@ -22,12 +22,13 @@ from therapy_analytics.readers._times import (
     Mark,
     Span,
     Time,
-    are_hours,
     resolved,
     since_1970,
 )
 
 _SERIAL_1970 = 25_569.0
+_FASTEST = 4.0
+"""Words a second; nobody speaks faster for long (about 2.7 on the telephone: Yuan, Liberman & Cieri, 2006)."""
 _SLOWEST = 0.05
 """Words a second; what would be said slower than this in seconds was timed in a smaller unit."""
 _SPEECH = (0.3, 12.0)
@@ -106,11 +107,18 @@ def timeline(spans: Sequence[Span], texts: Sequence[str]) -> Timeline:
 
 
 def _in_hours(spans: Sequence[Span], texts: Sequence[str]) -> Sequence[Span]:
-    """Take minutes and seconds in which nobody could say the words for hours and minutes of the day."""
-    starts = [one.start for one in spans]
-    if not all(mark is None or mark.kind == "brief" for mark in starts):
+    """Take minutes and seconds in which nobody could say the words for hours and minutes of the day, as in ``10:02``.
+
+    They begin at six o'clock or later, never run back, and nobody could say the words between the first and the last in
+    so many seconds.
+    """
+    known = [(one.start, len(text.split())) for one, text in zip(spans, texts, strict=True) if one.start is not None]
+    times = [start.at for start, _ in known]
+    if len(known) <= 2 or any(start.kind != "brief" for start, _ in known) or times != sorted(times):
         return spans
-    if not are_hours([None if mark is None else mark.at for mark in starts], [len(text.split()) for text in texts]):
+    if times[0] < LATE / 60 or times[-1] >= DAY / 60:
+        return spans
+    if sum(n for _, n in known[:-1]) <= _FASTEST * (times[-1] - times[0]):
         return spans
     return [Span(_of_day(one.start), _of_day(one.end)) for one in spans]
 

@@ -9,13 +9,13 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._messenger_lines import Written, dates, written
 
 Time = float | None
+Kind = Literal["bare", "time", "clock", "brief", "noon", "date"]
 UNITS: Mapping[str, float] = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "unixtime"), 1.0),
     **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisec", "millisecond", "milliseconds"), 1e-3),
@@ -48,8 +48,6 @@ _WITH_UNITS = re.compile(
 )
 _HOUR_AND_MINUTE = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?[ \u00a0\u202f]?([AaPp])\.?[Mm]\.?")
 _RANGE = re.compile(r"(.*?\d[)\]smMpPaA.]*) *(?:-->|->|\u2192|[-\u2013\u2014]| to ) *([(\[]?\d.*)")
-_FASTEST = 4.0
-"""Words a second; nobody speaks faster for long (about 2.7 on the telephone: Yuan, Liberman & Cieri, 2006)."""
 _LONGEST, _LONGEST_DATE = 60, 40
 _BRACKETS = "[]()"
 _MISSING = frozenset({"", "-", "--", "\u2013", "?", "na", "n/a", "nan", "nat", "none", "null", "unknown"})
@@ -73,7 +71,7 @@ class Mark(NamedTuple):
     """
 
     at: float
-    kind: Literal["bare", "time", "clock", "brief", "noon", "date"]
+    kind: Kind
     zone: float = 0.0
     written: Written | None = None
 
@@ -330,31 +328,6 @@ def _of_one(text: str) -> Mark | None:
         return Mark(0.0, "date", written=parts)
     time = _with_units(text)
     return None if time is None else Mark(time, "time")
-
-
-def are_hours(times: Sequence[Time], n_words: Sequence[int]) -> bool:
-    """Tell hours and minutes of a day, as in ``10:02``, that were read as minutes and seconds.
-
-    They begin at six o'clock or later, never run back, and nobody could say the words between the first and the last
-    in so many seconds.
-
-    Parameters
-    ----------
-    times : sequence of float or None
-        When each turn begins, in seconds if the times are minutes and seconds.
-    n_words : sequence of int
-        How many words each turn has.
-
-    Examples
-    --------
-    >>> are_hours([602, 602, 603, 605], [9, 4, 12, 8]), are_hours([602, 606, 611, 613], [9, 4, 12, 8])
-    (True, False)
-    """
-    known = [(time, n) for time, n in zip(times, n_words, strict=True) if time is not None]
-    if len(known) <= 2 or known[0][0] < LATE / 60 or any(one > two for (one, _), (two, _) in pairwise(known)):
-        return False
-    span = known[-1][0] - known[0][0]
-    return known[-1][0] < 2 * HALF_DAY / 60 and sum(n for _, n in known[:-1]) > _FASTEST * span
 
 
 def is_serial(cell: str) -> bool:

@@ -12,11 +12,12 @@ from typing import Any
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._addresses import named
 from therapy_analytics.readers._base import BINARY, RawSession, Row, Source
-from therapy_analytics.readers._cues import caption_cues, plain, without_repeats
+from therapy_analytics.readers._captions import plain, without_repeats
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._roles import is_relative, role_of_label
 from therapy_analytics.readers._stamps import STAMP, times_of
 from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers.webvtt import caption_cues
 
 _BEHIND = re.compile(r"(?P<talk>.*[^ _.-])[ _.-]+(?P<who>[^\W\d_]+(?:[ _-]?\d{1,2})?)", re.DOTALL)
 _BEFORE = re.compile(r"(?P<who>[^\W\d_]+\d{0,2})[ _.-]+(?P<talk>.+)", re.DOTALL)

@@ -15,15 +15,13 @@ from statistics import mean
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import READERS, Layout, RawSession, Reader, Row, Source
 from therapy_analytics.readers._chat_markup import marked_messages
-from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._facts import LONGEST_FACT
+from therapy_analytics.readers._columns import LONGEST_FACT, Record, slug
 from therapy_analytics.readers._json_messages import WEAK, session_of
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._wide_rows import (
     Found,
     Grid,
-    Record,
     alternating,
     columns_of_talk,
     exchanges,

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from therapy_analytics.readers._base import RawSession, Row, Source
-from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._facts import is_fact
+from therapy_analytics.readers._columns import Record, is_fact, slug
 from therapy_analytics.readers._roles import is_relative, role_of_label
 
-Record = tuple[int, list[str]]
 Found = Mapping[str, int | None]
 _SAID = frozenset({"response", "statement"})
 _FILLERS = frozenset({"turn", "utterance", "text", "message", "said", "says", "words", "speech"})

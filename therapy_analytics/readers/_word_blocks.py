@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-Piece = tuple[str, bool]
+StyledText = tuple[str, bool]
 """Letters, and whether they are bold."""
 
 
@@ -35,7 +35,7 @@ class _Draft:
     """A paragraph while it is read."""
 
     place: int
-    pieces: list[Piece]
+    texts: list[StyledText]
     joins_next: bool = False
 
 
@@ -58,13 +58,13 @@ class Builder:
         self._places = self._n_tables = self._boxes = 0
         self._drafts: list[_Draft] = []
         self._tables: list[_Table] = []
-        self._joined: list[Piece] = []
+        self._joined: list[StyledText] = []
         self._joined_from = 0
 
     def add(self, text: str, *, bold: bool) -> None:
         """Add letters to the paragraph that is open."""
         if self._drafts:
-            self._drafts[-1].pieces.append((text, bold))
+            self._drafts[-1].texts.append((text, bold))
 
     def join_next(self) -> None:
         """Note that the end of the open paragraph is deleted."""
@@ -95,7 +95,7 @@ class Builder:
         """Close a paragraph."""
         draft = self._drafts.pop()
         if draft.joins_next:
-            self._joined, self._joined_from = draft.pieces, draft.place
+            self._joined, self._joined_from = draft.texts, draft.place
             return
         paragraph = _finished(draft, in_box=self._boxes > 0)
         if self._tables:
@@ -154,9 +154,9 @@ def _joined_text(paragraphs: list[Paragraph]) -> str:
 
 def _finished(draft: _Draft, *, in_box: bool) -> Paragraph:
     n_bold = 0
-    for text, bold in draft.pieces:
+    for text, bold in draft.texts:
         if not bold and text.strip():
             break
         n_bold += len(text) if bold else 0
-    text = "".join(piece for piece, _ in draft.pieces)
+    text = "".join(text for text, _ in draft.texts)
     return Paragraph(draft.place, text.replace("\xa0", " "), n_bold, in_box)

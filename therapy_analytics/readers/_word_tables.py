@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from therapy_analytics.readers._base import Row
-from therapy_analytics.readers._codes import GOLD, has_codes
 from therapy_analytics.readers._columns import find_columns, names_remarks, slug
 from therapy_analytics.readers._label_forms import Line, has_both_roles
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows
 from therapy_analytics.readers._labels import speakers
+from therapy_analytics.readers._long import GOLD, has_codes
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, Times, from_the_first, times_of

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING
 from xml.sax import ContentHandler, SAXException
 from xml.sax.handler import feature_namespaces
@@ -109,6 +111,31 @@ def distinct_names(people: Iterable[tuple[str, str]]) -> dict[str, str]:
     known = [(key, " ".join(name.split())) for key, name in people]
     counts = Counter(name.casefold() for _, name in known)
     return {key: name if counts[name.casefold()] == 1 else f"{name} ({key})" for key, name in known if name}
+
+
+def points_of_time(slots: Sequence[tuple[str, float | None]]) -> Mapping[str, float]:
+    """Return the time of each point; one without a time lies evenly between its neighbours.
+
+    Parameters
+    ----------
+    slots : sequence of (str, float or None)
+        Names and times, in their order.
+
+    Returns
+    -------
+    mapping of str to float
+        Before the first time that is known it is minus infinity, after the last it is infinity. Where no time is known,
+        the points are numbered.
+    """
+    known = [at for at, (_, value) in enumerate(slots) if value is not None]
+    if not known:
+        return {name: float(at) for at, (name, _) in enumerate(slots)}
+    values = [math.inf if value is None else value for _, value in slots]
+    values[: known[0]] = [-math.inf] * known[0]
+    for one, two in pairwise(known):
+        step = (values[two] - values[one]) / (two - one)
+        values[one + 1 : two] = [values[one] + step * n for n in range(1, two - one)]
+    return {name: value for (name, _), value in zip(slots, values, strict=True)}
 
 
 class BeyondMeasureError(Exception):

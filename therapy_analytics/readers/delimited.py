@@ -12,11 +12,10 @@ from therapy_analytics.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._by_content import speaker_and_text
 from therapy_analytics.readers._chat_markup import begins_marked
-from therapy_analytics.readers._columns import MOST_COLUMNS, find_columns, may_be_header
+from therapy_analytics.readers._columns import MOST_COLUMNS, Record, find_columns, may_be_header
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
-    Record,
     Table,
     filled,
     header_place,
@@ -27,7 +26,6 @@ from therapy_analytics.readers._wide import column_of_sessions, names_talk
 
 _DELIMITERS = ",\t;|"
 _TOP = 16_384
-_BLOCK = 2**20
 _END = "end of the table"
 _LEFT_OPEN = f"\n{_END}"
 _SEP = re.compile(r"\A\"?sep=(.)\"?\n", re.IGNORECASE)
@@ -193,12 +191,8 @@ def _unquoted(cell: str) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines, and one after the last; some at a time, for `io.StringIO` takes four bytes for each letter."""
-    begin = 0
-    while begin < len(text):
-        end = text.find("\n", begin + _BLOCK) + 1 or len(text)
-        yield from io.StringIO(text[begin:end] if end < len(text) else f"{text[begin:]}\n", newline="")
-        begin = end
+    """Yield the lines, and one after the last."""
+    yield from (line[0] for line in re.finditer(r".*\n", f"{text}\n"))
     yield _END
 
 

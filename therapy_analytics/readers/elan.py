@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._tiers import Span, Tier, session_of, timeline
-from therapy_analytics.readers._xml import begins_with, xml_root
+from therapy_analytics.readers._tiers import Annotation, Tier, session_of
+from therapy_analytics.readers._xml import begins_with, points_of_time, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -45,7 +45,7 @@ def read_elan(source: Source) -> Iterator[RawSession]:
     header = root.find("HEADER")
     unit = "" if header is None else header.get("TIME_UNITS", "")
     per_second = _PER_SECOND.get(unit, _MILLISECONDS)
-    points = {name: (value / per_second, at) for at, (name, value) in enumerate(timeline(slots).items())}
+    points = {name: (value / per_second, at) for at, (name, value) in enumerate(points_of_time(slots).items())}
     timed = any(value is not None for _, value in slots)
     yield session_of(source, _tiers(root, points), timed=timed)
 
@@ -61,7 +61,7 @@ def _tiers(root: Element, points: Points) -> list[Tier]:
         name = tier.get("TIER_ID", "")
         elements[name if name not in elements else f"{name} ({at + 1})"] = tier
     times: Times = {}
-    spans: dict[str, list[Span]] = {}
+    spans: dict[str, list[Annotation]] = {}
     for name in elements:
         chain: dict[str, None] = {}
         above = name
@@ -82,9 +82,9 @@ def _tiers(root: Element, points: Points) -> list[Tier]:
     ]
 
 
-def _spans(tier: Element, points: Points, times: Times) -> list[Span]:
+def _spans(tier: Element, points: Points, times: Times) -> list[Annotation]:
     """Return the annotations of a tier, and note their times; those that share one above them share its time evenly."""
-    spans: list[Span] = []
+    spans: list[Annotation] = []
     n_below = Counter(one.get("ANNOTATION_REF", "") for one in tier.iterfind("ANNOTATION/*"))
     done: Counter[str] = Counter()
     for one in tier.iterfind("ANNOTATION/*"):
@@ -99,5 +99,5 @@ def _spans(tier: Element, points: Points, times: Times) -> list[Span]:
             begin, order = points.get(one.get("TIME_SLOT_REF1", ""), (math.inf, len(points)))
             end, _ = points.get(one.get("TIME_SLOT_REF2", ""), (math.inf, 0))
         times[one.get("ANNOTATION_ID", "")] = begin, end, order
-        spans.append(Span(begin, end, one.findtext("ANNOTATION_VALUE") or "", above, order))
+        spans.append(Annotation(begin, end, one.findtext("ANNOTATION_VALUE") or "", above, order))
     return spans

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._tiers import Span, Tier, session_of, timeline
+from therapy_analytics.readers._tiers import Annotation, Tier, session_of
 from therapy_analytics.readers._times import seconds
-from therapy_analytics.readers._xml import begins_with, distinct_names, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, points_of_time, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -37,7 +37,7 @@ def read_exmaralda(source: Source) -> Iterator[RawSession]:
         raise source.error("this is a segmented transcription of EXMaRALDA, which is not read", _REMEDY)
     root = xml_root(source, _ROOT, what="EXMaRALDA file", remedy=_REMEDY)
     slots = [(one.get("id", ""), seconds(one.get("time"))) for one in root.iterfind("basic-body/common-timeline/tli")]
-    points = timeline(slots)
+    points = points_of_time(slots)
     order = {name: at for at, (name, _) in enumerate(slots)}
     names = distinct_names(
         (one.get("id", ""), one.findtext("abbreviation") or "") for one in root.iterfind("head/speakertable/speaker")
@@ -48,7 +48,7 @@ def read_exmaralda(source: Source) -> Iterator[RawSession]:
     yield session_of(source, tiers, timed=any(value is not None for _, value in slots))
 
 
-def _tier(tier: Element, names: Mapping[str, str], spans: list[Span], *, typed: bool) -> Tier:
+def _tier(tier: Element, names: Mapping[str, str], spans: list[Annotation], *, typed: bool) -> Tier:
     """Return a tier: whose it is by the table of speakers, what it holds by its type, or else by its category."""
     key, category = tier.get("speaker", ""), tier.get("category", "").casefold()
     who = names.get(key, key) or tier.get("display-name", "").partition("[")[0].strip()
@@ -57,7 +57,7 @@ def _tier(tier: Element, names: Mapping[str, str], spans: list[Span], *, typed: 
     return Tier(who, spans, who, meant)
 
 
-def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int]) -> list[Span]:
+def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int]) -> list[Annotation]:
     """Return what a tier says, up to the end of each sentence: events are cut where another speaker begins."""
     events = [(one.get("start", ""), one.get("end", ""), _written(one)) for one in tier.iterfind("event")]
     events.sort(key=lambda event: order.get(event[0], len(order)))
@@ -71,7 +71,7 @@ def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int])
         else:
             sentences.append([event])
     return [
-        Span(
+        Annotation(
             points.get(one[0][0], math.inf),
             points.get(one[-1][1], math.inf),
             _plain(space.join(words for _, _, words in one)),

@@ -10,13 +10,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import HEAD, RawSession, Row, Source, reader
-from therapy_analytics.readers._clinical_notes import is_clinical_note, note_error
 from therapy_analytics.readers._columns import find_columns, may_be_header
 from therapy_analytics.readers._label_forms import EDGE, PLAIN, Line
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows, plain_lines
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
-from therapy_analytics.readers._text_heads import NONE, FrontMatter, front_matter
+from therapy_analytics.readers._text_heads import NONE, FrontMatter, front_matter, is_clinical_note, note_error
 from therapy_analytics.readers._word_blocks import TableRow
 from therapy_analytics.readers._word_tables import Tabled, table_rows
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._captions import session_of
-from therapy_analytics.readers._cues import Cue, in_order
+from therapy_analytics.readers._captions import Cue, in_order, session_of
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._tiers import Span, Tier, session_of
+from therapy_analytics.readers._tiers import Annotation, Tier, session_of
 
 _BINARY = b"ooBinaryFile"
 _MAGIC = "ooTextFile"
@@ -87,11 +87,11 @@ def _tier(take: Take) -> tuple[bool, Tier]:
     is_points = take("text") == "TextTier"
     name = take("text")
     take("number"), take("number")
-    spans: list[Span] = []
+    spans: list[Annotation] = []
     for _ in range(_count(take)):
         begin = float(take("number"))
         end = begin if is_points else float(take("number"))
-        spans.append(Span(begin, end, take("text")))
+        spans.append(Annotation(begin, end, take("text")))
     return is_points, Tier(name, spans)
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._captions import session_of
-from therapy_analytics.readers._cues import Cue, in_order
+from therapy_analytics.readers._captions import Cue, in_order, session_of
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._xml import begins_with, distinct_names, local, xml_root
 

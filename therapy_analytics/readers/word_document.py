@@ -14,10 +14,10 @@ from typing import IO
 from xml.sax.xmlreader import AttributesNSImpl
 
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
-from therapy_analytics.readers._clinical_notes import is_clinical_note, note_error
 from therapy_analytics.readers._label_forms import Line
 from therapy_analytics.readers._labelled_lines import labelled_rows
 from therapy_analytics.readers._notes import counted, lost
+from therapy_analytics.readers._text_heads import is_clinical_note, note_error
 from therapy_analytics.readers._word_blocks import Block, Builder, Paragraph, TableRow
 from therapy_analytics.readers._word_tables import table_rows
 from therapy_analytics.readers._xml import Elements, walk_through

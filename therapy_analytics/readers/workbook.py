@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import RawSession, Source, reader
+from therapy_analytics.readers._columns import Record
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
-    Record,
     Table,
     cell_text,
     filled,

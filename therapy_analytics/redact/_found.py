@@ -32,7 +32,7 @@ KINDS: dict[str, str] = {
 }
 """The kinds that are removed, and what they are called: those of Safe Harbor that text can hold."""
 
-PLACEHOLDER = re.compile(rf"\[?\b(?:(?:{'|'.join(KINDS)})_\d+|AGE_OVER_89)\b\]?")
+PLACEHOLDER = re.compile(rf"\[?\b(?:(?P<kind>{'|'.join(KINDS)})_(?P<number>\d+)|AGE_OVER_89)\b\]?")
 _GIVEN = re.compile(rf"{PLACEHOLDER.pattern}|\[[A-Z][A-Z0-9_ ]*\]|\b(?:session|counselor|client)_\d+\b")
 
 

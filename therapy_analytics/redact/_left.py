@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from therapy_analytics.redact._found import Found, protected
+from therapy_analytics.redact._found import Found, protected, settle
 from therapy_analytics.redact._spoken import Run, runs
 from therapy_analytics.redact._tokens import Token, seldom, straight, tokens, word_list
 from therapy_analytics.redact._vocabulary import (
@@ -43,18 +42,8 @@ _DAY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
-    """A word or a number to look at."""
-
-    span: tuple[int, int]
-    kind: str
-    rule: str
-    words: str = field(repr=False)
-
-
-def left_in(text: str, doubted: Sequence[Found] = ()) -> Iterator[Left]:
-    """Yield what may be a name, a place or a number: capitals, rare words, names that are words too, digits, letters.
+def left_in(text: str, doubted: Sequence[Found] = ()) -> list[Found]:
+    """Return what may be a name, a place or a number: capitals, rare words, names that are words too, digits, letters.
 
     Parameters
     ----------
@@ -63,33 +52,32 @@ def left_in(text: str, doubted: Sequence[Found] = ()) -> Iterator[Left]:
     doubted : sequence of Found
         What was found in it and left, because it is not likely enough.
 
+    Returns
+    -------
+    list of Found
+        In the order of the text, without overlaps; their kind is ``WORD`` or ``NUMBER``.
+
     Examples
     --------
-    >>> [(one.kind, one.words) for one in left_in("Ask Zorblat about room 214 in 2021.")]
+    >>> text = "Ask Zorblat about room 214 in 2021."
+    >>> [(one.kind, text[one.start : one.end]) for one in left_in(text)]
     [('WORD', 'Zorblat'), ('NUMBER', '214')]
-    >>> [(one.kind, one.words) for one in left_in("and then precious met me in flushing")]
-    [('WORD', 'precious'), ('WORD', 'flushing')]
+    >>> text = "and then precious met me in flushing"
+    >>> [text[one.start : one.end] for one in left_in(text)]
+    ['precious', 'flushing']
     """
-    taken = protected(text)
     plain = straight(text)
     words = tokens(plain)
     cased = any(word.capital and word.word != "i" for word in words)
     found = [
-        Left((word.start, word.end), "WORD", rule, text[word.start : word.end])
+        Found(word.start, word.end, "WORD", "unsure", rule)
         for at, word in enumerate(words)
         if (rule := _why(words, at, cased) or _beside(plain, words, at, cased))
     ]
-    found += [
-        Left((run.start, run.end), "NUMBER", "number", text[run.start : run.end])
-        for run in runs(plain)
-        if _is_number(run)
-    ]
-    found += [Left(one.span(), "NUMBER", "day_or_age", one[0]) for one in _DAY.finditer(plain)]
-    found += [Left((one.start, one.end), "WORD", one.rule, text[one.start : one.end]) for one in doubted]
-    for one in sorted(found, key=lambda one: (one.span[0], -one.span[1])):
-        if not any(start < one.span[1] and one.span[0] < end for start, end in taken):
-            taken.append(one.span)
-            yield one
+    found += [Found(run.start, run.end, "NUMBER", "unsure", "number") for run in runs(plain) if _is_number(run)]
+    found += [Found(*one.span(), "NUMBER", "unsure", "day_or_age") for one in _DAY.finditer(plain)]
+    found += [Found(one.start, one.end, "WORD", "unsure", one.rule) for one in doubted]
+    return settle(sorted(found, key=lambda one: (one.start, -one.end)), protected(text))
 
 
 def _is_number(run: Run) -> bool:

@@ -10,7 +10,7 @@ from therapy_analytics.redact._announced import OFTEN_WORDS, by_context
 from therapy_analytics.redact._found import Found, Sure
 from therapy_analytics.redact._places import led_as_place
 from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, is_derived
+from therapy_analytics.redact._tokens import Token, is_derived, tokens
 from therapy_analytics.redact._vocabulary import (
     ABSTRACT,
     ACRONYMS,
@@ -34,6 +34,8 @@ _SPELLS = re.compile(
 )
 _SPELLED, _SPELLED_CUED, _SPELL_NEAR = 5, 2, 45
 
+Person = frozenset[str]
+"""The words of a name by which a person is known."""
 Known = Mapping[str, Sure]
 """Words that are known to be names in this session, and how sure that is."""
 
@@ -346,3 +348,21 @@ def _together(text: str, words: Sequence[Token], found: Mapping[int, tuple[Sure,
     for row in rows:
         sure, rule = min((found[at] for at in row), key=lambda one: ("certain", "likely", "unsure").index(one[0]))
         yield Found(words[row[0]].start, words[row[-1]].end, "NAME", sure, rule)
+
+
+def person(words: str) -> Person:
+    """Return the words of a name by which a person is known: no title, no initial, no possessive.
+
+    Examples
+    --------
+    >>> sorted(person("Dr. Dana M. Reyes's"))
+    ['dana', 'reyes']
+    >>> sorted(person("r e y e s"))
+    ['reyes']
+    """
+    spelled = [run for run in runs(words) if (run.start, run.end) == (0, len(words)) and not run.digits]
+    if spelled:
+        return frozenset({spelled[0].signs})
+    found = [one.word for one in tokens(words)]
+    kept = [word for word in found if word not in TITLES and len(word) > 1]
+    return frozenset([word for word in kept if word not in CALLINGS] or kept or found)

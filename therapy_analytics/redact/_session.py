@@ -8,15 +8,17 @@ from dataclasses import dataclass, field, replace
 
 from therapy_analytics.redact._addresses import addresses
 from therapy_analytics.redact._codes import numbered, written
-from therapy_analytics.redact._found import Found, protected, settle
+from therapy_analytics.redact._found import PLACEHOLDER, Found, protected, settle
 from therapy_analytics.redact._known import Learned, all_found, judged, label_names, learn, mentions
 from therapy_analytics.redact._left import left_in
-from therapy_analytics.redact._numbers import Numbers
+from therapy_analytics.redact._names import Person, person
 from therapy_analytics.redact._reader import Verdict
-from therapy_analytics.redact._tokens import texts_before, tokens
+from therapy_analytics.redact._spoken import runs
+from therapy_analytics.redact._tokens import plain, texts_before, tokens
 from therapy_analytics.session import Mark, Session, Turn
 
 _MOST_ROUNDS = 6
+_FEWEST_DIGITS = 4
 _BRACKETS = re.compile(r"^[\[(*]|[\])*]$")
 
 
@@ -88,8 +90,7 @@ def redact_session(session: Session) -> Redacted:
     ('[NAME_1]', 'My husband [NAME_2] called from [PHONE_1].')
     """
     learned, verdicts = judged(session)
-    work = _Work(learned, Numbers(session.turns))
-    work.numbers.learn_people(mentions(session, verdicts))
+    work = _Work(learned, _Numbers(session.turns, mentions(session, verdicts)))
     notes: list[Noted] = []
     turns: list[Turn] = []
     for turn, before, verdict in zip(session.turns, texts_before(session.turns), verdicts, strict=True):
@@ -113,7 +114,7 @@ class _Work:
     """What the turns of a session share."""
 
     learned: Learned
-    numbers: Numbers
+    numbers: _Numbers
 
     def turn(self, turn: Turn, before: str, verdict: Verdict) -> tuple[Turn, list[Noted]]:
         """Return the copy of a turn and what there is to note of it."""
@@ -127,16 +128,17 @@ class _Work:
         text, of_text = self._clean(turn.text, find)
         moved = _mover(of_text)
         look = [replace(one, start=moved(one.start), end=moved(one.end)) for one in verdict.looked_at]
-        marks, noted_marks = self._marks(turn.marks, moved, text)
+        marks, noted_marks = self._marks(turn, moved, text)
         gold, noted_codes = self._codes(turn)
         notes = [
             *_noted(turn.index, "label", of_label),
             *_noted(turn.index, "words", of_text),
             *(
-                Noted(turn.index, "words", *one.span, one.kind, "", "", one.rule, one.words)
+                Noted(turn.index, "words", one.start, one.end, one.kind, "", "", one.rule, text[one.start : one.end])
                 for one in left_in(text, look)
             ),
-            *(replace(one, turn=turn.index) for one in (*noted_marks, *noted_codes)),
+            *noted_marks,
+            *noted_codes,
         ]
         return replace(turn, speaker=label, text=text, marks=marks, gold=gold), notes
 
@@ -161,16 +163,14 @@ class _Work:
             pieces += [text[end : one.start], shown]
             start = length + one.start - end
             length = start + len(shown)
-            cuts.append(_Cut(start, start + len(placeholder), one, placeholder, words, one.start, one.end, length))
+            cuts.append(_Cut(start, start + len(placeholder), length, one, placeholder, words))
             end = one.end
         return "".join([*pieces, text[end:]]), cuts
 
-    def _marks(
-        self, marks: Sequence[Mark], moved: Callable[[int], int], text: str
-    ) -> tuple[tuple[Mark, ...], list[Noted]]:
+    def _marks(self, turn: Turn, moved: Callable[[int], int], text: str) -> tuple[tuple[Mark, ...], list[Noted]]:
         """Clean what transcribers wrote in brackets; there a placeholder has none of its own."""
         done, notes = [], []
-        for mark in marks:
+        for mark in turn.marks:
             at = min(moved(mark.at), len(text))
             written, cuts = self._clean(
                 mark.written, lambda text: all_found(_BRACKETS.sub(" ", text), "", self.learned)
@@ -178,10 +178,7 @@ class _Work:
             if cuts:
                 inner = _BRACKETS.sub("", written).replace("[", "").replace("]", "")
                 written = f"{written[0]}{inner}{written[-1]}"
-                notes += [
-                    Noted(0, "mark", at, at, one.found.kind, one.placeholder, one.found.sure, one.found.rule, one.words)
-                    for one in cuts
-                ]
+                notes += [replace(one, start=at, end=at) for one in _noted(turn.index, "mark", cuts)]
             done.append(replace(mark, at=at, written=written))
         return tuple(done), notes
 
@@ -194,7 +191,7 @@ class _Work:
             for part in (name, value):
                 new, cuts = self._clean(part, self._known_in_code)
                 cleaned.append(new)
-                notes += _noted(None, "code", cuts)
+                notes += _noted(turn.index, "code", cuts)
             given[cleaned[0]] = cleaned[1]
         return given, notes
 
@@ -213,20 +210,18 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A placeholder in the new text, and where it comes from in the text before."""
+    """A placeholder in the new text and what it stands for in the old one; `new_end` is behind a year that stays."""
 
     start: int
     end: int
+    new_end: int
     found: Found
     placeholder: str
     words: str
-    old_start: int
-    old_end: int
-    new_end: int
 
     def moved(self, moved: Callable[[int], int]) -> _Cut:
-        start = moved(self.start)
-        return replace(self, start=start, end=start + self.end - self.start, new_end=start + self.new_end - self.start)
+        shift = moved(self.start) - self.start
+        return replace(self, start=self.start + shift, end=self.end + shift, new_end=self.new_end + shift)
 
 
 def _mover(cuts: Sequence[_Cut]) -> Callable[[int], int]:
@@ -235,16 +230,73 @@ def _mover(cuts: Sequence[_Cut]) -> Callable[[int], int]:
     def moved(at: int) -> int:
         shift = 0
         for one in cuts:
-            if at < one.old_end:
-                return min(at, one.old_start) + shift if at > one.old_start else at + shift
-            shift = one.new_end - one.old_end
+            if at < one.found.end:
+                return min(at, one.found.start) + shift
+            shift = one.new_end - one.found.end
         return at + shift
 
     return moved
 
 
-def _noted(turn: int | None, where: str, cuts: Iterable[_Cut]) -> Iterator[Noted]:
+def _noted(turn: int, where: str, cuts: Iterable[_Cut]) -> Iterator[Noted]:
     for one in cuts:
-        yield Noted(
-            turn, where, one.start, one.end, one.found.kind, one.placeholder, one.found.sure, one.found.rule, one.words
-        )
+        found = one.found
+        yield Noted(turn, where, one.start, one.end, found.kind, one.placeholder, found.sure, found.rule, one.words)
+
+
+class _Numbers:
+    """Numbers of the people and things of one session, in the order in which they come up.
+
+    Parameters
+    ----------
+    turns : sequence of Turn
+        Placeholders that stand in them already keep their numbers; new ones go on behind.
+    names : iterable of str
+        All names of the session, by which a mention is known to mean the same person as another.
+    """
+
+    def __init__(self, turns: Sequence[Turn], names: Iterable[str]) -> None:
+        self._last: dict[str, int] = {}
+        self._given: dict[tuple[str, object], str] = {}
+        self._people = people(person(name) for name in names)
+        texts = (text for turn in turns for text in (turn.speaker, turn.text, *(mark.written for mark in turn.marks)))
+        for match in (match for text in texts for match in PLACEHOLDER.finditer(text) if match["kind"]):
+            self._last[match["kind"]] = max(self._last.get(match["kind"], 0), int(match["number"]))
+
+    def placeholder(self, kind: str, words: str) -> str:
+        """Return what stands in place of some words: ``[NAME_1]``; ages share one."""
+        if kind == "AGE_OVER_89":
+            return f"[{kind}]"
+        key = (kind, self._identity(kind, words))
+        if key not in self._given:
+            self._last[kind] = self._last.get(kind, 0) + 1
+            self._given[key] = f"[{kind}_{self._last[kind]}]"
+        return self._given[key]
+
+    def _identity(self, kind: str, words: str) -> object:
+        if kind == "NAME":
+            who = person(words)
+            return self._people.get(who, who)
+        digits = "".join(run.digits for run in runs(words))
+        return digits if len(digits) >= _FEWEST_DIGITS else re.sub(r"\W+", " ", plain(words)).strip()
+
+
+def people(mentions: Iterable[Person]) -> dict[Person, Person]:
+    """Say whom each mention means: the one person with a longer name that holds it, else itself.
+
+    A name that two people share ("Reyes", of Dana Reyes and Carlos Reyes) is nobody's: it stays by itself.
+
+    Examples
+    --------
+    >>> dana, short = frozenset({"dana", "reyes"}), frozenset({"dana"})
+    >>> people([short, dana])[short] == dana
+    True
+    """
+    different = list(dict.fromkeys(mentions))
+    return {one: _whole(one, different) for one in different}
+
+
+def _whole(one: Person, others: Sequence[Person]) -> Person:
+    longer = [other for other in others if one < other]
+    longest = [other for other in longer if not any(other < another for another in longer)]
+    return longest[0] if len(longest) == 1 else one

@@ -9,20 +9,7 @@ def word_set(words: str) -> frozenset[str]:
 
 
 WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
-MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+MONTHS = word_set("january february march april may june july august september october november december")
 CLEAR_MONTHS = word_set("january february september october november december july")
 """Months that are hardly a name or another word."""
 
@@ -85,41 +72,18 @@ STATES = word_set(
     """
 )
 TWO_WORD_STATES = frozenset(
-    [
-        "new hampshire",
-        "new jersey",
-        "new mexico",
-        "new york",
-        "north carolina",
-        "north dakota",
-        "south carolina",
-        "south dakota",
-        "rhode island",
-        "west virginia",
-        "puerto rico",
-        "washington state",
-        "south africa",
-        "south korea",
-        "north korea",
-        "new zealand",
-        "saudi arabia",
-        "sri lanka",
-        "costa rica",
-        "el salvador",
-        "dominican republic",
-        "united states",
-        "united kingdom",
-        "northern ireland",
-        "hong kong",
-        "ivory coast",
-        "sierra leone",
-        "burkina faso",
-        "middle east",
-        "south america",
-        "north america",
-        "latin america",
-    ]
+    name.replace("_", " ")
+    for name in word_set(
+        """
+        new_hampshire new_jersey new_mexico new_york north_carolina north_dakota south_carolina south_dakota
+        rhode_island west_virginia puerto_rico washington_state south_africa south_korea north_korea new_zealand
+        saudi_arabia sri_lanka costa_rica el_salvador dominican_republic united_states united_kingdom
+        northern_ireland hong_kong ivory_coast sierra_leone burkina_faso middle_east south_america north_america
+        latin_america
+        """
+    )
 )
+"""States, countries and parts of the world of two words."""
 _COUNTRIES = """
 america usa uk england scotland wales britain ireland canada mexico guatemala honduras nicaragua panama cuba haiti
 jamaica trinidad bahamas barbados brazil argentina chile peru bolivia colombia ecuador venezuela uruguay paraguay

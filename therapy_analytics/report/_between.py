@@ -32,7 +32,7 @@ def of_groups(
     Notes
     -----
     The quantity is the mean over clusters, as in ``tanalyze compare``, of the measures of which that claims something
-    (`therapy_analytics.compare._measures.CLAIMED`). Against all others: `comparison_table`; against skilled people:
+    (`therapy_analytics.compare._measures.core_of`). Against all others: `comparison_table`; against skilled people:
     `against_references`. Each p is adjusted for all comparisons of its sort.
     """
     known = {one.name: one for one in shown}

@@ -23,8 +23,8 @@ def codes_json(folder: Path) -> list[dict[str, Any]]:
     known = _builtin()
     table = read_columns(folder / "codebook.csv", _TAKES)
     rows = list(zip(*(table.get(name, ()) for name in _TAKES), strict=True))
-    names = {row[0] for row in rows if row[1] == "turns"}
-    found = [row for row in rows if row[1] == "turns" and row[2].startswith(_FAMILY) and f"p_{row[0]}" in names]
+    likely = {row[0] for row in rows if row[1] == "probabilities"}
+    found = [row for row in rows if row[1] == "turns" and row[2].startswith(_FAMILY) and row[0] in likely]
     return [_code(column, family.removeprefix(_FAMILY), meaning, known) for column, _, family, meaning in found]
 
 

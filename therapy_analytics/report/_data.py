@@ -17,7 +17,7 @@ from therapy_analytics.report._between import of_groups
 from therapy_analytics.report._codes import codes_json, with_roles
 from therapy_analytics.report._files import read_columns
 from therapy_analytics.report._findings import HIGH, Tested, best, nothing, of_sessions, tested, unseen
-from therapy_analytics.report._measures import Shown, chosen
+from therapy_analytics.report._measures import Shown, chosen, shown_turns
 from therapy_analytics.report._review import to_review
 from therapy_analytics.report._session import session_data
 
@@ -37,8 +37,9 @@ def report_data(folder: Path, *, quotes: bool = False, most_sessions: int) -> tu
     read = read_results(folder)
     codes = codes_json(folder)
     columns = [str(one["column"]) for one in codes]
+    turns = shown_turns(folder)
     ids = [str(one) for one in read.sessions["session_id"][:most_sessions]]
-    sessions = [session_data(_place(folder, one), one, i, columns, quotes=quotes) for i, one in enumerate(ids)]
+    sessions = [session_data(_place(folder, one), one, i, columns, turns, quotes=quotes) for i, one in enumerate(ids)]
     if quotes and sessions and not any("text" in one for one in sessions):
         problem = "quotes are asked for, and no turns.csv of this folder holds what was said"
         raise BadOptionError("--quotes", problem, "Say tanalyze run --quotes first, or leave --quotes out")

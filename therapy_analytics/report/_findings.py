@@ -11,7 +11,7 @@ import pandas as pd
 
 from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._groups import Floats
-from therapy_analytics.compare._measures import CLAIMED
+from therapy_analytics.compare._measures import TESTED
 from therapy_analytics.compare._reference import LEVEL, Spread, counts, ends_of, spread, two_sided
 from therapy_analytics.compare._results import Results
 from therapy_analytics.report._measures import Shown
@@ -79,7 +79,8 @@ def tested(shown: Sequence[Shown], results: Results, profiles: pd.DataFrame | No
     if profiles is None:
         return None
     rows = {str(row["measure"]): row for row in profiles[profiles["group"] == HIGH].to_dict("records")}
-    pairs = [(one, spread(rows[one.name])) for one in shown if one.does and one.name in CLAIMED and one.name in rows]
+    claimed = {name for name in results.codebook.index if results.codebook.at[name, "compare"] == TESTED}
+    pairs = [(one, spread(rows[one.name])) for one in shown if one.does and one.name in claimed and one.name in rows]
     kept = [(one, found) for one, found in pairs if found is not None]
     values = values_of(results.sessions, [one.name for one, _ in kept])
     for j, (one, _) in enumerate(kept):

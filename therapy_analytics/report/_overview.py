@@ -11,16 +11,15 @@ import pandas as pd
 from therapy_analytics import references
 from therapy_analytics.compare._groups import Floats, Grouped, grouped
 from therapy_analytics.compare._measures import described
-from therapy_analytics.compare._reference import counts
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._table import cluster_means, mean_with_interval, variance_within_groups
-from therapy_analytics.measures._base import count_name
+from therapy_analytics.measures._base import count_name, total_name
 from therapy_analytics.report._files import plain
 from therapy_analytics.report._measures import Shown, ends
 
 Json = dict[str, Any]
 FIRST = ("counselor", "source")
-NO_GROUPS = ("session_id", "source_file", "role_method", "role_margin", "notes")
+NO_GROUPS = ("session_id", "source_file", "role_method", "notes")
 MOST_GROUPS = 30
 PROFILE = ("mean", "mean_lo", "mean_hi", "q05", "q25", "median", "q75", "q95")
 LONGEST = 200
@@ -64,7 +63,7 @@ def _measure(one: Shown, row: Mapping[Any, Any], profiles: pd.DataFrame | None) 
         "low": low,
         "high": high,
         "shown": one.first,
-        "profile": one.profile,
+        "profile": bool(one.does),
         "references": {} if profiles is None else _references(profiles),
     }
 
@@ -119,19 +118,8 @@ def values_of(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
         count = count_name(name)
         if name.endswith("_rate") and count in frame:
             found[:, j, 3] = frame[count]
-            found[:, j, 4] = _of(frame, name)
+            found[:, j, 4] = frame.get(total_name(name), np.nan)
     return found
-
-
-def _of(frame: pd.DataFrame, name: str) -> Floats:
-    """Return of how many turns a count is: the role's turns, or what follows from the rate; else nan."""
-    turns = counts(frame, name)[1]
-    n, rate = (frame[column].to_numpy(dtype=np.float64) for column in (count_name(name), name))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(n > 0, n / rate, np.nan)
-    whole = np.rint(found)
-    follows = np.where(np.abs(found - whole) < 0.01 * np.maximum(whole, 1), whole, np.nan)
-    return np.where(np.isnan(turns), follows, turns)
 
 
 def groups_json(shown: Sequence[Shown], results: Results, about: Sequence[str]) -> dict[str, list[Json]]:

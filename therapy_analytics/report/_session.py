@@ -7,51 +7,21 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.report._evidence import evidence, feelings
 from therapy_analytics.report._files import Columns, number, numbers, plain, read_columns
+from therapy_analytics.report._measures import ShownTurns
+from therapy_analytics.tables import UNSURE_COLUMN
 
 NEEDED = ("turn", "role", "n_words")
-SYNCHRONY = ("measure", "direction", "part", "value")
-PROFILE = ("code", "part", "n", "n_turns", "rate", "lo", "hi")
+PARTS = ("measure", "direction", "part", "value", "n", "out_of", "lo", "hi")
+RATES = ("n", "n_turns", "rate", "lo", "hi")
 RESPONSES = ("client_code", "therapist_code", "n_client", "n_both", "rate", "lo", "hi")
 Json = dict[str, Any]
-_SERIES = (
-    ("lsm_turn", "Style matching (LSM)", "synchrony", "lsm_turn_mean"),
-    ("semantic_similarity_turn", "Similar in meaning", "synchrony", "semantic_similarity"),
-    ("state_change", "Change talk", "client", ""),
-    ("state_sustain", "Sustain talk", "client", ""),
-    ("state_neutral", "Neither", "client", ""),
-)
-_MARKS = (
-    ("safety_cue", "Cue of danger: review", "safety_cue", ">0"),
-    ("stigmatising_word", "Stigmatising word", "stigmatising_word_turn", "1"),
-    ("advice_after_feeling", "Advice right after a feeling", "advice_after_feeling_turn", "1"),
-    ("input_after_sustain", "Advice or information after sustain talk", "input_after_sustain_turn", "1"),
-    ("unexpressed_feeling", "Names a feeling that the client had not expressed", "unexpressed_feeling_turn", "1"),
-    ("false_attribution", "Says that the client said, and nothing like it is found", "false_attribution_turn", "1"),
-    ("repeated_advice", "Repeats advice", "repeated_advice_turn", "1"),
-    ("leading_question", "Leading question", "question_leading_turn", "1"),
-    ("rupture_withdrawal", "Possible rupture: withdraws", "rupture_withdrawal_turn", "1"),
-    ("rupture_confrontation", "Possible rupture: confronts", "rupture_confrontation_turn", "1"),
-    ("repair", "Possible repair", "repair_turn", "1"),
-    ("turning_point_to_change", "Turning point to change", "turning_point_turn", "1"),
-    ("turning_point_to_sustain", "Turning point against change", "turning_point_turn", "-1"),
-)
-_SYNCHRONY = {
-    "lsm_turn_mean": "Style matching of neighbouring turns (LSM)",
-    "rlsm": "Replies take up function words (rLSM)",
-    "lsm": "Style matching of the whole session (LSM)",
-    "semantic_similarity": "Neighbouring turns similar in meaning",
-    "semantic_context": "Near in meaning to all that the other said so far",
-    "lexical_alignment": "Replies repeat words",
-    "coordination": "Coordination of function words",
-    "expression_repetition": "Expressions that both use",
-    "recurrence_rate": "Words that recur",
-}
 Z95 = 1.96
 
 
-def session_data(folder: Path, name: str, index: int, codes: Sequence[str], *, quotes: bool) -> Json:
+def session_data(folder: Path, name: str, index: int, codes: Sequence[str], shown: ShownTurns, *, quotes: bool) -> Json:
     """Return the data of one session.
 
     Parameters
@@ -64,6 +34,8 @@ def session_data(folder: Path, name: str, index: int, codes: Sequence[str], *, q
         Its place in the overview.
     codes : sequence of str
         Columns of codes.
+    shown : ShownTurns
+        Which measures of turns are marked or drawn.
     quotes : bool
         Whether what was said, and who said it, comes along.
 
@@ -72,7 +44,7 @@ def session_data(folder: Path, name: str, index: int, codes: Sequence[str], *, q
     BadDataFileError
         A file of the folder cannot be read.
     """
-    turns = read_columns(folder / "turns.csv", NEEDED)
+    turns = _turns(folder)
     unit, start, end = _places(turns)
     data: Json = {
         "id": name,
@@ -84,13 +56,21 @@ def session_data(folder: Path, name: str, index: int, codes: Sequence[str], *, q
         "n_words": numbers(turns.get("n_words", ())),
         "first_row": numbers(turns.get("first_row", ())),
         **_coded(turns, codes),
-        "marks": list(_marks(turns)),
-        **_tables(folder, turns),
+        "marks": list(_marks(turns, shown)),
+        **_tables(folder, turns, codes, shown),
     }
     if quotes and "text" in turns:
         data["speaker"], data["text"] = list(turns.get("speaker", ())), list(turns["text"])
         data["feelings"] = feelings(folder)
     return data | evidence(folder, quotes=quotes)
+
+
+def _turns(folder: Path) -> Columns:
+    """Return the three tables of turns as one; probabilities are called ``p_...``."""
+    turns = read_columns(folder / "turns.csv", NEEDED)
+    likely = read_columns(folder / "probabilities.csv", ("turn",))
+    likely = {name if name == UNSURE_COLUMN.name else f"p_{name}": cells for name, cells in likely.items()}
+    return {**likely, **read_columns(folder / "turn_measures.csv", ("turn",)), **turns}
 
 
 def _places(turns: Columns) -> tuple[str, list[Any], list[Any]]:
@@ -130,41 +110,26 @@ def _per_cent(cell: str) -> int | None:
 
 
 def _where(cells: Sequence[str], asked: str) -> list[int]:
-    values = [number(cell) if cell else 0.0 for cell in cells]
-    if asked == ">0":
-        return [i for i, value in enumerate(values) if value > 0]
-    return [i for i, value in enumerate(values) if value == float(asked)]
+    """Return the rows with this number."""
+    return [i for i, cell in enumerate(cells) if cell and number(cell) == float(asked)]
 
 
-def _marks(turns: Columns) -> Iterator[Json]:
-    for name, label, column, asked in _MARKS:
-        if found := _where(turns.get(column, ()), asked):
-            yield {"name": name, "label": label, "turns": found}
-    if found := _went_along(turns):
-        yield {"name": "went_along", "label": "Goes along with an untested claim", "turns": found}
+def _marks(turns: Columns, shown: ShownTurns) -> Iterator[Json]:
+    for column, above, below in shown.marks:
+        values = [number(cell) if cell else 0.0 for cell in turns.get(column, ())]
+        for label, sign, end in ((above, 1, ""), (below, -1, "_below")):
+            found = [i for i, value in enumerate(values) if label and sign * value > 0]
+            if found:
+                yield {"name": f"{column}{end}", "label": label, "turns": found}
 
 
-def _went_along(turns: Columns) -> list[int]:
-    """Return answers that go along with a claim: the next therapist turn after it, before the client speaks again."""
-    claims = set(_where(turns.get("untested_claim_turn", ()), "1"))
-    along, roles = _where(turns.get("going_along_turn", ()), "1"), turns.get("role", ())
-    return [i for i in along if _answered(roles, i) in claims]
-
-
-def _answered(roles: Sequence[str], turn: int) -> int:
-    """Return the client's turn that a therapist's turn answers, -1 where there is none."""
-    before = turn - 1
-    while before >= 0 and roles[before] == "other":
-        before -= 1
-    return before if before >= 0 and roles[before] == "client" else -1
-
-
-def _tables(folder: Path, turns: Columns) -> Json:
-    rows = _whole(read_columns(folder / "synchrony.csv", SYNCHRONY))
+def _tables(folder: Path, turns: Columns, codes: Sequence[str], shown: ShownTurns) -> Json:
+    parts = read_columns(folder / "measures.csv", PARTS)
+    rows = _whole(parts)
     return {
-        "series": list(_series(turns, rows)),
-        "synchrony": [_synchrony(rows[name], name, label) for name, label in _SYNCHRONY.items() if name in rows],
-        "profile": _profile(read_columns(folder / "profile.csv", PROFILE)),
+        "series": list(_series(turns, rows, shown)),
+        "synchrony": [_synchrony(rows[name], name, label) for name, label in shown.synchrony.items() if name in rows],
+        "profile": list(_profile(list(_rows(parts)), codes)),
         "responses": _responses(read_columns(folder / "responses.csv", RESPONSES)),
     }
 
@@ -183,31 +148,32 @@ def _rows(table: Columns) -> Iterator[dict[str, str]]:
         yield dict(zip(table, cells, strict=True))
 
 
-def _series(turns: Columns, rows: Mapping[str, Mapping[str, str]]) -> Iterator[Json]:
-    for name, label, about, measure in _SERIES:
+def _series(turns: Columns, rows: Mapping[str, Mapping[str, str]], shown: ShownTurns) -> Iterator[Json]:
+    for name, label, about, measure in shown.curves:
         values = [plain(number(cell), 3) if cell else None for cell in turns.get(name, ())]
         if any(value is not None for value in values):
             low = min(0, *(value for value in values if value is not None), 0)
             row = rows.get(measure, {})
-            null, sd = number(row.get("null", "")), number(row.get("null_sd", ""))
-            chance = {"null": plain(null), "null_lo": plain(null - Z95 * sd), "null_hi": plain(null + Z95 * sd)}
-            yield {"name": name, "label": label, "about": about, "low": low, "high": 1, **chance, "values": values}
+            null, sd = number(row.get("null_mean", "")), number(row.get("null_sd", ""))
+            band = {"null_mean": plain(null), "null_lo": plain(null - Z95 * sd), "null_hi": plain(null + Z95 * sd)}
+            yield {"name": name, "label": label, "about": about, "low": low, "high": 1, **band, "values": values}
 
 
 def _synchrony(row: Mapping[str, str], name: str, label: str) -> Json:
-    columns = ("value", "null", "z", "p", "strangers", "strangers_p")
+    columns = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_p")
     return {"measure": name, "label": label, **{one: plain(number(row.get(one, ""))) for one in columns}}
 
 
-def _profile(table: Columns) -> list[Json]:
-    """Return where in the session codes are; of codes that it does not have, nothing."""
-    rows = list(_rows(table))
-    had = {row["code"] for row in rows if row["part"] == "whole" and number(row["n"]) > 0}
-    return [
-        {"code": row["code"], "part": row["part"], **{one: plain(number(row[one]), 3) for one in PROFILE[2:]}}
-        for row in rows
-        if row["code"] in had
-    ]
+def _profile(rows: Sequence[Mapping[str, str]], codes: Sequence[str]) -> Iterator[Json]:
+    """Yield where in the session codes are; of codes that it does not have, nothing."""
+    of_code = {measure_of_code(code): code for code in codes}
+    kept = [row for row in rows if row["measure"] in of_code and row["part"] != "window"]
+    had = {row["measure"] for row in kept if row["part"] == "whole" and number(row["n"]) > 0}
+    for row in kept:
+        if row["measure"] in had:
+            numbers = [row[name] for name in ("n", "out_of", "value", "lo", "hi")]
+            shown = {name: plain(number(cell), 3) for name, cell in zip(RATES, numbers, strict=True)}
+            yield {"code": of_code[row["measure"]], "part": row["part"], **shown}
 
 
 def _responses(table: Columns) -> list[Json]:

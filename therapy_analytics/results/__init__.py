@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from therapy_analytics.results._files import as_csv, problems_table, replaced, write_csv, write_text
 from therapy_analytics.results._folder import FOLDERS, PAGE, SESSIONS, Folder, opened
-from therapy_analytics.results._read import Form, form_of, load, read_recipe, read_sessions, read_turns
+from therapy_analytics.results._read import (
+    Form,
+    form_of,
+    joined_wide,
+    load,
+    read_recipe,
+    read_sessions,
+    read_wide_turns,
+    wide,
+)
 from therapy_analytics.results._record import DONE, Record, hash_of_all, read_record, records_at
 from therapy_analytics.results._rows import read_csv
 from therapy_analytics.results._write import (
@@ -41,6 +50,7 @@ __all__ = [
     "form_of",
     "hash_of_all",
     "joined_rows",
+    "joined_wide",
     "library",
     "load",
     "opened",
@@ -49,12 +59,13 @@ __all__ = [
     "read_recipe",
     "read_record",
     "read_sessions",
-    "read_turns",
+    "read_wide_turns",
     "record_file",
     "records_at",
     "replaced",
     "session_is_whole",
     "session_texts",
+    "wide",
     "write_csv",
     "write_data_files",
     "write_figures_again",

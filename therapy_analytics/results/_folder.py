@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from therapy_analytics import private
 from therapy_analytics.analysis import CSV_FILES, JOINED
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import OUT, refuse_unusable
-from therapy_analytics.plots._figures import FORMATS, RUN_FIGURES
 from therapy_analytics.printable import printable
 from therapy_analytics.results._files import PART, write_text
 from therapy_analytics.results._record import DONE, records_at
@@ -31,19 +31,23 @@ GOING = ".going.json"
 """What a run that is going on, or was stopped, was asked for; `RUN` takes its place when all is done."""
 LOCK = ".lock"
 PAGE = "report.html"
-FIGURES = {kind: [f"{name}.{kind}" for name in RUN_FIGURES] for kind in FORMATS}
-"""Figures of all sessions together, by their format."""
-WRITTEN = (
-    *(CSV_FILES[name] for name in JOINED),
-    "responses.csv",
-    "codebook.csv",
-    "problems.csv",
-    RUN,
-    PAGE,
-    *(name for names in FIGURES.values() for name in names),
-)
 _FOLDERS = (*DATASETS, RECORDS, FOLDERS)
-_OWN = frozenset({*_FOLDERS, GOING, LOCK, *WRITTEN})
+
+
+@cache
+def _figures() -> dict[str, list[str]]:
+    """Return the figures of all sessions together, by their format."""
+    from therapy_analytics.plots._figures import FORMATS, run_figures  # noqa: PLC0415 (plots load matplotlib)
+
+    return {kind: [f"{one.__name__}.{kind}" for one in run_figures()] for kind in FORMATS}
+
+
+@cache
+def _written() -> tuple[str, ...]:
+    """Return the files that a run writes into the folder of results."""
+    tables = (CSV_FILES[name] for name in JOINED)
+    figures = (name for names in _figures().values() for name in names)
+    return (*tables, "codebook.csv", "problems.csv", RUN, PAGE, *figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Folder:
     @property
     def overviews(self) -> set[str]:
         """What there is to look at over all sessions: ``report.html``, and ``png`` and so on for its figures."""
-        drawn = {kind for kind, names in FIGURES.items() if any((self.path / name).is_file() for name in names)}
+        drawn = {kind for kind, names in _figures().items() if any((self.path / name).is_file() for name in names)}
         return drawn | ({PAGE} if (self.path / PAGE).is_file() else set())
 
     def begin(self, recipe: Mapping[str, Any]) -> None:
@@ -97,7 +101,7 @@ class Folder:
             path.chmod(private.FOLDER)
         # First the note: without it, or `RUN`, nobody would know in whose folder this is.
         write_text(_json(recipe), self.path / GOING)
-        for path in [self.path / name for name in WRITTEN] + list(self.path.glob(f".*{PART}")):
+        for path in [self.path / name for name in _written()] + list(self.path.glob(f".*{PART}")):
             path.unlink(missing_ok=True)
 
     @contextmanager
@@ -189,7 +193,7 @@ def _is_own(path: Path) -> bool:
     if path.name == LOCK or (path.name.startswith(".") and path.name.endswith(PART)):
         return True
     if any((path.parent / name).is_file() for name in (GOING, RUN)):
-        return path.name in _OWN
+        return path.name in {*_FOLDERS, GOING, LOCK, *_written()}
     return path.name == SESSIONS and path.is_dir() and not any(path.iterdir())
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.analysis import IN_ANALYSIS, JOINED, TABLES, WITH_MEASURES, Analysis
+from therapy_analytics.analysis import IN_ANALYSIS, JOINED, TABLES, WITH_CORE, Analysis
+from therapy_analytics.codebook_table import ABOUT
 from therapy_analytics.errors import BadDataFileError, BadOptionError
-from therapy_analytics.frames import with_categories
+from therapy_analytics.frames import wide as wide_measures
+from therapy_analytics.frames import wide_turns, with_categories
 from therapy_analytics.results._rows import (
     AGAIN,
-    column_names,
     is_parquet,
     read_csv,
     read_csv_files,
@@ -24,7 +25,6 @@ from therapy_analytics.results._rows import (
 
 Form = Literal["csv", "parquet"]
 _TEXT, _FLOAT = "text", "float64"
-_ABOUT = ("fixed", "metadata")
 _FEW = 5
 
 
@@ -93,15 +93,44 @@ def read_sessions(results: str | Path, names: Sequence[str] | None = None) -> pd
     return read_table(folder, "sessions", codebook, names=names)
 
 
-def read_turns(results: str | Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> pd.DataFrame:
-    """Return some columns of the turns of all sessions of a run.
+def wide(results: Analysis | str | Path) -> pd.DataFrame:
+    """Return a row a session with every number that was measured in a column of its own.
 
     Parameters
     ----------
-    results : str or Path
-        A folder that ``tanalyze run`` wrote.
-    choose : callable
-        Gets the names of the columns that there are, and returns those that are wanted.
+    results : Analysis, str or Path
+        What `analyze` returned, or a folder that ``tanalyze run`` wrote.
+
+    Returns
+    -------
+    DataFrame
+        What ``sessions.csv`` says of a session besides its measures, then all of ``measures.csv``: a measure's value
+        under its name, its statistics as ``x_lo``, ``x_hi``, ``n_x``, ``out_of_x``, ``x_null_mean``, ``x_z`` and so on.
+
+    Raises
+    ------
+    BadOptionError, BadDataFileError
+        As for `load`.
+    """
+    if isinstance(results, Analysis):
+        sessions, measures, codebook = results.sessions, results.measures, results.codebook
+    else:
+        folder, codebook = _opened(results)
+        sessions, measures = (read_table(folder, name, codebook) for name in ("sessions", "measures"))
+    of_sessions = codebook[codebook["table"] == "sessions"]
+    core = of_sessions.loc[~of_sessions["family"].isin(ABOUT), "column"]
+    return joined_wide(sessions, measures, core)
+
+
+def joined_wide(sessions: pd.DataFrame, measures: pd.DataFrame, core: Iterable[str]) -> pd.DataFrame:
+    """Return the columns of the sessions table but these, which measure something, and the measures as columns."""
+    measured = set(core)
+    about = sessions[[name for name in sessions if name not in measured]]
+    return about.merge(wide_measures(measures), on="session_id", how="left", suffixes=("", "_measured"))
+
+
+def read_wide_turns(results: str | Path) -> pd.DataFrame:
+    """Return the three tables of turns of all sessions of a run as one, see `wide_turns`.
 
     Raises
     ------
@@ -109,9 +138,8 @@ def read_turns(results: str | Path, choose: Callable[[Sequence[str]], Sequence[s
         As for `load`.
     """
     folder, codebook = _opened(results)
-    names = choose(column_names(folder, "turns")) if form_of(folder) == "parquet" else None
-    turns = with_categories(read_table(folder, "turns", codebook, names=names))
-    return turns[list(choose(turns.columns.tolist()))]
+    names = ("turns", "probabilities", "turn_measures")
+    return wide_turns(*(with_categories(read_table(folder, name, codebook)) for name in names))
 
 
 def form_of(folder: str | Path) -> Form:
@@ -146,7 +174,11 @@ def _opened(results: str | Path) -> tuple[Path, pd.DataFrame]:
     form_of(folder)
     if not (folder / "codebook.csv").is_file():
         raise _none(folder, "codebook.csv")
-    return folder, read_csv(folder / "codebook.csv")
+    codebook = read_csv(folder / "codebook.csv")
+    if "high_means" not in codebook:
+        option, problem = "results", f"{folder} was written by a version before 0.4, whose tables were other ones"
+        raise BadOptionError(option, problem, "Run tanalyze run over the transcripts again, into another folder")
+    return folder, codebook
 
 
 def _none(folder: Path, name: str) -> BadOptionError:
@@ -228,13 +260,14 @@ def number_types(name: str, codebook: pd.DataFrame) -> dict[str, str]:
     dict of str to str
         ``float64``, ``int64`` where it is never missing, else ``Int64`` or ``Int8``.
     """
-    own = codebook[codebook["table"].isin((name, "sessions") if name in WITH_MEASURES else (name,))]
+    own = codebook[codebook["table"].isin((name, "sessions") if name in WITH_CORE else (name,))]
     units = dict(zip(own["column"], own["unit"], strict=True))
     numbers = {column for column, unit in units.items() if unit != _TEXT}
     whole = {column: "int64" for one in TABLES if one.name == name for column in one.whole}
     whole |= {column: "Int64" for one in TABLES if one.name == name for column in one.whole_or_missing}
     if name == "turns":
-        whole |= {column: "Int8" for column in numbers if f"p_{column}" in numbers}
+        coded = set(codebook.loc[codebook["table"] == "probabilities", "column"])
+        whole |= {column: "Int8" for column in numbers & coded if column not in whole}
     return {column: whole.get(column, _FLOAT) for column in units if column in numbers}
 
 
@@ -275,8 +308,8 @@ def _number(column: pd.Series, wanted: str) -> pd.Series:
 def _columns_of(name: str, codebook: pd.DataFrame) -> list[str]:
     """Return the columns that a table has, in order; of the turns without what was said."""
     columns: list[str] = codebook.loc[codebook["table"] == name, "column"].tolist()
-    if name in WITH_MEASURES and name != "sessions":
-        of_sessions = codebook[(codebook["table"] == "sessions") & ~codebook["family"].isin(_ABOUT)]
+    if name in WITH_CORE and name != "sessions":
+        of_sessions = codebook[(codebook["table"] == "sessions") & ~codebook["family"].isin(ABOUT)]
         columns += of_sessions["column"].tolist()
     return [one for one in columns if (name, one) != ("turns", "text")]
 

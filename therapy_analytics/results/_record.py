@@ -31,8 +31,6 @@ class Record:
         The session's columns of sessions.csv that are no measures, as they are written.
     rows : mapping of str to str
         Its lines of each joined table, as they are written; those of sessions.csv without `about`.
-    responses : tuple of tuple of int
-        Of each session, its `counted_responses`.
     counted : mapping of str to int
         What an outside coder counted.
     problems : tuple of (str, str, str)
@@ -46,7 +44,6 @@ class Record:
     figures: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, str] = field(default_factory=dict)
-    responses: tuple[tuple[int, ...], ...] = ()
     counted: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[tuple[str, str, str], ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -72,8 +69,8 @@ def read_record(path: Path) -> Record | None:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         lists = {name: tuple(found[name]) for name in ("ids", "figures")}
-        rows = {name: tuple(map(tuple, found[name])) for name in ("responses", "problems")}
-        return Record(**{**found, **lists, **rows})
+        problems = tuple(map(tuple, found["problems"]))
+        return Record(**{**found, **lists, "problems": problems})
     except (OSError, ValueError, LookupError, TypeError):
         return None
 

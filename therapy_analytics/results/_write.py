@@ -21,6 +21,8 @@ from therapy_analytics import private
 from therapy_analytics.analysis import CSV_FILES, JOINED, TABLES, gold_names
 from therapy_analytics.arrow import pyarrow
 from therapy_analytics.cells import csv_of_parts, csv_of_rows
+from therapy_analytics.frames import profile_table, wide_turns
+from therapy_analytics.measures._base import STATISTICS
 from therapy_analytics.results._files import replaced, unlike_all
 from therapy_analytics.results._record import DONE, Record, hash_of_file, write_record
 from therapy_analytics.tables import DIGITS
@@ -43,8 +45,12 @@ def session_texts(tables: Mapping[str, pd.DataFrame], ids: Sequence[str]) -> lis
     ids : sequence of str
         The sessions.
     """
-    own = {CSV_FILES[name]: _divided(table, ids) for name, table in tables.items() if name not in JOINED}
-    return [{name: texts[at] for name, texts in own.items()} for at in range(len(ids))]
+    own = {name: _divided(table, ids) for name, table in tables.items() if name not in JOINED}
+    rows = {name: np.diff(_starts(tables[name], ids)) for name in _MAY_BE_MISSING.intersection(own)}
+    return [
+        {CSV_FILES[name]: texts[at] for name, texts in own.items() if name not in rows or rows[name][at]}
+        for at in range(len(ids))
+    ]
 
 
 def joined_rows(
@@ -141,11 +147,27 @@ def session_is_whole(folder: Path, record: Record) -> bool:
 def _draw(folder: Path, figures: Sequence[str], tagger: str) -> None:
     """Draw the figures of a session, if any are asked for, from the numbers that stand in its files."""
     if figures:
-        from therapy_analytics.plots._figures import FIGURES, write_figures  # noqa: PLC0415 (matplotlib is slow)
+        from therapy_analytics.plots._figures import session_figures, write_figures  # noqa: PLC0415 (matplotlib)
 
-        frames = {name: pd.read_csv(folder / CSV_FILES[name]) for name in set(FIGURES.values())}
-        frames["profile"].attrs["tagger"] = tagger
-        write_figures(frames, folder, formats=figures)
+        turns, likely, measured = (pd.read_csv(folder / CSV_FILES[name]) for name in _OF_TURNS)
+        parts = _parts(folder)
+        tables = {
+            "wide_turns": wide_turns(turns, likely, measured),
+            "parts": parts,
+            "profile": profile_table(parts),
+            "responses": pd.read_csv(folder / CSV_FILES["responses"]),
+        }
+        tables["profile"].attrs["tagger"] = tagger
+        write_figures(session_figures(), tables, folder, formats=figures)
+
+
+_OF_TURNS = ("turns", "probabilities", "turn_measures")
+
+
+def _parts(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(
+        folder / CSV_FILES["parts"], keep_default_na=False, na_values={name: [""] for name in STATISTICS}
+    )
 
 
 @contextmanager
@@ -169,16 +191,20 @@ def _put_in_place(folder: Path) -> Iterator[Path]:
 def write_run_figures(
     folders: Path, out: Path, sessions: Collection[str], *, figures: Sequence[str], tagger: str
 ) -> None:
-    """Draw what is seen over all sessions of a run, from the tables in their folders and in that of the results."""
-    from therapy_analytics.plots._figures import write_run_figures as drawn  # noqa: PLC0415 (matplotlib is slow)
+    """Draw what is seen over all sessions of a run, from the tables in their folders."""
+    from therapy_analytics.plots._figures import run_figures, write_figures  # noqa: PLC0415 (matplotlib is slow)
 
-    profile = pd.concat([pd.read_csv(folders / name / CSV_FILES["profile"]) for name in sessions], ignore_index=True)
+    parts = pd.concat([_parts(folders / name) for name in sessions], ignore_index=True)
+    profile = profile_table(parts[parts["part"] != "window"])
     profile.attrs["tagger"] = tagger
-    tables = {"profile": profile, "responses": pd.read_csv(out / "responses.csv")}
+    responses = [pd.read_csv(folders / name / CSV_FILES["responses"]) for name in sessions]
+    tables = {"parts": parts, "profile": profile, "responses": pd.concat(responses, ignore_index=True)}
+    if (out / CSV_FILES["sessions"]).is_file():
+        tables["sessions"] = pd.read_csv(out / CSV_FILES["sessions"])
     part = unlike_all(folders / "figures")
     part.mkdir(mode=private.FOLDER)
     try:
-        for figure in drawn(tables, part, formats=figures):
+        for figure in write_figures(run_figures(), tables, part, formats=figures):
             figure.replace(out / figure.name)
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
 from therapy_analytics.language.company import Candidate, Strangers, shortened, strangers_of
 from therapy_analytics.readers._build import fingerprint
-from therapy_analytics.readers._pieces import Piece, read_again, read_piece
+from therapy_analytics.readers._fragment_reading import read_again, read_fragment
+from therapy_analytics.readers._fragments import Fragment
 from therapy_analytics.session import digest_of
 
 if TYPE_CHECKING:
@@ -35,18 +36,20 @@ class FileChunk:
 
     Attributes
     ----------
-    piece : Piece
+    fragment : Fragment
         Where they are.
     ids : tuple of str or None
         How all its sessions are called, if they must be read by these names.
     """
 
-    piece: Piece
+    fragment: Fragment
     ids: tuple[str, ...] | None = None
 
     def read(self, options: ReadOptions) -> tuple[Session, ...]:
         """Read its sessions."""
-        found = read_again(self.piece, options) if self.ids is None else read_piece(self.piece, options, self.ids)
+        found = (
+            read_again(self.fragment, options) if self.ids is None else read_fragment(self.fragment, options, self.ids)
+        )
         return found.sessions
 
 
@@ -81,7 +84,7 @@ class WorkBatch:
     @property
     def named(self) -> list[tuple[NamedSession, str]]:
         """Return each session, with its file."""
-        return [(named, one.chunk.piece.path) for one in self.sessions for named in one.named]
+        return [(named, one.chunk.fragment.path) for one in self.sessions for named in one.named]
 
     def divided(self) -> Iterator[WorkBatch]:
         """Yield work batches of one session."""
@@ -96,7 +99,7 @@ class WorkBatch:
                 session = sessions[at] if at < len(sessions) else None
                 if session is None or fingerprint(session) != named.fingerprint:
                     problem = f"session {named.id}: {_CHANGED[0]}"
-                    yield UnreadableFileError(one.chunk.piece.path, None, problem, _CHANGED[1])
+                    yield UnreadableFileError(one.chunk.fragment.path, None, problem, _CHANGED[1])
                 else:
                     yield replace(session, id=named.id, notes=(*session.notes, *named.notes))
 
@@ -135,12 +138,12 @@ class Donor:
         """
         sessions = self.chunk.read(options)
         if self.at >= len(sessions) or digest_of(sessions[self.at]) != self.candidate.digest:
-            raise BadDataFileError(self.chunk.piece.path, *_CHANGED)
+            raise BadDataFileError(self.chunk.fragment.path, *_CHANGED)
         return shortened(sessions[self.at])
 
 
 def read_donors(donors: Sequence[Donor], options: ReadOptions) -> Strangers:
     """Read the sessions that lend their turns, each file once."""
-    in_files = sorted(donors, key=lambda one: (one.chunk.piece.path, one.chunk.piece.part))
+    in_files = sorted(donors, key=lambda one: (one.chunk.fragment.path, one.chunk.fragment.part))
     found = {one.candidate.digest: one.read(options) for one in in_files}
     return strangers_of([one.candidate for one in donors], [found[one.candidate.digest] for one in donors])

@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from therapy_analytics import results
-from therapy_analytics.analysis import TABLES, codebook, pool_responses, session_measures
+from therapy_analytics.analysis import TABLES, codebook, core_measures
 from therapy_analytics.behaviours import recipe as tagger_recipe
 from therapy_analytics.errors import CannotWriteError, NothingToReadError, UnreadableFileError
-from therapy_analytics.measures.process._responses import Pooled
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import Record
 from therapy_analytics.run._survey import Survey
 from therapy_analytics.run._work import BatchOutcome, Work
 from therapy_analytics.run._writing import RunResult, Writing
-from therapy_analytics.tables import pooled_responses_table
 
 MOST_TOGETHER = 2_000
 """Sessions that a page can hold and a browser show, and that figures of the whole run are drawn over."""
@@ -99,8 +97,6 @@ class _Totals:
     ----------
     ids : list of str
         Of those that are done.
-    responses : Pooled
-        What therapists answer to what.
     counted : list of mapping
         What an outside coder counted.
     with_rows : set of str
@@ -108,7 +104,6 @@ class _Totals:
     """
 
     ids: list[str] = field(default_factory=list)
-    responses: Pooled = field(default_factory=Pooled)
     counted: list[Mapping[str, int]] = field(default_factory=list)
     with_rows: set[str] = field(default_factory=set)
 
@@ -119,7 +114,6 @@ def _totals(work: Work, found: Survey, done: WorkDone) -> _Totals:
         totals.ids += record.ids
         totals.counted += [record.counted] if record.counted else []
         totals.with_rows.update(name for name, lines in record.rows.items() if lines)
-        pool_responses(totals.responses, record.responses)
     return totals
 
 
@@ -142,15 +136,14 @@ def _refuse_missing(n: int, folder: results.Folder) -> None:
 
 def _write_tables(work: Work, found: Survey, done: WorkDone, totals: _Totals) -> None:
     """Write the tables of all sessions together, and what the columns of all tables mean."""
-    measures = session_measures(work.settings)
-    results.write_csv(pooled_responses_table(totals.responses), work.out / "responses.csv")
+    core = core_measures(work.settings)
     for one in TABLES:
         if work.form == "csv" and one.joined and (one.name in totals.with_rows or not one.may_be_missing):
             head = work.about if one.name == "sessions" else ()
-            columns = [*(column.name for column in one.columns), *(measures if one.with_measures else ())]
+            columns = [*(column.name for column in one.columns), *(core if one.with_core else ())]
             records = _records(work, found, done)
             results.write_joined(records, one.name, work.out / one.csv, columns, head)
-    results.write_csv(codebook(work.settings, [*work.about, *measures], work.gold), work.out / "codebook.csv")
+    results.write_csv(codebook(work.settings, [*work.about, *core], work.gold), work.out / "codebook.csv")
 
 
 def _kept(work: Work, ids: Iterable[str], done: WorkDone) -> dict[str, set[str]]:

@@ -6,9 +6,10 @@ import functools
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from threading import Thread
+from contextlib import contextmanager
+from threading import Thread, current_thread, main_thread
 from typing import Self
 
 from therapy_analytics.errors import BadOptionError
@@ -98,17 +99,46 @@ def _in_a_fresh_process(function: Callable[[], Result], *, tries: int) -> Result
 
 
 def _submitted(pool: ProcessPoolExecutor, function: Callable[..., Result], *arguments: object) -> Future[Result]:
-    """Give work to a pool; a process that is started for it does not hear Ctrl-C from its first moment on.
+    """Give work to a pool, which may start a process for it."""
+    with _ctrl_c_waits(), _ctrl_c_is_blocked():
+        return pool.submit(function, *arguments)
 
-    A terminal sends Ctrl-C to all processes. One that is still loading its modules would print a traceback. A process
-    inherits from the thread that starts it which signals wait, so the signal is made to wait in this thread until the
-    process is there. Windows has no such mask; there a process ignores Ctrl-C once `_begin` has run.
+
+@contextmanager
+def _ctrl_c_waits() -> Iterator[None]:
+    """Let a Ctrl-C that comes now stop this process only at the end.
+
+    If it stopped this process halfway through the start of a worker, the worker would not be told what to do, and would
+    print a traceback. Python handles signals in the main thread alone, so any other thread is never stopped.
+    """
+    # A program that has Python within it may handle Ctrl-C by itself; Python then knows of no handler.
+    if signal.getsignal(signal.SIGINT) is None or current_thread() is not main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if waiting:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _ctrl_c_is_blocked() -> Iterator[None]:
+    """Start workers that do not receive Ctrl-C from their first moment on.
+
+    A terminal sends Ctrl-C to all processes, and a worker that is still loading its modules would print a traceback. A
+    worker inherits the blocked signals of the thread that starts it. Windows cannot block signals; there a worker
+    ignores Ctrl-C once `_begin` has run.
     """
     if not hasattr(signal, "pthread_sigmask"):
-        return pool.submit(function, *arguments)
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.submit(function, *arguments)
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -13,17 +13,17 @@ from therapy_analytics.analysis import (
     Analysis,
     MeasuredSessions,
     codebook,
+    columns_of,
+    core_measures,
     gold_names,
     joined_tables,
-    session_measures,
 )
 from therapy_analytics.arrays import in_company, read_as_arrays
 from therapy_analytics.behaviours import TaggerOptions, load_coder, recipe, with_codebooks_read, with_codes
-from therapy_analytics.language import EXTRAS, Extra, Lexicon
+from therapy_analytics.language import EXTRAS, Lexicon
 from therapy_analytics.language.company import Strangers, choose_strangers
-from therapy_analytics.measures import values_of
 from therapy_analytics.measures._base import all_columns
-from therapy_analytics.settings import Settings
+from therapy_analytics.settings import CORE, Settings, extras_of
 
 if TYPE_CHECKING:
     from therapy_analytics.session import Session
@@ -39,7 +39,7 @@ def analyze(
     seed: int = 0,
     quotes: bool = False,
     tagger: TaggerOptions | None = None,
-    extras: Collection[Extra] = (),
+    measures: str | Collection[str] = CORE,
 ) -> Analysis:
     """Tag and measure sessions.
 
@@ -55,18 +55,23 @@ def analyze(
         Whether the turns table gets a column ``text``.
     tagger : TaggerOptions, optional
         Who codes the turns, when it is not the tagger of the package.
-    extras : collection of str, optional
-        Costly measures besides the usual ones: ``"syntax"``, ``"nclid"``.
+    measures : str or collection of str, optional
+        What is measured: ``"core"``, which is the default; ``"all"``, everything but what is asked for by name; by
+        name ``"syntax"``, ``"nclid"``, ``"recurrence"``, ``"coupling"``.
 
     Returns
     -------
     Analysis
         DataFrames; the same for every order and grouping of the sessions but for their order.
-        Columns that end in ``_strangers`` and their z and p rest on the other sessions; all
-        other values of a session are its own.
+        The statistics of surrogate pairs rest on the other sessions; all other values of a session are its own.
+
+    Raises
+    ------
+    UnknownNameError
+        `measures` has a name that is not known.
     """
     coder = with_codebooks_read(tagger or TaggerOptions())
-    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=frozenset(extras))
+    settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=extras_of(measures))
     refuse_taken_names(settings)
     sessions = list(sessions)
     strangers = choose_strangers(sessions)
@@ -74,13 +79,13 @@ def analyze(
     batches = list(in_batches(sessions, settings.turns_per_batch)) or [()]
     found, counts = [], []
     for batch in batches:
-        measured = measure(batch, settings, strangers) if batch else nothing
+        measured = measure_batch(batch, settings, strangers) if batch else nothing
         found.append({one.name: one.make(measured) for one in TABLES if one.in_analysis})
         counts.append(measured.counts)
-    measures = session_measures(settings)
-    about = dict.fromkeys(name for one in found for name in map(str, one["sessions"]) if name not in set(measures))
+    core = core_measures(settings)
+    about = dict.fromkeys(name for one in found for name in map(str, one["sessions"]) if name not in set(core))
     gold = sorted({name for one in found for name in gold_names(one["turns"])})
-    whole = joined_tables(found, list(about), gold, measures)
+    whole = joined_tables(found, list(about), gold, core)
     return Analysis(
         **{name: whole[name] for name in IN_ANALYSIS},
         codebook=codebook(settings, about, gold),
@@ -93,20 +98,21 @@ def measure_sessions(
     batch: Sequence[Session], settings: Settings, *, strangers: Strangers | None = None
 ) -> list[tables.Measured]:
     """Take one batch from sessions to values; its own sessions are the strangers by default."""
-    return list(measure(batch, settings, choose_strangers(batch) if strangers is None else strangers).measured)
+    return list(measure_batch(batch, settings, choose_strangers(batch) if strangers is None else strangers).measured)
 
 
-def measure(batch: Sequence[Session], settings: Settings, strangers: Strangers) -> MeasuredSessions:
+def measure_batch(batch: Sequence[Session], settings: Settings, strangers: Strangers) -> MeasuredSessions:
     """Tag and measure the sessions of a batch."""
     arrays = read_as_arrays(batch, settings)
     codes = load_coder(settings.tagger).predict(arrays)
     rated = {code.column: code.turn_correlation for code in settings.rated}
     roles = {code.role for book in settings.codebooks for code in book.codes}
+    columns = [column for _, column in columns_of(settings)]
     found = []
     for position, session in enumerate(arrays):
         tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
         tagged = replace(in_company(tagged, settings, strangers), rated=rated)
-        found.append(tables.Measured(tagged, values_of(tagged)))
+        found.append(tables.measured(tagged, columns))
     return MeasuredSessions(found, settings, codes.counts)
 
 

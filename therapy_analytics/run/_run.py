@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from therapy_analytics import results
-from therapy_analytics.analysis import session_measures
+from therapy_analytics.analysis import core_measures
 from therapy_analytics.behaviours import check_coder, recipe, with_codebooks_read
 from therapy_analytics.behaviours.explain import explaining_tagger
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnreadableFileError
@@ -19,7 +19,7 @@ from therapy_analytics.outputs import written_to
 from therapy_analytics.plots._figures import check_formats
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._addresses import placed
-from therapy_analytics.readers._pieces import find_pieces
+from therapy_analytics.readers._fragments import find_fragments
 from therapy_analytics.results import Form
 from therapy_analytics.run._batches import WorkBatch, work_batches
 from therapy_analytics.run._before import differences, refuse_other_transcripts
@@ -92,7 +92,7 @@ def run(
     _check(settings, writing)
     out, anywhere = Path(out), _from_anywhere(options)
     account = Account(options)
-    chunks = list(find_pieces(paths, options=options, leave_out=out, on_table=account.saw_table))
+    chunks = list(find_fragments(paths, options=options, leave_out=out, on_table=account.saw_table))
     writing.on_files(sum(chunk.part == 0 for chunk in chunks))
     check_coder(settings.tagger)
     if "syntax" in settings.extras:
@@ -153,7 +153,7 @@ def _check(settings: Settings, writing: Writing) -> None:
     _check_workers(settings, writing)
     if settings.spacy_model is not None and "syntax" not in settings.extras:
         problem = "it tags parts of speech, for which nobody asked"
-        raise BadOptionError("--spacy-model", problem, "Add --syntax (extras={'syntax'}), or leave it out")
+        raise BadOptionError("--spacy-model", problem, "Add --measures syntax, or leave it out")
 
 
 def _check_workers(settings: Settings, writing: Writing) -> None:
@@ -185,7 +185,7 @@ def _recipe(settings: Settings, options: ReadOptions, writing: Writing) -> dict[
 def _work(
     settings: Settings, options: ReadOptions, writing: Writing, found: Survey, asked: dict[str, Any], out: Path
 ) -> Work:
-    donors, measures = found.donors(), set(session_measures(settings))
+    donors, measures = found.donors(), set(core_measures(settings))
     lent = [(one.candidate.digest, one.candidate.client) for one in donors]
     return Work(
         settings=settings,

@@ -18,8 +18,9 @@ from therapy_analytics.language.company import Candidate, Choice, candidate
 from therapy_analytics.outputs import seen_from
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._build import fingerprint
+from therapy_analytics.readers._fragment_reading import FragmentReading, Names, no_words, read_fragment
+from therapy_analytics.readers._fragments import Fragment
 from therapy_analytics.readers._limits import too_long
-from therapy_analytics.readers._pieces import Names, Piece, PieceReading, no_words, read_piece
 from therapy_analytics.run._batches import ChunkSessions, Donor, FileChunk, NamedSession
 from therapy_analytics.run._executor import Executor, Lost
 
@@ -61,7 +62,7 @@ class SeenSession:
 class SeenChunk:
     """A file chunk that was looked at: its reading without its sessions, and what is known of these."""
 
-    reading: PieceReading
+    reading: FragmentReading
     sessions: tuple[SeenSession, ...] = ()
 
 
@@ -137,15 +138,15 @@ class Survey:
 
     def add(self, seen: SeenChunk, options: ReadOptions) -> None:
         """Count in what was seen of a file chunk."""
-        piece, by_name = seen.reading.piece, False
+        fragment, by_name = seen.reading.fragment, False
         named = [self._named(one, seen.reading.stem) for one in seen.sessions]
         ids = tuple(one.id for one in named)
         if seen.reading.by_name and ids != tuple(one.wanted for one in seen.sessions):
-            seen, by_name = _look(piece, options, ids), True  # by these names, a table may say other things of them
-        chunk = FileChunk(piece, ids if by_name else None)
+            seen, by_name = _look(fragment, options, ids), True  # by these names, a table may say other things of them
+        chunk = FileChunk(fragment, ids if by_name else None)
         self.account.add(seen.reading)
-        if piece.part == 0:
-            self.files.append(InputFile(piece.path, piece.place))
+        if fragment.part == 0:
+            self.files.append(InputFile(fragment.path, fragment.place))
         self.files[-1].add(seen)
         kept = [self._is_kept(one, name) for one, name in zip(seen.sessions, named, strict=True)]
         for keep, group in groupby(range(len(kept)), key=kept.__getitem__):
@@ -185,7 +186,7 @@ class Survey:
 
 
 def survey(
-    pieces: Iterable[Piece],
+    fragments: Iterable[Fragment],
     options: ReadOptions,
     *,
     executor: Executor,
@@ -196,7 +197,7 @@ def survey(
 
     Parameters
     ----------
-    pieces : iterable of Piece
+    fragments : iterable of Fragment
         The file chunks.
     options : ReadOptions
         How they are read.
@@ -214,9 +215,9 @@ def survey(
     """
     found = Survey(account=account)
     function = functools.partial(_look_at, options=options)
-    for group, outcome in executor.in_order(function, _groups(pieces), divide=_divided):
+    for group, outcome in executor.in_order(function, _groups(fragments), divide=_divided):
         for seen in _lost(group, outcome) if isinstance(outcome, Lost) else outcome:
-            if seen.reading.piece.part == 0:
+            if seen.reading.fragment.part == 0:
                 _end(found.files, on_file)
             found.add(seen, options)
     _end(found.files, on_file)
@@ -232,30 +233,30 @@ def _end(files: Sequence[InputFile], on_file: Callable[[InputFile], None]) -> No
         on_file(file)
 
 
-def _groups(pieces: Iterable[Piece]) -> Iterator[tuple[Piece, ...]]:
-    left = iter(pieces)
+def _groups(fragments: Iterable[Fragment]) -> Iterator[tuple[Fragment, ...]]:
+    left = iter(fragments)
     return iter(lambda: tuple(islice(left, CHUNKS_AT_A_TIME)), ())
 
 
-def _divided(group: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
-    return ((piece,) for piece in group)
+def _divided(group: Sequence[Fragment]) -> Iterator[tuple[Fragment, ...]]:
+    return ((fragment,) for fragment in group)
 
 
-def _lost(group: Sequence[Piece], why: Lost) -> Iterator[SeenChunk]:
+def _lost(group: Sequence[Fragment], why: Lost) -> Iterator[SeenChunk]:
     what = "the process that read it died, also when it read nothing else"
     if why.reason == "memory":
         what = "there was not enough memory to read it"
     remedy = "Run again when more memory is free; if that does not help, split the file into smaller ones"
-    for piece in group:
-        yield SeenChunk(PieceReading(piece, problem=UnreadableFileError(piece.path, None, what, remedy)))
+    for fragment in group:
+        yield SeenChunk(FragmentReading(fragment, problem=UnreadableFileError(fragment.path, None, what, remedy)))
 
 
-def _look_at(group: Sequence[Piece], *, options: ReadOptions) -> tuple[SeenChunk, ...]:
-    return tuple(_look(piece, options) for piece in group)
+def _look_at(group: Sequence[Fragment], *, options: ReadOptions) -> tuple[SeenChunk, ...]:
+    return tuple(_look(fragment, options) for fragment in group)
 
 
-def _look(piece: Piece, options: ReadOptions, ids: Sequence[str] | None = None) -> SeenChunk:
-    reading = read_piece(piece, options, ids)
+def _look(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None = None) -> SeenChunk:
+    reading = read_fragment(fragment, options, ids)
     return SeenChunk(replace(reading, sessions=()), tuple(map(_seen, reading.sessions)))
 
 

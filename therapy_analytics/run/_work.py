@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from therapy_analytics import results, tables
-from therapy_analytics.analysis import TABLES, counted_responses, joined_tables, session_measures
+from therapy_analytics.analysis import TABLES, core_measures, joined_tables
 from therapy_analytics.errors import TherapyAnalyticsError, UnreadableFileError, place_of
 from therapy_analytics.language.company import Strangers
 from therapy_analytics.readers import ReadOptions
-from therapy_analytics.readers._pieces import forget_last
+from therapy_analytics.readers._fragment_reading import forget_last
 from therapy_analytics.results import Form, Record, hash_of_all
 from therapy_analytics.run._batches import Donor, WorkBatch, read_donors
-from therapy_analytics.run._measure import in_batches, measure
+from therapy_analytics.run._measure import in_batches, measure_batch
 from therapy_analytics.settings import Settings
 from therapy_analytics.speakers import repaired
 
@@ -92,11 +92,10 @@ class BatchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Sessions that were measured, with their tables, `counted_responses`, and what an outside coder counted."""
+    """Sessions that were measured, with their tables, and what an outside coder counted."""
 
     sessions: Sequence[Session]
     tables: Mapping[str, pd.DataFrame]
-    responses: Sequence[tuple[int, ...]]
     counted: Mapping[str, int]
 
 
@@ -159,24 +158,23 @@ def _measure(some: Sequence[Session], work: Work) -> _Measured:
     """Measure sessions; where the settings say so, with the speakers that the words of each propose."""
     if work.settings.repair_speakers:
         some = [repaired(session) for session in some]
-    found = measure(some, work.settings, _strangers(work))
+    found = measure_batch(some, work.settings, _strangers(work))
     made = {one.name: one.make(found) for one in TABLES if work.explain or not one.only_explained}
-    return _Measured([one.session for one in found.sessions], made, counted_responses(found), found.counts)
+    return _Measured([one.session for one in found.sessions], made, found.counts)
 
 
 def _write_folders(found: _Measured, folders: Path, keys: Mapping[str, str], work: Work) -> None:
-    measures = session_measures(work.settings)
+    core = core_measures(work.settings)
     ids = [session.id for session in found.sessions]
     texts = results.session_texts(found.tables, ids)
-    rows = results.joined_rows(found.tables, ids, measures)
+    rows = results.joined_rows(found.tables, ids, core)
     for at, session in enumerate(found.sessions):
         record = Record(
             key=keys[session.id],
             ids=(session.id,),
             figures=work.figures,
-            about={name: text for name, text in tables.about(session).items() if name not in set(measures)},
+            about={name: text for name, text in tables.about(session).items() if name not in set(core)},
             rows=rows[at],
-            responses=(found.responses[at],),
             counted=found.counted if at == 0 else {},
         )
         results.write_session(texts[at], folders / session.id, record, tagger=work.settings.tagger.kind)
@@ -185,12 +183,11 @@ def _write_folders(found: _Measured, folders: Path, keys: Mapping[str, str], wor
 def _write_data_files(
     name: str, found: Sequence[_Measured], key: str, problems: Sequence[UnreadableFileError], work: Work
 ) -> None:
-    measures = session_measures(work.settings)
-    whole = joined_tables([one.tables for one in found], work.about, work.gold, measures)
+    core = core_measures(work.settings)
+    whole = joined_tables([one.tables for one in found], work.about, work.gold, core)
     record = Record(
         key=key,
         ids=tuple(session.id for one in found for session in one.sessions),
-        responses=tuple(row for one in found for row in one.responses),
         counted=sum((Counter(one.counted) for one in found), Counter()),
         problems=tuple((one.path, one.problem, one.remedy) for one in problems),
     )

@@ -15,11 +15,12 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._base import BINARY, load_source
 from therapy_analytics.readers._build import safe_id
-from therapy_analytics.readers._cues import caption_cues, plain, without_repeats
+from therapy_analytics.readers._captions import plain, without_repeats
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import seconds
+from therapy_analytics.readers.webvtt import caption_cues
 from therapy_analytics.session import Session, Turn
 
 NOBODY = "Speaker"

@@ -15,8 +15,8 @@ from itertools import pairwise
 from urllib.parse import quote
 
 from therapy_analytics.readers import join_marks
-from therapy_analytics.readers._chat_codes import LABEL, NO_END, letters, spoken
 from therapy_analytics.readers._marks import split_marks
+from therapy_analytics.readers.chat_talkbank import LABEL, NO_END, letters, spoken
 from therapy_analytics.session import Mark, Role, Session, Turn
 from therapy_analytics.writers._base import writer
 

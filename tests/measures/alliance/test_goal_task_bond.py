@@ -10,6 +10,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from tests.undefined import without_totals
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
@@ -407,10 +408,12 @@ def test_the_p_of_shuffles_is_even_where_nothing_converges() -> None:
 
 def test_undefined_is_nan(make) -> None:  # type: ignore[no-untyped-def]
     none = goal_task_bond(make([]))
-    assert all(np.isnan(value).all() for value in none.values())
+    assert all(np.isnan(value).all() for value in without_totals(none).values())
     alone = goal_task_bond(make([("C", GOAL), ("C", "Okay."), ("C", "...")]))
     assert alone["client_goal_talk_rate"] == 1
-    assert all(np.isnan(value) for name, value in alone.items() if "therapist" in name or "convergence" in name)
+    undefined = [name for name in alone if "therapist" in name or "convergence" in name]
+    assert without_totals({name: alone[name] for name in undefined if name.startswith("out_of_")}) == {}
+    assert all(np.isnan(alone[name]) for name in undefined if not name.startswith("out_of_"))
     assert np.isnan(alone["client_goal_talk_slope"])
     assert {column.name for column in COLUMNS} == none.keys()
 

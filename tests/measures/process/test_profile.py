@@ -10,8 +10,10 @@ import pytest
 
 from therapy_analytics.behaviours import builtin_codebooks
 from therapy_analytics.behaviours.codebook import correlation_of
+from therapy_analytics.frames import profile_table
 from therapy_analytics.measures._intervals import wilson
-from therapy_analytics.measures.process._profile import PARTS, PROFILE_COLUMNS, profile_rows
+from therapy_analytics.measures._turns import THIRDS
+from therapy_analytics.measures.process._profile import PARTS, profile_rows
 from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
 
 # Nine turns, three a third: T C T | C T C | T C T; five of the therapist (2, 1, 2 by thirds).
@@ -23,7 +25,10 @@ CODES = {
 
 
 def _frame(session) -> pd.DataFrame:  # type: ignore[no-untyped-def]
-    return pd.DataFrame(dict(profile_rows(session))).set_index(["code", "part"])
+    """Return the rows of a session as `profile_table` shows them, by code and part."""
+    names = ["measure", "direction", "part", "first_turn", "last_turn", "value", "n", "out_of", "lo", "hi"]
+    rows = pd.DataFrame(profile_rows(session), columns=names)
+    return profile_table(rows.assign(session_id="made")).astype({"part": str}).set_index(["code", "part"])
 
 
 def test_thirds_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
@@ -38,6 +43,13 @@ def test_thirds_that_a_reader_can_count(make) -> None:  # type: ignore[no-untype
     assert rows.loc["bolt_life_event"].loc[list(PARTS)]["n"].tolist() == [2, 1, 1, 0]
 
 
+def test_rows_say_where_their_thirds_begin_and_end(make) -> None:  # type: ignore[no-untyped-def]
+    rows = profile_rows(make(SAID, CODES))
+    own = [row for row in rows if row["measure"] == "therapist_question_rate"]
+    places = [(row["part"], row["first_turn"], row["last_turn"]) for row in own]
+    assert places == [("whole", 0, 8), ("third_1", 0, 2), ("third_2", 3, 5), ("third_3", 6, 8)]
+
+
 def test_the_whole_has_the_intervals_of_the_session_table(make) -> None:  # type: ignore[no-untyped-def]
     session = make(SAID, CODES)
     rows, values = _frame(session), behaviour_rates(session)
@@ -50,7 +62,7 @@ def test_the_thirds_add_up_to_the_whole(make) -> None:  # type: ignore[no-untype
     rows = _frame(make(SAID, CODES))
     for _, code in rows.groupby(level="code"):
         parts = code.droplevel("code")
-        assert parts.loc[["first", "middle", "last"], ["n", "n_turns"]].sum().tolist() == [
+        assert parts.loc[list(THIRDS), ["n", "n_turns"]].sum().tolist() == [
             parts.loc["whole", "n"],
             parts.loc["whole", "n_turns"],
         ]
@@ -84,7 +96,7 @@ def test_turns_that_were_not_coded_are_left_out(make) -> None:  # type: ignore[n
     assert (whole["n_turns"], whole["n"]) == (4, 2)
     bare = replace(session, probabilities={}, decisions={})
     assert len(_frame(bare)) == 0
-    assert list(profile_rows(bare)) == [column.name for column in PROFILE_COLUMNS]
+    assert profile_rows(bare) == []
 
 
 def test_codes_of_the_users_own_have_rows(make) -> None:  # type: ignore[no-untyped-def]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from tests.surrogate_tables import two_way
 from tests.talks import session as talk
 from therapy_analytics.arrays import arrays_with_company
 from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.measures._base import wide_name
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
 from therapy_analytics.measures.null.surrogates import pool_of
 from therapy_analytics.measures.synchrony import adjacent_turns
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     DIRECTIONS,
+    SLOPE,
     AdjacentTurnMeasure,
     adjacent_result,
     mean_scores,
@@ -28,7 +31,7 @@ from therapy_analytics.measures.synchrony.alignment import LEXICAL, LEXICAL_2
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
 from therapy_analytics.measures.synchrony.semantic_similarity import SIMILARITY
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
-from therapy_analytics.measures.synchrony.tables import SHOWN, adjacent_columns, adjacent_values
+from therapy_analytics.measures.synchrony.tables import adjacent_columns, adjacent_values
 from therapy_analytics.settings import Settings
 
 BOTH, THERAPIST, CLIENT, DIFFERENCE = range(4)
@@ -330,11 +333,15 @@ def test_values_and_columns_have_the_same_names(of_counts: Any) -> None:
         values = adjacent_values(one, session)
         assert sorted(values) == sorted(column.name for column in adjacent_columns(one))
         found = adjacent_result(one, session)
-        for end, (direction, part, shown) in SHOWN.items():
-            np.testing.assert_array_equal(values[one.name + end], found.values[direction, part])
-            if "p" in shown:
-                assert values[f"{one.name}{end}_p"] == found.shuffled.p[direction, part]
-        assert np.isnan(values[f"{one.name}_strangers"])
+        places = {one.name: 0, f"{one.name}_{SLOPE}": len(found.segments) - 1}
+        for (measure, segment), (row, direction) in product(places.items(), enumerate(DIRECTIONS)):
+            shuffled, at = found.shuffled, (row, segment)
+            wanted = {"value": found.values, "null_mean": shuffled.mean, "null_sd": shuffled.sd, "z": shuffled.z}
+            for statistic, table in (wanted | {"p": shuffled.p}).items():
+                np.testing.assert_array_equal(values[wide_name(measure, direction, statistic)], table[at])
+            assert np.isnan(values[wide_name(measure, direction, "surrogate_mean")])
+            if segment == 0:
+                assert values[wide_name(measure, direction, "out_of")] == found.n_pairs[at]
 
 
 # ---- is chance what it says?

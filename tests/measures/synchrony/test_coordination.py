@@ -89,7 +89,7 @@ def test_how_often_a_marker_is_said_in_a_turn_does_not_matter(of_counts: Any) ->
 def test_markers_that_are_always_or_never_there_are_0_or_undefined(of_counts: Any) -> None:
     always = coordination(of_counts(np.full(20, 9), np.ones((20, 9))))
     assert always["coordination"] == 0
-    assert always["coordination_null"] == 0
+    assert always["coordination_null_mean"] == 0
     assert always["coordination_p"] == 1
     assert np.isnan(always["coordination_z"])
     never = coordination(of_counts(np.full(20, 9)))

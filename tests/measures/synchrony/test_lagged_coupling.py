@@ -341,8 +341,8 @@ def test_alone_in_a_batch_and_beside_strangers(make) -> None:  # type: ignore[no
     for session, values in zip(made, together, strict=True):
         (alone,) = annotate([session], matcher)
         np.testing.assert_equal(lagged_coupling(replace(alone, company=shared)), values)
-        assert np.isfinite(values["coupling_affect_strength_strangers"])
+        assert np.isfinite(values["coupling_affect_strength_surrogate_mean"])
         # A stranger's turn is chosen to be as long: of words there is no such baseline.
-        assert np.isnan(values["coupling_words_strength_strangers"])
-        assert np.isfinite(values["coupling_words_strength_null"])
+        assert np.isnan(values["coupling_words_strength_surrogate_mean"])
+        assert np.isfinite(values["coupling_words_strength_null_mean"])
     assert len(SERIES) == 4

@@ -55,7 +55,7 @@ def found() -> Found:
                 sessions,
                 kinds(
                     None if none else [*NEIGHBOURS, *WHOLES],
-                    extras=[one for one in EXTRAS if one in ("recurrence", "coupling")],
+                    extras=[one for one in EXTRAS if one in ("all", "recurrence", "coupling")],
                 ),
             )
         return known[cell]

@@ -34,7 +34,7 @@ def test_words_by_hand(make) -> None:  # type: ignore[no-untyped-def]
     assert values["recurrence_rate"] == pytest.approx(2 / 9)
     assert (values["recurrence_determinism"], values["recurrence_mean_line"]) == (1, 2)
     assert np.isnan(values["recurrence_balance"])
-    assert np.isnan(values["recurrence_rate_null"])  # one turn each: chance is not asked
+    assert np.isnan(values["recurrence_rate_null_mean"])  # one turn each: chance is not asked
 
 
 def test_a_longer_line_and_a_point_alone(make) -> None:  # type: ignore[no-untyped-def]

@@ -13,18 +13,23 @@ import pytest
 import therapy_analytics as ta
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import EXTRAS
+from therapy_analytics.measures._rows import PART_COLUMNS
 from therapy_analytics.measures.null.shuffles import DRAWS
 from therapy_analytics.measures.synchrony.adjacent_turns import ADJACENT, DIRECTIONS
 from therapy_analytics.measures.synchrony.coordination import COORDINATION
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM, WHOLE_LSM, lsm, matching
-from therapy_analytics.measures.synchrony.tables import ROW_COLUMNS, kinds
+from therapy_analytics.measures.synchrony.tables import kinds
 from therapy_analytics.measures.synchrony.whole_session import SESSION_MEASURES
 from therapy_analytics.session import Session, Turn
 
 FUNCTION_WORDS = "the a I you it of in to and but not no very so just many some all have is was will"
 WORDS = (FUNCTION_WORDS + " dog house work sleep tired walk talk money sister night bread river").split(" ")
 NAMES = ["lsm", "lsm_turn_mean", "rlsm", "coordination"]
-CHANCE = ["null", "null_sd", "z", "p", "strangers", "strangers_sd", "strangers_z", "strangers_p", "n_strangers"]
+SHUFFLED = ["null_mean", "null_sd", "z", "p"]
+SURROGATE = ["surrogate_mean", "surrogate_z", "surrogate_p"]
+SLOPES = [f"{name}_slope" for name in NAMES[1:]]
+N_PARTS = 1 + 1 + 3
+"""The whole, the slope, and the thirds."""
 
 
 def dialogue(seed: int, n: int = 41, **about: Any) -> Session:
@@ -66,7 +71,8 @@ def test_all_measures_by_name() -> None:
     known = {one.name for registry in (SESSION_MEASURES, ADJACENT) for one in registry}
     assert set(NAMES) < known
     assert {one.name for one in kinds(extras=EXTRAS)} == known
-    assert not any(one.extra for one in kinds())
+    assert not any(one.extra for one in kinds(extras=["all"]))
+    assert {one.name for one in kinds()} == {one.name for one in kinds(extras=["all"]) if one.core}
     assert kinds(["rlsm", LSM, "lsm"]) == [RLSM, LSM, WHOLE_LSM]
 
 
@@ -77,7 +83,7 @@ def test_an_unknown_name_is_told_the_known_ones() -> None:
     assert "rlsm" in str(raised.value)
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@pytest.mark.parametrize("extra", [one for one in EXTRAS if one != "all"])
 def test_a_measure_of_an_extra_is_computed_where_it_is_named(extra: str) -> None:
     name = next(one.name for one in kinds(extras=EXTRAS) if one.extra == extra)
     found = ta.synchrony(DIALOGUES[0], measures=[name, "rlsm"])
@@ -89,52 +95,63 @@ def test_measures_with_options() -> None:
     left_out, delayed = lsm(absent="left_out"), replace(LSM, delay=2, name="lsm_later")
     found = ta.synchrony(DIALOGUES[:1], measures=["lsm_turn_mean", replace(left_out, name="lsm_used"), delayed])
     whole = of(found, part="whole", direction="both").set_index("measure")
+    whole = whole[whole.out_of.notna()]  # without their slopes
     assert list(whole.index) == ["lsm_turn_mean", "lsm_used", "lsm_later"]
     # What neither uses lifts the value by the published formula.
     assert whole.value["lsm_used"] < whole.value["lsm_turn_mean"]
     assert whole.value["lsm_later"] != whole.value["lsm_turn_mean"]
     # 41 turns; turn 6 breaks pairs 5-6, 6-7, turn 9 pairs 8-9, 9-10: 36 of 40. Three turns back: 3-5, 10-40.
-    assert whole.n_pairs[["lsm_turn_mean", "lsm_later"]].tolist() == [36, 3 + 28]
-    assert whole.n_pairs["lsm_used"] <= 36
+    assert whole.out_of[["lsm_turn_mean", "lsm_later"]].tolist() == [36, 3 + 28]
+    assert whole.out_of["lsm_used"] <= 36
 
 
 def test_no_measures_and_no_dialogues() -> None:
-    names = [column.name for column in ROW_COLUMNS]
+    names = [column.name for column in PART_COLUMNS]
     for empty in (ta.synchrony([], measures=NAMES), ta.synchrony(DIALOGUES, measures=[])):
         assert list(empty) == names
         assert len(empty) == 0
     nothing = ta.synchrony(replace(DIALOGUES[0], turns=()), measures=NAMES)
-    assert len(nothing) == 1 + 3 * 4 * 5
-    assert nothing[["value", "words_per_turn", "p", "strangers_p"]].isna().all(axis=None)
+    assert len(nothing) == 1 + 3 * 4 * N_PARTS
+    assert nothing[["value", "p", "surrogate_p"]].isna().all(axis=None)
+    assert (nothing.out_of.dropna() == 0).all()
 
 
 # ---- the table
 
 
 def test_rows_and_columns(table: pd.DataFrame) -> None:
-    assert list(table) == [column.name for column in ROW_COLUMNS]
-    # 41 turns: whole, three thirds, windows from 0, 5, ..., 20, and the slope.
-    parts = ["whole", "third_1", "third_2", "third_3", *["window"] * 5, "slope"]
-    assert len(table) == 12 * (1 + 3 * 4 * len(parts))
+    assert list(table) == [column.name for column in PART_COLUMNS]
+    # 41 turns: three thirds, windows from 0, 5, ..., 20; the slope is a measure of its own, of the whole.
+    parts = ["third_1", "third_2", "third_3", *["window"] * 5]
+    assert len(table) == 12 * (1 + 3 * 4 * (1 + 1 + len(parts)))
     assert table.session_id.unique().tolist() == [one.id for one in DIALOGUES]
     own = of(table, session_id="session_0", measure="rlsm")
-    assert own.direction.tolist() == [way for way in DIRECTIONS for _ in parts]
-    assert own.part.tolist() == parts * 4
+    assert of(own, part="whole").direction.tolist() == list(DIRECTIONS)
+    for way in DIRECTIONS:
+        assert sorted(of(own, direction=way).part) == sorted(["whole", *parts])
+        assert own[(own.direction == way) & (own.part != "whole")].part.tolist() == parts
     assert of(own, part="window", direction="both")[["first_turn", "last_turn"]].to_numpy().tolist() == [
         [first, first + 19] for first in (0, 5, 10, 15, 20)
     ]
+    slope = of(table, session_id="session_0", measure="rlsm_slope")
+    assert slope.direction.tolist() == list(DIRECTIONS)
+    assert (slope.part == "whole").all()
+    assert slope[["first_turn", "last_turn"]].drop_duplicates().to_numpy().tolist() == [[0, 40]]
+    assert slope.out_of.isna().all()
     whole = of(table, session_id="session_0", measure="lsm")
-    assert (len(whole), whole.n_pairs.isna().all(), whole.part.item()) == (1, True, "whole")
-    assert (table.n_strangers == 10).all()
-    assert table.dtypes[["first_turn", "last_turn", "n_strangers"]].eq(np.int64).all()
+    assert (len(whole), whole.out_of.isna().all(), whole.part.item()) == (1, True, "whole")
+    assert table.dtypes[["first_turn", "last_turn"]].eq(np.int64).all()
+    assert table[["n", "lo", "hi"]].isna().all(axis=None)
 
 
-def test_words_per_turn(table: pd.DataFrame) -> None:
-    lengths = [len(turn.text.split()) for turn in DIALOGUES[0].turns]
-    counted = [i for i in range(41) if i not in (6, 9)]
-    for row in of(table, session_id="session_0").itertuples():
-        inside = [lengths[i] for i in counted if row.first_turn <= i <= row.last_turn]
-        assert row.words_per_turn == pytest.approx(np.mean(inside))
+def test_a_value_stands_beside_its_null_distributions(table: pd.DataFrame) -> None:
+    """Every value of these dialogues has surrogate pairs; shuffles are made of replies alone, not of whole sessions."""
+    adjacent = table[table.value.notna() & (table.measure != "lsm")]
+    whole = adjacent[adjacent.part == "whole"]
+    assert whole[SHUFFLED + SURROGATE].notna().all(axis=None)
+    style = of(table, measure="lsm")
+    assert style[SHUFFLED].isna().all(axis=None)
+    assert style[SURROGATE].notna().all(axis=None)
 
 
 @pytest.mark.parametrize("kind", [LSM, RLSM, COORDINATION], ids=lambda one: one.name)
@@ -143,7 +160,7 @@ def test_thirds_and_windows_by_a_loop(table: pd.DataFrame, kind: Any, make: Any)
     session = make([(letters[turn.role], turn.text) for turn in DIALOGUES[2].turns])
     own, roles = kind.represent(session), [turn.role for turn in DIALOGUES[2].turns]
     for row in of(table, session_id="session_2", measure=kind.name).itertuples():
-        if row.part == "slope" or row.direction not in ("therapist", "client"):
+        if row.direction not in ("therapist", "client"):
             continue
         other = "client" if row.direction == "therapist" else "therapist"
         inside = range(max(row.first_turn, 1), row.last_turn + 1)
@@ -156,11 +173,11 @@ def test_thirds_and_windows_by_a_loop(table: pd.DataFrame, kind: Any, make: Any)
             terms = kind.terms(own, at - 1, at)
             each, (value,) = (kind.each or kind.over)(terms), kind.over(terms.sum(axis=0))
         assert row.value == pytest.approx(value, abs=1e-12)
-        assert row.n_pairs == np.count_nonzero(~np.isnan(each))
+        assert row.out_of == np.count_nonzero(~np.isnan(each))
 
 
 def test_both_and_difference(table: pd.DataFrame) -> None:
-    wide = table[table.n_pairs.notna()].pivot_table(
+    wide = table[~table.measure.isin(["lsm", *SLOPES])].pivot_table(
         index=["session_id", "measure", "part", "first_turn"], columns="direction", values="value"
     )
     np.testing.assert_allclose(wide["both"], (wide.therapist + wide.client) / 2, atol=1e-12)
@@ -168,25 +185,28 @@ def test_both_and_difference(table: pd.DataFrame) -> None:
 
 
 def test_ranges(table: pd.DataFrame) -> None:
-    for column in ROW_COLUMNS:
+    for column in PART_COLUMNS:
         if column.unit != "text":
             assert table[column.name].dropna().between(column.low, column.high).all()
-    values = table[(table.direction != "difference") & (table.part != "slope")]
+    values = table[table.direction != "difference"]
     for name, low in (("lsm", 0), ("lsm_turn_mean", 0), ("rlsm", 0), ("coordination", -1)):
         assert of(values, measure=name).value.dropna().between(low, 1).all()
-    for one, n in (("p", DRAWS + 1), ("strangers_p", None)):
+    # Each has surrogates of five therapists and five clients of the other sessions.
+    for one, n in (("p", DRAWS + 1), ("surrogate_p", (5 + 1) ** 2)):
         rows = table[table[one].notna() & (table.measure != "lsm")]
         # A share of the draws with the session, or of the pairs of all therapists and clients; of those defined.
-        times = rows[one] * (n or (rows.n_strangers // 2 + 1) ** 2)
+        times = rows[one] * n
         assert len(times) > 300
         assert (times.round(6) % 1 == 0).mean() > 0.9
 
 
 def test_z_is_the_distance_in_standard_deviations(table: pd.DataFrame) -> None:
-    for mean, sd, z in (("null", "null_sd", "z"), ("strangers", "strangers_sd", "strangers_z")):
-        rows = table[table[z].notna()]
-        assert len(rows) > 100
-        np.testing.assert_allclose(rows[z], (rows.value - rows[mean]) / rows[sd])
+    rows = table[table.z.notna()]
+    assert len(rows) > 100
+    np.testing.assert_allclose(rows.z, (rows.value - rows.null_mean) / rows.null_sd)
+    rows = table[table.surrogate_z.notna()]
+    assert len(rows) > 100
+    assert (np.sign(rows.surrogate_z) == np.sign(rows.value - rows.surrogate_mean)).all()
 
 
 def test_style_matching_of_all_that_is_said(table: pd.DataFrame, make: Any) -> None:
@@ -212,11 +232,9 @@ def test_names_batch_mates_and_order_do_not_matter(table: pd.DataFrame) -> None:
 
 def test_the_seed_matters_to_shuffles_alone(table: pd.DataFrame) -> None:
     other = ta.synchrony(DIALOGUES, measures=NAMES, settings=ta.Settings(seed=1))
-    same(other.drop(columns=CHANCE), table.drop(columns=CHANCE))
-    pairwise = of(table, part="whole", direction="both", measure="rlsm").index
-    assert (other.null[pairwise] != table.null[pairwise]).all()
-    surrogates = [name for name in table.columns if name.startswith("strangers")]
-    same(other[surrogates], table[surrogates])
+    same(other.drop(columns=SHUFFLED), table.drop(columns=SHUFFLED))
+    adjacent = of(table, part="whole", direction="both", measure="rlsm").index
+    assert (other.null_mean[adjacent] != table.null_mean[adjacent]).all()
 
 
 def test_exchanged_roles_mirror_directions(table: pd.DataFrame) -> None:
@@ -228,7 +246,7 @@ def test_exchanged_roles_mirror_directions(table: pd.DataFrame) -> None:
     mirrored.direction = mirrored.direction.replace({"therapist": "client", "client": "therapist"})
     mirrored.value *= np.where(mirrored.direction == "difference", -1, 1)
     key = ["session_id", "measure", "direction", "part", "first_turn"]
-    kept = [*key, "last_turn", "n_pairs", "words_per_turn", "value"]
+    kept = [*key, "last_turn", "out_of", "value"]
     pd.testing.assert_frame_equal(
         mirrored.sort_values(key)[kept].reset_index(drop=True),
         table.sort_values(key)[kept].reset_index(drop=True),
@@ -236,66 +254,72 @@ def test_exchanged_roles_mirror_directions(table: pd.DataFrame) -> None:
     )
 
 
-# ---- strangers
+# ---- surrogate pairs
 
 
 def test_strangers_may_be_given(table: pd.DataFrame) -> None:
     others = [dialogue(seed) for seed in range(20, 30)]
     found = ta.synchrony(DIALOGUES, measures=NAMES, strangers=others)
-    assert (found.n_strangers == 10).all()
-    beside = [name for name in CHANCE if "strangers" in name]
-    same(found.drop(columns=beside), table.drop(columns=beside))
+    same(found.drop(columns=SURROGATE), table.drop(columns=SURROGATE))
+    beside = found.surrogate_mean.notna() & table.surrogate_mean.notna()
+    assert (found.surrogate_mean[beside] != table.surrogate_mean[beside]).mean() > 0.9
     # A session that is among them is no donor to itself; with five it has four others, which are too few.
     mine = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=[DIALOGUES[0], *others])
     same(mine, ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others))
     few = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=[DIALOGUES[0], *others[:4]])
-    assert (few.n_strangers == 0).all()
-    assert few[[name for name in beside if name != "n_strangers"]].isna().all(axis=None)
+    assert few[SURROGATE].isna().all(axis=None)
     assert few.p.notna().any()
 
 
-@pytest.mark.parametrize("n", [5, 9, 10])
+@pytest.mark.parametrize("n", [4, 5, 9, 10])
 def test_under_ten_strangers_there_is_no_p(n: int) -> None:
     found = ta.synchrony(DIALOGUES[0], measures=NAMES, strangers=[dialogue(seed) for seed in range(20, 20 + n)])
-    assert (found.n_strangers == n // 2 * 2).all()
     asked = found[found.p.notna() | (found.measure == "lsm")]
-    assert asked[["strangers", "strangers_sd"]].notna().all(axis=None)
-    assert asked[["strangers_z", "strangers_p"]].notna().eq(n == 10).all(axis=None)
+    assert asked.surrogate_mean.notna().eq(n >= 5).all()
+    assert asked[["surrogate_z", "surrogate_p"]].notna().eq(n == 10).all(axis=None)
 
 
 def test_those_who_speak_as_long_are_preferred() -> None:
+    """The first four are shorter: with sixteen others they are left out, with nine they are not."""
     others = [dialogue(seed, n=20 if seed < 24 else 60) for seed in range(20, 40)]
     found = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others)
-    assert (found.n_strangers == 16).all()
+    assert found.surrogate_p.notna().any()
     same(found, ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[4:]))
-    assert (ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[:13]).n_strangers == 12).all()
+    some = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[:13])
+    assert some.surrogate_p.notna().any()
+    assert ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[4:13]).surrogate_p.isna().all()
 
 
 def test_the_same_client_is_no_stranger() -> None:
-    """Asked first without names: what is kept of that must not be used again."""
+    """Asked first without names: what is kept of that must not be used again.
+
+    Eleven others are enough for p; two of them are the client of the first three sessions, and nine are too few.
+    """
     nameless = ta.synchrony(DIALOGUES, measures=["rlsm"])
     named = [replace(one, metadata={"client": "Ada" if i < 3 else f"c{i}"}) for i, one in enumerate(DIALOGUES)]
     found = ta.synchrony(named, measures=["rlsm"])
-    assert nameless.groupby("session_id").n_strangers.first().tolist() == [10] * 12
-    assert found.groupby("session_id", sort=False).n_strangers.first().tolist() == [8] * 3 + [10] * 9
+    known = [one.groupby("session_id", sort=False).surrogate_p.count() > 0 for one in (nameless, found)]
+    assert known[0].tolist() == [True] * 12
+    assert known[1].tolist() == [False] * 3 + [True] * 9
 
 
 def test_strangers_who_say_nothing_but_signs() -> None:
     said = [("therapist", "the dog"), ("client", "...")] * 8
     found = ta.synchrony([*DIALOGUES, said], measures=NAMES)
-    assert of(found, session_id="session_0").n_strangers.eq(10).all()
+    whole = of(found, session_id="session_0", part="whole")
+    assert whole.surrogate_p.notna().eq(whole.value.notna()).all()
 
 
 def test_delays_longer_than_the_session() -> None:
     for n in range(8):
         found = ta.synchrony(dialogue(1, n), measures=[replace(LSM, delay=d) for d in range(1, 6)])
-        assert len(found) == 5 * 4 * 5
+        assert len(found) == 5 * 4 * N_PARTS
 
 
 def test_rows_of_many_are_those_of_each() -> None:
-    """One has no turns and one has few: places and words per turn are those of the session, not of the batch."""
+    """One has no turns and one has few: places are those of the session, not of the batch."""
     said = [DIALOGUES[0], Session(id="none", source_file="s.txt", turns=()), dialogue(50, n=3), DIALOGUES[1]]
     alone = [ta.synchrony(one, measures=NAMES, strangers=DIALOGUES) for one in said]
     same(ta.synchrony(said, measures=NAMES, strangers=DIALOGUES), pd.concat(alone))
-    assert alone[1]["words_per_turn"].isna().all()
+    assert alone[1]["value"].isna().all()
     assert ta.synchrony(said, measures=[]).empty

@@ -254,7 +254,7 @@ class TestColumns:
         }
         assert {name: found[name] for name in expected} == pytest.approx(expected)
         np.testing.assert_allclose(found["expression_repetition_turn"], [0, 0, 3 / 5, 3 / 4])
-        assert np.isnan([found[f"{name}_strangers"] for name in NAMES]).all()
+        assert np.isnan([found[f"{name}_surrogate_mean"] for name in NAMES]).all()
 
     def test_punctuation_case_and_others(self, make: Callable[..., AnnotatedSession]) -> None:
         """T "I see ." C "see ?" T "you see .": 8 tokens; shared is "see", established in turn 2; 1 of 2, 1 of 3."""
@@ -305,7 +305,7 @@ def test_the_same_alone_and_in_a_batch() -> None:
     sessions = crowd()
     for one, in_batch in list(zip(sessions, read(sessions, sessions), strict=True))[:5]:
         expected, (alone,) = values(in_batch), read([one], sessions)
-        assert np.isfinite([expected[f"{name}_strangers_z"] for name in NAMES]).all()
+        assert np.isfinite([expected[f"{name}_surrogate_z"] for name in NAMES]).all()
         for name, value in values(alone).items():
             np.testing.assert_array_equal(value, expected[name], err_msg=name)
 

@@ -135,7 +135,7 @@ def test_following_is_found_above_chance_and_chance_is_not(make) -> None:  # typ
 def test_the_shuffles_depend_on_the_words_and_the_seed_alone(make) -> None:  # type: ignore[no-untyped-def]
     said = _dialogue(np.random.default_rng(3), follow=False)
     once, again = style_matching(make(said)), style_matching(make(said))
-    assert once["lsm_turn_mean_null"] == again["lsm_turn_mean_null"]
+    assert once["lsm_turn_mean_null_mean"] == again["lsm_turn_mean_null_mean"]
 
 
 # ---- what other programs gave: LIWC counts of eight categories (turns and tokens), and LSM, rLSM of them

@@ -159,7 +159,7 @@ def test_the_measures_fill_their_columns(session: AnnotatedSession) -> None:
         assert np.shape(values[f"{name}_turn"]) == (16,)
     for name in ("lexical_alignment_whole", "syntactic_alignment_whole"):
         assert 0 <= values[name] <= 1
-        assert np.isfinite(values[f"{name}_2_strangers"])
+        assert np.isfinite(values[f"{name}_2_surrogate_mean"])
 
 
 # ---- long sessions

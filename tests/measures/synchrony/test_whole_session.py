@@ -36,7 +36,7 @@ def column(name: str) -> Column:
         unit="words",
         low=0,
         high=9999,
-        direction="higher is more words",
+        high_means="higher is more words",
         formula="Words counted",
         misleads="Always",
         source="This test",
@@ -161,8 +161,9 @@ def test_shuffles(of_counts: Any) -> None:
     assert found.shuffled.p == pytest.approx([1 / (DRAWS + 1), 1])
     assert found.shuffled.mean == pytest.approx([98.5, -0.5])
     names = [one.name for one in session_columns(kind)]
-    assert {"count_product_null", "count_product_z", "count_difference_p"} < set(names)
-    assert not any(one.endswith(("null", "product_p")) for one in (one.name for one in session_columns(COUNT)))
+    assert {"count_product_null_mean", "count_product_null_sd", "count_product_z", "count_difference_p"} < set(names)
+    without = [one.name for one in session_columns(COUNT)]
+    assert not any(name.endswith(("null_mean", "null_sd", "product_p")) for name in without)
 
 
 def test_few_turns_are_not_set_beside_chance(of_counts: Any, company_of: Any) -> None:

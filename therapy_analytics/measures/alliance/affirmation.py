@@ -5,7 +5,7 @@ from __future__ import annotations
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.session import Role
 
 _PROXY = "A proxy of the bond, not a rating of alliance. "
@@ -45,16 +45,22 @@ def _columns(name: str) -> list[Column]:
         unit="proportion",
         low=0,
         high=1,
-        direction="more appreciation is put into words",
+        high_means="more appreciation is put into words",
         formula=f"{role} turns with a phrase of [phrases.{phrases}] of lexicons/alliance.toml / turns with words",
         misleads=_PROXY + misleads,
         source="This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed.",
         evidence="weak",
+        core=name == "therapist_affirmation_rate",
     )
     return rate_columns(column, counted=f"{role.title()} turns: {meaning}")
 
 
-@measure(columns=[column for name in _KINDS for column in _columns(name)])
+_PAGE: dict[str, Shown] = {
+    "therapist_affirmation_rate": OnPage("therapist", "Affirms"),
+}
+
+
+@measure(columns=[column for name in _KINDS for column in _columns(name)], core=6, page=_PAGE)
 def affirmation(session: AnnotatedSession) -> dict[str, Value]:
     """Count turns in which the therapist affirms or thanks, and in which the client appreciates.
 

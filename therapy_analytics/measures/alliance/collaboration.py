@@ -5,7 +5,7 @@ from __future__ import annotations
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import OnPage, Shown, Value
 
 _PROXY = "A proxy of working together, not a rating of alliance. "
 _RITUAL = (
@@ -56,16 +56,23 @@ def _columns(kind: str) -> list[Column]:
         unit="proportion",
         low=0,
         high=1,
-        direction=direction,
+        high_means=direction,
         formula=f"therapist turns with a phrase of [phrases.{kind}] of lexicons/alliance.toml / turns with words",
         misleads=_PROXY + misleads + _RITUAL,
         source="This package's own; construct: Miller & Rollnick (2013), Motivational interviewing, 3rd ed.",
         evidence="supported" if kind in _SUPPORTED else "weak",
+        core=kind == "permission",
     )
     return rate_columns(column, counted=f"Therapist turns: {meaning}")
 
 
-@measure(columns=[column for kind in _KINDS for column in _columns(kind)])
+_PAGE: dict[str, Shown] = {
+    "therapist_permission_rate": OnPage("therapist", "Asks permission"),
+    "therapist_checking_rate": OnPage("therapist", "Checks understanding"),
+}
+
+
+@measure(columns=[column for kind in _KINDS for column in _columns(kind)], core=5, page=_PAGE)
 def collaboration(session: AnnotatedSession) -> dict[str, Value]:
     """Count therapist turns that ask leave, offer a choice, leave the decision, check, or ask for the client's view.
 

@@ -154,7 +154,7 @@ def _turn_column(name: str) -> Column:
         unit="standard deviations",
         low=-inf,
         high=inf,
-        direction=f"above 0: counted as {name} talk",
+        high_means=f"above 0: counted as {name} talk",
         formula=_FORMULA,
         misleads=f"{_PROXY}{_EVIDENCE[name]}. {_DENIALS}",
         source=_SOURCE,
@@ -174,7 +174,7 @@ def _session_columns(name: str) -> list[Column]:
             meaning=f"Share of the {role}'s turns that sound like talk of {_ABOUT[name]}",
             low=0,
             high=1,
-            direction=f"more talk of {name}s",
+            high_means=f"more talk of {name}s",
             formula=f"turns of the {role} with {name}_talk_turn above 0 / those of {FEWEST_WORDS} words or more",
             **about | {"unit": "proportion"},
         )
@@ -183,7 +183,7 @@ def _session_columns(name: str) -> list[Column]:
             meaning=f"How {name}_talk_turn of the {role} changes from the first turn of the session to the last",
             low=-inf,
             high=inf,
-            direction="above 0: rises over the session",
+            high_means="above 0: rises over the session",
             formula=f"slope of least squares of {name}_talk_turn on the turn's place (first 0, last 1)",
             **about,
         )
@@ -197,18 +197,20 @@ def _convergence_columns(name: str, about: Mapping[str, Any]) -> list[Column]:
         meaning=f"How far client and therapist come nearer in {name}_talk_turn from the first third to the last",
         low=-inf,
         high=inf,
-        direction="above 0: nearer at the end; below 0: apart",
+        high_means="above 0: nearer at the end; below 0: apart",
         formula="|client's mean - therapist's mean| in the first third of the session's turns, less that in the last",
         **about,
     )
     p = replace(
         value,
         name=f"{value.name}_p",
+        measure=value.name,
+        statistic="p",
         meaning=f"How often chance converges at least as much as {value.name}",
         unit="probability",
         low=0,
         high=1,
-        direction="low: more than chance gives",
+        high_means="low: more than chance gives",
         formula=f"share of {DRAWS} seeded shuffles of each speaker's turns, with the session itself",
     )
     return [value, p]

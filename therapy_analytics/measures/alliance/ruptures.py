@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, mark_column, marks
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, mark_column, marks
 from therapy_analytics.measures.alliance._rupture_signs import (
     CONFRONTATION,
     REPAIRS_WITHIN,
@@ -66,7 +66,7 @@ def _rate_column(kind: str) -> Column:
         unit="proportion",
         low=0,
         high=1,
-        direction=f"more candidates for {kind}",
+        high_means=f"more candidates for {kind}",
         formula=formula,
         misleads=f"{_PROXY}{misleads}. Few or none is usual: read the turns",
         source=_SOURCE,
@@ -85,7 +85,7 @@ _EVIDENCE_COLUMN = Column(
     unit="code",
     low=0,
     high=len(EVIDENCE),
-    direction="a number for a kind of evidence, not an amount",
+    high_means="a number for a kind of evidence, not an amount",
     formula="0 no candidate; " + "; ".join(f"{i} {name}" for i, name in enumerate(EVIDENCE, start=1)) + " (the first)",
     misleads=f"{_PROXY}A turn may show more than one kind",
     source=_SOURCE,
@@ -98,7 +98,7 @@ _REPAIR_COLUMN = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more candidates are followed by a repair move",
+    high_means="more candidates are followed by a repair move",
     formula=f"candidates with a repair move in the next {REPAIRS_WITHIN} therapist turns (those that only say mm-hmm "
     "passed over) / candidates with a therapist turn after them. Moves: apology, acknowledgement, exploration, another "
     "task (phrases of lexicons/ruptures.toml), or a reflection without advice or information",
@@ -112,7 +112,7 @@ _REPAIR_TURN = replace(
     name="repair_turn",
     meaning="Whether the therapist's turn, one of the three after a rupture candidate, is a candidate for a repair",
     unit="0 or 1",
-    direction="1: a repair move",
+    high_means="1: a repair move",
     formula="1 with a repair move, else 0; empty for turns that do not follow a candidate",
     level="turn",
 )
@@ -122,10 +122,20 @@ _COUNT_COLUMN = replace(
     meaning="Client turns that are a candidate for a rupture of either kind",
     unit="count",
     high=np.inf,
-    direction="more candidates",
+    high_means="more candidates",
     formula="client turns with rupture_withdrawal_turn or rupture_confrontation_turn",
     misleads=f"{_PROXY}Grows with the length of the session",
+    core=True,
 )
+
+
+_PAGE: dict[str, Shown] = {
+    "n_rupture_candidates": OnPage("review", "Possible ruptures"),
+    "rupture_repair_rate": OnPage("review", "Possible ruptures followed by repair"),
+    "rupture_withdrawal_turn": Mark("Possible rupture: withdraws"),
+    "rupture_confrontation_turn": Mark("Possible rupture: confronts"),
+    "repair_turn": Mark("Possible repair"),
+}
 
 
 @measure(
@@ -138,7 +148,9 @@ _COUNT_COLUMN = replace(
         _turn_column("confrontation"),
         _EVIDENCE_COLUMN,
         _REPAIR_TURN,
-    ]
+    ],
+    core=12,
+    page=_PAGE,
 )
 def ruptures(session: AnnotatedSession) -> dict[str, Value]:
     """Find client turns that may be ruptures, and what the therapist did in the next three turns.

@@ -15,7 +15,7 @@ from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lex
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.stretches import Stretches, stretches, turns_of
 from therapy_analytics.measures import Column, mean_column, measure, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate, slopes
+from therapy_analytics.measures._base import OnPage, Shown, Value, counted_rate, slopes
 from therapy_analytics.measures._intervals import WORD_CORRELATION
 from therapy_analytics.session import Role
 
@@ -81,7 +81,7 @@ def _series() -> list[Column]:
             unit="probability",
             low=0,
             high=1,
-            direction="more surely disclosing",
+            high_means="more surely disclosing",
             formula="greatest probability of the turn's sentences (windows of at most 30 words where they are longer)",
             misleads=_MISLEADS,
             source=_MODEL,
@@ -100,7 +100,7 @@ def _depth_column(whose: str) -> Column:
         unit="cosine",
         low=-1,
         high=1,
-        direction="more intimate topics",
+        high_means="more intimate topics",
         formula="cosine of the mean word vector with the line from twelve casual to twelve intimate sentences of our "
         "own; of a role: mean over its turns, weighted by words",
         misleads=_PROXY
@@ -119,11 +119,12 @@ def _role_columns(role: Role) -> list[Column]:
             unit="probability",
             low=0,
             high=1,
-            direction="more disclosure",
+            high_means="more disclosure",
             formula=f"mean of disclosure_{kind}_turn over {role} turns with words",
             misleads=_MISLEADS,
             source=_MODEL,
             evidence="weak",
+            core=(role, kind) == ("client", "emotional"),
         )
         for kind in KINDS
     ]
@@ -133,7 +134,7 @@ def _role_columns(role: Role) -> list[Column]:
         unit="words",
         low=0,
         high=np.inf,
-        direction="more is disclosed",
+        high_means="more is disclosed",
         formula=f"sum over sentences of words x (1 - (1 - p emotional)(1 - p informational)) / {role} turns with words",
         misleads=_MISLEADS + ". Grows with words per turn: read it beside them",
         source=_MODEL,
@@ -149,7 +150,7 @@ def _affect_columns(role: Role) -> list[Column]:
         unit="per 100 words",
         low=0,
         high=100,
-        direction="more talk of own feelings",
+        high_means="more talk of own feelings",
         formula=f"100 x single words of the lexicon emotions in {role} sentences (windows of at most 30 words) with a "
         "first person singular pronoun / words",
         misleads=_PROXY
@@ -165,10 +166,11 @@ def _course_columns(kind: str) -> list[Column]:
     column = Column(
         name="",
         meaning="",
+        compare="part",
         unit="probability",
         low=0,
         high=1,
-        direction="more disclosure",
+        high_means="more disclosure",
         formula=f"mean of disclosure_{kind}_turn over that third of the client's turns with words (by number)",
         misleads=_MISLEADS + ". Few turns make it unsteady",
         source=_MODEL,
@@ -185,10 +187,15 @@ def _course_columns(kind: str) -> list[Column]:
         meaning=f"How {of} changes from the client's first turn to the last",
         low=-np.inf,
         high=np.inf,
-        direction="disclosure rises along the session",
+        high_means="disclosure rises along the session",
         formula=f"slope of least squares of disclosure_{kind}_turn on the place among the client's turns, 0 to 1",
     )
     return [*thirds, slope]
+
+
+_PAGE: dict[str, Shown] = {
+    "client_emotional_disclosure": OnPage("client", "Discloses feelings"),
+}
 
 
 @measure(
@@ -196,7 +203,9 @@ def _course_columns(kind: str) -> list[Column]:
         *_series(),
         *(column for role in _ROLES for column in _role_columns(role)),
         *(column for kind in KINDS for column in _course_columns(kind)),
-    ]
+    ],
+    core=13,
+    page=_PAGE,
 )
 def self_disclosure(session: AnnotatedSession) -> dict[str, Value]:
     """Estimate how much each of the two tells of themselves, turn by turn and over the session.

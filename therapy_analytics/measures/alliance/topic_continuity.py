@@ -26,7 +26,7 @@ _COLUMN = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="the therapist stays with the client's last topic more often; 0.5 by chance",
+    high_means="the therapist stays with the client's last topic more often; 0.5 by chance",
     formula=f"of therapist turns of {FEWEST_WORDS} words or more: those whose cosine with the client's last turn of as "
     "many words is above that with more than half of the client's other such turns (without the next one)",
     misleads="A proxy of following, not a rating of alliance. A session of one topic lies near 0.5 though the two "

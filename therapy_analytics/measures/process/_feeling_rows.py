@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.said import Ints, said_fluently
 from therapy_analytics.language.tokens import spans
+from therapy_analytics.measures._rows import row_column
 from therapy_analytics.measures.process._feeling_words import families
 from therapy_analytics.measures.process._feelings_expressed import WITHIN, NamedFeelings, named_feelings
-from therapy_analytics.measures.process._profile import Rows, ids_of, row_column
 
 _TURN = row_column("turn", "The therapist's turn, as in turns.csv", "count", low=0)
 FEELING_COLUMNS = (
@@ -33,21 +34,18 @@ FEELING_COLUMNS = (
 )
 
 
-def feeling_rows(*sessions: AnnotatedSession) -> Rows:
-    """Return the rows of sessions as columns of one length, by the names of `FEELING_COLUMNS`."""
-    found = [named_feelings(session) for session in sessions]
-    places = np.concatenate([_places(*each) for each in zip(sessions, found, strict=True)])
-    turn, family, expressed, said = (
-        np.concatenate([getattr(one, name) for one in found]) for name in ("turn", "family", "expressed", "said")
-    )
+def feeling_rows(session: AnnotatedSession) -> Mapping[str, NDArray[np.generic]]:
+    """Return the rows of a session as columns of one length, by the names of `FEELING_COLUMNS`."""
+    found = named_feelings(session)
+    places = _places(session, found)
     values: dict[str, NDArray[np.generic]] = {
-        "session_id": np.repeat(ids_of(sessions), [len(one.turn) for one in found]),
-        "turn": turn,
+        "session_id": np.repeat(np.array([session.session.id], dtype=object), len(found.turn)),
+        "turn": found.turn,
         "start": places[:, 0],
         "end": places[:, 1],
-        "family": np.array(families().names, dtype=object)[family],
-        "expressed": expressed.astype(np.int64),
-        "expressed_turn": np.where(said >= 0, said, np.nan),
+        "family": np.array(families().names, dtype=object)[found.family],
+        "expressed": found.expressed.astype(np.int64),
+        "expressed_turn": np.where(found.said >= 0, found.said, np.nan),
     }
     return {column.name: values[column.name] for column in FEELING_COLUMNS}
 

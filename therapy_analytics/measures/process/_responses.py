@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
@@ -14,8 +15,8 @@ from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures._base import INTERVAL
 from therapy_analytics.measures._intervals import FEWEST, Z95, design_effect, odds_ratios, wilsons
+from therapy_analytics.measures._rows import row_column
 from therapy_analytics.measures.process._counts import Floats, given, replies
-from therapy_analytics.measures.process._profile import ids_of, row_column
 
 Rows = Mapping[str, NDArray[np.generic]]
 Kinds = Mapping[str, tuple[str, ...]]
@@ -136,14 +137,14 @@ def _table(session: AnnotatedSession) -> Floats:
     return np.stack([known, known & np.stack([hits for _, hits in found], axis=1)], axis=2).astype(np.float64)
 
 
-def response_rows(*sessions: AnnotatedSession) -> Rows:
-    """Return the rows of sessions as columns of one length, by the names of `RESPONSE_COLUMNS`."""
-    counts = np.concatenate([response_counts(session).reshape(4, -1) for session in sessions], axis=1)
-    told, answered = np.tile(_correlations(), len(sessions))
+def response_rows(session: AnnotatedSession) -> Rows:
+    """Return the rows of a session as columns of one length, by the names of `RESPONSE_COLUMNS`."""
+    counts = response_counts(session).reshape(4, -1)
+    told, answered = _correlations()
     n, both, n_other, both_other = counts
     effect = design_effect(n + n_other, told * answered)
     values = _described(counts, wilsons(both, n, answered)) | _odds(odds_ratios(both, n, both_other, n_other, effect))
-    values["session_id"] = np.repeat(ids_of(sessions), SHAPE[0] * SHAPE[1])
+    values["session_id"] = np.repeat(np.array([session.session.id], dtype=object), SHAPE[0] * SHAPE[1])
     return {column.name: values[column.name] for column in RESPONSE_COLUMNS}
 
 
@@ -182,6 +183,34 @@ class Pooled:
         self.n_sessions += counts[0] > 0
         self.squares += _squares(counts[1], counts[0])
         self.strata += _stratum(counts)
+
+
+COUNTS = ("n_client", "n_both", "n_client_other", "n_both_other")
+
+
+def pooled_responses(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each client code and therapist code over all sessions of a table.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As ``analysis.responses``, of several sessions.
+
+    Returns
+    -------
+    DataFrame
+        The counts added up; rates with intervals over sessions; the odds ratio of Mantel and Haenszel, a stratum a
+        session. Columns as `POOLED_COLUMNS`.
+    """
+    rows, columns = ({code: i for i, code in enumerate(one)} for one in (CLIENT, THERAPIST))
+    at = [rows[str(code)] for code in table["client_code"]], [columns[str(code)] for code in table["therapist_code"]]
+    session, _ = pd.factorize(table["session_id"])
+    counts = np.zeros((int(session.max(initial=-1)) + 1, len(COUNTS), *SHAPE))
+    counts[session, :, at[0], at[1]] = table[list(COUNTS)].to_numpy(dtype=np.float64)
+    pooled = Pooled()
+    for one in counts:
+        pooled.add(one)
+    return pd.DataFrame(dict(pooled_rows(pooled)))
 
 
 def _stratum(counts: Floats) -> Floats:

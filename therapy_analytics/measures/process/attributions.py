@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate, rate
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, counted_rate, rate
 from therapy_analytics.measures.process._attribution_support import UNSUPPORTED, attributions_of
 
 _SOURCE = (
@@ -26,7 +26,7 @@ _RATE = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more reference to what the client said",
+    high_means="more reference to what the client said",
     formula=(
         "therapist turns with 'you' as the subject of a past verb of saying, not asked, supposed or told to others / "
         "therapist turns with words"
@@ -41,7 +41,7 @@ _UNSUPPORTED = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more attributions without support in the transcript: forgetting or invention",
+    high_means="more attributions without support in the transcript: forgetting or invention",
     formula=(
         f"attributions with a probability of {UNSUPPORTED} or more / attributions that can be judged. Probability: "
         "logistic in the rarity-weighted share of content words that one stretch of the client's words so far bears "
@@ -56,7 +56,7 @@ _TURN = replace(
     name="false_attribution_turn",
     meaning="Whether the therapist's turn says that the client said what the client's words so far do not bear out",
     unit="0 or 1",
-    direction="1: a candidate",
+    high_means="1: a candidate",
     formula="1 where an attribution of the turn counts for unsupported_attribution_rate, 0 where all that can "
     "be judged "
     "are borne out; empty for turns without an attribution that can be judged",
@@ -64,12 +64,20 @@ _TURN = replace(
 )
 
 
+_PAGE: dict[str, Shown] = {
+    "unsupported_attribution_rate": OnPage("review", "Says that the client said, and nothing like it is found"),
+    "false_attribution_turn": Mark("Says that the client said, and nothing like it is found"),
+}
+
+
 @measure(
     columns=[
         *rate_columns(_RATE, counted="Therapist turns that say what the client said"),
         *rate_columns(_UNSUPPORTED, counted="Attributions without support in the client's words so far"),
         _TURN,
-    ]
+    ],
+    core=17,
+    page=_PAGE,
 )
 def attributions(session: AnnotatedSession) -> dict[str, Value]:
     """Find what the therapist says that the client said, and what of it the client did not say.

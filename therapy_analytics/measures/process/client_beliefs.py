@@ -10,7 +10,7 @@ import numpy as np
 from therapy_analytics.behaviours.distortions import BALANCED, BELIEFS, VOICED, distorted
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import OnPage, Shown, Value
 
 _CORPUS = (
     "This package's own model, trained on the letters of Shreevastava, S., & Foltz, P. (2021), Detecting cognitive "
@@ -37,7 +37,7 @@ _TURN = Column(
     unit="probability",
     low=0,
     high=1,
-    direction="more surely distorted",
+    high_means="more surely distorted",
     formula="1 - product over the turn's sentences (windows of at most 30 words where they are longer) of 1 - p",
     misleads=_LONG,
     source=_CORPUS,
@@ -49,7 +49,7 @@ _RATE = replace(
     name="client_distortion_rate",
     meaning="Share of the client's turns that voice a distorted thought",
     unit="proportion",
-    direction="more distorted thoughts in the client's words",
+    high_means="more distorted thoughts in the client's words",
     formula=f"client turns with distortion_probability >= {BALANCED} / client turns with words",
     level="session",
 )
@@ -64,7 +64,7 @@ _BELIEF_RATE = replace(
     _RATE,
     name="client_core_belief_rate",
     meaning="Share of the client's turns that voice a negative core belief: helpless, unlovable or worthless",
-    direction="more negative beliefs about the self",
+    high_means="more negative beliefs about the self",
     formula=f"client turns with any of the three probabilities >= {VOICED} / client turns with words",
     misleads=_BELIEFS_MISLEAD,
     source=_OWN,
@@ -76,7 +76,7 @@ def _belief_turn(belief: str) -> Column:
         _TURN,
         name=f"{belief}_probability",
         meaning=f"Probability that the client voices the belief to be {_MEANS[belief]}",
-        direction="more surely voiced",
+        high_means="more surely voiced",
         formula="greatest probability of the turn's sentences (windows of at most 30 words where they are longer)",
         misleads=_BELIEFS_MISLEAD,
         source=_OWN,
@@ -94,6 +94,12 @@ def _belief_count(belief: str) -> Column:
     )
 
 
+_PAGE: dict[str, Shown] = {
+    "client_distortion_rate": OnPage("client", "Voices a distorted thought"),
+    "client_core_belief_rate": OnPage("client", "Voices a core belief about self"),
+}
+
+
 @measure(
     columns=[
         _TURN,
@@ -102,7 +108,8 @@ def _belief_count(belief: str) -> Column:
         _SHARE,
         *rate_columns(_BELIEF_RATE, counted="Client turns with a negative core belief"),
         *map(_belief_count, BELIEFS),
-    ]
+    ],
+    page=_PAGE,
 )
 def client_beliefs(session: AnnotatedSession) -> dict[str, Value]:
     """Find where the client voices distorted thoughts, and the beliefs to be helpless, unlovable or worthless.

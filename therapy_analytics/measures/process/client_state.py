@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours.disclosure import disclosed
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures._base import Curve, Mark, OnPage, Shown, Value, counted_rate, interval_columns
 from therapy_analytics.measures._turns import last_of
 from therapy_analytics.measures.process._client_state import (
     FEWEST,
@@ -51,7 +51,7 @@ def _state_column(kind: str) -> Column:
         unit="probability",
         low=0,
         high=1,
-        direction=f"more surely {kind} talk",
+        high_means=f"more surely {kind} talk",
         formula="forward estimate of a hidden Markov model over the client's coded turns, from p_mi_change and "
         "p_mi_sustain; the three state_... add up to 1; empty for other turns",
         misleads=f"{_MISLEADS}. Hardly better than the tagger's own probability, which has read the neighbours; in "
@@ -68,7 +68,7 @@ _BALANCE = replace(
     meaning="How far the client's talk leans to change (above 0) or against it (below 0), seen from the whole session",
     unit="difference of probabilities",
     low=-1,
-    direction="leans more to change",
+    high_means="leans more to change",
     formula="probability of change minus that of sustain talk, estimated from all turns of the session (smoothed)",
     misleads=f"{_MISLEADS}. Turns that come later change it: for what was known at the time read state_change",
 )
@@ -77,7 +77,7 @@ _TURNING = replace(
     name="turning_point_turn",
     meaning="Whether the client's talk turns here: 1 from sustain to change, -1 from change to sustain",
     unit="code",
-    direction="1: to change; -1: to sustain; 0: no turning point",
+    high_means="1: to change; -1: to sustain; 0: no turning point",
     formula=f"where state_balance comes to a side (beyond {HYSTERESIS} or -{HYSTERESIS}), holds it for {HOLDS} client "
     "turns or more, and the last side so held was the other; the first side is no turning point",
     misleads=f"{_MISLEADS}. {_FEW}",
@@ -90,7 +90,7 @@ _OPENING = Column(
     unit="probability",
     low=0,
     high=1,
-    direction="above .5 opening up, below .5 closing up",
+    high_means="above .5 opening up, below .5 closing up",
     formula="probability of a positive slope by a Kalman filter (local linear trend) over log2(1 + words in sentences "
     "that disclose feelings or facts) of the client's turns; .5 at the first",
     misleads="Longer answers disclose more words; a story that was asked for looks like opening up. It says how "
@@ -108,11 +108,12 @@ def _balance_columns() -> list[Column]:
         unit="difference of probabilities",
         low=-1,
         high=1,
-        direction="leans more to change",
+        high_means="leans more to change",
         formula="mean of state_balance over the first third of the client's coded turns (by number)",
         misleads=f"{_MISLEADS}. Few turns make it unsteady",
         source=f"{_TALK}; {_CHAIN}",
         evidence="weak",
+        compare="part",
     )
     last = replace(
         third,
@@ -120,7 +121,7 @@ def _balance_columns() -> list[Column]:
         meaning="How far the client's talk leans to change (above 0) or against it, last third of the client's turns",
         formula="mean of state_balance over the last third of the client's coded turns (by number)",
     )
-    return [third, last, *_slope_columns(replace(third, name="change_balance_slope"), "the lean to change")]
+    return [third, last, *_slope_columns(replace(third, name="change_balance_slope", core=True), "the lean to change")]
 
 
 def _slope_columns(like: Column, what: str) -> list[Column]:
@@ -130,23 +131,14 @@ def _slope_columns(like: Column, what: str) -> list[Column]:
         meaning=f"How {what} moves from the client's first turn to the last",
         low=-np.inf,
         high=np.inf,
-        direction="above 0: rises along the session",
+        high_means="above 0: rises along the session",
+        compare="part",
         formula=f"slope of least squares of {series} on the place among the client's turns, 0 to 1; from {FEWEST} on",
         misleads=f"{like.misleads}. A straight line hides a fall and rise",
     )
     interval = "95% interval with Newey and West's (1987) standard error, which allows for likeness of neighbours"
-    ends = [
-        replace(
-            main,
-            name=f"{main.name}_{end}",
-            meaning=f"{word} end of the 95% interval of {main.name}",
-            direction="as the slope",
-            formula=interval,
-            misleads="Covers 80 to 90 of 100, not 95, where turns are few or alike; the coder's own error is not in it",
-            source="Newey & West (1987)",
-        )
-        for end, word in (("lo", "Lower"), ("hi", "Upper"))
-    ]
+    misleads = "Covers 80 to 90 of 100, not 95, where turns are few or alike; the coder's own error is not in it"
+    ends = interval_columns(replace(main, misleads=misleads, core=False), interval, source="Newey & West (1987)")
     return [main, *ends]
 
 
@@ -157,7 +149,7 @@ def _count_column(kind: str, other: str) -> Column:
         unit="count",
         low=0,
         high=np.inf,
-        direction=f"turns to {kind} more often",
+        high_means=f"turns to {kind} more often",
         formula=f"client turns with turning_point_turn {'1' if kind == 'change' else '-1'}",
         misleads=f"{_MISLEADS}. {_FEW}. Grows with the length of the session",
         source=_TURNING.source,
@@ -172,7 +164,7 @@ def _before_columns(code: str, kind: str) -> list[Column]:
         unit="proportion",
         low=0,
         high=1,
-        direction=f"more turning points to {kind} come after {code}",
+        high_means=f"more turning points to {kind} come after {code}",
         formula=f"turning points to {kind} whose last therapist turn before has mi_{code} / those with one before",
         misleads=f"{_FEW}; the interval is wide. What comes before need not be the cause, and must be read beside how "
         f"often the therapist gives {code} at all (therapist_{code}_rate)",
@@ -182,6 +174,19 @@ def _before_columns(code: str, kind: str) -> list[Column]:
 
 
 _BEFORE = (("reflection", "change", 1), ("input", "sustain", -1))
+
+
+_PAGE: dict[str, Shown] = {
+    "change_balance_first": OnPage("course", "Lean to change at the start"),
+    "change_balance_last": OnPage("course", "Lean to change at the end"),
+    "change_balance_slope": OnPage("course", "Lean to change, start to end"),
+    "n_turning_points_to_change": OnPage("course", "Turning points to change"),
+    "n_turning_points_to_sustain": OnPage("course", "Turning points against change"),
+    "state_change": Curve("Change talk", "client"),
+    "state_sustain": Curve("Sustain talk", "client"),
+    "state_neutral": Curve("Neither", "client"),
+    "turning_point_turn": Mark("Turning point to change", "Turning point against change"),
+}
 
 
 @measure(
@@ -198,7 +203,9 @@ _BEFORE = (("reflection", "change", 1), ("input", "sustain", -1))
         _BALANCE,
         _TURNING,
         _OPENING,
-    ]
+    ],
+    core=7,
+    page=_PAGE,
 )
 def client_state(session: AnnotatedSession) -> dict[str, Value]:
     """Track the client's talk for and against change through the session, and whether the client opens up.

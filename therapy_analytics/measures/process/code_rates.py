@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.behaviours import Code
 from therapy_analytics.language import AnnotatedSession, Lexicon
-from therapy_analytics.measures import Column, measure, rate, rate_columns
+from therapy_analytics.measures import Column, OnPage, measure, rate, rate_columns
 
 
 def _name(code: str) -> str:
@@ -26,19 +26,21 @@ def _columns(_: Sequence[Lexicon], codes: Sequence[Code]) -> list[Column]:
                 unit="proportion",
                 low=0,
                 high=1,
-                direction=f"more {code.role} turns with the code",
+                high_means=f"more {code.role} turns with the code",
                 formula=f"{code.role} turns with {code.column} / {code.role} turns that were coded",
                 misleads="How well the coder knows the code: of a model of your own its model_card.md says so, of an "
                 "outside coder nobody has checked it (docs/tagger.md); "
                 "under about 20 turns the interval is wide",
                 source=code.source,
+                core=True,
+                page=OnPage(code.role, code.name) if code.role in ("therapist", "client") else None,
             ),
             counted=f"{code.role.title()} turns with {code.column}",
         )
     ]
 
 
-@measure(columns=_columns)
+@measure(columns=_columns, core=18)
 def code_rates(session: AnnotatedSession) -> dict[str, float]:
     """Count the turns with each code of the codebooks that the user named, over all turns that could have it.
 

@@ -9,7 +9,7 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.said import Ints, Marks
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Evidence, Value
+from therapy_analytics.measures._base import Evidence, OnPage, Shown, Value, interval_columns
 from therapy_analytics.measures._turns import third_of
 from therapy_analytics.measures.process._change_of_thirds import (
     FEWEST,
@@ -63,7 +63,7 @@ def _column(one: _Behaviour) -> Column:
         unit="proportion",
         low=-1,
         high=1,
-        direction="more of it at the end than at the beginning (0: the same)",
+        high_means="more of it at the end than at the beginning (0: the same)",
         formula=f"share of {one.role} turns with {' or '.join(one.codes)} in the last third of turns - that in "
         f"the first; "
         f"undefined under {FEWEST} turns of the {one.role} in either",
@@ -106,18 +106,17 @@ _COLUMNS = (*map(_column, _BEHAVIOURS), _words_column("therapist"), _words_colum
 
 
 def _with_interval(column: Column) -> list[Column]:
-    return [column, *(
-        replace(
-            column,
-            name=f"{column.name}_{end}",
-            meaning=f"{word} end of the 95% interval of {column.name}",
-            direction="as the change",
-        )
-        for end, word in (("lo", "Lower"), ("hi", "Upper"))
-    )]  # fmt: skip
+    return [column, *interval_columns(column, column.formula)]
 
 
-@measure(columns=[one for column in _COLUMNS for one in _with_interval(column)])
+_PAGE: dict[str, Shown] = {
+    "therapist_question_drift": OnPage("course", "Asks: last third less first"),
+    "therapist_reflection_drift": OnPage("course", "Reflects: last third less first"),
+    "therapist_input_drift": OnPage("course", "Advises or informs: last third less first"),
+}
+
+
+@measure(columns=[one for column in _COLUMNS for one in _with_interval(column)], page=_PAGE)
 def drift(session: AnnotatedSession) -> dict[str, Value]:
     """Give the change of the main behaviours and of the amount of talk from the first to the last third.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate, marks
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, counted_rate, marks
 from therapy_analytics.measures._intervals import WORD_CORRELATION
 from therapy_analytics.measures.process._agreement import (
     agreement_openers,
@@ -33,7 +33,7 @@ _AGREES = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="agrees more often",
+    high_means="agrees more often",
     formula=f"answers with [phrases.agreement] of {_BOOK} among the first words, unless turned around ('yes, but') or "
     "a yes to a question / therapist turns with words after the client has spoken",
     misleads="Agreement with what is so is no fault. 'Okay', 'right' and 'mm-hmm' are left out. With several clients "
@@ -47,7 +47,7 @@ _PRAISES = Column(
     unit="per 100 words",
     low=0,
     high=100,
-    direction="more praise",
+    high_means="more praise",
     formula="sentences with a probability of praise of 0.5 or more (behaviours/going_along.py) / therapist words * 100",
     misleads="Learnt from chats of language models: of people's turns, thanks and 'great' count, often wrongly. Praise "
     "of effort and strengths is therapist_affirmation_rate. The interval takes words as independent",
@@ -61,7 +61,7 @@ _CHALLENGES = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="questions more often",
+    high_means="questions more often",
     formula=f"answers with [phrases.challenge] of {_BOOK} / therapist turns with words after the client has spoken",
     misleads="Checked on chats with delusional content. In ordinary sessions most turns found are none (of 24 read, "
     "about 5 were right): read them. Harsh and gentle, concern and refusal count alike; most in other words are missed",
@@ -75,7 +75,7 @@ _WENT = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="goes along more often",
+    high_means="goes along more often",
     formula="claims answered with agreement, praise, a presupposition ('since they are watching you') or, without a "
     "question or 'you feel that', reinforcement by the model; and without a challenge / claims with an answer. A "
     "claim: probability of a distorted thought 0.45 (0.2 with an absolute word) or of a core belief 0.5, or "
@@ -89,18 +89,19 @@ _CHALLENGED = replace(
     _WENT,
     name="challenged_rate",
     meaning="Share of the client's distorted or untested claims that the therapist's next turn challenges",
-    direction="questions claims more often",
+    high_means="questions claims more often",
     formula="claims whose answer counts for challenge_rate / claims with an answer; claims as for went_along_rate",
     misleads="What is neither (a reflection, a plain question, 'mm-hmm') is usual and often right; so is a challenge "
     "some turns later, which is not seen",
 )
 _EXPECTED = Column(
     name="going_along_expected",
+    compare="no",
     meaning="Going along against challenging: praise as the model expects it, as a share of praise and challenges",
     unit="proportion",
     low=0,
     high=1,
-    direction="praises much and challenges little",
+    high_means="praises much and challenges little",
     formula="(sum of praise_turn over answers + 1) / (the same + answers that challenge + 2)",
     misleads="Pulled to 0.5 where there is little of either, as in most sessions between people: compare with "
     "therapist_praise_per_100_words and challenge_rate. Made and checked on chats of language models",
@@ -116,7 +117,7 @@ def _turn_column(name: str, meaning: str, formula: str, like: Column) -> Column:
         meaning=meaning,
         unit="0 or 1",
         high=1,
-        direction="1: yes",
+        high_means="1: yes",
         formula=formula,
         level="turn",
     )
@@ -127,6 +128,12 @@ _TURNS = (
         "going_along_turn",
         "Whether the therapist's answer goes along with what was said, should it be a claim",
         "1 where it would count for went_along_rate; empty for turns that answer nothing",
+        _WENT,
+    ),
+    _turn_column(
+        "went_along_turn",
+        "Whether the therapist's answer goes along with the claim that it answers",
+        "1 where the claim counts for went_along_rate; empty for turns that answer no claim",
         _WENT,
     ),
     _turn_column(
@@ -147,11 +154,18 @@ _TURNS = (
         meaning="How likely the therapist's turn praises the client's idea, insight or person",
         unit="probability",
         high=1,
-        direction="more likely praise",
+        high_means="more likely praise",
         formula="of its likeliest sentence, by behaviours/going_along.py; empty for other speakers",
         level="turn",
     ),
 )
+
+
+_PAGE: dict[str, Shown] = {
+    "went_along_rate": OnPage("review", "Goes along with an untested claim"),
+    "challenged_rate": OnPage("review", "Challenges an untested claim"),
+    "went_along_turn": Mark("Goes along with an untested claim"),
+}
 
 
 @measure(
@@ -163,7 +177,9 @@ _TURNS = (
         *rate_columns(_CHALLENGED, counted="Claims of the client that the therapist challenged"),
         _EXPECTED,
         *_TURNS,
-    ]
+    ],
+    core=16,
+    page=_PAGE,
 )
 def going_along(session: AnnotatedSession) -> dict[str, Value]:
     """Find where the therapist or model agrees, praises and takes claims over, and where it questions them.
@@ -200,6 +216,7 @@ def going_along(session: AnnotatedSession) -> dict[str, Value]:
         **counted_rate(_PRAISES.name, n_praises, n_words, per=100, correlation=WORD_CORRELATION),
         _EXPECTED.name: float(praises / (praises + challenged)) if of.any() else np.nan,
         "going_along_turn": marks(of, along),
+        "went_along_turn": marks(np.isin(np.arange(len(session)), replies[answered]), along),
         "challenge_turn": marks(of, against),
         "untested_claim_turn": marks(session.of("client") & (session.n_words > 0), claims),
         "praise_turn": np.where(speaks, praise, np.nan),

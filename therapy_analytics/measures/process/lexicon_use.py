@@ -34,18 +34,19 @@ def _columns(lexicons: Sequence[Lexicon], _: Sequence[Code]) -> list[Column]:
                 unit="per 100 words",
                 low=0,
                 high=100,
-                direction="more words of the category",
+                high_means="more words of the category",
                 formula="100 x words or phrases of the category / words of the role",
                 misleads="Counts words without their sense: negation, irony and second meanings are not seen",
                 source=lexicon.source,
                 evidence="weak",
+                core=True,
             ),
             counted=f"Words or phrases of {category.name}",
         )
     ]
 
 
-@measure(columns=_columns)
+@measure(columns=_columns, core=19)
 def lexicon_use(session: AnnotatedSession) -> dict[str, float]:
     """Count words and phrases of each category that the user added, for 100 words of the role.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate, mark_column, marks
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, counted_rate, mark_column, marks
 from therapy_analytics.measures.process._repeats import (
     ADVISES,
     ALIKE,
@@ -29,7 +29,7 @@ _ADVICE = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more of the same advice again",
+    high_means="more of the same advice again",
     formula=(
         f"sentences as alike to one of an earlier turn as: cosine {ALIKE} above the mean between the session's "
         f"sentences "
@@ -48,7 +48,7 @@ _OPENING = replace(
     _ADVICE,
     name="repeated_opening_rate",
     meaning="Share of therapist turns that open with a formula that opened several of the therapist's turns before",
-    direction="more turns begin with the same words",
+    high_means="more turns begin with the same words",
     formula=(
         f"turns whose first {FRAME} words, behind words of assent and fillers, opened {OFTEN} or more of the "
         f"therapist's "
@@ -61,13 +61,21 @@ _OPENING = replace(
 )
 _CHANCE = replace(
     _OPENING,
-    name="repeated_opening_null",
+    name="repeated_opening_rate_null_mean",
+    measure="repeated_opening_rate",
+    statistic="null_mean",
     meaning="What repeated_opening_rate would be if first, second and third words went together by chance",
-    direction="the language repeats itself more",
+    high_means="the language repeats itself more",
     formula="mean of repeated_opening_rate over 20 shuffles of the first, the second and the third words among "
     "the turns",
     misleads="A therapist who always begins with one word has a high value",
 )
+
+
+_PAGE: dict[str, Shown] = {
+    "repeated_advice_rate": OnPage("therapist", "Repeats advice"),
+    "repeated_advice_turn": Mark("Repeats advice"),
+}
 
 
 @measure(
@@ -87,7 +95,8 @@ _CHANCE = replace(
             "Whether the therapist's turn opens with a formula that opened several before",
             empty=f"turns that have not {FRAME} words to open with",
         ),
-    ]
+    ],
+    page=_PAGE,
 )
 def lock_in(session: AnnotatedSession) -> dict[str, Value]:
     """Say how much the therapist repeats advice by meaning, and openings by their words.

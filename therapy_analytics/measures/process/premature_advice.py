@@ -30,7 +30,7 @@ _PLAIN = Column(
     unit="0 or 1",
     low=0,
     high=1,
-    direction="1: at least one turn with advice",
+    high_means="1: at least one turn with advice",
     formula=f"1 if a therapist turn has {_DEFINITION}",
     misleads=_MISLEADS,
     source=_SOURCE,
@@ -53,7 +53,7 @@ _PLACE = replace(
     name="first_advice_place",
     meaning="Where in the session the first advice comes: 0 at its beginning, towards 1 at its end",
     unit="proportion",
-    direction="advice comes later",
+    high_means="advice comes later",
     formula="turns before the first turn with advice / turns of the session; empty without advice",
     misleads=f"{_MISLEADS}. In short sessions late advice can still be premature: it did not differ by quality",
 )
@@ -84,7 +84,7 @@ _KIND = replace(
     "before any reflection, 3 no permission asked, 4 no permission asked and before any reflection",
     unit="code, 0 to 4",
     high=4,
-    direction="4: advice that looks most premature",
+    high_means="4: advice that looks most premature",
     formula=f"advice is {_DEFINITION}; empty for turns of others",
     level="turn",
 )
@@ -92,13 +92,13 @@ _KIND = replace(
 
 def _count_column(name: str) -> Column:
     meaning, direction, formula = _FIRST[name]
-    plain = replace(_PLAIN, name=name, meaning=meaning, direction=direction, formula=formula)
+    plain = replace(_PLAIN, name=name, meaning=meaning, high_means=direction, formula=formula)
     return replace(plain, unit="turns", high=inf, misleads=f"{_MISLEADS}. Longer sessions have room for more before it")
 
 
 def _rate_columns(name: str) -> list[Column]:
     meaning, counted, direction, formula = _RATES[name]
-    main = replace(_PLAIN, name=name, meaning=meaning, unit="proportion", direction=direction, formula=formula)
+    main = replace(_PLAIN, name=name, meaning=meaning, unit="proportion", high_means=direction, formula=formula)
     return rate_columns(replace(main, evidence="supported" if name.startswith("unasked") else "weak"), counted=counted)
 
 

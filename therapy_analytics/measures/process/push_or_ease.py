@@ -41,7 +41,7 @@ def _rate(name: str, meaning: str, direction: str, formula: str) -> Column:
         unit="proportion",
         low=0,
         high=1,
-        direction=direction,
+        high_means=direction,
         formula=formula,
         misleads=_MISLEADS,
         source=_SOURCE,
@@ -91,7 +91,7 @@ _MOVE = replace(
     meaning="Whether the therapist's turn pushes or eases off",
     unit="code",
     low=-1,
-    direction="1 push, -1 easing off, 0 neither",
+    high_means="1 push, -1 easing off, 0 neither",
     formula=f"1: {_PUSH}; -1: {_EASE}; 0: neither; empty for turns of others or without words",
     level="turn",
 )
@@ -102,7 +102,9 @@ _COLUMNS = [replace(one, evidence="supported") if one.name in _SUPPORTED else on
 _MOVE = replace(_MOVE, evidence="weak")
 
 
-@measure(columns=[column for one in _COLUMNS for column in rate_columns(one, counted="Turns so answered")] + [_MOVE])
+@measure(
+    columns=[column for one in _COLUMNS for column in rate_columns(one, counted="Turns so answered")] + [_MOVE], core=14
+)
 def push_or_ease(session: AnnotatedSession) -> dict[str, Value]:
     """Count pushes and easing off after sustain and change talk, and sustain talk after both.
 

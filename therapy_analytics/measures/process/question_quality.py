@@ -11,7 +11,7 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.integers import distinct
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures.process._question_links import links
 from therapy_analytics.measures.process._questions import (
     Bools,
@@ -36,7 +36,7 @@ def _column(name: str, meaning: str, direction: str, formula: str, misleads: str
         unit="index",
         low=0,
         high=1,
-        direction=direction,
+        high_means=direction,
         formula=formula,
         misleads=misleads,
         source=_SOURCE,
@@ -103,6 +103,8 @@ _OPEN = _column(
     "the run's coder does not say / turns with a question",
     "Closed questions may open much, and open ones little; people agree on the line only moderately",
     unit="proportion",
+    core=True,
+    compare="shown",
 )
 _TURNS = [
     replace(one, name=f"{one.name}_turn", meaning=f"{what} of the turn's questions", level="turn", formula=f"{how}")
@@ -122,6 +124,11 @@ _OPEN_TURN = replace(
 )
 
 
+_PAGE: dict[str, Shown] = {
+    "open_question_rate": OnPage("therapist", "Open questions (share of questions)", first=True),
+}
+
+
 @measure(
     columns=[
         _CLARITY,
@@ -132,7 +139,9 @@ _OPEN_TURN = replace(
         *rate_columns(_OPEN, counted="Turns with an open question"),
         *_TURNS,
         _OPEN_TURN,
-    ]
+    ],
+    core=3,
+    page=_PAGE,
 )
 def question_quality(session: AnnotatedSession) -> dict[str, Value]:
     """Tell how well the therapist's questions are put, by form and by nearness to the client's words.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, nan
 
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures._base import OnPage, Shown, interval_columns
 from therapy_analytics.measures._intervals import ratio
 
 RATIO_CORRELATION = 0.02
@@ -21,40 +23,27 @@ _ENDS = "odds of the interval of the share of reflections in both, widened for h
 _SOURCE = "Moyers, T. B., et al. (2016). The Motivational Interviewing Treatment Integrity code (MITI 4). JSAT 65"
 
 
-def _column(name: str, meaning: str, formula: str) -> Column:
-    return Column(
-        name=name,
-        meaning=meaning,
-        unit="ratio",
-        low=0,
-        high=inf,
-        direction="more reflecting than asking",
-        formula=formula,
-        misleads=_MISLEADS,
-        source=_SOURCE,
-        evidence="supported",
-    )
-
-
-@measure(
-    columns=[
-        _column(
-            _NAME,
-            "Therapist turns with a reflection for each turn with a question (R:Q)",
-            "n_therapist_reflection / n_therapist_question; undefined without a question",
-        ),
-        _column(
-            f"{_NAME}_lo",
-            f"Lower end of the 95% interval of {_NAME}",
-            _ENDS,
-        ),
-        _column(
-            f"{_NAME}_hi",
-            f"Upper end of the 95% interval of {_NAME}",
-            _ENDS,
-        ),
-    ]
+_RATIO = Column(
+    name=_NAME,
+    meaning="Therapist turns with a reflection for each turn with a question (R:Q)",
+    unit="ratio",
+    low=0,
+    high=inf,
+    high_means="more reflecting than asking",
+    formula="n_therapist_reflection / n_therapist_question; undefined without a question",
+    misleads=_MISLEADS,
+    source=_SOURCE,
+    evidence="supported",
+    compare="shown",
 )
+
+
+_PAGE: dict[str, Shown] = {
+    "reflection_to_question_ratio": OnPage("therapist", "Reflections for each question"),
+}
+
+
+@measure(columns=[replace(_RATIO, core=True), *interval_columns(_RATIO, _ENDS)], core=4, page=_PAGE)
 def reflection_to_question(session: AnnotatedSession) -> dict[str, float]:
     """Divide the turns that reflect by the turns that ask (R:Q, unit: the volley).
 

@@ -21,7 +21,7 @@ _IMMEDIACY = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more immediacy",
+    high_means="more immediacy",
     formula="therapist turns with a phrase 'immediacy' of lexicons/stance_phrases.toml / therapist turns with words",
     misleads="Found by phrases: other wording is missed. Rare: read the turns. Talk of the session's agenda is not "
     "meant but may slip in",
@@ -32,7 +32,7 @@ _REACTION = replace(
     _IMMEDIACY,
     name="therapist_owned_reaction_rate",
     meaning="Share of therapist turns that tell a reaction of the therapist's own to the client",
-    direction="more of the therapist's own reactions",
+    high_means="more of the therapist's own reactions",
     formula="therapist turns with a phrase 'owned_reaction' of lexicons/stance_phrases.toml / therapist "
     "turns with words",
     misleads="Found by phrases, which leave courtesies out ('I am glad you came'). Facts of the therapist's own life "
@@ -42,7 +42,7 @@ _HEDGED = replace(
     _IMMEDIACY,
     name="hedged_assertion_rate",
     meaning="Share of the therapist's statements about the client that are tentative",
-    direction="more tentative statements about the client",
+    high_means="more tentative statements about the client",
     formula="sentences with you as the subject (not asked, supposed, advised or reporting what the client said) that "
     "hold a word such as sounds, seems, perhaps, I wonder, or end in a question mark / such sentences",
     misleads="Of what is said of the client only; a tentative word may belong to something else in the sentence. "
@@ -53,7 +53,7 @@ _SURE = replace(
     _HEDGED,
     name="certain_assertion_rate",
     meaning="Share of the therapist's statements about the client that leave no doubt",
-    direction="more certainty about the client",
+    high_means="more certainty about the client",
     formula="sentences as in hedged_assertion_rate with a word such as always, clearly, obviously, and no tentative "
     "one / such sentences",
     misleads="Praise is often sure of itself ('you definitely can'); all-or-nothing words may be the client's own",
@@ -63,7 +63,7 @@ _PERSPECTIVE = replace(
     _IMMEDIACY,
     name="therapist_perspective_taking_rate",
     meaning="Share of therapist turns that say what the client thinks, wants, knows or hopes",
-    direction="more is said of the client's mind",
+    high_means="more is said of the client's mind",
     formula="therapist turns with you as the subject of a state of mind (mental, lexicons/stance_phrases.toml), not "
     "asked, supposed or advised / therapist turns with words",
     misleads="Says that it is talked of, not that it is right: see grounded_perspective_rate",
@@ -72,7 +72,7 @@ _GROUNDED = replace(
     _PERSPECTIVE,
     name="grounded_perspective_rate",
     meaning="Share of states of mind ascribed to the client whose content the client has just spoken of",
-    direction="what is ascribed to the client stands nearer to the client's words",
+    high_means="what is ascribed to the client stands nearer to the client's words",
     formula="states of mind of which half or more of the content words (in the next 8 words) or words near in meaning "
     f"were said in the last {WITHIN} client turns of some words / states of mind with content words, after such a turn",
     misleads="Words, not sense: a denied or twisted content counts as grounded, a good inference in new words does not",

@@ -10,7 +10,7 @@ import numpy as np
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, counted_rate, interval_columns
 from therapy_analytics.measures._intervals import FEWEST, design_effect, odds_ratios
 from therapy_analytics.measures.process._counts import (
     SOLUTIONS,
@@ -61,6 +61,7 @@ _ANSWERS = (
     _Answer("advice_after_feeling", "advises", _AFTER_FEELING, _FEELING, _ADVICE),
 )
 _WITH_ODDS = ("advice_after_sustain", "advice_after_feeling")
+_CORE = ("input_after_sustain", "reflection_after_feeling")
 _IN_TURNS = ("input_after_sustain", "advice_after_feeling")
 _ODDS_ENDS = ("odds_ratio", "odds_ratio_lo", "odds_ratio_hi")
 _BALANCED = ("mi_sustain", "mi_reflection", "mi_input")
@@ -74,11 +75,12 @@ def _columns(answer: _Answer) -> list[Column]:
         unit="proportion",
         low=0,
         high=1,
-        direction=f"the therapist more often {answer.doing} at once",
+        high_means=f"the therapist more often {answer.doing} at once",
         formula=f"client turns with {either} whose answer has {answer.codes} / such turns that are answered",
         misleads=_MISLEADS,
         source=_SOURCE,
         evidence="weak",
+        core=answer.name in _CORE,
     )
     found = rate_columns(main, counted=f"Client turns after which the therapist {answer.doing}, where {answer.after}")
     if answer.name in _WITH_ODDS:
@@ -89,25 +91,20 @@ def _columns(answer: _Answer) -> list[Column]:
 
 
 def _odds_columns(main: Column) -> list[Column]:
-    name = main.name.replace("_rate", "_odds_ratio")
     odds = replace(
         main,
-        name=name,
+        name=main.name.replace("_rate", "_odds_ratio"),
         meaning=f"Odds of {main.name.removesuffix('_rate')} against the odds after the client's other turns",
         unit="odds ratio",
         high=inf,
-        direction="over 1: such an answer comes more often then than otherwise",
+        high_means="over 1: such an answer comes more often then than otherwise",
         formula="odds of the answer after such client turns / odds after the others; undefined over zero, and with "
         f"fewer than {FEWEST} client turns or answers of either kind. Interval: exact with mid-p, widened for how "
         "alike turns of a session are",
         misleads=f"{_MISLEADS}. Over 1 only with a lower end over 1",
         source="Cornfield (1956); Agresti (2013)",
     )
-    ends = (("lo", "Lower"), ("hi", "Upper"))
-    return [
-        odds,
-        *(replace(odds, name=f"{name}_{e}", meaning=f"{w} end of the 95% interval of {name}") for e, w in ends),
-    ]
+    return [odds, *interval_columns(odds, odds.formula)]
 
 
 def _turn_column(main: Column, answer: _Answer) -> Column:
@@ -116,7 +113,7 @@ def _turn_column(main: Column, answer: _Answer) -> Column:
         name=f"{answer.name}_turn",
         meaning=f"Whether the therapist {answer.doing} in this turn, right after {answer.after}",
         unit="0 or 1",
-        direction="1: such an answer",
+        high_means="1: such an answer",
         formula=f"1 with {answer.codes}, else 0; empty for turns that do not answer such a client turn",
         level="turn",
     )
@@ -128,7 +125,7 @@ _BALANCE_COLUMN = Column(
     unit="difference of proportions",
     low=-1,
     high=1,
-    direction="more reflecting and less informing or advising after sustain talk",
+    high_means="more reflecting and less informing or advising after sustain talk",
     formula="sum over answered client turns of p(mi_sustain) (p(mi_reflection) - p(mi_input) of the answer) / sum of "
     f"p(mi_sustain); undefined under {_FEWEST:g} expected turns",
     misleads=f"{_MISLEADS}. Where sustain talk is rare it tends to the same difference over all answers",
@@ -137,7 +134,17 @@ _BALANCE_COLUMN = Column(
 )
 
 
-@measure(columns=[*(column for answer in _ANSWERS for column in _columns(answer)), _BALANCE_COLUMN])
+_PAGE: dict[str, Shown] = {
+    "advice_after_feeling_rate": OnPage("together", "Advice right after a feeling", first=True),
+    "reflection_after_feeling_rate": OnPage("together", "Reflection right after a feeling"),
+    "input_after_sustain_rate": OnPage("together", "Advice or information after sustain talk"),
+    "reflection_after_sustain_rate": OnPage("together", "Reflection after sustain talk"),
+    "advice_after_feeling_turn": Mark("Advice right after a feeling"),
+    "input_after_sustain_turn": Mark("Advice or information after sustain talk"),
+}
+
+
+@measure(columns=[*(column for answer in _ANSWERS for column in _columns(answer)), _BALANCE_COLUMN], core=8, page=_PAGE)
 def responses(session: AnnotatedSession) -> dict[str, Value]:
     """Look at what the therapist does in the turn right after sustain talk or a feeling of the client.
 

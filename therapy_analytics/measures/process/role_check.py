@@ -20,13 +20,16 @@ SWAPPED = -4.0
             unit="per 100 words",
             low=-inf,
             high=inf,
-            direction="the therapist speaks more of the client than of themself, as therapists do",
+            high_means="the therapist speaks more of the client than of themself, as therapists do",
             formula="100 x (second person - first person singular) / words, of the therapist minus of the client",
             misleads="Few words make it jump; peers who tell of themselves, and role plays, can be negative and right",
             source="This package's own; on AnnoMI the rule finds the therapist in 99% of sessions",
             evidence="supported",
+            core=True,
+            compare="no",
         )
-    ]
+    ],
+    core=20,
 )
 def role_check(session: AnnotatedSession) -> dict[str, float]:
     """Compare the two speakers' rates of *you* minus *I*.

@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate_columns
-from therapy_analytics.measures._base import Value, counted_rate
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, counted_rate
 from therapy_analytics.measures.process._safety import (
     ACKNOWLEDGED,
     ASKED,
@@ -38,7 +38,7 @@ _CUE = Column(
     unit="code",
     low=0,
     high=len(KINDS),
-    direction="a number for a kind, not an amount",
+    high_means="a number for a kind, not an amount",
     formula="0 none found; " + "; ".join(f"{i} {kind}" for i, kind in enumerate(KINDS, start=1)) + " (the first "
     "found): phrases of lexicons/safety.toml that are not denied, idiom or of others; or a yes to a direct question",
     misleads=f"{_WARNING}Figures of speech and quoted words may be taken for cues",
@@ -51,7 +51,7 @@ _STRENGTH = replace(
     name="safety_cue_strength",
     meaning="Whether the cue of the client's turn is clear or possible",
     high=CLEAR,
-    direction="2 names the danger, 1 hints at it or tells of the past; not how great the danger is",
+    high_means="2 names the danger, 1 hints at it or tells of the past; not how great the danger is",
     formula="0 none found; 1 possible; 2 clear (the most of its kinds)",
     misleads=f"{_WARNING}Hints may be graver than plain words",
 )
@@ -61,7 +61,7 @@ _DENIAL = replace(
     meaning="Whether the client's turn denies such danger, of itself or when asked; no sign of safety",
     unit="0 or 1",
     high=1,
-    direction="1: a denial, to be read with what was asked",
+    high_means="1: a denial, to be read with what was asked",
     formula="1 where danger is denied by name, or in general within 6 turns after a cue or direct question, or a "
     "direct question is answered by no; else 0",
     misleads=f"{_WARNING}People in danger often deny it. A turn may hold a denial and a cue",
@@ -71,7 +71,7 @@ _RESPONSE = replace(
     name="safety_response",
     meaning=f"What the therapist's turn, one of the {WITHIN} after a cue, does",
     high=len(RESPONSES),
-    direction="a number for a kind, not an amount",
+    high_means="a number for a kind, not an amount",
     formula="; ".join(f"{i} {name}" for i, name in enumerate(RESPONSES, start=1))
     + " (the first found); empty for turns "
     "that follow no cue",
@@ -83,7 +83,7 @@ _STIGMA = replace(
     meaning="Whether the therapist's turn has a stigmatising word about the client or people in distress",
     unit="0 or 1",
     high=1,
-    direction="1: such a word",
+    high_means="1: such a word",
     formula="1 with a phrase 'stigma' of lexicons/safety.toml that is not negated, quoted or reported, and that the "
     "client has not used in the 6 turns before; else 0",
     misleads="Words change their standing, and some clients choose them for themselves: read the turn. None found "
@@ -92,18 +92,19 @@ _STIGMA = replace(
 )
 
 
-def _count(name: str, meaning: str, formula: str) -> Column:
+def _count(name: str, meaning: str, formula: str, *, core: bool = False) -> Column:
     return Column(
         name=name,
         meaning=f"{meaning}; 0 means none found by these phrases, never that there is no danger",
         unit="count",
         low=0,
         high=np.inf,
-        direction="more turns to review",
+        high_means="more turns to review",
         formula=formula,
         misleads=f"{_WARNING}Grows with the length of the session and with how plainly the client speaks",
         source=_SOURCE,
         evidence="weak",
+        core=core,
     )
 
 
@@ -114,7 +115,7 @@ def _rate(name: str, meaning: str, formula: str) -> Column:
         unit="proportion",
         low=0,
         high=1,
-        direction="a larger share of the cues",
+        high_means="a larger share of the cues",
         formula=f"{formula} / turns with a cue and a therapist's turn after them",
         misleads=f"{_WARNING}Cues that were missed are not in it, and false ones are; cues close together share "
         "their responses, so that the interval is too narrow; over few cues it says little. "
@@ -166,6 +167,7 @@ _REVIEW = _count(
     "Turns that somebody should read for danger or its handling",
     "turns with a cue, a denial or somebody else's danger (client), a colluding response or a stigmatising word "
     "(therapist)",
+    core=True,
 )
 _STIGMA_COUNT = replace(
     _REVIEW,
@@ -173,7 +175,18 @@ _STIGMA_COUNT = replace(
     meaning="Therapist turns with a stigmatising word; 0 means none found by these phrases",
     formula="turns with stigmatising_word_turn",
     evidence="untested",
+    core=False,
 )
+
+
+_PAGE: dict[str, Shown] = {
+    "n_turns_to_review": OnPage("review", "Turns to review (cues of danger and others)", first=True),
+    "n_safety_cue_turns": OnPage("review", "Cues of danger"),
+    "safety_cue_followed_rate": OnPage("review", "Cues of danger followed up"),
+    "n_stigmatising_word_turns": OnPage("review", "Stigmatising words"),
+    "safety_cue": Mark("Cue of danger: review"),
+    "stigmatising_word_turn": Mark("Stigmatising word"),
+}
 
 
 @measure(
@@ -187,7 +200,9 @@ _STIGMA_COUNT = replace(
         _DENIAL,
         _RESPONSE,
         _STIGMA,
-    ]
+    ],
+    core=11,
+    page=_PAGE,
 )
 def safety_cues(session: AnnotatedSession) -> dict[str, Value]:
     """Find turns to review for danger (suicide, self-harm, harm, abuse, psychosis, mania) and the answers to them.

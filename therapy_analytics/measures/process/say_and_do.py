@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures.process._announced import BROKEN, KEPT, KINDS, OPEN, WITHIN, announced
 
 _SOURCE = "This package's own"
@@ -25,7 +25,7 @@ _KEPT = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more is done as announced",
+    high_means="more is done as announced",
     formula=(
         f"announcements ({_KINDS}) that the therapist's turn itself or the next {WITHIN} therapist turns keep / "
         f"those kept "
@@ -41,7 +41,7 @@ _BROKEN = replace(
     _KEPT,
     name="announcement_broken_rate",
     meaning="Share of what the therapist announces that the next turns break",
-    direction="more is done otherwise than announced",
+    high_means="more is done otherwise than announced",
     formula=(
         f"announcements that the next {WITHIN} therapist turns break (advice or directives after none were to "
         f"come; advice "
@@ -56,7 +56,7 @@ _COUNT = replace(
     meaning="Therapist turns that announce what will be done or left undone",
     unit="count",
     high=np.inf,
-    direction="more announcements",
+    high_means="more announcements",
     formula="therapist turns with a phrase of a kind of lexicons/announcements.toml",
 )
 _TURN = replace(
@@ -65,7 +65,7 @@ _TURN = replace(
     meaning="What the therapist's turn announces",
     unit="code",
     high=len(KINDS),
-    direction="a number for a kind, not an amount",
+    high_means="a number for a kind, not an amount",
     formula=f"0 nothing, {_KINDS} (the first); empty for turns of others",
     level="turn",
 )
@@ -78,6 +78,11 @@ _OUTCOME = replace(
 )
 
 
+_PAGE: dict[str, Shown] = {
+    "announcement_broken_rate": OnPage("review", "Announces and does otherwise"),
+}
+
+
 @measure(
     columns=[
         _COUNT,
@@ -85,7 +90,8 @@ _OUTCOME = replace(
         *rate_columns(_BROKEN, counted="Announcements that are broken"),
         _TURN,
         _OUTCOME,
-    ]
+    ],
+    page=_PAGE,
 )
 def say_and_do(session: AnnotatedSession) -> dict[str, Value]:
     """Hold what the therapist announces against what follows.

@@ -10,7 +10,7 @@ from therapy_analytics.behaviours.question_kinds import KINDS, load_question_kin
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.phrases import turns_with
 from therapy_analytics.measures import Column, mean_column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value
 from therapy_analytics.measures.process._question_links import links, runs, takes_up
 from therapy_analytics.measures.process._questions import Bools, Floats, Questions, asking, questions
 
@@ -32,7 +32,7 @@ _SOCRATIC = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more questions that ask the client to think, fewer for facts, routine or plans",
+    high_means="more questions that ask the client to think, fewer for facts, routine or plans",
     formula="turns with question_socratic_turn of .5 or more / turns with a question (mi_question)",
     misleads="The kinds were learnt from debates and invented sessions. A question for reasons may be a reproach; see "
     "leading_question_rate. Of 13 turns so found in sessions 8 were judged right, and 8 of 16 found; "
@@ -47,7 +47,7 @@ _SHARES = [
         unit="proportion",
         low=0,
         high=1,
-        direction=f"more questions of {kind}",
+        high_means=f"more questions of {kind}",
         formula=f"mean over questions of the probability of {kind}; what is missing to 1 over the five kinds is other",
         misleads="An expectation over uncertain kinds; learnt from debates, so that the kinds are less sure in "
         "sessions",
@@ -72,7 +72,7 @@ _COUNT = Column(
     unit="count",
     low=0,
     high=np.inf,
-    direction="more questions",
+    high_means="more questions",
     formula="count; the base of the means and shares over questions",
     misleads="Where no question marks were written, where a question begins and ends is guessed from its form",
     source=_OWN,
@@ -84,7 +84,7 @@ _CHAIN = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more questions that go on from the client's answers",
+    high_means="more questions that go on from the client's answers",
     formula="turns with a question that takes up the last client turn (a tenth more of its rare words, or one standard "
     "deviation closer in meaning, than the session's client turns on average), in runs of two or more (mm-hmm passed "
     "over) / turns with a question after a client turn",
@@ -110,7 +110,7 @@ _UPTAKE = Column(
     unit="difference of proportions",
     low=-1,
     high=1,
-    direction="questions go on from what the client has just said; 0: no more than from any other turn",
+    high_means="questions go on from what the client has just said; 0: no more than from any other turn",
     formula="share of the question's words, weighted by rarity in the session, that the last client turn has, less the "
     "mean of that share over all client turns; mean over turns with a question",
     misleads="Words only; a new subject in the client's words counts as uptake. Undefined under three client turns",
@@ -123,7 +123,7 @@ _LEADING = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more questions that lead",
+    high_means="more questions that lead",
     formula="turns with a phrase of 'leading' (lexicons/questions.toml) / turns with a question",
     misleads="Found by phrases, so that most leading questions in other words are missed; some that match are asked "
     "openly. Read the turns",
@@ -136,7 +136,7 @@ _STACKED = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more turns with several questions",
+    high_means="more turns with several questions",
     formula="turns with two or more questions of four words or more / turns with a question",
     misleads="A question said again in other words counts as two; without question marks the number is guessed",
     source=_OWN,
@@ -168,7 +168,7 @@ _TURNS = [
         ),
         low=1,
         high=len(KINDS),
-        direction="a number for a kind, not an amount",
+        high_means="a number for a kind, not an amount",
         evidence="weak",
     ),
     _turn(
@@ -203,6 +203,14 @@ _TURNS = [
 ]
 
 
+_PAGE: dict[str, Shown] = {
+    "socratic_question_rate": OnPage("therapist", "Socratic questions (share of questions)"),
+    "leading_question_rate": OnPage("therapist", "Leading questions (share of questions)"),
+    "stacked_question_rate": OnPage("therapist", "Several questions at once"),
+    "question_leading_turn": Mark("Leading question"),
+}
+
+
 @measure(
     columns=[
         _COUNT,
@@ -214,7 +222,8 @@ _TURNS = [
         *rate_columns(_LEADING, counted="Turns with a question that leads"),
         *rate_columns(_STACKED, counted="Turns with several questions"),
         *_TURNS,
-    ]
+    ],
+    page=_PAGE,
 )
 def socratic_questions(session: AnnotatedSession) -> dict[str, Value]:
     """Tell the therapist's questions apart by kind, by what they take up, and by whether they lead or pile up.

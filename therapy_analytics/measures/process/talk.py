@@ -8,6 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, mean_column, measure
+from therapy_analytics.measures._base import OnPage, Shown
 from therapy_analytics.measures._dyads import speakers_of
 from therapy_analytics.session import Role
 
@@ -18,11 +19,12 @@ def _counts(who: Role) -> list[Column]:
     return [
         Column(
             name=f"n_{who}s",
+            compare="no",
             meaning=f"Speakers in the role of {who}; where there are several, {who} measures are of them all together",
             unit="speakers",
             low=0,
             high=inf,
-            direction=f"more {who}s",
+            high_means=f"more {who}s",
             formula="count of different labels of the role",
             misleads="One person under two labels counts twice; dyads.csv has the measures of each pair",
             source=_OWN,
@@ -31,10 +33,11 @@ def _counts(who: Role) -> list[Column]:
         Column(
             name=f"n_turns_{who}",
             meaning=f"Turns of the {who}",
+            compare="no",
             unit="turns",
             low=0,
             high=inf,
-            direction="more turns",
+            high_means="more turns",
             formula="count of turns of the role",
             misleads="Captions and chats cut turns differently; backchannels split the other's turn",
             source=_OWN,
@@ -43,22 +46,25 @@ def _counts(who: Role) -> list[Column]:
         Column(
             name=f"n_words_{who}",
             meaning=f"Words of the {who}",
+            compare="no",
             unit="words",
             low=0,
             high=inf,
-            direction="more words",
+            high_means="more words",
             formula="count of words; a contraction is one word, hyphens and slashes separate words",
             misleads="Depends on how fully the transcript writes hesitations and repeats",
             source=_OWN,
             evidence="supported",
+            core=True,
         ),
         Column(
             name=f"{who}_words_per_turn",
             meaning=f"Mean words in a turn of the {who}",
+            compare="shown" if who == "therapist" else "",
             unit="words per turn",
             low=0,
             high=inf,
-            direction="longer turns",
+            high_means="longer turns",
             formula=f"n_words_{who} / n_turns_{who}",
             misleads="A few very long turns pull the mean up",
             source=_OWN,
@@ -67,33 +73,46 @@ def _counts(who: Role) -> list[Column]:
     ]
 
 
+_PAGE: dict[str, Shown] = {
+    "therapist_talk_share": OnPage("therapist", "Talks (share of words)", first=True),
+    "therapist_words_per_turn": OnPage("therapist", "Words in a therapist turn"),
+    "client_words_per_turn": OnPage("client", "Words in a client turn"),
+    "duration_s": OnPage("course", "Length in seconds"),
+    "n_turns": OnPage("course", "Turns"),
+}
+
+
 @measure(
     columns=[
         Column(
             name="n_turns",
             meaning="Turns of all speakers",
+            compare="no",
             unit="turns",
             low=0,
             high=inf,
-            direction="more turns",
+            high_means="more turns",
             formula="count of turns",
             misleads="As n_turns_therapist",
             source=_OWN,
             evidence="supported",
+            core=True,
         ),
         *_counts("therapist"),
         *_counts("client"),
         Column(
             name="therapist_talk_share",
             meaning="Share of the words of therapist and client that the therapist says",
+            compare="shown",
             unit="proportion",
             low=0,
             high=1,
-            direction="the therapist talks more",
+            high_means="the therapist talks more",
             formula="n_words_therapist / (n_words_therapist + n_words_client)",
             misleads="Says nothing of what is said; teaching parts of structured therapies raise it rightly",
             source=_OWN,
             evidence="supported",
+            core=True,
         ),
         Column(
             name="duration_s",
@@ -101,13 +120,16 @@ def _counts(who: Role) -> list[Column]:
             unit="seconds",
             low=0,
             high=inf,
-            direction="longer session",
+            high_means="longer session",
             formula="latest start or end time minus earliest start time",
             misleads="Where only starts are given, the last turn's own length is missing",
             source=_OWN,
             evidence="supported",
+            core=True,
         ),
-    ]
+    ],
+    core=1,
+    page=_PAGE,
 )
 def talk(session: AnnotatedSession) -> dict[str, float]:
     """Count turns and words, and say how the talk divides.

@@ -8,7 +8,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Value, mark_column, marks
+from therapy_analytics.measures._base import Mark, OnPage, Shown, Value, mark_column, marks
 from therapy_analytics.measures.process._feelings_expressed import WITHIN, named_feelings
 
 _SOURCE = "This package's own; families after Shaver et al. (1987), Journal of Personality and Social Psychology, 52(6)"
@@ -28,7 +28,7 @@ _UNEXPRESSED = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="more feelings named that the client did not express",
+    high_means="more feelings named that the client did not express",
     formula="turns naming a feeling of no family that the client expressed, or one near it (words, idioms, signs, or a "
     f"word near in meaning, in the last {WITHIN} client turns) / therapist turns naming a feeling of the "
     "client's after a word of the client",
@@ -47,7 +47,7 @@ _NAMED = replace(
     _UNEXPRESSED,
     name="therapist_named_feeling_rate",
     meaning="Share of therapist turns that name a feeling of the client's",
-    direction="feelings are named more often",
+    high_means="feelings are named more often",
     formula=f"therapist turns in which the therapist {_NAMES}, after a word of the client / therapist turns with words "
     "after a word of the client",
 )
@@ -56,7 +56,7 @@ _INTENSIFIED = replace(
     name="feeling_intensified_rate",
     meaning="Share of therapist turns naming a feeling that the client named too, in which it is named more strongly "
     "than the client did",
-    direction="feelings are stepped up more often",
+    high_means="feelings are stepped up more often",
     formula="turns with a word of higher degree (weak, plain, strong; half a step for very or a bit) than the client's "
     f"highest of that family in the last {WITHIN} client turns / turns naming a feeling whose family the client named",
     misleads=_MISLEADS + ". The order of degrees is ours; a step is not a fault",
@@ -68,6 +68,13 @@ _TURNS = {
 }
 
 
+_PAGE: dict[str, Shown] = {
+    "therapist_named_feeling_rate": OnPage("therapist", "Names a feeling"),
+    "unexpressed_feeling_rate": OnPage("review", "Named feelings that the client had not expressed"),
+    "unexpressed_feeling_turn": Mark("Names a feeling that the client had not expressed"),
+}
+
+
 @measure(
     columns=[
         *rate_columns(_UNEXPRESSED, counted="Therapist turns naming a feeling that the client has not expressed"),
@@ -75,7 +82,9 @@ _TURNS = {
         *rate_columns(_NAMED, counted="Therapist turns naming a feeling of the client's"),
         *rate_columns(_INTENSIFIED, counted="Therapist turns naming a feeling more strongly than the client"),
         *(mark_column(of, name, meaning) for name, (of, meaning) in _TURNS.items()),
-    ]
+    ],
+    core=15,
+    page=_PAGE,
 )
 def unexpressed_feelings(session: AnnotatedSession) -> dict[str, Value]:
     """Find feelings that the therapist names, and whether the client had expressed them, and how strongly.

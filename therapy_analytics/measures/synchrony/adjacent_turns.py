@@ -20,17 +20,17 @@ from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.language.integers import consecutive, distinct
-from therapy_analytics.measures._base import Evidence
+from therapy_analytics.measures._base import Direction, Evidence
+from therapy_analytics.measures._turns import THIRDS
 from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS, permutations
 from therapy_analytics.measures.null.summary import Closer, Floats, NullSummary, beside_shuffles, beside_surrogates
 from therapy_analytics.measures.null.surrogates import Ints, pool_of, pooled
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import CLIENT, THERAPIST
 
-DIRECTIONS = ("both", "therapist", "client", "difference")
+DIRECTIONS: tuple[Direction, ...] = ("both", "therapist", "client", "difference")
 """Who replies; both is the mean of the two, difference the therapist's replies less the client's."""
 WHOLE, WINDOW_NAME, SLOPE = "whole", "window", "slope"
-THIRDS = ("third_1", "third_2", "third_3")
 WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
 _MOST_PAIRS = 500_000
@@ -69,6 +69,12 @@ class AdjacentTurnMeasure:
         Which values mean more synchrony.
     extra : str or None
         What must be asked for, because it is costly; see `Extra`.
+    core : bool
+        Whether every run computes it.
+    shown : bool
+        Whether ``sessions.csv`` has its value and z.
+    variant : bool
+        Whether it is another form of a measure that stands for it where families of measures are compared.
     delay : int
         Which of the other's turns a reply is compared with: 1 the turn before, 2 the other's turn before that, ...
     evidence : str
@@ -92,6 +98,9 @@ class AdjacentTurnMeasure:
     closer: Closer = "higher"
     extra: Extra | None = None
     delay: int = 1
+    core: bool = False
+    shown: bool = False
+    variant: bool = False
     evidence: Evidence = "supported"
 
 

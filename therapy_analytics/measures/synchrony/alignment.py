@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import nan
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.null.surrogates import Ints, TokenRows
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure, by_table
@@ -183,6 +184,7 @@ LEXICAL_2 = adjacent_turn_measure(
         source=SOURCE,
         represent=words_of,
         score=partial(_score, n=2),
+        variant=True,
     )
 )
 
@@ -194,7 +196,7 @@ def _column(name: str, what: str) -> Column:
         unit="proportion",
         low=0,
         high=1,
-        direction="higher is more alike",
+        high_means="higher is more alike",
         formula=f"cosine of how often the two say each of the {what} within their turns, over the session",
         misleads=f"{_MISLEADS}. It grows with the length of the session, and the most frequent words decide",
         source=SOURCE,
@@ -207,7 +209,7 @@ LEXICAL_WHOLE = session_measure(
         name="lexical_alignment_whole",
         columns=(
             _column("lexical_alignment_whole", "words"),
-            _column("lexical_alignment_whole_2", "sequences of two words"),
+            replace(_column("lexical_alignment_whole_2", "sequences of two words"), compare="part"),
         ),
         represent=words_of,
         values=_of_all,
@@ -215,7 +217,14 @@ LEXICAL_WHOLE = session_measure(
 )
 
 
-@measure(columns=[*session_columns(LEXICAL_WHOLE), *adjacent_columns(LEXICAL), *adjacent_columns(LEXICAL_2)])
+_PAGE: dict[str, Shown] = {
+    "lexical_alignment": OnPage("together", "Shared words"),
+}
+
+
+@measure(
+    columns=[*session_columns(LEXICAL_WHOLE), *adjacent_columns(LEXICAL), *adjacent_columns(LEXICAL_2)], page=_PAGE
+)
 def alignment(session: AnnotatedSession) -> dict[str, Value]:
     """Compare the words, and the sequences of two words, of replies and of the turns before (ALIGN).
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
@@ -138,7 +138,12 @@ COORDINATION = adjacent_turn_measure(
 )
 
 
-@measure(columns=adjacent_columns(COORDINATION))
+_PAGE: dict[str, Shown] = {
+    "coordination": OnPage("together", "Coordination of function words"),
+}
+
+
+@measure(columns=adjacent_columns(COORDINATION), page=_PAGE)
 def coordination(session: AnnotatedSession) -> dict[str, Value]:
     """Measure how kinds of function words call forth their like in the reply.
 

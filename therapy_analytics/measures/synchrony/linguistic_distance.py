@@ -324,7 +324,7 @@ def _column(name: str, meaning: str, **change: object) -> Column:
         "unit": "ratio",
         "low": 0.0,
         "high": inf,
-        "direction": "lower is more alike",
+        "high_means": "lower is more alike",
         "formula": _FORMULA,
         "misleads": "Not a quality score: short turns lie far from everything, and most sessions are not below chance",
         "source": _SOURCE,
@@ -345,7 +345,7 @@ NCLID = session_measure(
                 "nclid_difference",
                 "How far the therapist's distance exceeds the client's",
                 low=-inf,
-                direction="above 0: the client follows the therapist more",
+                high_means="above 0: the client follows the therapist more",
                 formula="nclid_therapist - nclid_client",
             ),
             _column(

@@ -120,7 +120,7 @@ WHOLE_SIMILARITY = session_measure(
                 unit="1 - bits",
                 low=0,
                 high=1,
-                direction="higher is more alike",
+                high_means="higher is more alike",
                 formula=_FORMULA,
                 misleads="Near 1 for almost any two people who say some hundred words; only the distance from "
                 f"strangers tells. {_MISLEADS}",

@@ -374,7 +374,7 @@ _RATE = Column(
     unit="proportion",
     low=0,
     high=1,
-    direction="higher: the two use the same words near each other",
+    high_means="higher: the two use the same words near each other",
     formula=f"equal pairs / all pairs of words whose turns lie at most {REACH} turns apart",
     misleads=_MISLEADS,
     source=_SOURCE,
@@ -384,7 +384,7 @@ _DETERMINISM = replace(
     _RATE,
     name="recurrence_determinism",
     meaning="Share of the words in common that stand in a run of two or more words that both say",
-    direction="higher: the two use the same words in the same order",
+    high_means="higher: the two use the same words in the same order",
     formula=f"equal pairs on diagonal lines of two or more / equal pairs, of words whose turns lie at most {REACH} "
     "turns apart; lines end with the turn",
     misleads=f"{_MISLEADS}. 0 where words are in common and no run is; little is known of it where few words are",
@@ -396,7 +396,7 @@ _MEAN_LINE = replace(
     unit="words",
     low=2,
     high=inf,
-    direction="higher: longer wordings in common",
+    high_means="higher: longer wordings in common",
     formula="equal pairs on diagonal lines / diagonal lines, as in recurrence_determinism",
     misleads=f"{_MISLEADS}. Rests on few runs: one long formula moves it",
     evidence="weak",
@@ -407,12 +407,12 @@ _BALANCE = replace(
     meaning="Who takes up whose words: recurrence where the client speaks later, less where the therapist does",
     unit="difference of proportions",
     low=-1,
-    direction="above 0: the client takes up the therapist's words more than the other way round",
+    high_means="above 0: the client takes up the therapist's words more than the other way round",
     formula=f"equal pairs / pairs of words, the client's turn 1 to {REACH} turns later, minus the same for earlier",
     misleads=f"{_MISLEADS}. Seldom beyond chance in a single session",
 )
 _CLASS_RATE, _CLASS_DETERMINISM = (
-    replace(one, name=f"recurrence_class_{name}", meaning=meaning, direction=direction, misleads=misleads)
+    replace(one, name=f"recurrence_class_{name}", meaning=meaning, high_means=direction, misleads=misleads)
     for one, name, meaning, direction, misleads in (
         (
             _RATE,
@@ -444,7 +444,7 @@ _PLAIN = [
         meaning="How much the runs of two or more words that both say differ in length",
         unit="nats",
         low=0,
-        direction="higher: wordings of many lengths in common; 0: all of one length",
+        high_means="higher: wordings of many lengths in common; 0: all of one length",
         formula="Shannon entropy of the lengths of diagonal lines, as in recurrence_determinism",
         misleads=f"{_NO_CHANCE}. Grows with the number of runs, and rests on few",
     ),
@@ -452,7 +452,7 @@ _PLAIN = [
         _RATE,
         name="recurrence_laminarity",
         meaning="Share of the words in common where the client says a word of the therapist twice or more in a row",
-        direction="higher: the client dwells on single words of the therapist",
+        high_means="higher: the client dwells on single words of the therapist",
         formula="equal pairs on vertical lines of two or more / equal pairs, of words whose turns lie at most "
         f"{REACH} turns apart; lines end with the turn",
         misleads=f"{_NO_CHANCE}. Cut at turn ends, so that 'yeah' in turn after turn does not count",

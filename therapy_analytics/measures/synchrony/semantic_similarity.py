@@ -13,7 +13,7 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.meanings import STEPS, divided, dots, meanings
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import Curve, Direction, OnPage, Shown, Statistic, Value, wide_name
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS, permutations
 from therapy_analytics.measures.null.summary import Floats, beside_shuffles
 from therapy_analytics.measures.null.surrogates import Ints, Pool, spoken_turns
@@ -87,6 +87,8 @@ SIMILARITY = adjacent_turn_measure(
         represent=vectors_of,
         score=_score,
         low=-1.0,
+        core=True,
+        shown=True,
     )
 )
 
@@ -135,16 +137,18 @@ def _context_values(vectors: Floats, therapists: Side, clients: Side) -> Floats:
     return np.stack([_means(np.stack([one, other])), one, other], axis=-1)
 
 
-def _context_column(end: str, whose: str) -> Column:
+def _context_column(direction: Direction, whose: str) -> Column:
     return Column(
-        name=f"semantic_context{end}",
+        name=wide_name("semantic_context", direction),
+        measure="semantic_context",
+        direction=direction,
         meaning=f"Similarity of meaning of {whose} with all that the other has said so far",
         unit="cosine",
         low=-1,
         high=1,
-        direction="higher: nearer to what the other has talked about",
+        high_means="higher: nearer to what the other has talked about",
         formula="cosine of a turn's vector with the mean of the unit vectors of all the other's earlier turns; mean "
-        "over turns" + ("" if end else ", then of the two"),
+        "over turns" + (", then of the two" if direction == "both" else ""),
         misleads="Grows over a session as the mean settles, and with words per turn; a session of one topic is high "
         "whoever brought it up. What counts is the distance from strangers. "
         f"{_VECTORS}. Not a quality score",
@@ -157,16 +161,17 @@ CONTEXT = session_measure(
     SessionMeasure(
         name="semantic_context",
         columns=(
-            _context_column("", "turns"),
-            _context_column("_therapist", "the therapist's turns"),
-            _context_column("_client", "the client's turns"),
+            _context_column("both", "turns"),
+            _context_column("therapist", "the therapist's turns"),
+            _context_column("client", "the client's turns"),
         ),
         represent=vectors_of,
         values=_context_values,
+        core=True,
     )
 )
 CONTEXT_TURN = replace(
-    _context_column("", "this turn"),
+    _context_column("both", "this turn"),
     name="semantic_context_turn",
     formula="cosine of the turn's vector with the mean of the unit vectors of all the other's earlier turns",
     level="turn",
@@ -259,7 +264,7 @@ def _flow_columns(name: str, whose: str) -> list[Column]:
         unit="semantic distance",
         low=0,
         high=2,
-        direction="higher: talk ranges more widely and moves on from what was said",
+        high_means="higher: talk ranges more widely and moves on from what was said",
         formula="1 - cosine of a turn's vector with those of earlier turns, mean over these, then over turns",
         misleads="Made for chains of single thoughts: short turns are far from one another, and lift it. Not a quality "
         f"score. {_VECTORS}. _z says whether the order matters: below 0, talk moves step by step, so that turns are "
@@ -267,7 +272,7 @@ def _flow_columns(name: str, whose: str) -> list[Column]:
         source=_GRAY,
     )
     orders = "all orders of the turns (exact, after Mantel, 1967)"
-    return [value, *null_columns(value, ("null", "z"), shuffles=orders)]
+    return [value, *null_columns(value, ("null_mean", "z"), shuffles=orders)]
 
 
 FLOWS = {
@@ -298,7 +303,7 @@ def _flow_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Value]
         mean = float(flow[1:].mean()) if len(turns) > 1 else nan
         null, sd = flow_in_orders(alike)
         # Under the steps of the vectors there is no spread
-        values |= {name: mean, f"{name}_null": null, f"{name}_z": (mean - null) / sd if sd > 1e-6 else nan}
+        values |= {name: mean, f"{name}_null_mean": null, f"{name}_z": (mean - null) / sd if sd > 1e-6 else nan}
     return values | {FLOW_TURN.name: series}
 
 
@@ -347,7 +352,7 @@ def _return_column(name: str, who: str, whose: str) -> Column:
         unit="difference of cosines",
         low=-2,
         high=2,
-        direction="higher: comes back to what was left; below 0: stays with what was talked of last",
+        high_means="higher: comes back to what was left; below 0: stays with what was talked of last",
         formula=f"stretches of {BLOCK} turns (at most {MOST_BLOCKS}): highest cosine with a stretch before the "
         "last one, less that with the last one; mean over stretches from the third on",
         misleads="The more stretches, the likelier that one of them is near: read it beside the shuffled stretches. A "
@@ -363,7 +368,7 @@ RETURNS = {
     "therapist_own_topic_return": ("therapist", "the same speaker's"),
     "client_own_topic_return": ("client", "the same speaker's"),
 }
-_RETURN_STATISTICS = ("null", "z", "p")
+_RETURN_STATISTICS: tuple[Statistic, ...] = ("null_mean", "z", "p")
 _RETURN_NAMES = [name + end for name in RETURNS for end in ("", *(f"_{one}" for one in _RETURN_STATISTICS))]
 
 
@@ -394,6 +399,13 @@ def _return_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Valu
     return dict(zip(_RETURN_NAMES, statistics.ravel().tolist(), strict=True))
 
 
+_PAGE: dict[str, Shown] = {
+    "semantic_similarity": OnPage("together", "Similar in meaning"),
+    "semantic_context": OnPage("together", "Near in meaning to all that the other said so far"),
+    "semantic_similarity_turn": Curve("Similar in meaning", "synchrony", beside="semantic_similarity"),
+}
+
+
 @measure(
     columns=[
         *adjacent_columns(SIMILARITY),
@@ -402,7 +414,9 @@ def _return_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Valu
         *(column for name, whose in FLOWS.items() for column in _flow_columns(name, whose)),
         FLOW_TURN,
         *_return_columns(),
-    ]
+    ],
+    core=10,
+    page=_PAGE,
 )
 def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     """Compare turns by what they are about: with the turn before, and with all that was said earlier.

@@ -430,7 +430,7 @@ def _column(name: str, meaning: str, formula: str, **other: Any) -> Column:
         "unit": "proportion",
         "low": 0,
         "high": 1,
-        "direction": "higher: more is shared",
+        "high_means": "higher: more is shared",
         "misleads": _MISLEADS,
         "source": _SOURCE,
         "evidence": "supported",
@@ -465,7 +465,7 @@ EXPRESSIONS = session_measure(
                 f"Shannon entropy {_INSTANCES}",
                 unit="nats",
                 high=inf,
-                direction="higher: lengths vary more, shared expressions are more complex",
+                high_means="higher: lengths vary more, shared expressions are more complex",
             ),
             _column(
                 "expression_mean_length",
@@ -474,7 +474,7 @@ EXPRESSIONS = session_measure(
                 unit="tokens",
                 low=1,
                 high=inf,
-                direction="higher: longer sequences are shared",
+                high_means="higher: longer sequences are shared",
             ),
             *(
                 _column(
@@ -488,7 +488,7 @@ EXPRESSIONS = session_measure(
                 "expression_initiated_therapist",
                 "Share of the shared expressions that the therapist used first (IE_S); the client began the others",
                 "shared expressions that the therapist used before the client did, over all",
-                direction="above 0.5: more of what they share comes from the therapist",
+                high_means="above 0.5: more of what they share comes from the therapist",
             ),
         ),
         represent=tokens_of,
@@ -505,7 +505,7 @@ _PLAIN = (
             f"Share of the {role}'s tokens in sequences that stand in two of the {role}'s turns or more (SER_S)",
             f"tokens in free occurrences of sequences that come again in another turn of the {role}, the first use "
             f"among them, over the {role}'s tokens",
-            direction=f"higher: the {role} repeats more of their own words",
+            high_means=f"higher: the {role} repeats more of their own words",
         )
         for role in ("therapist", "client")
     ),

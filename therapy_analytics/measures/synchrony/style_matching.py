@@ -9,7 +9,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import Curve, OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.null.surrogates import Ints
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
@@ -112,6 +112,8 @@ def lsm(absent: Absent = "matched") -> AdjacentTurnMeasure:
         source=_LSM,
         represent=shares,
         score=score,
+        core=True,
+        shown=True,
     )
 
 
@@ -170,6 +172,7 @@ RLSM = adjacent_turn_measure(
         represent=shares,
         terms=lambda shares, anchors, replies: reciprocal(shares[anchors], shares[replies]),
         over=over_categories,
+        core=True,
     )
 )
 
@@ -196,7 +199,7 @@ WHOLE_LSM = session_measure(
                 unit="proportion",
                 low=0,
                 high=1,
-                direction="higher is more alike",
+                high_means="higher is more alike",
                 formula="mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent "
                 "of all words",
                 misleads=MISLEADS,
@@ -206,11 +209,19 @@ WHOLE_LSM = session_measure(
         ),
         represent=counts_and_words,
         values=_of_all,
+        core=True,
     )
 )
 
 
-@measure(columns=[*session_columns(WHOLE_LSM), *adjacent_columns(LSM), *adjacent_columns(RLSM)])
+_PAGE: dict[str, Shown] = {
+    "lsm_turn_mean": OnPage("together", "Style matching (LSM)"),
+    "rlsm": OnPage("together", "Replies take up function words (rLSM)"),
+    "lsm_turn": Curve("Style matching (LSM)", "synchrony", beside="lsm_turn_mean"),
+}
+
+
+@measure(columns=[*session_columns(WHOLE_LSM), *adjacent_columns(LSM), *adjacent_columns(RLSM)], core=9, page=_PAGE)
 def style_matching(session: AnnotatedSession) -> dict[str, Value]:
     """Compare the shares of nine function-word categories (LSM, rLSM).
 

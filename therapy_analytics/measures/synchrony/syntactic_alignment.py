@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -191,6 +191,7 @@ SYNTACTIC_2 = adjacent_turn_measure(
         source=SOURCE,
         represent=words_of,
         score=partial(_score, n=2),
+        variant=True,
         extra="syntax",
         evidence="weak",
     )
@@ -204,7 +205,7 @@ def _column(name: str, what: str, tags: str) -> Column:
         unit="proportion",
         low=0,
         high=1,
-        direction="higher is more alike",
+        high_means="higher is more alike",
         formula=f"cosine of how many different {what} the two have of each of the {tags}, those apart that both have, "
         "over the session",
         misleads=_MISLEADS,
@@ -218,7 +219,10 @@ SYNTACTIC_WHOLE = session_measure(
         name="syntactic_alignment_whole",
         columns=(
             _column("syntactic_alignment_whole", "words", "parts of speech"),
-            _column("syntactic_alignment_whole_2", "sequences of two words", "sequences of two parts of speech"),
+            replace(
+                _column("syntactic_alignment_whole_2", "sequences of two words", "sequences of two parts of speech"),
+                compare="part",
+            ),
         ),
         represent=words_of,
         values=_of_all,

@@ -1,300 +1,269 @@
-"""What synchrony adds to the tables: columns of sessions and turns, and a row a measure, direction and segment."""
+"""What synchrony adds to the tables: columns of sessions and turns, and rows for each third and window of a session."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf, nan
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
 
 from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.measures import Column
-from therapy_analytics.measures._base import Value
+from therapy_analytics.measures._base import Direction, Statistic, Value, is_asked, wide_name
+from therapy_analytics.measures._rows import Row, as_part, measure_rows
 from therapy_analytics.measures.null.shuffles import DRAWS
-from therapy_analytics.measures.null.summary import Floats, NullSummary
-from therapy_analytics.measures.null.surrogates import FEWEST_FOR_P, MOST_DONORS, Ints, donors_of
+from therapy_analytics.measures.null.summary import NullSummary
+from therapy_analytics.measures.null.surrogates import FEWEST_FOR_P, MOST_DONORS
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     ADJACENT,
     DIRECTIONS,
     SLOPE,
-    STEP,
-    THIRDS,
     WHOLE,
-    WINDOW,
-    WINDOW_NAME,
+    AdjacentResult,
     AdjacentTurnMeasure,
     adjacent_result,
-    segments_of,
 )
 from therapy_analytics.measures.synchrony.whole_session import SESSION_MEASURES, SessionMeasure, session_result
-from therapy_analytics.session import OTHER
 
 Kind = AdjacentTurnMeasure | SessionMeasure
-
-# ---- columns of the sessions and turns tables
-
-_ALL = ("null", "z", "p", "strangers", "strangers_z", "strangers_p")
-SHOWN: Mapping[str, tuple[int, int, tuple[str, ...]]] = {
-    "": (0, 0, _ALL),
-    "_therapist": (DIRECTIONS.index("therapist"), 0, ("null", "z")),
-    "_client": (DIRECTIONS.index("client"), 0, ("null", "z")),
-    "_difference": (DIRECTIONS.index("difference"), 0, ("z",)),
-    "_slope": (0, -1, ("z",)),
-}
-"""Ends of the names of columns: direction, segment, and which statistics stand beside the value."""
+SHUFFLED: tuple[Statistic, ...] = ("null_mean", "null_sd", "z", "p")
+SURROGATE: tuple[Statistic, ...] = ("surrogate_mean", "surrogate_z", "surrogate_p")
 SHUFFLES = f"{DRAWS} seeded shuffles of each speaker's replies within the session"
 SURROGATES = (
     f"up to {MOST_DONORS} therapists and {MOST_DONORS} clients of other sessions of the run that are alike in words "
     "per turn, whose turns stand for those of the session, each for one of about its length and place"
 )
+_WHOSE: dict[Direction, str] = {
+    "both": "mean of the therapist's and the client's replies",
+    "therapist": "replies of the therapist",
+    "client": "replies of the client",
+    "difference": "how far the therapist's replies exceed the client's",
+}
+_IN_SESSIONS: tuple[Statistic, ...] = ("value", "z")
+"""What stands in ``sessions.csv`` of a measure of the core: the value, and its distance from the null distribution."""
 
 
 def adjacent_columns(kind: AdjacentTurnMeasure) -> list[Column]:
     """Return the columns that `adjacent_values` fills."""
-    value = Column(
+    found = [one for direction in _WHOSE for one in (*_direction_columns(kind, direction), *_slopes(kind, direction))]
+    each = replace(
+        _value_column(kind),
+        name=kind.series,
+        meaning=f"{kind.meaning}: this turn and the turn before",
+        level="turn",
+        core=False,
+    )
+    return [*found, each]
+
+
+def _value_column(kind: AdjacentTurnMeasure) -> Column:
+    return Column(
         name=kind.name,
-        meaning=f"{kind.meaning}; mean of the therapist's and the client's replies",
+        meaning=kind.meaning,
         unit=kind.unit,
         low=kind.low,
         high=kind.high,
-        direction=f"{kind.closer} is more alike",
+        high_means=f"{kind.closer} is more alike",
         formula=kind.formula,
         misleads=kind.misleads,
         source=kind.source,
         evidence=kind.evidence,
     )
-    found = []
-    for end, (_, _, statistics) in SHOWN.items():
-        own = replace(value, name=kind.name + end, **_said_of(end, kind))
-        found += [own, *null_columns(own, statistics)]
-    each = replace(value, name=kind.series, meaning=f"{kind.meaning}: this turn and the turn before", level="turn")
-    return [*found, each]
 
 
-def _said_of(end: str, kind: AdjacentTurnMeasure) -> dict[str, Any]:
-    span = kind.high - kind.low
-    more = (
-        "the therapist follows the client more" if kind.closer == "higher" else "the client follows the therapist more"
+def _direction_columns(kind: AdjacentTurnMeasure, direction: Direction) -> list[Column]:
+    """Return the columns of a measure over the session, for the replies of one direction."""
+    value = replace(
+        _value_column(kind),
+        name=wide_name(kind.name, direction),
+        meaning=f"{kind.meaning}; {_WHOSE[direction]}",
+        measure=kind.name,
+        direction=direction,
+        core=kind.shown and direction == "both",
+        compare="" if direction == "both" and not kind.variant else "part",
     )
-    about: dict[str, dict[str, Any]] = {
-        "": {},
-        "_therapist": {"meaning": f"{kind.meaning}; replies of the therapist"},
-        "_client": {"meaning": f"{kind.meaning}; replies of the client"},
-        "_difference": {
-            "meaning": f"{kind.name}: how far the therapist's replies exceed the client's",
-            "low": -span,
-            "high": span,
-            "direction": f"above 0: {more}",
-            "formula": f"{kind.name}_therapist - {kind.name}_client",
-        },
-        "_slope": {
-            "meaning": f"How {kind.series} changes from the first reply of the session to the last",
-            "low": -inf,
-            "high": inf,
-            "direction": "above 0: rises over the session",
-            "formula": f"slope of least squares of {kind.series} on the reply's place (first 0, last 1), mean of both",
-        },
+    if direction == "difference":
+        value = replace(value, **_of_difference(kind))
+    pairs = replace(
+        value,
+        name=wide_name(kind.name, direction, "out_of"),
+        meaning=f"Pairs of neighbouring turns that {value.name} rests on",
+        unit="count",
+        low=0,
+        high=inf,
+        high_means="more pairs",
+        formula="count of replies that have a value",
+        statistic="out_of",
+        core=False,
+    )
+    return [value, *null_columns(value, (*SHUFFLED, *SURROGATE)), pairs]
+
+
+def _slopes(kind: AdjacentTurnMeasure, direction: Direction) -> list[Column]:
+    """Return the columns of how a measure changes over the session, for the replies of one direction."""
+    measure = f"{kind.name}_{SLOPE}"
+    value = replace(
+        _value_column(kind),
+        name=wide_name(measure, direction),
+        meaning=f"How {kind.series} changes from the first reply of the session to the last; {_WHOSE[direction]}",
+        low=-inf,
+        high=inf,
+        high_means="above 0: rises over the session",
+        compare="part",
+        formula=f"slope of least squares of {kind.series} on the reply's place (first 0, last 1)",
+        measure=measure,
+        direction=direction,
+    )
+    return [value, *null_columns(value, (*SHUFFLED, *SURROGATE))]
+
+
+def _of_difference(kind: AdjacentTurnMeasure) -> dict[str, Any]:
+    follows = ("the therapist", "the client") if kind.closer == "higher" else ("the client", "the therapist")
+    return {
+        "low": kind.low - kind.high,
+        "high": kind.high - kind.low,
+        "high_means": f"above 0: {follows[0]} follows {follows[1]} more",
+        "formula": f"{kind.name}_therapist - {kind.name}_client",
     }
-    return about[end]
 
 
-def null_columns(of: Column, statistics: Sequence[str], *, shuffles: str = SHUFFLES) -> list[Column]:
-    """Return the columns of statistics of chance that stand beside another column.
+def null_columns(of: Column, statistics: Sequence[Statistic], *, shuffles: str = SHUFFLES) -> list[Column]:
+    """Return the columns of statistics of null distributions that stand beside another column.
 
     Parameters
     ----------
     of : Column
         The value.
     statistics : sequence of str
-        ``null`` (the mean of shuffles), ``z``, ``p``; ``strangers`` (what surrogate pairs lead one to expect),
-        ``strangers_z``, ``strangers_p``.
+        Some of `SHUFFLED` and `SURROGATE`.
     shuffles : str
         What is shuffled, for the formulas.
     """
     return [_null_column(of, one, shuffles) for one in statistics]
 
 
-def _null_column(of: Column, statistic: str, draws: str) -> Column:
-    about: dict[str, dict[str, Any]] = {
-        "null": {"meaning": f"What {of.name} is by chance", "formula": f"mean over {draws}"},
+def _null_column(of: Column, statistic: Statistic, shuffles: str) -> Column:
+    spread: dict[str, Any] = {"unit": "standard deviations", "low": -inf, "high": inf}
+    share: dict[str, Any] = {"unit": "probability", "low": 0, "high": 1, "high_means": "low: above the null"}
+    about: dict[Statistic, dict[str, Any]] = {
+        "null_mean": {"meaning": f"Mean of {of.name} over shuffles", "formula": f"mean over {shuffles}"},
+        "null_sd": {
+            "meaning": f"Standard deviation of {of.name} over shuffles",
+            "low": 0,
+            "formula": f"standard deviation over {shuffles}",
+        },
         "z": {
-            "meaning": f"How far {of.name} lies from chance",
-            "unit": "standard deviations",
-            "low": -inf,
-            "high": inf,
-            "formula": f"({of.name} - mean) / standard deviation, over {draws}",
+            "meaning": f"How far {of.name} lies above its mean over shuffles",
+            "formula": f"(value - null_mean) / null_sd, over {shuffles}",
+            **spread,
         },
         "p": {
-            "meaning": f"How often chance is at least as far on its side as {of.name}",
-            "unit": "probability",
-            "low": 0,
-            "high": 1,
-            "direction": "low: more than chance gives",
-            "formula": f"share of {draws}, with the session itself",
+            "meaning": f"How often shuffles are at least as synchronous as {of.name}; two-sided for difference and "
+            "slope",
+            "formula": f"share of {shuffles}, the session itself among them",
+            **share,
         },
-        "strangers": {
+        "surrogate_mean": {
             "meaning": f"What {of.name} would be if these two were no more to each other than to others",
             "formula": "mean of the therapist with other clients + mean of the client with other therapists - mean of "
             f"surrogate pairs of these others, from {SURROGATES}",
             "low": -inf,  # a sum of effects may lie a little outside the range of the values
             "high": inf,
         },
+        "surrogate_z": {
+            "meaning": f"How far {of.name} lies above what surrogate pairs lead one to expect",
+            "formula": "(value - surrogate_mean) / standard deviation of what such an expectation misses, from "
+            f"{SURROGATES}",
+            **spread,
+        },
+        "surrogate_p": {
+            "meaning": f"How often surrogate pairs exceed what is expected of them as far as the session does "
+            f"({of.name}); none with fewer than {FEWEST_FOR_P} donors",
+            "formula": "share of all pairs of these therapists and clients, the session itself among them, whose "
+            "residual (value less effect of the therapist and effect of the client) is at least as high; "
+            f"{SURROGATES}",
+            **share,
+        },
     }
-    about["strangers_z"] = about["z"] | {
-        "meaning": f"How far {of.name} lies from what surrogate pairs lead one to expect",
-        "formula": f"({of.name} - {of.name}_strangers) / standard deviation of what such an expectation misses, from "
-        f"{SURROGATES}",
-    }
-    about["strangers_p"] = about["p"] | {
-        "meaning": f"How often surrogate pairs exceed what is expected of them as far as the session does ({of.name})",
-        "formula": "share of all pairs of these therapists and clients, the session itself among them, whose residual "
-        f"(value less effect of the therapist and effect of the client) is at least as high; {SURROGATES}",
-    }
-    return replace(of, name=f"{of.name}_{statistic}", **about[statistic])
+    return replace(
+        of,
+        name=wide_name(of.measure or of.name, of.direction, statistic),
+        measure=of.measure or of.name,
+        statistic=statistic,
+        core=of.core and statistic in _IN_SESSIONS,
+        **about[statistic],
+    )
 
 
-def _statistic(shuffled: NullSummary, surrogate: NullSummary, name: str) -> Floats:
-    """Return a statistic of a null distribution by the end of its column's name."""
-    summary = surrogate if name.startswith("strangers") else shuffled
-    return {"z": summary.z, "p": summary.p}.get(name.rpartition("_")[2], summary.mean)
+def _numbers(value: float, shuffled: NullSummary, surrogate: NullSummary, at: Any) -> dict[Statistic, float]:
+    """Return a value and its statistics, by name; `at` is its place among the values."""
+    return {
+        "value": value,
+        "null_mean": float(shuffled.mean[at]),
+        "null_sd": float(shuffled.sd[at]),
+        "z": float(shuffled.z[at]),
+        "p": float(shuffled.p[at]),
+        "surrogate_mean": float(surrogate.mean[at]),
+        "surrogate_z": float(surrogate.z[at]),
+        "surrogate_p": float(surrogate.p[at]),
+    }
+
+
+def _segment_values(
+    kind: AdjacentTurnMeasure, found: AdjacentResult, segment: int
+) -> Iterator[tuple[str, Direction, dict[Statistic, float]]]:
+    """Yield measure, direction and statistics of one segment of a session."""
+    slope = found.segments[segment].name == SLOPE
+    measure = f"{kind.name}_{SLOPE}" if slope else kind.name
+    for row, direction in enumerate(DIRECTIONS):
+        at = row, segment
+        numbers = _numbers(float(found.values[at]), found.shuffled, found.surrogate, at)
+        yield measure, direction, numbers if slope else numbers | {"out_of": float(found.n_pairs[at])}
 
 
 def adjacent_values(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> dict[str, Value]:
     """Return what a measure finds in a session, by column."""
     found = adjacent_result(kind, session)
     values: dict[str, Value] = {kind.series: found.series}
-    for end, (direction, part, statistics) in SHOWN.items():
-        name, at = kind.name + end, (direction, part)
-        values[name] = float(found.values[at])
-        values |= {f"{name}_{one}": float(_statistic(found.shuffled, found.surrogate, one)[at]) for one in statistics}
+    for segment in (0, len(found.segments) - 1):
+        for measure, direction, numbers in _segment_values(kind, found, segment):
+            values |= {wide_name(measure, direction, name): number for name, number in numbers.items()}
     return values
 
 
 def session_columns(kind: SessionMeasure) -> list[Column]:
     """Return the columns that `session_values` fills."""
-    return [one for of in kind.columns for one in (of, *null_columns(of, _shown(kind)))]
+    return [one for of in _placed(kind) for one in (of, *null_columns(of, _beside(kind)))]
 
 
-def _shown(kind: SessionMeasure) -> tuple[str, ...]:
+def _placed(kind: SessionMeasure) -> list[Column]:
+    """Return the columns of the values; where a column does not say whose replies it is about, both are meant."""
+    places = [replace(of, measure=of.measure or of.name, direction=of.direction or "both") for of in kind.columns]
+    return [one if one.direction == "both" else replace(one, compare="part") for one in places]
+
+
+def _beside(kind: SessionMeasure) -> tuple[Statistic, ...]:
     """Return which statistics of null distributions stand beside each value."""
-    return ("null", "z", "p") * bool(kind.shuffled) + ("strangers", "strangers_z", "strangers_p") * kind.surrogates
+    return SHUFFLED * bool(kind.shuffled) + SURROGATE * kind.surrogates
 
 
 def session_values(kind: SessionMeasure, session: AnnotatedSession) -> dict[str, Value]:
     """Return what a measure finds in a session, by column."""
     found = session_result(kind, session)
     values: dict[str, Value] = {}
-    for at, column in enumerate(kind.columns):
-        values[column.name] = float(found.values[at])
-        values |= {
-            f"{column.name}_{one}": float(_statistic(found.shuffled, found.surrogate, one)[at]) for one in _shown(kind)
-        }
+    for at, column in enumerate(_placed(kind)):
+        numbers = _numbers(float(found.values[at]), found.shuffled, found.surrogate, at)
+        shown = {name: numbers[name] for name in ("value", *_beside(kind))}
+        values |= {wide_name(*column.row, name): number for name, number in shown.items()}
     return values
 
 
-# ---- rows of the synchrony table
-
-PARTS = (WHOLE, *THIRDS, WINDOW_NAME, SLOPE)
-_STATISTICS = (
-    "n_pairs",
-    "value",
-    "null",
-    "null_sd",
-    "z",
-    "p",
-    "strangers",
-    "strangers_sd",
-    "strangers_z",
-    "strangers_p",
-)
-
-
-class Labels(NamedTuple):
-    """A column of few names: the names, and for each row which of them it has."""
-
-    names: Sequence[str]
-    which: Ints
-
-
-Rows = Mapping[str, Labels | NDArray[np.generic]]
-
-
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What the columns of all rows have in common."""
-
-    meaning: str
-    unit: str = "as the measure"
-    low: float = -inf
-    high: float = inf
-
-
-_ABOUT = {
-    "session_id": _About("The session", "text"),
-    "measure": _About("The measure: its row in the sessions part says what it is and when it misleads", "text"),
-    "direction": _About(
-        "Whose replies: of therapist, of client, both (mean of the two), or the difference (therapist less client)",
-        "text",
-    ),
-    "part": _About(
-        f"Which stretch: whole, third_1 to third_3 (by turns), window ({WINDOW} turns, a new one every {STEP}), or "
-        "slope: the change of the value from the first reply to the last",
-        "text",
-    ),
-    "first_turn": _About("First turn of the stretch", "count", 0),
-    "last_turn": _About("Last turn of the stretch", "count", 0),
-    "n_pairs": _About("Pairs of neighbouring turns that the value rests on", "count", 0),
-    "words_per_turn": _About("Mean words of the turns of the stretch; most measures grow with it", "words", 0),
-    "value": _About("The value"),
-    "null": _About(f"Mean of the value over {DRAWS} shuffles of each speaker's replies within the session"),
-    "null_sd": _About("Standard deviation over the shuffles", low=0),
-    "z": _About("(value - null) / null_sd", "standard deviations"),
-    "p": _About(
-        "Share of shuffles at least as synchronous, the session included; two-sided for difference and slope",
-        "probability",
-        0,
-        1,
-    ),
-    "strangers": _About(
-        "What the value would be if these two were no more to each other than to others: mean of the therapist with "
-        "other clients + mean of the client with other therapists - mean of surrogate pairs of these others. They are "
-        f"up to {MOST_DONORS} therapists and {MOST_DONORS} clients of sessions alike in words per turn, whose turns "
-        "stand for turns of about their length and place in the session"
-    ),
-    "strangers_sd": _About("Standard deviation of what such an expectation misses, over all these pairs", low=0),
-    "strangers_z": _About("(value - strangers) / strangers_sd", "standard deviations"),
-    "strangers_p": _About(
-        "Share of these pairs, the session among them, whose residual (value less effects of therapist and client) is "
-        f"at least as synchronous; two-sided for difference and slope. None with fewer than {FEWEST_FOR_P} donors",
-        "probability",
-        0,
-        1,
-    ),
-    "n_strangers": _About("Other sessions of the run that lent their turns", "count", 0),
-}
-ROW_COLUMNS = tuple(
-    Column(
-        name=name,
-        meaning=about.meaning,
-        unit=about.unit,
-        low=about.low,
-        high=about.high,
-        direction="",
-        formula="as the meaning says",
-        misleads="",
-        source="This package's own",
-        evidence="",
-    )
-    for name, about in _ABOUT.items()
-)
+# ---- rows for thirds and windows
 
 
 def kinds(names: Sequence[str | Kind] | None = None, *, extras: Collection[Extra] = ()) -> list[Kind]:
-    """Return measures by name, in order; by default all but those of extras that are not there.
+    """Return measures by name, in order; by default those that a run computes which asks for `extras`.
 
     Raises
     ------
@@ -303,69 +272,37 @@ def kinds(names: Sequence[str | Kind] | None = None, *, extras: Collection[Extra
     """
     known: dict[str, Kind] = {one.name: one for registry in (SESSION_MEASURES, ADJACENT) for one in registry}
     if names is None:
-        return [one for one in known.values() if one.extra is None or one.extra in extras]
+        return [one for one in known.values() if is_asked(extras, core=one.core, extra=one.extra)]
     for name in names:
         if isinstance(name, str) and name not in known:
             raise UnknownNameError("measure of synchrony", name, known)
     return [known[name] if isinstance(name, str) else name for name in names]
 
 
-def rows_of(sessions: Sequence[AnnotatedSession], asked: Sequence[Kind]) -> Rows:
-    """Return the rows of sessions, at least one, as columns of one length, by the names of `ROW_COLUMNS`."""
-    names = [[one.name for one in kind.columns] if isinstance(kind, SessionMeasure) else [kind.name] for kind in asked]
-    starts = np.cumsum([0, *map(len, names)]).tolist()
-    blocks = [np.zeros((6, 0), dtype=np.int64)]
-    statistics = [np.zeros((len(_STATISTICS), 0))]
-    for at, session in enumerate(sessions):
-        for kind, start in zip(asked, starts, strict=False):
-            places, found = (
-                _session_rows(kind, session) if isinstance(kind, SessionMeasure) else _adjacent_rows(kind, session)
-            )
-            blocks.append(np.stack([np.full(places.shape[1], at), places[0] + start, *places[1:]]))
-            statistics.append(found)
-    at_session, measure, direction, part, first, last = np.concatenate(blocks, axis=1)
-    columns: dict[str, Labels | NDArray[np.generic]] = {
-        "session_id": Labels([one.session.id for one in sessions], at_session),
-        "measure": Labels([name for those in names for name in those], measure),
-        "direction": Labels(DIRECTIONS, direction),
-        "part": Labels(PARTS, part),
-        "first_turn": first,
-        "last_turn": last,
-        "words_per_turn": _words_per_turn(sessions, at_session, first, last),
-        "n_strangers": np.array([len(donors_of(one)) for one in sessions], dtype=np.int64)[at_session],
-        **dict(zip(_STATISTICS, np.concatenate(statistics, axis=1), strict=True)),
-    }
-    return {name: columns[name] for name in _ABOUT}
+def whole_rows(session: AnnotatedSession, asked: Sequence[Kind]) -> list[Row]:
+    """Return a row for each measure and direction over the whole session, see `PART_COLUMNS`."""
+    found: list[Row] = []
+    for kind in asked:
+        if isinstance(kind, SessionMeasure):
+            found += measure_rows(session_columns(kind), session_values(kind, session))
+        else:
+            found += measure_rows(adjacent_columns(kind), adjacent_values(kind, session))
+    return [as_part(row, WHOLE, 0, len(session) - 1) for row in found]
 
 
-def _adjacent_rows(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> tuple[Ints, Floats]:
-    """Return the rows of a measure: which of its names, direction, part, first and last turn; and its statistics."""
-    found, n = adjacent_result(kind, session), len(DIRECTIONS)
-    one = np.array([(PARTS.index(part.name), part.first, part.last) for part in segments_of(len(session))]).T
-    directions = np.repeat(np.arange(n), one.shape[1])
-    places = np.stack([np.zeros_like(directions), directions, *np.tile(one, n)])
-    return places, _statistics(found.values, found.n_pairs, found.shuffled, found.surrogate)
+def part_rows(session: AnnotatedSession, asked: Sequence[Kind]) -> list[Row]:
+    """Return a row for each adjacent-turn measure, direction, and third or window of the session."""
+    found: list[Row] = []
+    for kind in asked:
+        if isinstance(kind, AdjacentTurnMeasure):
+            result = adjacent_result(kind, session)
+            for at, segment in enumerate(result.segments):
+                if segment.name not in (WHOLE, SLOPE):
+                    rows = [_row(*one) for one in _segment_values(kind, result, at)]
+                    found += [as_part(row, segment.name, segment.first, segment.last) for row in rows]
+    return found
 
 
-def _session_rows(kind: SessionMeasure, session: AnnotatedSession) -> tuple[Ints, Floats]:
-    """Return the same of a measure of whole sessions."""
-    found, n = session_result(kind, session), len(kind.columns)
-    places = np.zeros((5, n), dtype=np.int64)
-    places[0], places[-1] = np.arange(n), len(session) - 1
-    return places, _statistics(found.values, np.full(n, nan), found.shuffled, found.surrogate)
-
-
-def _statistics(values: Floats, n_pairs: Floats, shuffled: NullSummary, surrogate: NullSummary) -> Floats:
-    """Return what `_STATISTICS` names, (n_statistics, n_rows)."""
-    beside = [each for one in (shuffled, surrogate) for each in (one.mean, one.sd, one.z, one.p)]
-    return np.array([n_pairs, values, *beside]).reshape(len(_STATISTICS), -1)
-
-
-def _words_per_turn(sessions: Sequence[AnnotatedSession], of_session: Ints, first: Ints, last: Ints) -> Floats:
-    """Return the mean words of the turns from first to last, each of its session."""
-    starts = np.cumsum([0, *map(len, sessions)])[of_session]
-    said = np.concatenate([np.where(one.turns.roles == OTHER, 0, one.n_words) for one in sessions])
-    words, turns = np.append(0, np.cumsum(said)), np.append(0, np.cumsum(said > 0))
-    start, stop = starts + first, starts + last + 1
-    n = turns[stop] - turns[start]
-    return np.where(n > 0, (words[stop] - words[start]) / np.maximum(n, 1), nan)
+def _row(measure: str, direction: Direction, statistics: dict[Statistic, float]) -> Row:
+    row: Row = {"measure": measure, "direction": direction}
+    return row | dict(statistics)

@@ -78,6 +78,8 @@ class SessionMeasure:
         Columns on which speakers act as factors: set beside surrogate pairs by their logarithms.
     closer : {"higher", "lower"}
         Which values mean more synchrony.
+    core : bool
+        Whether every run computes it.
     extra : str or None
         What must be asked for, because it is costly; see `Extra`.
     """
@@ -91,6 +93,7 @@ class SessionMeasure:
     two_sided: tuple[str, ...] = ()
     factors: tuple[str, ...] = ()
     closer: Closer = "higher"
+    core: bool = False
     extra: Extra | None = None
 
 

@@ -299,7 +299,7 @@ function sessionListKey(event) {
 function sessionTables(overview, model, index) {
   const parts = [
     ["The session's measures", sessionMeasures(overview, index)], ["Behaviour by thirds of the session", sessionThirds(model)],
-    ["What the therapist does next", sessionResponses(model)], ["Synchrony, and what chance gives", sessionSynchrony(model)],
+    ["What the therapist does next", sessionResponses(model)], ["Synchrony, beside shuffled turns and surrogate pairs", sessionSynchrony(model)],
   ];
   const shown = parts.filter(([, body]) => body !== null).map(([title, body]) => el("details", { class: "session-part" }, el("summary", {}, el("h3", {}, title)), body));
   return el("div", { class: "session-tables" }, shown);
@@ -342,7 +342,7 @@ function sessionMeasure(measure, [value, lo, hi, n, of], people, models) {
 }
 
 function sessionThirds(model) {
-  const parts = ["whole", "first", "middle", "last"];
+  const parts = ["whole", "third_1", "third_2", "third_3"];
   const cells = new Map((model.data.profile ?? []).map((one) => [`${one.code} ${one.part}`, one]));
   const codes = model.codes.filter((code) => (cells.get(`${code.column} whole`)?.n ?? 0) > 0);
   if (!codes.length) return null;
@@ -390,8 +390,8 @@ function sessionResponse(one, name) {
 function sessionSynchrony(model) {
   const rows = model.data.synchrony ?? [];
   if (!rows.length) return null;
-  const heads = ["Measure", "#This session", "#Chance: replies shuffled", "#z", "#p", "#Chance: strangers", "#p"];
-  const caption = "Synchrony is not a quality score: it has no agreed sign, and grows with the length of turns. z: distance from chance in standard deviations. p: share of chance draws that are at least as synchronous; of 20 measures one has p below .05 by chance alone.";
+  const heads = ["Measure", "#This session", "#Shuffled turns", "#z", "#p", "#Surrogate pairs", "#p"];
+  const caption = "Synchrony is not a quality score: it has no agreed sign, and grows with the length of turns. Shuffled turns: the mean where each speaker’s replies are in random order. Surrogate pairs: the mean where a speaker is paired with one of another session. z: distance from the mean of the shuffles in standard deviations. p: share of shuffles, or of surrogate pairs, that are at least as synchronous; where nothing but chance is at work, one measure in 20 has p below .05.";
   const cell = (value) => el("td", { class: "num" }, number(value));
-  return sessionTable(caption, heads, rows.map((one) => el("tr", {}, el("th", { scope: "row" }, one.label), [one.value, one.null, one.z, one.p, one.strangers, one.strangers_p].map(cell))));
+  return sessionTable(caption, heads, rows.map((one) => el("tr", {}, el("th", { scope: "row" }, one.label), [one.value, one.null_mean, one.z, one.p, one.surrogate_mean, one.surrogate_p].map(cell))));
 }

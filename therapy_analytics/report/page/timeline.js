@@ -113,8 +113,8 @@ function timelineLabel(view, row) {
 
 function timelineSeriesLabel(series) {
   if (series.state) return [el("span", {}, series.label), el("span", { class: "quiet" }, "Above: change. Below: sustain. A model's estimate.")];
-  const chance = isNumber(series.null) ? "Line: mean. Band: its mean by chance. " : "Line: mean. ";
-  return [el("span", {}, series.label), el("span", { class: "quiet" }, `${chance}Not a quality score.`)];
+  const meaning = isNumber(series.null_mean) ? "Line: mean. Band: the mean of shuffled turns. " : "Line: mean. ";
+  return [el("span", {}, series.label), el("span", { class: "quiet" }, `${meaning}Not a quality score.`)];
 }
 
 /* ---- Painting ---- */
@@ -235,13 +235,13 @@ function timelineSeriesPaths(view, { series, height }) {
   return [frame, ...(series.state ? timelineState(view, series, y) : timelineMatching(view, series, y))];
 }
 
-/** A dot a turn, the mean of the session as a line, and where that mean would lie by chance as a band. */
+/** A dot a turn, the mean of the session as a line, and where the means of shuffled turns lie (95 of 100) as a band. */
 function timelineMatching(view, series, y) {
   const parts = [];
   if (isNumber(series.null_lo) && isNumber(series.null_hi)) {
-    parts.push(svg("path", { class: "tl-chance", d: timelineBox(0, view.width, y(series.null_hi), Math.max(y(series.null_lo), y(series.null_hi) + 1)) }));
+    parts.push(svg("path", { class: "tl-null", d: timelineBox(0, view.width, y(series.null_hi), Math.max(y(series.null_lo), y(series.null_hi) + 1)) }));
   }
-  if (isNumber(series.null)) parts.push(svg("path", { class: "tl-chance-line", d: `M0 ${y(series.null)}H${view.width}` }));
+  if (isNumber(series.null_mean)) parts.push(svg("path", { class: "tl-null-line", d: `M0 ${y(series.null_mean)}H${view.width}` }));
   let dots = "";
   series.values.forEach((value, i) => {
     if (isNumber(value)) dots += `M${round1(timelineMiddle(view, i) - 2)} ${y(value)}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0`;

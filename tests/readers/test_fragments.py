@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.errors import BadDataFileError, NothingToReadError
-from therapy_analytics.readers import FileReading, ReadOptions, _pieces, read_files
+from therapy_analytics.readers import FileReading, ReadOptions, _fragment_reading, _fragments, read_files
 from therapy_analytics.readers._files import choose_reader
-from therapy_analytics.readers._pieces import Names, Piece, find_pieces, read_again, read_piece
+from therapy_analytics.readers._fragment_reading import Names, read_again, read_fragment
+from therapy_analytics.readers._fragments import Fragment, find_fragments
 from therapy_analytics.session import Session
 
 pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.TablesWarning")
@@ -40,7 +41,7 @@ Rows = list[dict[str, Any]]
 def forget() -> Iterator[None]:
     """Let no test see what another has read."""
     yield
-    _pieces._LAST.clear()
+    _fragment_reading._LAST.clear()
 
 
 def saying(chance: random.Random) -> str:
@@ -57,14 +58,14 @@ def read_both_ways(path: Path, size: int, **options: Any) -> tuple[FileReading, 
     """Return a file read as a whole, and in parts of some size, and how many parts there were."""
     chosen = ReadOptions(**options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pieces, "LARGE", 2**40)
+        patch.setattr(_fragments, "LARGE", 2**40)
         (whole,) = read_files([path], options=chosen)
-        patch.setattr(_pieces, "LARGE", size)
-        pieces = list(find_pieces([path], options=chosen))
+        patch.setattr(_fragments, "LARGE", size)
+        fragments = list(find_fragments([path], options=chosen))
         (parts,) = read_files([path], options=chosen)
-    assert [piece.part for piece in pieces] == list(range(len(pieces)))
-    assert all(one.end == two.begin for one, two in pairwise(pieces))
-    return whole, parts, len(pieces)
+    assert [fragment.part for fragment in fragments] == list(range(len(fragments)))
+    assert all(one.end == two.begin for one, two in pairwise(fragments))
+    return whole, parts, len(fragments)
 
 
 def write_parquet(path: Path, rows: Rows, group: int) -> Path:
@@ -297,12 +298,12 @@ def test_a_damaged_group_of_rows_stops_no_other(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "x.parquet", long_rows(random.Random(4), 60), 40)
     data = bytearray(path.read_bytes())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pieces, "LARGE", 100)
-        pieces = list(find_pieces([path]))
+        patch.setattr(_fragments, "LARGE", 100)
+        fragments = list(find_fragments([path]))
         at = data.find(b"Dr. Lee", len(data) // 2)
         data[at - 60 : at + 60] = b"\xff" * 120
         path.write_bytes(data)
-        readings = [read_piece(piece, ReadOptions()) for piece in pieces]
+        readings = [read_fragment(fragment, ReadOptions()) for fragment in fragments]
     assert 1 <= sum(reading.problem is not None for reading in readings) <= 2
     assert all("damaged" in str(one.problem) or "no UTF-8" in str(one.problem) for one in readings if one.problem)
 
@@ -333,64 +334,64 @@ def test_rows_that_hold_no_session_are_counted_part_by_part(tmp_path: Path) -> N
 
 
 def test_a_large_file_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_pieces, "LARGE", 2**18)
+    monkeypatch.setattr(_fragments, "LARGE", 2**18)
     chance = random.Random(1)
     few = [{"id": at, **wide_rows(chance, "messages", 1)[0]} for at in range(20)]
     path = write_lines(tmp_path / "x.jsonl", few * 2500)
     assert path.stat().st_size > 8 * 2**20
     tracemalloc.start()
-    first, *rest = find_pieces([path])
+    first, *rest = find_fragments([path])
     _, most = tracemalloc.get_traced_memory()
-    reading = read_piece(first, ReadOptions())
+    reading = read_fragment(first, ReadOptions())
     tracemalloc.stop()
     assert most < 4 * 2**20
     assert reading.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert sum(len(read_piece(piece, ReadOptions()).sessions) for piece in rest[::10]) > 1000
-    assert {read_piece(piece, ReadOptions()).sha256 for piece in rest[:2]} == {""}
+    assert sum(len(read_fragment(fragment, ReadOptions()).sessions) for fragment in rest[::10]) > 1000
+    assert {read_fragment(fragment, ReadOptions()).sha256 for fragment in rest[:2]} == {""}
 
 
 def test_a_piece_travels_and_is_read_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text(CHAT)
     monkeypatch.chdir(tmp_path)
-    (piece,) = find_pieces(["in"])
-    assert (piece.path, piece.place) == (str(Path("in", "a.txt")), str(tmp_path / "in" / "a.txt"))
-    sent = pickle.dumps(piece)
+    (fragment,) = find_fragments(["in"])
+    assert (fragment.path, fragment.place) == (str(Path("in", "a.txt")), str(tmp_path / "in" / "a.txt"))
+    sent = pickle.dumps(fragment)
     assert len(sent) < 500
     monkeypatch.chdir("/")
-    reading = read_piece(pickle.loads(sent), ReadOptions())
-    assert reading.sessions[0].source_file == piece.path
+    reading = read_fragment(pickle.loads(sent), ReadOptions())
+    assert reading.sessions[0].source_file == fragment.path
     (copy,) = pickle.loads(pickle.dumps(reading)).sessions
     assert without_margin(copy) == without_margin(reading.sessions[0])
 
 
-def test_pieces_are_found_one_after_the_other(tmp_path: Path) -> None:
+def test_fragments_are_found_one_after_the_other(tmp_path: Path) -> None:
     for at in range(3):
         (tmp_path / f"{at}.txt").write_text(CHAT)
-    pieces = find_pieces([tmp_path])
-    assert next(pieces).path.endswith("0.txt")
+    fragments = find_fragments([tmp_path])
+    assert next(fragments).path.endswith("0.txt")
     (tmp_path / "1.txt").unlink()
-    assert [read_piece(piece, ReadOptions()).problem is None for piece in pieces] == [False, True]
+    assert [read_fragment(fragment, ReadOptions()).problem is None for fragment in fragments] == [False, True]
 
 
 def test_what_is_asked_of_the_options_is_asked_first(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(CHAT)
     with pytest.raises(BadDataFileError, match="no such table"):
-        next(find_pieces([tmp_path], options=ReadOptions(metadata=tmp_path / "b.csv")))
+        next(find_fragments([tmp_path], options=ReadOptions(metadata=tmp_path / "b.csv")))
     with pytest.raises(NothingToReadError):
-        next(find_pieces([]))
+        next(find_fragments([]))
 
 
 def test_ids_are_given_and_find_their_rows_in_a_table(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(CHAT)
     (tmp_path / "sessions.csv").write_text("session_id,site\na,North\na-2,South\n")
-    (piece,) = find_pieces([tmp_path])
-    wanted, given = read_piece(piece, ReadOptions()), read_piece(piece, ReadOptions(), ["a-2"])
+    (fragment,) = find_fragments([tmp_path])
+    wanted, given = read_fragment(fragment, ReadOptions()), read_fragment(fragment, ReadOptions(), ["a-2"])
     assert wanted.by_name
     assert [(one.id, dict(one.metadata)) for one in (*wanted.sessions, *given.sessions)] == [
         ("a", {"site": "North"}), ("a-2", {"site": "South"}),
     ]  # fmt: skip
-    odd = read_piece(piece, ReadOptions(), ["a", "b"])
+    odd = read_fragment(fragment, ReadOptions(), ["a", "b"])
     assert odd.problem is not None
     assert "changed while it was read" in odd.problem.problem
 
@@ -405,14 +406,14 @@ def test_names_are_settled_over_a_run() -> None:
 def test_the_last_reading_is_kept_until_the_file_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(CHAT)
-    piece = Piece("a.txt", str(path))
-    first = read_again(piece, ReadOptions())
-    assert read_again(piece, ReadOptions()) is first
-    assert read_again(piece, ReadOptions(therapist="C")) is not first
+    fragment = Fragment("a.txt", str(path))
+    first = read_again(fragment, ReadOptions())
+    assert read_again(fragment, ReadOptions()) is first
+    assert read_again(fragment, ReadOptions(therapist="C")) is not first
     path.write_text(CHAT.replace("Well", "Good"))
-    assert read_again(piece, ReadOptions()).sessions[0].turns[1].text.startswith("Good")
+    assert read_again(fragment, ReadOptions()).sessions[0].turns[1].text.startswith("Good")
     path.unlink()
-    assert read_again(piece, ReadOptions()).problem is not None
+    assert read_again(fragment, ReadOptions()).problem is not None
 
 
 def site(folder: Path) -> str | None:
@@ -474,7 +475,9 @@ def test_the_garbage_collector_waits_for_a_file_and_then_is_as_it_was(
 ) -> None:
     (tmp_path / "a.txt").write_text(content)
     seen: list[bool] = []
-    monkeypatch.setattr(_pieces, "choose_reader", lambda source: seen.append(gc.isenabled()) or choose_reader(source))
+    monkeypatch.setattr(
+        _fragment_reading, "choose_reader", lambda source: seen.append(gc.isenabled()) or choose_reader(source)
+    )
     for on in (False, True):
         (gc.enable if on else gc.disable)()
         list(read_files([tmp_path]))

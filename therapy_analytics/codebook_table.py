@@ -1,0 +1,260 @@
+"""What every column and measure means, as rows of ``codebook.csv``; and all codes with their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import isinf
+
+import pandas as pd
+
+from therapy_analytics.behaviours import Code, Codebook, Meaning
+from therapy_analytics.frames import BEHAVIOUR_COLUMNS
+from therapy_analytics.measures import Column, Curve, Mark, Measure, OnPage
+from therapy_analytics.measures._base import Shown, wide_name
+from therapy_analytics.measures._rows import MEASURE_COLUMNS
+from therapy_analytics.measures.process._profile import profile_columns
+from therapy_analytics.tables import (
+    QUOTE_COLUMN,
+    SENTENCES_COLUMN,
+    SESSION_COLUMNS,
+    SPEAKER_COLUMN,
+    TURN_COLUMNS,
+    TURN_KEYS,
+    UNSURE_COLUMN,
+    fixed_column,
+)
+
+CODEBOOK_COLUMNS = (
+    "column",
+    "table",
+    "family",
+    "meaning",
+    "unit",
+    "range",
+    "high_means",
+    "formula",
+    "misleads",
+    "evidence",
+    "source",
+    "measure",
+    "direction",
+    "label",
+    "page",
+    "does",
+    "compare",
+)
+"""The columns of ``codebook.csv``. The last four say what a measure is called on the page, where it stands there, what
+somebody does in turns that it counts, and whether ``tanalyze compare`` tests or shows it unless others are named."""
+ABOUT = ("fixed", "metadata")
+"""Families of columns that describe a session and measure nothing."""
+_ABOVE = {"z": " above shuffled turns (z)", "surrogate_z": " above surrogate pairs (z)"}
+_AS_MEASURE = "as the measure"
+MEASURED = "measured"
+"""What the codebook calls the table of its rows that are about measures rather than about columns of a file."""
+
+
+def codebook_table(
+    measures: Sequence[tuple[Measure, Column]],
+    codebooks: Sequence[Codebook],
+    *,
+    sessions: Iterable[str],
+    gold: Iterable[str],
+    meaning: Meaning,
+    repaired: bool = False,
+) -> pd.DataFrame:
+    """Return a row for every column of the tables of a run, and for every measure, saying what it means.
+
+    Parameters
+    ----------
+    measures, codebooks : sequences
+        Of the run: each column of each measure, and the codes.
+    sessions : iterable of str
+        Columns of the sessions table, for the metadata among them.
+    gold : iterable of str
+        Columns of codes that people gave.
+    meaning : Meaning
+        What codes are worth, which depends on who gave them.
+    repaired : bool, optional
+        Whether speakers were repaired, so that the turns say where.
+    """
+    rates = [(one, column) for one, column in measures if column.level == "session"]
+    of_turns = [(one, column) for one, column in measures if column.level == "turn"]
+    known = {column.name for column in SESSION_COLUMNS} | {column.name for _, column in rates}
+    changed = (SPEAKER_COLUMN,) if repaired else ()
+    unsure = replace(UNSURE_COLUMN, formula=meaning.unsure, misleads=meaning.misleads, source="This program")
+    codes = [(book, code) for book in codebooks for code in book.codes]
+    rows = [_codebook_row(column, "sessions", "fixed") for column in SESSION_COLUMNS]
+    rows += [_codebook_row(_metadata_column(name), "sessions", "metadata") for name in sessions if name not in known]
+    rows += [_codebook_row(column, "sessions", one.family) for one, column in rates if column.core]
+    rows += [_codebook_row(column, MEASURED, one.family) for one, column in rates if column.statistic == "value"]
+    of_codes = profile_columns([code for _, code in codes], known)
+    rows += [_codebook_row(column, MEASURED, "process") for column in of_codes]
+    rows += [_codebook_row(column, "turns", "fixed") for column in (*TURN_COLUMNS, *changed, QUOTE_COLUMN)]
+    rows += [_decision_row(code, book, meaning) for book, code in codes]
+    rows += [_codebook_row(_gold_column(name), "turns", "codes, by people") for name in gold]
+    rows += [_codebook_row(column, "probabilities", "fixed") for column in TURN_KEYS]
+    rows += [_probability_row(code, book, meaning) for book, code in codes]
+    rows.append(_codebook_row(unsure, "probabilities", "codes"))
+    rows += [_codebook_row(column, "turn_measures", "fixed") for column in (*TURN_KEYS, SENTENCES_COLUMN)]
+    rows += [_codebook_row(column, "turn_measures", one.family) for one, column in of_turns]
+    rows += [_codebook_row(column, "behaviours", "codes") for column in BEHAVIOUR_COLUMNS]
+    return _frame(rows)
+
+
+def wide_codebook(codebook: pd.DataFrame) -> pd.DataFrame:
+    """Return what each column of the wide table means, indexed by its name.
+
+    Parameters
+    ----------
+    codebook : DataFrame
+        As ``analysis.codebook``.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the codebook that describe a session, then for each measure a row for its value and for each
+        statistic that it may have; ``statistic`` says which.
+    """
+    about = codebook[(codebook["table"] == "sessions") & codebook["family"].isin(ABOUT)].assign(statistic="")
+    values = codebook[codebook["table"] == MEASURED]
+    found = [about]
+    for column in MEASURE_COLUMNS[3:]:
+        name = column.name
+        wide = [
+            wide_name(measure, direction, name)  # type: ignore[arg-type]
+            for measure, direction in zip(values["measure"], values["direction"], strict=True)
+        ]
+        rows = values.assign(column=wide, statistic=name)
+        if name != "value":
+            rows = rows.assign(meaning=f"{column.meaning}: " + values["column"], compare="no", does="")
+            labels = _ABOVE.get(name, "")
+            page = values["page"].where((values["page"] != "") & bool(labels), "").str.removesuffix(f", {FIRST}")
+            rows = rows.assign(page=page, label=(values["label"] + labels).where(page != "", ""))
+        if column.unit != _AS_MEASURE:
+            rows = rows.assign(unit=column.unit, range=_range(column))
+        found.append(rows)
+    return pd.concat(found).drop_duplicates("column").set_index("column")
+
+
+def codebook_of(table: str, family: str, columns: Sequence[Column]) -> pd.DataFrame:
+    """Return the rows of the codebook about a table whose columns are always the same."""
+    rows = [_codebook_row(column, table, family) for column in columns]
+    return _frame(rows)
+
+
+def _frame(rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
+    """Return rows as a table, empty where a row says nothing."""
+    empty = dict.fromkeys(CODEBOOK_COLUMNS, "")
+    return pd.DataFrame([{**empty, **row} for row in rows], columns=list(CODEBOOK_COLUMNS))
+
+
+def _metadata_column(name: object) -> Column:
+    return fixed_column(str(name), "From the transcript's file or a table about the sessions")
+
+
+def _gold_column(name: str) -> Column:
+    return fixed_column(
+        name, "Codes that people gave the turn, as the transcript's file has them; several are split by ;"
+    )
+
+
+def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
+    return {
+        "column": column.name,
+        "table": table,
+        "family": family,
+        "meaning": column.meaning,
+        "unit": column.unit,
+        "range": _range(column),
+        "high_means": column.high_means,
+        "formula": column.formula,
+        "misleads": column.misleads,
+        "evidence": column.evidence,
+        "source": column.source,
+        **({"measure": column.row[0], "direction": column.row[1]} if table in (MEASURED, "sessions") else {}),
+        **_on_page(column.page),
+        "compare": "no" if column.unit == "count" else column.compare,
+    }
+
+
+FIRST, MARK, CURVE = "first", "mark", "curve"
+"""Words of the codebook's column ``page``: a column of the table from the start; turns that are marked; a line."""
+BELOW = " | "
+"""Between the labels of marks of values above and below 0."""
+
+
+def _on_page(page: Shown | None) -> dict[str, str]:
+    """Return what the codebook says of where the page shows a column; `Mark`, `Curve` for columns of turns."""
+    if isinstance(page, OnPage):
+        place = f"{page.heading}, {FIRST}" if page.first else page.heading
+        return {"label": page.label, "page": place, "does": page.does}
+    if isinstance(page, Mark):
+        return {"label": f"{page.label}{BELOW}{page.below}" if page.below else page.label, "page": MARK}
+    if isinstance(page, Curve):
+        return {"label": page.label, "page": f"{CURVE}, {page.about}", "measure": page.beside}
+    return {}
+
+
+def _range(column: Column) -> str:
+    low, high = column.low, column.high
+    if isinf(low) and isinf(high):
+        return "any"
+    return f"{low:g} or more" if isinf(high) else f"{low:g} to {high:g}"
+
+
+def _decision_row(code: Code, book: Codebook, meaning: Meaning) -> dict[str, str]:
+    return {
+        **_of_code(code, book, meaning),
+        "table": "turns",
+        "meaning": f"{code.name}: {code.definition}",
+        "unit": "0 or 1",
+        "formula": meaning.decision,
+    }
+
+
+def _probability_row(code: Code, book: Codebook, meaning: Meaning) -> dict[str, str]:
+    return {
+        **_of_code(code, book, meaning),
+        "table": "probabilities",
+        "meaning": f"Probability of {code.column}",
+        "unit": "probability",
+        "formula": meaning.probability,
+    }
+
+
+def _of_code(code: Code, book: Codebook, meaning: Meaning) -> dict[str, str]:
+    return {
+        "column": code.column,
+        "family": f"codes, {book.name}",
+        "range": "0 to 1",
+        "misleads": f"{meaning.misleads}; experimental: {code.status_reason}" if code.status else meaning.misleads,
+        "source": code.source or book.source,
+    }
+
+
+def codes_table(codebooks: Iterable[Codebook]) -> pd.DataFrame:
+    """Return a row for every code of these codebooks, with all that its book says of it."""
+    rows = [_code_row(code) for book in codebooks for code in book.codes]
+    return pd.DataFrame(rows)
+
+
+def _code_row(code: Code) -> dict[str, str]:
+    return {
+        "column": code.column,
+        "book": code.book,
+        "id": code.id,
+        "label": code.label,
+        "name": code.name,
+        "role": code.role,
+        "group": code.group,
+        "level": code.level,
+        "parent": code.parent,
+        "status": f"{code.status}: {code.status_reason}" if code.status else "",
+        "unit": code.unit,
+        "definition": code.definition,
+        "examples": "\n".join(code.examples),
+        "counter_examples": "\n".join(code.counter_examples),
+        "crosswalk": "\n".join(f"{one.to} ({one.quality}) {one.note}".strip() for one in code.crosswalk),
+        "source": code.source,
+    }
