@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.compare._effects import findable, findable_paired
-from therapy_analytics.compare._groups import Floats, Grouped, Ints, contrasts
+from therapy_analytics.compare._groups import Grouped, contrasts
 from therapy_analytics.compare._measures import ComparedMeasure
 from therapy_analytics.compare._models import mixed_difference
 from therapy_analytics.compare._permutation import paired, two_samples

@@ -21,9 +21,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks._markdown import markdown
-from therapy_analytics.compare._corrected import mean_share
+from therapy_analytics.compare._corrected import PEOPLE, adjusted_interval, errors_of_row, mean_share
 from therapy_analytics.compare._ppi import powered_interval, powered_mean
-from therapy_analytics.compare._tagger_errors import PEOPLE, adjusted_interval, errors_of_row
 
 Floats = NDArray[np.float64]
 CODES = ("mi_question", "mi_reflection", "mi_input", "mi_question_open", "mi_change", "mi_sustain")

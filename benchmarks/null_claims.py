@@ -23,8 +23,9 @@ import pandas as pd
 import therapy_analytics as ta
 from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
+from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._effects import holm
-from therapy_analytics.compare._groups import Floats, contrasts, grouped
+from therapy_analytics.compare._groups import contrasts, grouped
 from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._reference import (
     LEVEL,

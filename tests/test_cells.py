@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import therapy_analytics as ta
 from therapy_analytics.agreement._gold import read_table
-from therapy_analytics.agreement._machine import machine_of
+from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.cells import csv_of_frame, csv_of_parts, csv_of_rows, defuse, defused, restore, restored
 from therapy_analytics.compare._results import read_results
 from therapy_analytics.readers._metadata import load_metadata
@@ -239,7 +239,7 @@ def test_results_are_harmless_and_loaded_as_they_were(said: Session, results: Pa
 def test_all_who_read_results_read_the_same(said: Session, results: Path) -> None:
     table = read_results(results).sessions
     assert table[list(said.metadata)].iloc[0].to_dict() == dict(said.metadata)
-    machine = machine_of(results)
+    machine = read_machine(results)
     assert machine.turns["gold_stance"].tolist() == [turn.gold["stance"] for turn in said.turns]
     assert machine.turns["text"].tolist() == [turn.text for turn in said.turns]
     (turns,) = (results / "sessions").glob("*/turns.csv")

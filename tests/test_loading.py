@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import therapy_analytics as ta
-from therapy_analytics.agreement._machine import machine_of
+from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.compare._results import read_results
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.results import form_of, load, read_csv, read_sessions, read_wide_turns, write_csv
@@ -325,7 +325,7 @@ def test_commands_take_either_form(csv: Path, parts: Path, analysis: ta.Analysis
     pd.testing.assert_frame_equal(one.sessions[measures], other.sessions[measures], rtol=1e-5)
     assert one.sessions["client"].tolist() == other.sessions["client"].tolist()
     assert (one.tagger, one.about) == (other.tagger, other.about)
-    coded, same = (machine_of(one).turns.set_index(["session_id", "turn"]).sort_index() for one in (csv, parts))
+    coded, same = (read_machine(one).turns.set_index(["session_id", "turn"]).sort_index() for one in (csv, parts))
     pd.testing.assert_frame_equal(coded, same[list(coded)], rtol=1e-5, check_dtype=False)
     assert coded["text"].tolist() == same["text"].tolist()
     found = ta.export(parts, tmp_path / "e")

@@ -1,16 +1,21 @@
-"""What is independent in a table of sessions: sessions of one counselor, recording or client belong together."""
+"""Clusters: sessions of one counselor, recording or client, which are not independent of each other."""
 
 from __future__ import annotations
+
+from math import nan, sqrt
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
 SESSION = "session"
-"""The name of the cluster where each session stands for itself."""
+"""The name of the clusters where sessions are taken as independent."""
 COLUMNS = ("counselor", "source_group", "client")
-"""Columns of ``sessions.csv`` that name clusters, the first that says something first; ``source_group`` is the
-recording."""
+"""Columns of ``sessions.csv`` that name clusters, the preferred first; ``source_group`` is the recording."""
 
 
 def cluster_column(sessions: pd.DataFrame, by: str = "") -> str:
@@ -19,22 +24,22 @@ def cluster_column(sessions: pd.DataFrame, by: str = "") -> str:
     Parameters
     ----------
     sessions : DataFrame
-        A row a session; the columns of `COLUMNS` that it has are text, "" where nothing is known.
+        A row a session; those of `COLUMNS` that it has are text, "" where unknown.
     by : str, optional
-        The column whose groups are compared, which cannot be the clusters as well. Sessions of one counselor cluster by
-        client before they do by recording.
+        The column whose groups are compared, which cannot define the clusters as well. Sessions of one counselor
+        cluster by client rather than by recording.
     """
     order = ("client", "source_group") if by == "counselor" else COLUMNS
     usable = (name for name in order if name in sessions and name != by)
-    # Where all sessions are of one counselor, nothing is said of others, and the next column tells them apart.
+    # A column with one value for all sessions cannot tell clusters apart.
     return next((name for name in usable if sessions[name].where(sessions[name] != "").nunique() > 1), SESSION)
 
 
-def cluster_numbers(sessions: pd.DataFrame, column: str, by: str = "") -> NDArray[np.int64]:
-    """Return the number of each session's cluster (n_sessions,), from 0.
+def cluster_numbers(sessions: pd.DataFrame, column: str, by: str = "") -> Ints:
+    """Return the number of each session's cluster, int64 array (n_sessions,) from 0.
 
-    A session without a name in the column is a cluster of its own, and clients belong to their counselor: another
-    counselor's Dana is another Dana.
+    A session without a value in the column is its own cluster. Clients are distinguished by counselor: two counselors
+    may each have a client of the same name.
     """
     if column == SESSION:
         return np.arange(len(sessions), dtype=np.int64)
@@ -44,3 +49,24 @@ def cluster_numbers(sessions: pd.DataFrame, column: str, by: str = "") -> NDArra
         names = (sessions[owner] + "\x1f" + names).where(names != "", "") if owner in sessions else names
     alone = pd.Series([f"\x1e{i}" for i in range(len(sessions))], index=sessions.index)
     return np.asarray(pd.factorize(names.where(names != "", alone))[0], dtype=np.int64)
+
+
+def cluster_sums(values: Floats, clusters: NDArray[np.generic]) -> Floats:
+    """Return the sum of `values` (n,) in each cluster (n_clusters,); `clusters` (n,) are labels of any kind."""
+    place = np.unique(clusters, return_inverse=True)[1]
+    return np.bincount(place, values).astype(np.float64)
+
+
+def cluster_error(contributions: Floats, clusters: NDArray[np.generic]) -> tuple[float, int]:
+    """Return the cluster-robust standard error of an estimate, and the number of clusters; nan for one cluster.
+
+    Parameters
+    ----------
+    contributions : float64 array (n,)
+        What each unit adds to the estimate's deviation from its expectation.
+    clusters : array (n,)
+        The cluster of each unit.
+    """
+    sums = cluster_sums(contributions, clusters)
+    n = len(sums)
+    return (sqrt(n / (n - 1) * float(sums @ sums)) if n > 1 else nan), n

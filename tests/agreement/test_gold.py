@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.agreement._gold import GoldOptions, gold_of
+from therapy_analytics.agreement._gold import GoldOptions, read_gold
 from therapy_analytics.agreement._labels import LabelIndex
-from therapy_analytics.agreement._machine import machine_of
+from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.agreement._match import aligned, match
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 
 
 def values(turns, table, **options):
     """Return the values of codes as {(turn, coder, code): value}."""
-    found = gold_of(machine_of(turns), table, GoldOptions(**options)).values
+    found = read_gold(read_machine(turns), table, GoldOptions(**options)).values
     return {(one.place, one.coder, one.code): one.value for one in found.itertuples()}
 
 
@@ -142,7 +142,7 @@ def test_turns_counted_from_1_and_rows(turns):
     counted = pd.DataFrame({"session_id": "s0", "turn": range(1, 9), "codes": ["question", ""] * 4})
     assert of(values(turns, counted), "mi_question") == {0: 1, 2: 1, 4: 1, 6: 1}
     rows = pd.DataFrame({"session_id": "s0", "first_row": [1, 3, 99], "question": [1, 0, 1]})
-    found = gold_of(machine_of(turns), rows, GoldOptions())
+    found = read_gold(read_machine(turns), rows, GoldOptions())
     assert len(found.values) == 2
     assert any("1 row matched to no turn (33.3%)" in note for note in found.notes)
 
@@ -171,7 +171,7 @@ def test_shifted_numbers_are_mended_by_words(turns):
         "Hard at home.",
         "Yes",
     ]
-    found = match(table.astype(str).assign(coder="a"), machine_of(turns).turns)
+    found = match(table.astype(str).assign(coder="a"), read_machine(turns).turns)
     assert found.place.tolist() == [0, 1, 2, 4, 5, 6, 7]
     assert any("numbers have shifted" in note for note in found.notes)
     assert not any("home" in note for note in found.notes)
@@ -209,7 +209,7 @@ def test_words_from_the_transcripts(samples):
 
 def test_what_cannot_be_matched_is_said_plainly(turns):
     some = pd.DataFrame({"session_id": ["s0", "else"], "turn": [0, 0], "question": [1, 1]})
-    notes = gold_of(machine_of(turns), some, GoldOptions()).notes
+    notes = read_gold(read_machine(turns), some, GoldOptions()).notes
     assert notes[0] == "1 session of the human codes not among the results."
     with pytest.raises(BadOptionError, match="none of its sessions"):
         values(turns, some[1:])
@@ -223,7 +223,7 @@ def test_words_of_people_are_in_no_note_and_no_error(turns):
     secret = [f"my secret number {one} is private" for one in range(8)]
     table = pd.DataFrame({"session_id": "s0", "turn": range(8), "question": [1, 0] * 4, "comment": secret})
     table["labels"] = ["reflection", "my boss Bob beats me up at work", "question", "bob"] * 2
-    found = gold_of(machine_of(turns), table, GoldOptions())
+    found = read_gold(read_machine(turns), table, GoldOptions())
     assert not [note for note in found.notes if "secret" in note or "bob" in note.lower()]
     assert "2 labels of no code of the machine." in found.notes
 
@@ -231,10 +231,10 @@ def test_words_of_people_are_in_no_note_and_no_error(turns):
 def test_what_follows_from_another_book_is_said(turns):
     turns["p_misc_question"], turns["misc_question"] = turns["p_mi_question"], turns["mi_question"]
     table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4], "question": [1, 0, 1]})
-    notes = gold_of(machine_of(turns), table, GoldOptions()).notes
+    notes = read_gold(read_machine(turns), table, GoldOptions()).notes
     assert "Taken from labels of another codebook that mean the same, or contain it: misc_question." in notes
     listed = pd.DataFrame({"session_id": "s0", "turn": [0], "code": "mi_question", "value": 1})
-    assert any("corrects a machine" in note for note in gold_of(machine_of(turns), listed, GoldOptions()).notes)
+    assert any("corrects a machine" in note for note in read_gold(read_machine(turns), listed, GoldOptions()).notes)
 
 
 def test_options_that_are_not_known():
@@ -248,9 +248,9 @@ def test_the_one_code_of_a_set_is_named_or_follows_from_the_codes(turns):
     flags = pd.DataFrame(
         {"session_id": "s0", "turn": [0, 2, 4], "question": [1, 0, 1], "reflection": [0, 0, 1], "input": 0}
     )
-    found = gold_of(machine_of(turns), flags, GoldOptions()).sets
+    found = read_gold(read_machine(turns), flags, GoldOptions()).sets
     assert found["value"].tolist() == ["mi_question", "other"]  # turn 4 has two of them
     named = flags.assign(main=["reflection", "other", "question"])
-    found = gold_of(machine_of(turns), named, GoldOptions()).sets
+    found = read_gold(read_machine(turns), named, GoldOptions()).sets
     assert found["value"].tolist() == ["mi_reflection", "other", "mi_question"]
     assert np.array_equal(found["place"], [0, 2, 4])

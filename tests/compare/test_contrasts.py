@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from therapy_analytics.clusters import Floats
 from therapy_analytics.compare import Comparison, compare
 from therapy_analytics.compare._effects import findable
-from therapy_analytics.compare._groups import Floats, Grouped, contrasts
+from therapy_analytics.compare._groups import Grouped, contrasts
 from therapy_analytics.compare._measures import ComparedMeasure
 from therapy_analytics.compare._models import mixed_difference
 from therapy_analytics.compare._permutation import paired, two_samples

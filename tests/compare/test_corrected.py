@@ -13,16 +13,17 @@ import pytest
 
 from therapy_analytics.behaviours import builtin_codebooks, load_tagger
 from therapy_analytics.behaviours.hierarchy import parents
-from therapy_analytics.compare._corrected import corrected_rates, mean_share
-from therapy_analytics.compare._tagger_errors import (
+from therapy_analytics.compare._corrected import (
     Share,
     TaggerErrors,
     adjusted_interval,
+    corrected_rates,
     corrected_ratio,
     effective_n,
     errors_by_code,
     errors_of_row,
     errors_table,
+    mean_share,
 )
 from therapy_analytics.errors import BadOptionError, UnknownNameError
 

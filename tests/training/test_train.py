@@ -53,10 +53,10 @@ def row(found: Training, code: str) -> dict[Any, Any]:
     return found.scores.set_index("code").loc[code].to_dict()
 
 
-def test_a_code_that_words_tell_is_learnt_and_one_of_chance_is_left_out(learnt: Training) -> None:
+def test_a_code_that_words_tell_is_learnt_and_random_codes_are_left_out(learnt: Training) -> None:
     assert learnt.learnt == ("own_greets",)
     assert (
-        "cannot be told from chance" in learnt.left_out["own_luck"]
+        "no better than random codes" in learnt.left_out["own_luck"]
         or "nothing was learnt" in learnt.left_out["own_luck"]
     )
     greets, luck = row(learnt, "own_greets"), row(learnt, "own_luck")
@@ -74,17 +74,17 @@ def test_counts_are_those_of_the_table(learnt: Training, coded: pd.DataFrame) ->
     assert greets["share"] == pytest.approx(coded["greets"].mean())
 
 
-def test_figures_are_those_of_scikit_learn(sessions: list[Session], coded: pd.DataFrame) -> None:
+def test_statistics_are_those_of_scikit_learn(sessions: list[Session], coded: pd.DataFrame) -> None:
     from sklearn.metrics import average_precision_score, cohen_kappa_score, f1_score, roc_auc_score
 
     from therapy_analytics.behaviours import Code
-    from therapy_analytics.training._judge import _weighted_auc, _weighted_precision, _wins, figures, judge
+    from therapy_analytics.training._judge import _weighted_auc, _weighted_precision, _wins, judge, statistics
 
     rng = np.random.default_rng(1)
     truth = (rng.random(400) < 0.3).astype(float)
     scores, group = truth + rng.normal(size=400), np.repeat(np.arange(20), 20)
     one = judge(Code("own", "x", "x", "therapist", "own", "x", (), ()), truth, scores, group % 5, group)
-    found = figures(one)
+    found = statistics(one)
     assert found["kappa"] == pytest.approx(cohen_kappa_score(one.given, one.decided))
     assert found["f1"] == pytest.approx(f1_score(one.given, one.decided))
     assert found["auc"] == pytest.approx(roc_auc_score(one.given, one.p))

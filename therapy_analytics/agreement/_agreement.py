@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ import pandas as pd
 
 from therapy_analytics import private
 from therapy_analytics.agreement._alternative import EPSILON, alternative_table, winning_rates
-from therapy_analytics.agreement._gold import Gold, GoldOptions, gold_of
-from therapy_analytics.agreement._machine import Machine, machine_of
+from therapy_analytics.agreement._gold import Gold, GoldOptions, read_gold
+from therapy_analytics.agreement._machine import Machine, read_machine
 from therapy_analytics.agreement._report import Facts, clusters_in_words, report, summary
 from therapy_analytics.agreement._tables import (
     calibration_table,
@@ -43,7 +43,7 @@ class Agreement:
     Attributes
     ----------
     codes : DataFrame
-        A row a code or set: the machine against what most people gave, and beside what people reach together.
+        A row a code or set: the machine against what most people gave, and beside people's own agreement.
     pairs : DataFrame
         A row a code and pair of coders.
     sessions : DataFrame
@@ -51,9 +51,9 @@ class Agreement:
     alt_test : DataFrame
         A row a code and coder: the alternative-annotator test; empty with fewer than three coders.
     calibration, confusion, rates : DataFrame
-        What the figures show: bins of probabilities, counts of human and machine values, rates of sessions.
+        What the plots show: bins of probabilities, counts of human and machine values, rates of sessions.
     text : str
-        All that in words (Markdown), with the form of each statistic and the recipe.
+        All that in words (Markdown), with the definition of each statistic and the recipe.
     summary : tuple of str
         The same in a few lines.
     sources : tuple of str
@@ -138,9 +138,9 @@ def agreement(
     gold : path or DataFrame, optional
         Codes by people: see `GoldOptions`. Without it, those that the transcripts brought (``gold_...``).
     options : GoldOptions, optional
-        How the table of human codes is to be read.
+        How the table of human codes is read.
     epsilon : float
-        Of the alternative-annotator test, from 0 to 1: by how much a coder may be better than the machine. The paper
+        Of the alternative-annotator test, 0 to 1: by how much a coder may be better than the machine. The paper
         recommends .2 beside experts, .15 beside trained coders, .1 beside crowd workers.
 
     Returns
@@ -151,15 +151,15 @@ def agreement(
     Raises
     ------
     BadOptionError
-        No results, no human codes, nothing that tells which turn is which, or an epsilon that is no share.
+        No results, no human codes, nothing that identifies turns, or an epsilon outside of 0 to 1.
     BadDataFileError
-        A file that is no table.
+        A file that is not a table.
 
     Notes
     -----
     Intervals hold for other clusters (counselors where the sessions name several, else recordings, clients, or
     sessions), and for these coders: Student's t with the jackknife's standard error over clusters, in the logit of the
-    figure. They are missing with fewer than five clusters. Kappa, AC1 and alpha are missing with fewer than 30 turns.
+    statistic. They are missing with fewer than five clusters, and kappa, AC1 and alpha with fewer than 30 turns.
 
     Examples
     --------
@@ -173,20 +173,16 @@ def agreement(
     if not 0 <= epsilon <= 1:
         option = "epsilon"
         raise BadOptionError(option, f"{epsilon:g} is not between 0 and 1", "Give a share, such as 0.15")
-    machine = machine_of(results)
-    people = gold_of(machine, gold, options or GoldOptions())
-    found = _agreement(machine, people, epsilon, _recipe(gold, options or GoldOptions()))
-    return dataclasses.replace(found, sources=sources_of(results, gold))
+    options = options or GoldOptions()
+    machine = read_machine(results)
+    people = read_gold(machine, gold, options)
+    in_memory, brought = "a table in memory", "gold_... of turns.csv"
+    source = in_memory if isinstance(gold, pd.DataFrame) else Path(gold).name if gold else brought
+    recipe = {"human codes": source, "blank cells": options.blank, "codebook": options.book or "found out"}
+    return dataclasses.replace(_agreement(machine, people, epsilon, recipe), sources=sources_of(results, gold))
 
 
-def _recipe(gold: Path | str | pd.DataFrame | None, options: GoldOptions) -> dict[str, Any]:
-    named = (
-        "a table in memory" if isinstance(gold, pd.DataFrame) else Path(gold).name if gold else "gold_... of turns.csv"
-    )
-    return {"human codes": named, "blank cells": options.blank, "codebook": options.book or "found out"}
-
-
-def _agreement(machine: Machine, people: Gold, epsilon: float, recipe: dict[str, Any]) -> Agreement:
+def _agreement(machine: Machine, people: Gold, epsilon: float, recipe: Mapping[str, Any]) -> Agreement:
     place = np.unique(people.values["place"].to_numpy(dtype=np.int64))
     sessions = list(dict.fromkeys(machine.turns["session_id"].to_numpy()[place]))
     cluster_of, clustered_by = machine.clusters(sessions)

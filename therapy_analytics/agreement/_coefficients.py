@@ -1,8 +1,8 @@
 """Coefficients of agreement from tables of counts or rates, and their intervals over clusters.
 
-A table is (..., K, K): rows are the reference's values, columns the other's. The libraries (scikit-learn, statsmodels,
-krippendorff, irrCAC) take one table at a time; an interval needs a table for each cluster left out, of every pair and
-code. Tests hold these formulas to the libraries' figures.
+A table is a float64 array (..., K, K): rows are the reference's values, columns the other's. The libraries
+(scikit-learn, statsmodels, krippendorff, irrCAC) take one table at a time; an interval needs a table for each cluster
+left out, of every pair and code. Tests compare these formulas with the libraries.
 """
 
 from __future__ import annotations
@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-Floats = NDArray[np.float64]
+from therapy_analytics.clusters import Floats, Ints
+
 Coefficient = Callable[[Floats], Floats]
-Ints = NDArray[np.int64]
+Estimate = tuple[float, float, float]
+"""A value and the ends of its 95 % interval."""
+UNDEFINED: Estimate = (np.nan, np.nan, np.nan)
 FEWEST_CLUSTERS = 5
-"""Of fewer clusters no interval holds for others like them: none is given."""
+"""Clusters that an interval needs: fewer say too little of how much others would vary."""
 FEWEST_TURNS = 30
-"""Of fewer turns kappa, AC1 and alpha move by tenths with a single turn: they are not given."""
+"""Turns that kappa, AC1 and alpha need: of fewer, a single turn changes them by tenths."""
 BINS = 10
 
 
 def over(top: Floats, bottom: Floats) -> Floats:
-    """Divide, with nan where the denominator is 0."""
+    """Divide arrays (...), with nan where the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(np.abs(bottom) > 1e-12, top / np.where(bottom == 0, 1, bottom), np.nan))
 
@@ -43,8 +45,8 @@ def kappa(tables: Floats) -> Floats:
     37-46.
     """
     n = tables.sum(axis=(-2, -1))
-    chance = over((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), n**2)
-    return over(percent_agreement(tables) - chance, 1 - chance)
+    expected = over((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), n**2)
+    return over(percent_agreement(tables) - expected, 1 - expected)
 
 
 def ac1(tables: Floats) -> Floats:
@@ -57,8 +59,8 @@ def ac1(tables: Floats) -> Floats:
     """
     n = tables.sum(axis=(-2, -1))
     share = over((tables.sum(axis=-1) + tables.sum(axis=-2)) / 2, n[..., None])
-    chance = (share * (1 - share)).sum(axis=-1) / (tables.shape[-1] - 1)
-    return over(percent_agreement(tables) - chance, 1 - chance)
+    expected = (share * (1 - share)).sum(axis=-1) / (tables.shape[-1] - 1)
+    return over(percent_agreement(tables) - expected, 1 - expected)
 
 
 def precision(tables: Floats) -> Floats:
@@ -78,7 +80,7 @@ def f1(tables: Floats) -> Floats:
 
 
 def alpha(coincidences: Floats) -> Floats:
-    """Return Krippendorff's alpha for nominal values, (...,) from coincidences (..., K, K) (see `coincidences_of`).
+    """Return Krippendorff's alpha for nominal values, (...,) from coincidences (..., K, K) (`coincidences_of`).
 
     References
     ----------
@@ -87,22 +89,13 @@ def alpha(coincidences: Floats) -> Floats:
     values = coincidences.sum(axis=-1)
     n = values.sum(axis=-1)
     observed = n - np.trace(coincidences, axis1=-2, axis2=-1)
-    expected = n**2 - (values**2).sum(axis=-1)
-    return 1 - over((n - 1) * observed, expected)
+    return 1 - over((n - 1) * observed, n**2 - (values**2).sum(axis=-1))
 
 
 def icc2(ratings: Floats) -> float:
-    """Return ICC(2,1), absolute agreement of single ratings by coders who stand for others.
+    """Return ICC(2,1) of ratings (n_sessions, n_coders): absolute agreement of single, exchangeable coders.
 
-    Parameters
-    ----------
-    ratings : float array (n_sessions, n_coders)
-        Without gaps.
-
-    Returns
-    -------
-    float
-        From below 0 to 1; nan where there are fewer than two rows or columns, or nothing varies.
+    From below 0 to 1; nan with fewer than two rows or columns, or where nothing varies.
 
     References
     ----------
@@ -143,20 +136,16 @@ def limit_of_agreement(both: Floats, end: float) -> float:
 
 
 def tables_of(first: Ints, second: Ints, cluster: Ints, shape: tuple[int, int]) -> Floats:
-    """Count pairs of values by cluster.
+    """Count pairs of values by cluster, (n_clusters, K, K).
 
     Parameters
     ----------
-    first, second : int array (n,)
+    first, second : int64 arrays (n,)
         Values from 0; units without one (-1) are left out.
-    cluster : int array (n,)
+    cluster : int64 array (n,)
         From 0.
     shape : tuple of int
-        Number of clusters, number of values.
-
-    Returns
-    -------
-    float array (n_clusters, K, K)
+        Number of clusters, and K.
     """
     n, k = shape
     known = (first >= 0) & (second >= 0)
@@ -176,21 +165,21 @@ def coincidences_of(values: Ints, cluster: Ints, shape: tuple[int, int]) -> Floa
     return found
 
 
-def _least_agreement(rows: Floats, columns: Floats) -> Floats:
-    """Return the least share of equal units that two distributions of values (..., K) allow."""
-    return np.asarray(np.maximum(0.0, (rows + columns - 1).max(axis=-1)))
+def _least_agreement(rows: Floats, columns: Floats) -> float:
+    """Return the least share of equal units that two distributions of values (K,) allow."""
+    return max(0.0, float((rows + columns - 1).max()))
 
 
 def _least_kappa(table: Floats) -> float:
     rows, columns = (table.sum(axis=axis) / table.sum() for axis in (-1, -2))
-    chance = (rows * columns).sum()
-    return float(over(_least_agreement(rows, columns) - chance, 1 - chance))
+    expected = (rows * columns).sum()
+    return float(over(_least_agreement(rows, columns) - expected, 1 - expected))
 
 
 def _least_ac1(table: Floats) -> float:
     share = (table.sum(axis=-1) + table.sum(axis=-2)) / 2 / table.sum()
-    chance = (share * (1 - share)).sum() / (len(table) - 1)
-    return float(over(-chance, 1 - chance))
+    expected = (share * (1 - share)).sum() / (len(table) - 1)
+    return float(over(-expected, 1 - expected))
 
 
 def _least_alpha(coincidences: Floats) -> float:
@@ -201,32 +190,29 @@ def _least_alpha(coincidences: Floats) -> float:
 
 
 LEAST: Mapping[Coefficient, Callable[[Floats], float]] = {kappa: _least_kappa, ac1: _least_ac1, alpha: _least_alpha}
-"""The least that a coefficient can be where its range depends on how common the values are; 0 for all others."""
+"""The minimum of a coefficient where it depends on how common the values are; 0 for all others."""
 
 
 def jackknife(
     value: float, left_out: Floats, bounds: tuple[float, float] | None = (0.0, 1.0), level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the interval of a figure over clusters: Student's t with the jackknife's standard error.
+    """Return the interval of a statistic over clusters: Student's t with the jackknife's standard error.
+
+    nan with fewer than `FEWEST_CLUSTERS` clusters, where the statistic is undefined without one of them, and where all
+    clusters agree wholly (nothing varies, or it equals one of its bounds): then nothing is known of how much others
+    would vary.
 
     Parameters
     ----------
     value : float
-        The figure of all clusters.
-    left_out : float array (n_clusters,)
-        The figure without each of them.
+        The statistic of all clusters.
+    left_out : float64 array (n_clusters,)
+        The statistic without each of them.
     bounds : tuple of float or None
-        The least and the most that it can be: the interval is then symmetrical in the logit of the figure between
-        them, so that it stays within. None for differences: symmetrical as it stands.
+        Its range: the interval is then symmetrical in the logit of the statistic within it. None for differences:
+        symmetrical as it stands.
     level : float
-        How often it should hold the figure of all such clusters, between 0 and 1.
-
-    Returns
-    -------
-    tuple of float
-        Its ends. nan with fewer than `FEWEST_CLUSTERS` clusters, where the figure is undefined without one of them,
-        and where all clusters agree wholly (nothing varies, or the figure is one of its bounds): then nothing is known
-        of how much others would vary.
+        Confidence level, between 0 and 1.
 
     References
     ----------
@@ -254,21 +240,19 @@ def jackknife(
     return float(low + (high - low) * ends[0]), float(low + (high - low) * ends[1])
 
 
-def estimate(
-    coefficient: Coefficient, clusters: Floats, *, bounded: bool = True, level: float = 0.95
-) -> tuple[float, float, float]:
-    """Return a coefficient of all clusters with its interval over clusters (see `jackknife`).
+def estimate(coefficient: Coefficient, clusters: Floats, *, bounded: bool = True, level: float = 0.95) -> Estimate:
+    """Return a coefficient of all clusters with its interval over clusters (`jackknife`).
 
     Parameters
     ----------
     coefficient : callable
         Of sums of counts (..., *shape).
-    clusters : float array (n_clusters, *shape)
-        The counts of each cluster; those that hold nothing are left out.
+    clusters : float64 array (n_clusters, *shape)
+        The counts of each cluster; empty ones are left out.
     bounded : bool
-        Whether it lies between its least value (`LEAST`) and 1; differences do not.
+        Whether it lies between its minimum (`LEAST`) and 1; differences do not.
     level : float
-        Of the interval.
+        Confidence level.
     """
     held = clusters[(clusters != 0).reshape(len(clusters), -1).any(axis=1)]
     total = held.sum(axis=0)
@@ -280,9 +264,9 @@ def estimate(
     return value, *jackknife(value, coefficient(np.round(total - held, 9)), bounds, level)
 
 
-def interval_columns(name: str, figures: tuple[float, ...]) -> dict[str, float]:
-    """Return the columns of a value and the ends of its interval: ``kappa``, ``kappa_lo``, ``kappa_hi``."""
-    return dict(zip((name, f"{name}_lo", f"{name}_hi"), figures, strict=True))
+def interval_columns(name: str, numbers: tuple[float, ...]) -> dict[str, float]:
+    """Return the columns of an estimate: ``kappa``, ``kappa_lo``, ``kappa_hi``."""
+    return dict(zip((name, f"{name}_lo", f"{name}_hi"), numbers, strict=True))
 
 
 def bins_of(p: Floats) -> Ints:
@@ -291,18 +275,18 @@ def bins_of(p: Floats) -> Ints:
     return np.searchsorted(edges, p)
 
 
-def calibration_error(p: Floats, truth: Floats, cluster: Ints) -> tuple[float, float, float]:
+def calibration_error(p: Floats, truth: Floats, cluster: Ints) -> Estimate:
     """Return the calibration error with its 95 % interval over clusters.
 
-    The root of the mean squared distance between probability and share, over bins of about equally many units. A
-    distance that comes of few units is no error: from each square its sampling variance is taken (over clusters where
-    a bin is in `FEWEST_CLUSTERS` or more, else over units), so that perfect probabilities give 0 on average.
+    The root of the mean squared distance between probability and share, over bins of about equally many units. From
+    each square its sampling variance is subtracted (over clusters where a bin is in `FEWEST_CLUSTERS` or more, else
+    over units), so that perfect probabilities give 0 on average.
 
     Parameters
     ----------
-    p, truth : float array (n,)
+    p, truth : float64 arrays (n,)
         Probabilities, and what people gave (0, 1, or the share of people who gave the code).
-    cluster : int array (n,)
+    cluster : int64 array (n,)
         From 0.
 
     References
@@ -311,14 +295,14 @@ def calibration_error(p: Floats, truth: Floats, cluster: Ints) -> tuple[float, f
     Systems, 32 (the debiased estimator).
     """
     if not len(p):
-        return np.nan, np.nan, np.nan
+        return UNDEFINED
     gap, ones = p - truth, np.ones(len(p))
     sums = np.zeros((int(cluster.max()) + 1, BINS, 3))
     np.add.at(sums, (cluster, bins_of(p)), np.column_stack([ones, gap, gap**2]))
     n, gaps = sums[..., 0], sums[..., 1]
     moments = np.stack([n, gaps, sums[..., 2], gaps**2, gaps * n, n**2, n > 0], axis=-1)
-    ends = np.clip(estimate(_squared_error, moments, bounded=False), 0.0, 1.0)
-    return float(np.sqrt(ends[0])), float(np.sqrt(ends[1])), float(np.sqrt(ends[2]))
+    value, low, high = np.sqrt(np.clip(estimate(_squared_error, moments, bounded=False), 0.0, 1.0)).tolist()
+    return value, low, high
 
 
 def _squared_error(moments: Floats) -> Floats:

@@ -9,22 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.agreement._labels import (
-    BOOKS,
-    MISSING,
-    ONE,
-    SETS,
-    UNSURE,
-    ZERO,
-    Block,
-    CellReader,
-    LabelIndex,
-    check_own,
-    slug,
-)
+from therapy_analytics.agreement._cells import MISSING, ONE, UNSURE, ZERO, Block, CellReader
+from therapy_analytics.agreement._labels import BOOKS, SETS, LabelIndex, slug
 from therapy_analytics.agreement._machine import Machine, with_words
-from therapy_analytics.agreement._match import Ints, match
+from therapy_analytics.agreement._match import match
 from therapy_analytics.cells import restore
+from therapy_analytics.clusters import Ints
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.tables import GOLD
 
@@ -38,14 +28,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "code": ("code",),
     "value": ("value", "present", "coded"),
 }  # fmt: skip
-"""What columns are called, best known first."""
+"""Names of columns in the wild, the best known first."""
 ALONE = "human"
 BLANK = ("none", "missing")
+_GOLD = "gold"
 
 
 @dataclass(frozen=True, slots=True)
 class GoldOptions:
-    """How a table of human codes is to be read.
+    """How a table of human codes is read.
 
     Attributes
     ----------
@@ -70,10 +61,9 @@ class GoldOptions:
     transcripts: Path | str | None = None
 
     def __post_init__(self) -> None:
-        option = "blank" if self.blank not in BLANK else "book"
-        known, given = (BLANK, self.blank) if option == "blank" else (("", *BOOKS), self.book)
-        if given not in known:
-            raise BadOptionError(option, f"{given!r} is not known", f"Known: {', '.join(filter(None, known))}")
+        for option, given, known in (("blank", self.blank, BLANK), ("book", self.book, ("", *BOOKS))):
+            if given not in known:
+                raise BadOptionError(option, f"{given!r} is not known", f"Known: {', '.join(filter(None, known))}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +86,19 @@ class Gold:
     notes: tuple[str, ...]
 
 
-def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: GoldOptions) -> Gold:
+def read_gold(machine: Machine, gold: Path | str | pd.DataFrame | None, options: GoldOptions) -> Gold:
     """Return the human codes of a table, or those that the transcripts brought with them (``gold_...``).
 
     Raises
     ------
     BadOptionError
-        There are none, or nothing tells the turns.
+        There are none, or nothing identifies the turns.
     BadDataFileError
-        The file is no table, or the table of labels is not right.
+        The file is not a table, or the table of labels is not right.
     """
     labels = _labels(options, machine.codes)
     if gold is None:
-        _refuse_options_of_tables(options)
-        rows, place, notes = _brought(machine)
+        rows, place, notes = _brought(machine, options)
     else:
         table = read_table(gold) if not isinstance(gold, pd.DataFrame) else as_text(gold)
         rows = named(table, options.columns)
@@ -117,20 +106,11 @@ def gold_of(machine: Machine, gold: Path | str | pd.DataFrame | None, options: G
             machine = with_words(machine, options.transcripts)
         found = match(rows, machine.turns)
         place, notes = found.place, found.notes
-    values, sets, said = _values(rows, place, machine, labels, options.blank)
+    values, sets, remarks = _values(rows, place, machine, labels, options.blank)
     if values.empty:
-        option = "gold"
-        known = ", ".join(machine.codes[:6])
-        raise BadOptionError(option, "no code in it is one of the machine's", f"Give --map, or columns such as {known}")
-    return Gold(values, sets, (*notes, *said))
-
-
-def _refuse_options_of_tables(options: GoldOptions) -> None:
-    """Refuse options of a table of codes where the codes came with the transcripts."""
-    given = {"--columns": bool(options.columns), "--transcripts": options.transcripts is not None}
-    for option in (name for name, is_given in given.items() if is_given):
-        problem = "it is for a table of codes, and none was given"
-        raise BadOptionError(option, problem, "Name the table: tanalyze agree RESULTS CODES.csv, or leave this out")
+        remedy = f"Give --map, or columns such as {', '.join(machine.codes[:6])}"
+        raise BadOptionError(_GOLD, "no code in it is one of the machine's", remedy)
+    return Gold(values, sets, (*notes, *remarks))
 
 
 def read_table(path: Path | str) -> pd.DataFrame:
@@ -155,26 +135,28 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _labels(options: GoldOptions, codes: Sequence[str]) -> LabelIndex:
-    own: dict[str, str] = {}
-    labels = LabelIndex(frozenset(codes), book=options.book)
-    if options.labels is not None:
-        table = read_table(options.labels)
-        table.columns = [slug(name) for name in table.columns]
-        if not {"label", "code"} <= set(table.columns):
-            raise BadDataFileError(str(options.labels), "it has no columns label and code", "Name its columns so")
-        own = {slug(label): slug(code) for label, code in zip(table["label"], table["code"], strict=True)}
-        check_own(own, labels, str(options.labels))
+    """Return the meanings of labels; refuse a user's table whose codes nobody knows."""
+    builtin = LabelIndex(frozenset(codes), book=options.book)
+    if options.labels is None:
+        return builtin
+    path, table = str(options.labels), read_table(options.labels)
+    table.columns = [slug(name) for name in table.columns]
+    if not {"label", "code"} <= set(table.columns):
+        raise BadDataFileError(path, "it has no columns label and code", "Name its columns so")
+    own = {slug(label): slug(code) for label, code in zip(table["label"], table["code"], strict=True)}
+    for label, code in own.items():
+        if code and builtin.meaning_of(code, "") is None:
+            remedy = f"Give columns such as {', '.join(sorted(codes)[:8])}"
+            raise BadDataFileError(path, f"the code {code!r} of {label!r} is not known", remedy)
     return LabelIndex(frozenset(codes), own, options.book)
 
 
 def named(table: pd.DataFrame, wanted: Mapping[str, str]) -> pd.DataFrame:
-    """Give the columns that say which turn and whose codes their own names; leave all others."""
+    """Give the columns that say which turn and whose codes their standard names; leave all others."""
     unknown = sorted(set(wanted) - set(NAMES)) + sorted(set(wanted.values()) - set(table.columns))
     if unknown:
-        option = "columns"
-        raise BadOptionError(
-            option, f"{unknown[0]!r} is not known", f"Known: {', '.join(NAMES)}, and the table's columns"
-        )
+        option, remedy = "columns", f"Known: {', '.join(NAMES)}, and the table's columns"
+        raise BadOptionError(option, f"{unknown[0]!r} is not known", remedy)
     by_slug = {slug(name): str(name) for name in reversed(table.columns)}
     found: dict[str, str] = {name: kind for kind, name in wanted.items()}
     for kind, names in NAMES.items():
@@ -189,16 +171,17 @@ def _are_numbers(column: pd.Series) -> bool:
     return bool(pd.to_numeric(column, errors="coerce").notna().mean() > 0.5)
 
 
-def _brought(machine: Machine) -> tuple[pd.DataFrame, Ints, tuple[str, ...]]:
+def _brought(machine: Machine, options: GoldOptions) -> tuple[pd.DataFrame, Ints, tuple[str, ...]]:
     """Return the codes that the transcripts brought, which stand beside the turns already."""
+    remedy = "Name the table: tanalyze agree RESULTS CODES.csv"
+    for option, given in (("--columns", bool(options.columns)), ("--transcripts", options.transcripts is not None)):
+        if given:
+            problem = "it is for a table of codes, and none was given"
+            raise BadOptionError(option, problem, f"{remedy}, or leave this out")
     names = [name for name in machine.turns if str(name).startswith(GOLD)]
     if not names:
-        option = "gold"
-        raise BadOptionError(
-            option,
-            "the transcripts of this run brought no codes by people",
-            "Name a table of codes: tanalyze agree RESULTS CODES.csv",
-        )
+        problem = "the transcripts of this run brought no codes by people"
+        raise BadOptionError(_GOLD, problem, "Name a table of codes: tanalyze agree RESULTS CODES.csv")
     rows = as_text(machine.turns[names]).rename(columns=lambda name: str(name).removeprefix(GOLD))
     note = "The human codes are those in the transcripts (columns gold_... of turns.csv), as of one coder."
     return rows, np.arange(len(rows)), (note,)
@@ -211,15 +194,13 @@ def _values(
     kept = place >= 0
     rows, place = rows[kept].reset_index(drop=True), place[kept]
     coder = rows["coder"].where(rows["coder"] != "", ALONE) if "coder" in rows else pd.Series(ALONE, index=rows.index)
-    reading = CellReader(labels, blank, frozenset(NAMES) - {"code"})
-    if {"code", "value"} <= set(rows.columns):
-        blocks = list(reading.listed(rows, coder))
-    else:
-        blocks = list(reading.columns(rows, coder))
+    reader = CellReader(labels, blank, frozenset(NAMES) - {"code"})
+    is_long = {"code", "value"} <= set(rows.columns)
+    blocks = list(reader.listed(rows, coder) if is_long else reader.columns(rows, coder))
     values, derived = _resolved(blocks, place)
     values = _of_their_role(values, machine)
-    sets = _sets(reading.exclusive, values, place, machine)
-    return values, _of_their_role(sets, machine), reading.notes(derived)
+    sets = _sets(reader.exclusive, values, place, machine)
+    return values, _of_their_role(sets, machine), reader.notes(derived)
 
 
 def _resolved(blocks: Sequence[Block], place: Ints) -> tuple[pd.DataFrame, set[str]]:
@@ -228,7 +209,7 @@ def _resolved(blocks: Sequence[Block], place: Ints) -> tuple[pd.DataFrame, set[s
     A given value always wins: derived values fill only codes that the coder gives nowhere. Of several columns a
     definite value counts more than an open one, of several rows of a turn a 1 counts more than a 0.
     """
-    first = {UNSURE: 1, ZERO: 2, ONE: 3, MISSING: 0}
+    rank = {UNSURE: 1, ZERO: 2, ONE: 3}
     about = {"row": np.arange(len(place)), "place": place}
     frames = [
         pd.DataFrame(about | {"coder": coder, "code": code, "value": value, "derived": derived})
@@ -238,10 +219,10 @@ def _resolved(blocks: Sequence[Block], place: Ints) -> tuple[pd.DataFrame, set[s
     if not frames:
         return pd.DataFrame({"place": [], "coder": [], "code": [], "value": []}), set()
     whole = pd.concat(frames, ignore_index=True)
-    whole = whole[whole["value"] != MISSING].assign(rank=lambda one: one["value"].map(first))
+    whole = whole[whole["value"] != MISSING].assign(rank=lambda one: one["value"].map(rank))
     whole = whole[whole["derived"] == whole.groupby(["coder", "code"])["derived"].transform("min")]
     rows = whole.groupby(["row", "place", "coder", "code"], sort=False)["rank"].max().reset_index()
-    rows["value"] = rows["rank"].map({1: UNSURE, 2: ZERO, 3: ONE})
+    rows["value"] = rows["rank"].map({number: value for value, number in rank.items()})
     turns = rows.groupby(["place", "coder", "code"], sort=True)["value"].max().reset_index()
     turns = turns[turns["value"] != UNSURE]
     turns = turns.assign(value=(turns["value"] == ONE).astype(np.int64)).reset_index(drop=True)
@@ -252,39 +233,31 @@ def _sets(
     exclusive: Sequence[tuple[str, pd.Series, pd.Series]], values: pd.DataFrame, place: Ints, machine: Machine
 ) -> pd.DataFrame:
     """Return the one code of each set that a turn has, from columns that name it, else from the codes."""
-    named = [
+    found = [
         pd.DataFrame({"place": place, "coder": coder, "code": name, "value": value}) for name, coder, value in exclusive
     ]
     told = {name for name, _, _ in exclusive}
-    found = [
-        one
-        for name in SETS
-        if name not in told and set(SETS[name][0]) <= set(machine.codes)
-        for one in [_alone(values, name)]
-    ]
-    whole = pd.concat([*named, *found], ignore_index=True) if named or found else pd.DataFrame(columns=list(values))
-    whole = whole[whole["value"] != ""]
-    group = whole.groupby(["place", "coder", "code"])["value"]
-    single = group.nunique() == 1
-    return group.first()[single].reset_index()
+    others = [name for name in SETS if name not in told and set(SETS[name][0]) <= set(machine.codes)]
+    found += [_from_codes(values, name) for name in others]
+    whole = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(values))
+    group = whole[whole["value"] != ""].groupby(["place", "coder", "code"])["value"]
+    return group.first()[group.nunique() == 1].reset_index()
 
 
-def _alone(values: pd.DataFrame, name: str) -> pd.DataFrame:
+def _from_codes(values: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the set's code of turns that have one of its codes, or none."""
     codes, rest = SETS[name]
     own = values[values["code"].isin(codes)]
-    wide = (
-        own.pivot_table(index=["place", "coder"], columns="code", values="value").reindex(columns=list(codes)).dropna()
-    )
-    n = wide.sum(axis=1)
-    wide = wide[n < 2]
+    wide = own.pivot_table(index=["place", "coder"], columns="code", values="value")
+    wide = wide.reindex(columns=list(codes)).dropna()
+    wide = wide[wide.sum(axis=1) < 2]
     one = np.where(wide.sum(axis=1) == 1, wide.to_numpy().argmax(axis=1) if len(wide) else 0, len(codes))
     value = np.array([*codes, rest], dtype=object)[one.astype(np.int64)]
     return wide.index.to_frame(index=False).assign(code=name, value=value)
 
 
 def _of_their_role(values: pd.DataFrame, machine: Machine) -> pd.DataFrame:
-    """Leave out what is said of turns whose role cannot have the code."""
+    """Leave out values of turns whose role cannot have the code."""
     if values.empty:
         return values
     roles = {code: set(machine.turns["role"][machine.turns[code].notna()]) for code in machine.codes}

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.analysis import Analysis
-from therapy_analytics.clusters import COLUMNS, cluster_column, cluster_numbers
+from therapy_analytics.clusters import COLUMNS, Floats, cluster_column, cluster_numbers
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.results import form_of, read_csv, read_recipe, read_sessions, read_wide_turns
 from therapy_analytics.tables import GOLD
 
 KEYS = ("session_id", "turn", "role")
 _KEPT = (*KEYS, "first_row", "text")
+_RESULTS = "results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +33,9 @@ class Machine:
     codes : tuple of str
         Columns of the codes.
     recipe : mapping
-        Who coded, as ``run.json`` says it; empty where there is none.
+        Who coded, as in ``run.json``; empty where there is none.
     sessions : DataFrame
-        A row a session: ``session_id``, and of `COLUMNS` those that are known, as text.
+        A row a session: ``session_id``, and those of `COLUMNS` that are known, as text.
     """
 
     turns: pd.DataFrame
@@ -49,59 +50,36 @@ class Machine:
         return dict(zip(coded, cluster_numbers(known, column).tolist(), strict=True)), column
 
 
-def machine_of(results: Analysis | Path | str | pd.DataFrame) -> Machine:
+def read_machine(results: Analysis | Path | str | pd.DataFrame) -> Machine:
     """Return the codes in an analysis, a folder of results, or a turns table.
 
     Raises
     ------
     BadOptionError
-        There are no results, or the table is no turns table.
+        There are no results, or the table is not a turns table.
     """
     if isinstance(results, Analysis):
-        return _machine(results.wide_turns, {"tagger": results.tagger}, _sessions(results))
+        return _machine(results.wide_turns, {"tagger": results.tagger}, results.sessions)
     if isinstance(results, pd.DataFrame):
         return _machine(results, {}, results)
     folder = Path(results)
-    return _machine(_turns(folder), read_recipe(folder), _sessions(folder))
-
-
-def _sessions(source: Analysis | Path) -> pd.DataFrame:
-    """Return the table of sessions, of which only the columns of clusters are used; empty where there is none."""
-    if isinstance(source, Analysis):
-        return source.sessions
     try:
-        return read_csv(source / "sessions.csv") if form_of(source) == "csv" else read_sessions(source)
+        form = form_of(folder)
     except BadOptionError:
-        return pd.DataFrame({"session_id": []})
-
-
-def _turns(folder: Path) -> pd.DataFrame:
-    try:
-        form_of(folder)
-    except BadOptionError:
-        option = "results"
-        raise BadOptionError(option, f"{folder} holds no results", "Name the folder that tanalyze run wrote") from None
-    turns = read_wide_turns(folder)
-    return turns[_kept(turns.columns.tolist())]
-
-
-def _kept(columns: Sequence[str]) -> list[str]:
-    names = set(columns)
-    codes = {name for code in names if f"p_{code}" in names for name in (code, f"p_{code}")}
-    return [name for name in columns if name in _KEPT or name.startswith(GOLD) or name in codes]
+        problem = f"{folder} holds no results"
+        raise BadOptionError(_RESULTS, problem, "Name the folder that tanalyze run wrote") from None
+    sessions = read_csv(folder / "sessions.csv") if form == "csv" else read_sessions(folder)
+    return _machine(read_wide_turns(folder), read_recipe(folder), sessions)
 
 
 def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any], sessions: pd.DataFrame) -> Machine:
     missing = [name for name in KEYS if name not in frame.columns]
     codes = tuple(str(name) for name in frame.columns if f"p_{name}" in frame.columns)
     if missing or not codes:
-        option = "results"
         problem = f"the table of turns has no {', '.join(missing) or 'codes'}"
-        raise BadOptionError(option, problem, "Give the turns table of an analysis, or the folder of its results")
+        raise BadOptionError(_RESULTS, problem, "Give the turns table of an analysis, or the folder of its results")
     kept = [name for name in frame.columns if name in _KEPT or str(name).startswith(GOLD)]
-    turns = frame[kept].reset_index(drop=True).copy()
-    turns["session_id"] = turns["session_id"].astype(str)
-    turns["role"] = turns["role"].astype(str)
+    turns = frame[kept].reset_index(drop=True).astype({"session_id": str, "role": str})
     for name in ("turn", "first_row"):
         if name in turns:
             turns[name] = pd.to_numeric(turns[name], errors="coerce").fillna(-1).astype(np.int64)
@@ -111,18 +89,18 @@ def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any], sessions: pd.DataFr
     return Machine(pd.concat([turns, pd.DataFrame(numbers)], axis=1), codes, recipe, known)
 
 
-def _numbers(column: pd.Series, name: str) -> np.ndarray:
-    """Return decisions and probabilities as numbers; refuse what is neither."""
+def _numbers(column: pd.Series, name: str) -> Floats:
+    """Return decisions or probabilities (n_turns,); refuse other numbers."""
     numbers = np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
-    known = numbers[~np.isnan(numbers)]
-    if not (np.isin(known, (0, 1)) if not name.startswith("p_") else (known >= 0) & (known <= 1)).all():
-        option, wanted = "results", "probabilities from 0 to 1" if name.startswith("p_") else "0, 1 and empty cells"
-        raise BadOptionError(option, f"column {name} of the turns has other numbers than {wanted}", "Mend the table")
+    known, is_p = numbers[~np.isnan(numbers)], name.startswith("p_")
+    if not ((known >= 0) & (known <= 1) if is_p else np.isin(known, (0, 1))).all():
+        wanted = "probabilities from 0 to 1" if is_p else "0, 1 and empty cells"
+        raise BadOptionError(_RESULTS, f"column {name} of the turns has other numbers than {wanted}", "Mend the table")
     return numbers
 
 
 def with_words(machine: Machine, transcripts: Path | str) -> Machine:
-    """Return the codes with what was said beside them, read from the transcripts and kept in memory alone.
+    """Return the codes with the text of their turns, read from the transcripts and kept in memory alone.
 
     Raises
     ------
@@ -134,15 +112,14 @@ def with_words(machine: Machine, transcripts: Path | str) -> Machine:
     from therapy_analytics.readers import ReadOptions, read_files  # noqa: PLC0415 (only where words are needed)
     from therapy_analytics.readers._account import Account  # noqa: PLC0415
 
-    said: dict[tuple[str, int], str] = {}
+    text: dict[tuple[str, int], str] = {}
     for reading in read_files([transcripts], account=Account(ReadOptions())):
         if reading.problem is not None:
             raise reading.problem
-        said |= {(one.id, turn.index): turn.text for one in reading.sessions for turn in one.turns}
+        text |= {(one.id, turn.index): turn.text for one in reading.sessions for turn in one.turns}
     known = set(machine.turns["session_id"])
-    if known.isdisjoint(session for session, _ in said):
+    if known.isdisjoint(session for session, _ in text):
         option, problem = "--transcripts", "none of the sessions in them is one of the results"
         raise BadOptionError(option, problem, f"The results have sessions such as {', '.join(sorted(known)[:6])}")
     keys = zip(machine.turns["session_id"], machine.turns["turn"], strict=True)
-    texts = [said.get((session, int(turn)), "") for session, turn in keys]
-    return replace(machine, turns=machine.turns.assign(text=texts))
+    return replace(machine, turns=machine.turns.assign(text=[text.get((name, int(turn)), "") for name, turn in keys]))

@@ -10,30 +10,22 @@ from pathlib import PurePath
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from therapy_analytics.clusters import Ints
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.readers._notes import counted
 
-Ints = NDArray[np.int64]
 SHIFTED = 0.05
-"""If the words of a larger share of a session's rows are not those of their turn, its numbers have shifted."""
+"""If the words of a larger share of a session's rows differ from those of their turn, its numbers have shifted."""
 HALF = 0.5
+_GOLD = "gold"
 _BRACKETED = re.compile(r"\[[^\]]*\]|\([^)]*\)|<[^>]*>")
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Where rows were found.
-
-    Attributes
-    ----------
-    place : int array (n_rows,)
-        Row of the turns table, -1 where there is none.
-    notes : tuple of str
-        How they were matched, and how many were not.
-    """
+    """The row of the turns table of each row of codes, `place` (n_rows,), -1 for none, and notes on the matching."""
 
     place: Ints
     notes: tuple[str, ...]
@@ -52,32 +44,28 @@ def match(rows: pd.DataFrame, turns: pd.DataFrame) -> Matched:
     Raises
     ------
     BadOptionError
-        Nothing in common can tell the turns.
+        The two have no columns in common that identify turns.
     """
     session, notes = _sessions(rows, turns)
     rows = rows.assign(session_id=session)
     words = "text" in rows and "text" in turns
     if "turn" in rows:
-        place, said = _by_number(rows, turns, "turn")
+        place, how = _by_number(rows, turns, "turn")
         if words:
-            place, said = _mend(rows, turns, place, said)
+            place, how = _mend(rows, turns, place, how)
     elif "first_row" in rows and "first_row" in turns:
-        place, said = _by_number(rows, turns, "first_row")
+        place, how = _by_number(rows, turns, "first_row")
     elif words:
-        place, said = _by_words(rows, turns), "by their words, in order"
+        place, how = _by_words(rows, turns), "by their words, in order"
     else:
-        option = "gold"
-        raise BadOptionError(option, _lacking(rows), "Give a column turn (from 0, as in turns.csv), or the transcripts")
+        problem = "the human codes say of no row which turn it is about"
+        if "text" in rows:
+            problem = "the human codes have words but no turn numbers, and the results hold no words to match them with"
+        raise BadOptionError(_GOLD, problem, "Give a column turn (from 0, as in turns.csv), or the transcripts")
     lost = int((place < 0).sum())
-    counts = [f"Of {len(rows):,} rows of the human codes {len(rows) - lost:,} were matched to a turn, {said}."]
+    counts = [f"Of {len(rows):,} rows of the human codes {len(rows) - lost:,} were matched to a turn, {how}."]
     left = f"{counted(lost, 'row')} matched to no turn ({lost / max(len(rows), 1):.1%}): left out."
     return Matched(place, (*notes, *counts, *([left] if lost else [])))
-
-
-def _lacking(rows: pd.DataFrame) -> str:
-    if "text" in rows:
-        return "the human codes have words but no turn numbers, and the results hold no words to match them with"
-    return "the human codes say of no row which turn it is about"
 
 
 def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[str]]:
@@ -86,16 +74,13 @@ def _sessions(rows: pd.DataFrame, turns: pd.DataFrame) -> tuple[list[str], list[
     if "session_id" not in rows:
         if len(known) == 1:
             return known * len(rows), []
-        option = "gold"
-        raise BadOptionError(option, "the human codes have no column of sessions", "Give a column session_id")
+        raise BadOptionError(_GOLD, "the human codes have no column of sessions", "Give a column session_id")
     names = {_plain(name): name for name in known}
     found = [names.get(_plain(name), "") for name in rows["session_id"]]
     unknown = {name for name, one in zip(rows["session_id"], found, strict=True) if not one}
     if unknown and not any(found):
-        option = "gold"
-        raise BadOptionError(
-            option, "none of its sessions is in the results", f"Name them as sessions.csv does ({known[0]}, ...)"
-        )
+        remedy = f"Name them as sessions.csv does ({known[0]}, ...)"
+        raise BadOptionError(_GOLD, "none of its sessions is in the results", remedy)
     notes = [f"{counted(len(unknown), 'session')} of the human codes not among the results."] if unknown else []
     return found, notes
 
@@ -111,10 +96,9 @@ def _by_number(rows: pd.DataFrame, turns: pd.DataFrame, name: str) -> tuple[Ints
     number = pd.to_numeric(rows[name], errors="coerce").replace([np.inf, -np.inf], -1).fillna(-1).astype(np.int64)
     shift = int(name == "turn" and _from_one(rows["session_id"], number, turns))
     index = pd.MultiIndex.from_frame(turns[["session_id", name]])
-    if not index.is_unique:
-        index = index[~index.duplicated()]
-    asked = pd.MultiIndex.from_arrays([rows["session_id"], number - shift])
-    place = np.asarray(index.get_indexer(asked), dtype=np.int64)
+    first = np.flatnonzero(~index.duplicated())
+    found = index[first].get_indexer(pd.MultiIndex.from_arrays([rows["session_id"], number - shift]))
+    place = np.where(found >= 0, first[found], -1).astype(np.int64)
     return place, f"by session and {name}" + (" (counted from 1 there)" if shift else "")
 
 
@@ -124,24 +108,19 @@ def _from_one(session: pd.Series, number: pd.Series, turns: pd.DataFrame) -> boo
     return bool((number != 0).all() and (number == last + 1).any())
 
 
-def _mend(rows: pd.DataFrame, turns: pd.DataFrame, place: Ints, said: str) -> tuple[Ints, str]:
+def _mend(rows: pd.DataFrame, turns: pd.DataFrame, place: Ints, how: str) -> tuple[Ints, str]:
     """Match by words those sessions whose numbers lead to other words."""
-    mine = [_said(text) for text in rows["text"]]
-    theirs = [_said(text) for text in turns["text"]]
+    mine, theirs = ([" ".join(_words(text)) for text in one["text"]] for one in (rows, turns))
     # A row may be a part of its turn.
     fits = np.array([at >= 0 and one in theirs[at] for one, at in zip(mine, place, strict=True)], dtype=bool)
     wrong = pd.Series(~fits).groupby(rows["session_id"].to_numpy()).mean()
     shifted = set(wrong.index[wrong > SHIFTED]) - {""}
     if not shifted:
-        return place, said
+        return place, how
     own = rows["session_id"].isin(shifted).to_numpy()
     place = place.copy()
     place[own] = _by_words(rows[own], turns)
-    return place, f"{said}; in {len(shifted)} sessions, whose numbers have shifted, by their words"
-
-
-def _said(text: object) -> str:
-    return " ".join(_words(text))
+    return place, f"{how}; in {len(shifted)} sessions, whose numbers have shifted, by their words"
 
 
 def _words(text: object) -> list[str]:
@@ -169,10 +148,10 @@ def _by_words(rows: pd.DataFrame, turns: pd.DataFrame) -> Ints:
 
 
 def aligned(rows: Sequence[Sequence[str]], turns: Sequence[Sequence[str]]) -> Ints:
-    """Return the turn of each row, both as lists of words, in order; -1 where less than half of its words are in one.
+    """Return the turn of each row (n_rows,), both as word sequences in order; -1 if it holds less than half its words.
 
-    Rows may be parts of turns, and turns parts of rows. Whole rows that equal whole turns are settled
-    first; what lies between is aligned word by word.
+    Rows may be parts of turns, and turns parts of rows. Whole rows that equal whole turns are settled first; what lies
+    between is aligned word by word.
 
     Examples
     --------

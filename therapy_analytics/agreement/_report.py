@@ -16,12 +16,12 @@ from therapy_analytics.agreement._labels import SETS
 
 PACKAGES = ("therapy-analytics", "numpy", "scipy", "pandas")
 RARE = 0.1
-"""Below this prevalence kappa is low even where nearly all turns agree: said where it applies."""
+"""Below this prevalence kappa is low even where nearly all turns agree: a remark says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a report says beside the figures: who coded, what was matched, epsilon of the alternative-annotator test."""
+    """What a report tells besides numbers: who coded, what was matched, epsilon of the alternative-annotator test."""
 
     recipe: Mapping[str, Any]
     notes: Sequence[str]
@@ -43,7 +43,7 @@ def report(codes: pd.DataFrame, sessions: pd.DataFrame, facts: Facts) -> str:
         _alternative(codes, facts.epsilon),
         "## Rates of sessions",
         _table(sessions, _SESSIONS),
-        "## How each figure was computed",
+        "## How each number was computed",
         _methods(),
         "## Recipe",
         _recipe(facts),
@@ -55,58 +55,49 @@ def summary(codes: pd.DataFrame, facts: Facts) -> list[str]:
     """Return what a person reads after the command: what was matched, and a line for each code."""
     lines = [*facts.notes, ""]
     width = max((len(str(code)) for code in codes["code"]), default=0)
-    for row in _records(codes):
+    for row in codes.to_dict("records"):
         people = ""
         if not pd.isna(row["human_kappa_mean"]):
             low, high = _short(row["human_kappa_min"]), _short(row["human_kappa_max"])
             people = f"; people with each other {low} to {high}, machine with them {_short(row['machine_kappa_mean'])}"
-        said = str(row["note"]) or f"kappa {figure(row, 'kappa')}, AC1 {figure(row, 'ac1')}"
-        score = "" if row["code"] in SETS else f", F1 {figure(row, 'f1')}"
-        lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {said}{score}{people}")
-    told = [_alternative(codes, facts.epsilon)] if codes["winning_rate"].notna().any() else []
-    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines(), *told]
+        numbers = str(row["note"]) or f"kappa {with_interval(row, 'kappa')}, AC1 {with_interval(row, 'ac1')}"
+        score = "" if row["code"] in SETS else f", F1 {with_interval(row, 'f1')}"
+        lines.append(f"{row['code']:<{width}}  {row['n_turns']:,.0f} turns: {numbers}{score}{people}")
+    tested = [_alternative(codes, facts.epsilon)] if codes["winning_rate"].notna().any() else []
+    return [*lines, "", *_remarks(codes).replace("\n- ", "\n").removeprefix("- ").splitlines(), *tested]
 
 
 def clusters_in_words(column: str, n: int) -> str:
     """Say over what the intervals are taken, and of how many."""
-    said = {
+    names = {
         "session": f"{n} sessions, taken as independent (they name no counselors, recordings or clients that differ)",
         "source_group": f"{n} recordings (source_group)",
     }
     few = f"; none of fewer than {FEWEST_CLUSTERS}" if n < FEWEST_CLUSTERS else ""
-    return f"Intervals are over {said.get(column, f'{n} values of {column}')}{few}."
+    return f"Intervals are over {names.get(column, f'{n} values of {column}')}{few}."
 
 
-def _list(sentences: Sequence[str]) -> str:
-    return "\n".join(f"- {one}" for one in sentences)
-
-
-def figure(row: Mapping[str, Any], name: str, digits: int = 2) -> str:
-    """Return a figure with its interval, where there is one.
+def with_interval(row: Mapping[Any, Any], name: str) -> str:
+    """Return a number with its interval, where there is one.
 
     Examples
     --------
-    >>> figure({"kappa": 0.514, "kappa_lo": 0.4, "kappa_hi": 0.6}, "kappa")
+    >>> with_interval({"kappa": 0.514, "kappa_lo": 0.4, "kappa_hi": 0.6}, "kappa")
     '.51 [.40, .60]'
-    >>> figure({"kappa": float("nan")}, "kappa")
+    >>> with_interval({"kappa": float("nan")}, "kappa")
     'undefined'
     """
     value, low, high = (row.get(f"{name}{end}") for end in ("", "_lo", "_hi"))
     if value is None or pd.isna(value):
         return "undefined"
-    interval = "" if low is None or pd.isna(low) else f" [{_short(low, digits)}, {_short(high, digits)}]"
-    return f"{_short(value, digits)}{interval}"
+    interval = "" if low is None or pd.isna(low) else f" [{_short(low)}, {_short(high)}]"
+    return f"{_short(value)}{interval}"
 
 
-def _short(value: object, digits: int = 2) -> str:
-    text = f"{float(str(value)):.{digits}f}"
+def _short(value: object) -> str:
+    text = f"{float(str(value)):.2f}"
     text = text.removeprefix("-") if float(text) == 0 else text
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
-
-
-def _count(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    return "" if value is None or pd.isna(value) else f"{float(value):,.0f}"
 
 
 METHODS = """
@@ -124,10 +115,10 @@ METHODS = """
   that of most people on the same turns of each session.
 - Limits of agreement: mean difference plus and minus 1.96 standard deviations (Bland & Altman, 1986). Sessions with few
   coded turns spread them.
-- Intervals in brackets, 95 %: over clusters as said above, Student's t with clusters less one degrees of freedom and
-  the jackknife's standard error (each cluster left out in turn; Efron & Stein, 1981), taken in the logit of the figure
-  between the least that it can be and 1, differences as they stand. None with fewer than {fewest} clusters, where one
-  cluster alone defines a figure, or where all clusters agree wholly. They hold for other clusters, not other coders.
+- Intervals in brackets, 95 %: over clusters as named above, Student's t with clusters less one degrees of freedom and
+  the jackknife's standard error (each cluster left out in turn; Efron & Stein, 1981), taken in the logit of the
+  statistic between its minimum and 1, differences as they stand. None with fewer than {fewest} clusters, where one
+  cluster alone defines a statistic, or where all clusters agree wholly. They hold for other clusters, not other coders.
 - Machine less people: mean kappa of the machine with each person less the mean kappa of pairs of people, same turns.
 - Within the range of people: the machine's mean kappa lies between the lowest and the highest kappa of two people. Of
   few turns that range is wide; look at the difference and its interval as well.
@@ -172,46 +163,47 @@ _BESIDE = {
 }
 
 
+def _list(sentences: Sequence[str]) -> str:
+    return "\n".join(f"- {one}" for one in sentences)
+
+
 def _table(frame: pd.DataFrame, columns: Mapping[str, str]) -> str:
-    """Return these columns as a Markdown table, figures with their intervals."""
-    rows = [[_cell(row, name) for name in columns] for row in _records(frame)]
+    """Return these columns as a Markdown table, numbers with their intervals."""
+    rows = [[_cell(row, name) for name in columns] for row in frame.to_dict("records")]
     lines = [list(columns.values()), ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def _cell(row: Mapping[str, Any], name: str) -> str:
+def _cell(row: Mapping[Any, Any], name: str) -> str:
     if name in {"code", "machine_is", "human_range", "machine_range"}:
         return str(row[name]) or "undefined"
     if name.startswith("n_"):
-        return _count(row, name)
+        value = row.get(name)
+        return "" if value is None or pd.isna(value) else f"{float(value):,.0f}"
     inapplicable = row.get("code") in SETS and name in {"precision", "recall", "f1", "ece"}
-    return "" if inapplicable else figure(row, name)
+    return "" if inapplicable else with_interval(row, name)
 
 
 def _remarks(codes: pd.DataFrame) -> str:
     """Say what a reader of the table could get wrong."""
-    said = []
-    for row in _records(codes):
+    remarks = []
+    for row in codes.to_dict("records"):
         n, positive = float(row["n_turns"]), float(row.get("n_reference", float("nan")))
         if n and positive / n < RARE and row["kappa"] < row["ac1"] - 0.2:
             same = f"Kappa {_short(row['kappa'])} and AC1 {_short(row['ac1'])} are the same data"
-            why = f"most of the agreement is on turns without it. F1 is {figure(row, 'f1')}"
-            said.append(f"{row['code']}: people gave it to {positive / n:.1%} of {n:,.0f} turns. {same}: {why}.")
-    tied = {str(row["code"]): int(row["n_tied"]) for row in _records(codes) if row["n_tied"]}
-    if tied:
-        which = ", ".join(f"{code} {n}" for code, n in tied.items())
-        said.append(f"Turns on which people were tied are left out: {which}.")
+            why = f"most of the agreement is on turns without it. F1 is {with_interval(row, 'f1')}"
+            remarks.append(f"{row['code']}: people gave it to {positive / n:.1%} of {n:,.0f} turns. {same}: {why}.")
+    tied = codes[codes["n_tied"] > 0]
+    if len(tied):
+        which = ", ".join(f"{code} {int(n)}" for code, n in zip(tied["code"], tied["n_tied"], strict=True))
+        remarks.append(f"Turns on which people were tied are left out: {which}.")
     few = codes[codes["n_clusters"] < FEWEST_CLUSTERS]
     if len(few):
-        said.append(f"No interval over fewer than {FEWEST_CLUSTERS} clusters: {', '.join(few['code'])}.")
+        remarks.append(f"No interval over fewer than {FEWEST_CLUSTERS} clusters: {', '.join(few['code'])}.")
     short = codes[codes["note"] != ""]
     if len(short):
-        said.append(f"No kappa, AC1 or alpha of fewer than {FEWEST_TURNS} turns: {', '.join(short['code'])}.")
-    return _list(said)
+        remarks.append(f"No kappa, AC1 or alpha of fewer than {FEWEST_TURNS} turns: {', '.join(short['code'])}.")
+    return _list(remarks)
 
 
 def _beside(codes: pd.DataFrame) -> str:
@@ -222,10 +214,9 @@ def _beside(codes: pd.DataFrame) -> str:
         ends = zip(own[f"{who}_kappa_min"], own[f"{who}_kappa_max"], strict=True)
         own[f"{who}_range"] = ["" if pd.isna(low) else f"{_short(low)} to {_short(high)}" for low, high in ends]
     counts = own["machine_is"].replace("", "undefined").value_counts()
-    said = "; ".join(f"{words}: {n}" for words, n in counts.items())
-    return (
-        f"On the turns that at least two people coded. Codes for which the machine is {said}.\n\n{_table(own, _BESIDE)}"
-    )
+    where = "; ".join(f"{words}: {n}" for words, n in counts.items())
+    head = f"On the turns that at least two people coded. Codes for which the machine is {where}."
+    return f"{head}\n\n{_table(own, _BESIDE)}"
 
 
 def _alternative(codes: pd.DataFrame, epsilon: float) -> str:
@@ -236,16 +227,15 @@ def _alternative(codes: pd.DataFrame, epsilon: float) -> str:
     rates = [
         f"{row['code']} {_short(row['winning_rate'])} ({_short(row['winning_rate_blocks'])}), "
         f"advantage {_short(row['advantage'])}"
-        for row in _records(tested)
+        for row in tested.to_dict("records")
     ]
     passes = tested[["winning_rate", "winning_rate_blocks"]].min(axis=1) >= PASSES
     constant = tested["winning_rate_constant"] >= PASSES
     passed, open_ = tested.loc[passes & ~constant, "code"], tested.loc[passes & constant, "code"]
-    nothing = (
-        f" Nothing is shown of {', '.join(open_)}: a machine that gives every turn the commonest value passes as well."
-        if len(open_)
-        else ""
-    )
+    nothing = ""
+    if len(open_):
+        why = "a machine that gives every turn the commonest value passes as well"
+        nothing = f" Nothing is shown of {', '.join(open_)}: {why}."
     return (
         f"Alternative-annotator test (Calderon, Reichart & Dror, 2025), epsilon {_short(epsilon)} (.2 is recommended "
         "beside experts, .15 beside trained coders, .1 beside crowd workers). Winning rate: the share of coders whom "
@@ -267,10 +257,6 @@ def _recipe(facts: Facts) -> str:
     named = ", ".join(f"{key} {tagger[key]}" for key in ("kind", "name", "version", "aim") if key in tagger)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
     about = "; ".join(f"{key}: {value}" for key, value in facts.gold.items())
-    said = [f"Machine: {named or 'not recorded'}", f"Read: {about}", f"Python {platform.python_version()}, {versions}"]
-    return _list(
-        [
-            *said,
-            "A machine that learned from these very sessions agrees with their coders more than it would with others'.",
-        ]
-    )
+    own = "A machine that learned from these very sessions agrees with their coders more than it would with others'."
+    python = f"Python {platform.python_version()}, {versions}"
+    return _list([f"Machine: {named or 'not recorded'}", f"Read: {about}", python, own])

@@ -9,14 +9,14 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 from therapy_analytics.agreement import _coefficients as co
-from therapy_analytics.agreement._coefficients import FEWEST_TURNS, Floats, Ints
+from therapy_analytics.agreement._coefficients import FEWEST_TURNS, interval_columns
 from therapy_analytics.agreement._gold import Gold
 from therapy_analytics.agreement._labels import SETS
 from therapy_analytics.agreement._machine import Machine
+from therapy_analytics.clusters import Bools, Floats, Ints
 
 MACHINE, MAJORITY = "machine", "majority"
 BINARY: Mapping[str, co.Coefficient] = {
@@ -28,43 +28,46 @@ BINARY: Mapping[str, co.Coefficient] = {
     "f1": co.f1,
 }
 NOMINAL: Mapping[str, co.Coefficient] = {name: BINARY[name] for name in ("agreement", "kappa", "ac1")}
-BEYOND_CHANCE = ("kappa", "ac1")
+CORRECTED = ("kappa", "ac1")
+"""Chance-corrected coefficients, which need `FEWEST_TURNS`."""
 RATES = ("code", "session_id", "n_turns", "human", "machine")
 Z = float(stats.norm.ppf(0.975))
-RATE_FIGURES: Mapping[str, tuple[Callable[[Floats], float], tuple[float, float] | None]] = {
+RATE_STATISTICS: Mapping[str, tuple[Callable[[Floats], float], tuple[float, float] | None]] = {
     "icc": (co.icc2, (-1.0, 1.0)),
     "mean_difference": (co.mean_difference, None),
     "limit_low": (partial(co.limit_of_agreement, end=-Z), None),
     "limit_high": (partial(co.limit_of_agreement, end=Z), None),
 }
-"""Figures of the rates of people and machine (n_sessions, 2), and the least and the most that each can be."""
+"""Statistics of the rates of people and machine (n_sessions, 2), and the range of each; None for differences."""
 TOO_FEW = f"no kappa, AC1 or alpha: fewer than {FEWEST_TURNS} turns"
+
+Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class CodedTurns:
-    """One code, or one set of codes, as each coder gave it.
+    """One code, or one set of codes, as each coder gave it; -1 stands for turns that are not coded.
 
     Attributes
     ----------
     code : str
         A column of ``turns.csv``, or the name of a set.
     values : tuple of str
-        What -1 (not coded), 0, 1, ... of the arrays stand for, from 0.
+        What 0, 1, ... of the arrays stand for.
     coders : tuple of str
         People, by name.
-    people : int array (n_turns, n_coders)
+    people : int64 array (n_turns, n_coders)
         Their values.
-    machine : int array (n_turns,)
+    machine : int64 array (n_turns,)
         The machine's.
-    p : float array (n_turns,)
+    p : float64 array (n_turns,)
         Its probability of a single code; nan for sets.
-    session : int array (n_turns,)
-        Place of its session in `names`.
+    session : int64 array (n_turns,)
+        Index of its session in `names`.
     names : tuple of str
         The sessions of these turns.
-    cluster : int array (n_turns,)
-        The turn's cluster, from 0: what is independent of one another.
+    cluster : int64 array (n_turns,)
+        The turn's cluster, from 0.
     """
 
     code: str
@@ -78,56 +81,53 @@ class CodedTurns:
     cluster: Ints
 
     @property
-    def n_clusters(self) -> int:
-        """Return how many clusters there are."""
-        return int(self.cluster.max(initial=-1)) + 1
+    def shape(self) -> tuple[int, int]:
+        """Return the numbers of clusters and of values."""
+        return int(self.cluster.max(initial=-1)) + 1, len(self.values)
 
     @property
     def majority(self) -> Ints:
-        """Return what most people gave, -1 where two values share the lead."""
+        """Return what most people gave (n_turns,), -1 where two values share the lead."""
         counts = (self.people[:, :, None] == np.arange(len(self.values))).sum(axis=1)
         top = counts.max(axis=1, keepdims=True)
         clear = ((counts == top).sum(axis=1) == 1) & (top[:, 0] > 0)
         return np.where(clear, counts.argmax(axis=1), -1)
 
-    @property
-    def shared(self) -> NDArray[np.bool_]:
-        """Return which turns at least two people coded, and the machine."""
-        return np.asarray(((self.people >= 0).sum(axis=1) > 1) & (self.machine >= 0))
-
     def tables(self, first: Ints, second: Ints) -> Floats:
-        """Return counts of pairs of values by cluster (n_clusters, K, K)."""
-        return co.tables_of(first, second, self.cluster, (self.n_clusters, len(self.values)))
+        """Return counts of pairs of values (n_turns,) by cluster (n_clusters, K, K)."""
+        return co.tables_of(first, second, self.cluster, self.shape)
 
-    def only(self, turns: NDArray[np.bool_]) -> CodedTurns:
+    def only(self, turns: Bools) -> CodedTurns:
         """Return some of the turns, by a mask (n_turns,)."""
         parts = {name: getattr(self, name)[turns] for name in ("people", "machine", "p", "session", "cluster")}
         return replace(self, **parts)
 
-    def coincidences(self, values: Ints) -> Floats:
-        """Return Krippendorff's coincidences by cluster, of values (n_turns, n_coders)."""
-        return co.coincidences_of(values, self.cluster, (self.n_clusters, len(self.values)))
+    def calibrated(self) -> tuple[Floats, Ints, Ints]:
+        """Return probability, majority and cluster of the turns that have both, (n,) each."""
+        truth = self.majority
+        known = (truth >= 0) & ~np.isnan(self.p)
+        return self.p[known], truth[known], self.cluster[known]
 
 
 def coded(machine: Machine, gold: Gold, cluster_of: Mapping[str, int]) -> list[CodedTurns]:
     """Return each code and set that people and the machine gave, in the order of the columns."""
     order = {code: at for at, code in enumerate((*machine.codes, *SETS))}
-    single = [_coded(machine, own, str(code), cluster_of) for code, own in gold.values.groupby("code")]
-    sets = [_coded(machine, own, str(code), cluster_of) for code, own in gold.sets.groupby("code")]
-    found = [one for one in (*single, *sets) if one is not None]
-    return sorted(found, key=lambda one: order[one.code])
+    codes = [(str(code), own) for table in (gold.values, gold.sets) for code, own in table.groupby("code")]
+    found = [_coded(machine, own, code, cluster_of) for code, own in codes]
+    return sorted((one for one in found if one is not None), key=lambda one: order[one.code])
 
 
 def _coded(machine: Machine, own: pd.DataFrame, code: str, cluster_of: Mapping[str, int]) -> CodedTurns | None:
-    values = (*SETS[code][0], SETS[code][1]) if code in SETS else ("0", "1")
-    given = _decided_set(machine, code) if code in SETS else machine.turns[code]
+    is_set = code in SETS
+    values = (*SETS[code][0], SETS[code][1]) if is_set else ("0", "1")
+    given = _decided_set(machine, code) if is_set else machine.turns[code]
     if given is None:
         return None
-    number = own["value"].map({value: at for at, value in enumerate(values)}) if code in SETS else own["value"]
+    number = own["value"].map({value: at for at, value in enumerate(values)}) if is_set else own["value"]
     wide = own.assign(value=number).pivot_table(index="place", columns="coder", values="value", aggfunc="first")
     place = wide.index.to_numpy(dtype=np.int64)
     session, names = pd.factorize(machine.turns["session_id"].to_numpy()[place])
-    p = machine.turns[f"p_{code}"].to_numpy()[place] if code not in SETS else np.full(len(place), np.nan)
+    p = np.full(len(place), np.nan) if is_set else machine.turns[f"p_{code}"].to_numpy()[place]
     return CodedTurns(
         code=code,
         values=values,
@@ -156,28 +156,20 @@ def _decided_set(machine: Machine, name: str) -> pd.Series | None:
 
 def pairs_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     """Return a row for each code and two coders: the machine with each person and the majority, and people in pairs."""
-    return pd.DataFrame([row for one in found for row in _pairs(one)])
+    rows = []
+    for one in found:
+        people = list(zip(one.coders, one.people.T, strict=True))
+        references = [*people, *([(MAJORITY, one.majority)] if len(people) > 1 else [])]
+        rows += [_pair(one, reference, (MACHINE, one.machine)) for reference in references]
+        rows += [_pair(one, *pair) for pair in combinations(people, 2)]
+    return pd.DataFrame(rows)
 
 
-def _pairs(one: CodedTurns) -> list[dict[str, object]]:
-    people = dict(zip(one.coders, one.people.T, strict=True))
-    rows = [_pair(one, (name, values), (MACHINE, one.machine)) for name, values in people.items()]
-    if len(people) > 1:
-        rows.append(_pair(one, (MAJORITY, one.majority), (MACHINE, one.machine)))
-    return rows + [_pair(one, first, second) for first, second in combinations(people.items(), 2)]
-
-
-def _pair(one: CodedTurns, first: tuple[str, Ints], second: tuple[str, Ints]) -> dict[str, object]:
-    """Return the figures of one pair, of which the first is the reference."""
-    tables = one.tables(first[1], second[1])
-    return {
-        "code": one.code,
-        "kind": "machine-human" if second[0] == MACHINE else "human-human",
-        "reference": first[0],
-        "other": second[0],
-        **_counts(one, first[1], second[1]),
-        **_estimates(tables, NOMINAL if one.code in SETS else BINARY),
-    }
+def _pair(one: CodedTurns, first: tuple[str, Ints], second: tuple[str, Ints]) -> Row:
+    """Return the columns of one pair, of which the first is the reference."""
+    kind = "machine-human" if second[0] == MACHINE else "human-human"
+    about: Row = {"code": one.code, "kind": kind, "reference": first[0], "other": second[0]}
+    return about | _counts(one, first[1], second[1]) | _estimates(one, first[1], second[1])
 
 
 def _counts(one: CodedTurns, first: Ints, second: Ints) -> dict[str, float]:
@@ -185,90 +177,77 @@ def _counts(one: CodedTurns, first: Ints, second: Ints) -> dict[str, float]:
     counts = {"n_turns": both.sum(), "n_sessions": len(np.unique(one.session[both]))}
     counts |= {"n_clusters": len(np.unique(one.cluster[both]))}
     if one.code not in SETS:
-        counts |= {"n_reference": (first[both] == 1).sum(), "n_other": (second[both] == 1).sum()}
-        counts |= {"n_both": ((first[both] == 1) & (second[both] == 1)).sum()}
+        yes, no = first[both] == 1, second[both] == 1
+        counts |= {"n_reference": yes.sum(), "n_other": no.sum(), "n_both": (yes & no).sum()}
     return {name: float(value) for name, value in counts.items()}
 
 
-def _estimates(tables: Floats, wanted: Mapping[str, co.Coefficient]) -> dict[str, object]:
-    """Return coefficients with their intervals; of too few turns none that is beyond chance, and a note why."""
+def _estimates(one: CodedTurns, first: Ints, second: Ints) -> Row:
+    """Return coefficients with their intervals; of too few turns none that is chance-corrected, and a note why."""
+    tables = one.tables(first, second)
     few = tables.sum() < FEWEST_TURNS
-    found: dict[str, object] = {}
-    for name, coefficient in wanted.items():
-        found |= co.interval_columns(
-            name, (np.nan,) * 3 if few and name in BEYOND_CHANCE else co.estimate(coefficient, tables)
-        )
+    found: Row = {}
+    for name, coefficient in (NOMINAL if one.code in SETS else BINARY).items():
+        found |= interval_columns(name, co.UNDEFINED if few and name in CORRECTED else co.estimate(coefficient, tables))
     return found | {"note": TOO_FEW if few else ""}
 
 
 def codes_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
-    """Return a row for each code and set: the machine against most people, and beside what people reach together."""
+    """Return a row for each code and set: the machine against most people, and beside people's own agreement."""
     return pd.DataFrame([_code(one) for one in found])
 
 
-def _code(one: CodedTurns) -> dict[str, object]:
+def _code(one: CodedTurns) -> Row:
     majority = one.majority
-    tables = one.tables(majority, one.machine)
-    tied = ((one.people >= 0).any(axis=1)) & (majority < 0)
-    row: dict[str, object] = {"code": one.code, "n_coders": len(one.coders), **_counts(one, majority, one.machine)}
-    row["n_tied"] = int(tied.sum())
-    row |= _estimates(tables, NOMINAL if one.code in SETS else BINARY)
+    row: Row = {"code": one.code, "n_coders": len(one.coders), **_counts(one, majority, one.machine)}
+    row["n_tied"] = int(((one.people >= 0).any(axis=1) & (majority < 0)).sum())
+    row |= _estimates(one, majority, one.machine)
     row |= _several(one)
     if one.code not in SETS:
-        row |= _calibration(one)
+        p, given, cluster = one.calibrated()
+        row |= interval_columns("ece", co.calibration_error(p, given.astype(np.float64), cluster))
+        row["brier"] = float(((p - given) ** 2).mean()) if len(p) else np.nan
     return row
 
 
-def _several(one: CodedTurns) -> dict[str, object]:
-    """Return what people reach together, and the machine with each of them, on the turns that several coded."""
-    kept = one.only(one.shared)
+def _several(one: CodedTurns) -> Row:
+    """Return people's agreement, and the machine's with each of them, on the turns that several coded."""
+    kept = one.only(((one.people >= 0).sum(axis=1) > 1) & (one.machine >= 0))
     n = len(kept.machine)
-    row: dict[str, object] = {"n_turns_shared": n}
+    row: Row = {"n_turns_shared": n}
     given = {"alpha": kept.people, "alpha_with_machine": np.column_stack([kept.people, kept.machine])}
     for name, values in given.items():
-        row |= co.interval_columns(
-            name, co.estimate(co.alpha, kept.coincidences(values)) if n >= FEWEST_TURNS else (np.nan,) * 3
-        )
+        counts = co.coincidences_of(values, kept.cluster, kept.shape)
+        row |= interval_columns(name, co.estimate(co.alpha, counts) if n >= FEWEST_TURNS else co.UNDEFINED)
     return row | _beside(kept)
 
 
-def _beside(one: CodedTurns) -> dict[str, object]:
+def _beside(one: CodedTurns) -> Row:
     """Return the machine's kappa with each person and people's with each other: mean, range, and the difference."""
-    n = len(one.coders)
-    machine = [one.tables(values, one.machine) for values in one.people.T] if n > 1 else []
-    human = [one.tables(one.people[:, i], one.people[:, j]) for i, j in combinations(range(n), 2)]
-    row: dict[str, object] = {"n_human_pairs": sum(bool(pair.any()) for pair in human)}
-    machine, human = _enough(machine), _enough(human)
+    people = list(one.people.T)
+    machine = [one.tables(values, one.machine) for values in people] if len(people) > 1 else []
+    human = [one.tables(*pair) for pair in combinations(people, 2)]
+    row: Row = {"n_human_pairs": sum(bool(pair.any()) for pair in human)}
+    machine, human = ([pair for pair in pairs if pair.sum() >= FEWEST_TURNS] for pairs in (machine, human))
     for name, pairs in (("machine", machine), ("human", human)):
-        row |= _range(f"{name}_kappa", np.array([co.kappa(pair.sum(axis=0)) for pair in pairs]))
-    row |= co.interval_columns("kappa_difference", _difference(machine, human))
-    row["machine_is"] = _reads(row)
-    return row
+        kappas = np.array([co.kappa(pair.sum(axis=0)) for pair in pairs])
+        known = kappas[~np.isnan(kappas)]
+        numbers = (known.mean(), known.min(), known.max()) if len(known) else co.UNDEFINED
+        row |= {f"{name}_kappa_{end}": float(n) for end, n in zip(("mean", "min", "max"), numbers, strict=True)}
+    row |= interval_columns("kappa_difference", _difference(machine, human))
+    return row | {"machine_is": _position(row)}
 
 
-def _enough(pairs: Sequence[Floats]) -> list[Floats]:
-    """Return the tables of the pairs that share enough turns for a kappa."""
-    return [pair for pair in pairs if pair.sum() >= FEWEST_TURNS]
-
-
-def _range(name: str, kappas: Floats) -> dict[str, float]:
-    known = kappas[~np.isnan(kappas)] if len(kappas) else kappas
-    if not len(known):
-        return {f"{name}_{end}": np.nan for end in ("mean", "min", "max")}
-    return {f"{name}_mean": float(known.mean()), f"{name}_min": float(known.min()), f"{name}_max": float(known.max())}
-
-
-def _difference(machine: list[Floats], human: list[Floats]) -> tuple[float, float, float]:
+def _difference(machine: list[Floats], human: list[Floats]) -> co.Estimate:
     """Return the machine's mean kappa with people less people's mean with each other, of the same clusters."""
     if not machine or not human:
-        return np.nan, np.nan, np.nan
-    mine, theirs = np.stack(machine, axis=1), np.stack(human, axis=1)
+        return co.UNDEFINED
 
     def gap(tables: Floats) -> Floats:
         kappas = co.kappa(tables)
         return np.asarray(_mean(kappas[..., : len(machine)]) - _mean(kappas[..., len(machine) :]))
 
-    return co.estimate(gap, np.concatenate([mine, theirs], axis=1), bounded=False)
+    return co.estimate(gap, np.stack([*machine, *human], axis=1), bounded=False)
 
 
 def _mean(kappas: Floats) -> Floats:
@@ -277,7 +256,7 @@ def _mean(kappas: Floats) -> Floats:
     return co.over(np.where(known, kappas, 0).sum(axis=-1), known.sum(axis=-1).astype(np.float64))
 
 
-def _reads(row: Mapping[str, object]) -> str:
+def _position(row: Mapping[str, object]) -> str:
     """Return in words where the machine's mean kappa lies beside the range of pairs of people."""
     mean, low, high = (float(str(row[name])) for name in ("machine_kappa_mean", "human_kappa_min", "human_kappa_max"))
     if np.isnan([mean, low]).any():
@@ -287,21 +266,11 @@ def _reads(row: Mapping[str, object]) -> str:
     return "above every pair of people" if mean > high else "within the range of people"
 
 
-def _calibration(one: CodedTurns) -> dict[str, float]:
-    truth = one.majority
-    known = (truth >= 0) & ~np.isnan(one.p)
-    p, given = one.p[known], truth[known].astype(np.float64)
-    brier = float(((p - given) ** 2).mean()) if len(p) else np.nan
-    return {**co.interval_columns("ece", co.calibration_error(p, given, one.cluster[known])), "brier": brier}
-
-
 def calibration_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
-    """Return a row for each code and bin of probabilities: how many turns, what was expected, what people gave."""
+    """Return a row for each code and bin of probabilities: turns, mean probability, share that people gave."""
     rows = []
     for one in (one for one in found if one.code not in SETS):
-        truth = one.majority
-        known = (truth >= 0) & ~np.isnan(one.p)
-        p, given, cluster = one.p[known], truth[known], one.cluster[known]
+        p, given, cluster = one.calibrated()
         bins = co.bins_of(p) if len(p) else np.zeros(0, dtype=np.int64)
         for number in np.unique(bins):
             own = bins == number
@@ -309,14 +278,10 @@ def calibration_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
             np.add.at(hits, cluster[own], np.column_stack([np.ones(own.sum()), given[own]]))
             row = {"code": one.code, "bin": int(number) + 1, "n_turns": int(own.sum())}
             row |= {"n_positive": int(given[own].sum()), "p_mean": float(p[own].mean())}
-            rows.append(row | co.interval_columns("observed", co.estimate(_share, hits)))
-    return pd.DataFrame(
-        rows, columns=["code", "bin", "n_turns", "n_positive", "p_mean", "observed", "observed_lo", "observed_hi"]
-    )
-
-
-def _share(sums: Floats) -> Floats:
-    return co.over(sums[..., 1], sums[..., 0])
+            share = co.estimate(lambda sums: co.over(sums[..., 1], sums[..., 0]), hits)
+            rows.append(row | interval_columns("observed", share))
+    names = ("code", "bin", "n_turns", "n_positive", "p_mean", "observed", "observed_lo", "observed_hi")
+    return pd.DataFrame(rows, columns=list(names))
 
 
 def confusion_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
@@ -336,9 +301,7 @@ def confusion_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
 def rates_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
     """Return the rate of each code in each session, by most people and by the machine, on the same turns."""
     frames = []
-    for one in found:
-        if one.code in SETS:
-            continue
+    for one in (one for one in found if one.code not in SETS):
         majority = one.majority
         known = (majority >= 0) & (one.machine >= 0)
         turns = pd.DataFrame({"human": majority[known], "machine": one.machine[known]}, dtype=np.float64)
@@ -350,34 +313,25 @@ def rates_table(found: Sequence[CodedTurns]) -> pd.DataFrame:
 
 
 def sessions_table(rates: pd.DataFrame, cluster_of: Mapping[str, int]) -> pd.DataFrame:
-    """Return for each rate how machine and people agree over sessions, with intervals over clusters.
+    """Return for each rate of `rates_table` how machine and people agree over sessions, with intervals over clusters.
 
-    ``icc``; ``mean_difference`` (machine less people) and the limits between which 95 % of differences lie
-    (``limit_low``, ``limit_high``).
-
-    Parameters
-    ----------
-    rates : DataFrame
-        As `rates_table` returns them.
-    cluster_of : mapping of str to int
-        The cluster of each session.
+    ``icc``; ``mean_difference`` (machine less people) and the limits of agreement (``limit_low``, ``limit_high``).
+    `cluster_of` is the cluster of each session.
     """
-    rows = []
+    rows: list[Row] = []
     for code, own in rates.groupby("code", sort=False):
         cluster = np.unique([cluster_of[name] for name in own["session_id"]], return_inverse=True)[1]
-        rows.append({"code": code, **_figures(own, cluster.astype(np.int64))})
+        rows.append({"code": code, **_rate_statistics(own, cluster.astype(np.int64))})
     return pd.DataFrame(rows)
 
 
-def _figures(own: pd.DataFrame, cluster: Ints) -> dict[str, float]:
-    both = own[["human", "machine"]].to_numpy(dtype=np.float64)
-    row = {"n_sessions": float(len(both)), "n_clusters": float(cluster.max() + 1)}
-    row |= {"n_turns": float(own["n_turns"].sum())}
+def _rate_statistics(own: pd.DataFrame, cluster: Ints) -> dict[str, float]:
+    both, n_clusters = own[["human", "machine"]].to_numpy(dtype=np.float64), int(cluster.max()) + 1
+    row = {"n_sessions": float(len(both)), "n_clusters": float(n_clusters), "n_turns": float(own["n_turns"].sum())}
     row |= {"human_mean": float(both[:, 0].mean()), "machine_mean": float(both[:, 1].mean())}
-    for name, (figure, bounds) in RATE_FIGURES.items():
-        value = figure(both)
-        left_out = np.array([figure(both[cluster != one]) for one in range(int(cluster.max()) + 1)])
-        low, high = co.jackknife(value, left_out, bounds)
-        row |= {name: value, f"{name}_lo": low, f"{name}_hi": high}
+    for name, (statistic, bounds) in RATE_STATISTICS.items():
+        value = statistic(both)
+        left_out = np.array([statistic(both[cluster != one]) for one in range(n_clusters)])
+        row |= interval_columns(name, (value, *co.jackknife(value, left_out, bounds)))
     difference = both[:, 1] - both[:, 0]
     return row | {"sd_difference": float(difference.std(ddof=1)) if len(both) > 1 else np.nan}

@@ -1,4 +1,4 @@
-"""Compare groups of sessions: read, group, test, say it in words, write it."""
+"""Compare groups of sessions: read, group, test, write it in words and tables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ import pandas as pd
 
 from therapy_analytics import private
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.clusters import SESSION
 from therapy_analytics.compare._further import FurtherTable, coder_of, further_tables
-from therapy_analytics.compare._groups import SESSION, GroupContrast, Grouped, contrasts, grouped
+from therapy_analytics.compare._groups import Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._models import change, with_mixed_models, within_between
 from therapy_analytics.compare._phrases import MOST_LISTED, label, unit_name
@@ -62,7 +63,7 @@ class CompareOptions:
     where : tuple of str
         ``column=value`` or ``column!=value``: only such sessions.
     permutations, seed : int
-        Random permutations, where there are too many to count all.
+        Random permutations, where there are too many to enumerate.
     allow_mixed : bool
         Go on where folders were made by different taggers or versions.
     gold : Path or None
@@ -79,14 +80,14 @@ class CompareOptions:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Comparison:
-    """What comes of a comparison.
+    """The results of a comparison.
 
     Attributes
     ----------
     table : DataFrame
         A row for each measure and pair of groups, as ``comparison.csv``.
     groups : DataFrame
-        A row for each measure and group (and group of reference), as ``groups.csv``.
+        A row for each measure and group (and reference group), as ``groups.csv``.
     within, change : DataFrame
         Where sessions repeat: as ``within.csv`` and ``change.csv``; without rows where they do not.
     more : tuple of FurtherTable
@@ -98,7 +99,7 @@ class Comparison:
     sources : tuple of str
         The folders and files that it was made from; none where that were tables in memory.
     usual : tuple of str
-        Measures that are compared unless others are named; figures show these before others.
+        Measures that are compared by default; figures show these before others.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -147,23 +148,21 @@ class Comparison:
         """
         names = {*_FILES, *_files_before(Path(out))}
         made = Made(what="a comparison", names=names, sources=self.sources, replace=replace, say=on_before)
-        with replaced_in(Path(out), made) as part:
-            self._fill(part, plots=plots)
-        return Path(out)
-
-    def _fill(self, out: Path, *, plots: bool) -> None:
-        tables = {"comparison.csv": self.table, "groups.csv": self.groups}
-        tables |= {name: one for name, one in (("within.csv", self.within), ("change.csv", self.change)) if len(one)}
-        tables |= {f"{one.name}.csv": one.table for one in self.more}
+        tables = {"comparison": self.table, "groups": self.groups}
+        tables |= {name: one for name, one in (("within", self.within), ("change", self.change)) if len(one)}
+        tables |= {one.name: one.table for one in self.more}
         families = list(dict.fromkeys(str(family) for family in self.groups["family"])) if plots else []
-        written = sorted([*tables, "comparison.md", RECIPE, *(f"comparison_{family}.png" for family in families)])
+        figures = [f"comparison_{family}.png" for family in families]
+        written = sorted([*(f"{name}.csv" for name in tables), "comparison.md", RECIPE, *figures])
         recipe = json.dumps({**self.recipe, "files": written}, indent=2, ensure_ascii=False)
-        private.write(out / RECIPE, recipe + "\n")
-        for name, table in tables.items():
-            write_csv(table, private.fresh(out / name))
-        private.write(out / "comparison.md", self.words)
-        if families:
-            self._draw(out, families)
+        with replaced_in(Path(out), made) as part:
+            private.write(part / RECIPE, recipe + "\n")
+            for name, table in tables.items():
+                write_csv(table, private.fresh(part / f"{name}.csv"))
+            private.write(part / "comparison.md", self.words)
+            if families:
+                self._draw(part, families)
+        return Path(out)
 
     def _draw(self, out: Path, families: Sequence[str]) -> None:
         from therapy_analytics.plots import PLOTS  # noqa: PLC0415 (matplotlib is slow to import)
@@ -242,11 +241,11 @@ def compare(
     read = read_results(results, mixed=options.allow_mixed)
     asked = [measures] if isinstance(measures, str) else measures
     data = grouped(read, choose(read, asked), by=by, cluster=options.cluster, where=options.where)
-    return _compared(read, data, against, options, _sources(results))
+    return _compared(read, data, against, options, _with_turns(results))
 
 
-def _sources(results: Sources) -> tuple[Path | Analysis, ...]:
-    """Return where the turns are; nothing if a table of sessions was given."""
+def _with_turns(results: Sources) -> tuple[Path | Analysis, ...]:
+    """Return the results that have turns: none if a table of sessions was given."""
     if isinstance(results, Analysis):
         return (results,)
     if isinstance(results, pd.DataFrame):
@@ -262,18 +261,17 @@ def _compared(
     if is_reference(against) and profiles is not None:
         columns = list(dict.fromkeys([*COLUMNS, "reference_q05", "reference_q95"]))
         table = against_references(data, groups, profiles).reindex(columns=columns)
+        shown = beside_references(table, data)
     else:
         table = comparison_table(data, pairs, permutations=options.permutations, seed=options.seed)
         table = with_mixed_models(table, data, pairs)
+        shown = findings(table, data)
     if profiles is not None:
         groups = pd.concat([groups, reference_rows(data, profiles)], ignore_index=True)[list(groups.columns)]
     within, changed = within_between(data), change(data)
     more = tuple(further_tables(data, read, sources, options.gold))
     warnings = [*read.warnings, *data.notes, *([why_not] if is_reference(against) and why_not else [])]
-    head = [_who(data), "", *(f"- {warning}" for warning in warnings), *([""] if warnings else [])]
-    shown = beside_references(table, data) if "reference_q05" in table else findings(table, data)
-    if table.empty:
-        shown = [_nothing_to_compare(data, pairs), ""]
+    shown = [_nothing_to_compare(data), ""] if table.empty else shown
     recipe = _recipe(read, data, options)
     return Comparison(
         table=table,
@@ -281,7 +279,7 @@ def _compared(
         within=within,
         change=changed,
         more=more,
-        words=_words(data, head, [*shown, *repeated(within, changed)], more, recipe),
+        words=_words(data, warnings, [*shown, *repeated(within, changed)], more, recipe),
         recipe=recipe,
         sources=sources_of(*sources, options.gold),
         usual=data.usual,
@@ -305,14 +303,15 @@ def _recipe(read: Results, data: Grouped, options: CompareOptions) -> dict[str, 
 
 def _words(
     data: Grouped,
-    head: Sequence[str],
+    warnings: Sequence[str],
     shown: Sequence[str],
     more: Sequence[FurtherTable],
     recipe: Mapping[str, Any],
 ) -> str:
     """Return the whole of ``comparison.md``."""
     coded = _BY_HAND if any(one.name == "gold" for one in more) else _MACHINE
-    lines = [f"# Sessions compared by {data.by}", "", *head, coded, "", *shown]
+    lines = [f"# Sessions compared by {data.by}", "", _who(data), "", *(f"- {warning}" for warning in warnings)]
+    lines += [*([""] if warnings else []), coded, "", *shown]
     for one in more:
         lines += [f"## {one.title}", "", one.words.strip(), ""]
     return "\n".join([*lines, "## How to read this", "", _HOW_TO_READ, "", *_how(data, recipe)])
@@ -326,8 +325,8 @@ def _who(data: Grouped) -> str:
     return f"{n:,} session{'' if n == 1 else 's'}: {', '.join(named)}{rest}. {m:,} measure{'' if m == 1 else 's'}."
 
 
-def _nothing_to_compare(data: Grouped, pairs: Sequence[GroupContrast]) -> str:
-    if len(data.names) == 1 and not pairs:
+def _nothing_to_compare(data: Grouped) -> str:
+    if len(data.names) == 1:
         return (
             f"There is one group only ({data.names[0]}), and nothing to compare it with: groups.csv has its means and "
             "medians with their intervals. Name another column with --by, or say --against reference."
@@ -348,7 +347,7 @@ def _how(data: Grouped, recipe: Mapping[str, Any]) -> list[str]:
     )
     intervals = (
         f"- Means, differences and their intervals are over {units}, each {one} counted once: Student's t for means, "
-        "Welch's for differences, variances drawn toward those of all groups. session_mean and session_median count "
+        "Welch's for differences, variances shrunk toward those of all groups. session_mean and session_median count "
         "each session once."
     )
     coded = f"- Coded by: {taggers}. therapy-analytics {recipe['therapy_analytics']}, Python {recipe['python']}"

@@ -1,4 +1,4 @@
-"""The size of a difference with its interval, the difference that a permutation test can find, and Holm's p."""
+"""Effect sizes with their intervals, the smallest effect that a permutation test can detect, and Holm's p."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from math import ceil, nan, sqrt
 import numpy as np
 from scipy import optimize, special, stats
 
-from therapy_analytics.compare._groups import Floats
+from therapy_analytics.clusters import Floats
 
 ALIKE = 0.5
 """Standard deviations: groups whose difference lies within are called alike (Cohen's medium effect)."""
 POWER = 0.8
 _CONTINUOUS = 1e-9
-"""Where the smallest p is below this, p is taken for continuous."""
+"""Where the smallest p is below this, p is taken as continuous."""
 
 Summary = tuple[float, float, float]
-"""Mean, standard deviation, and how many."""
+"""Mean, standard deviation, and number of values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,15 @@ class EffectSize:
 
 
 def summary(values: Floats) -> Summary:
-    """Return mean, standard deviation (n - 1) and n of values (n,) without nan."""
+    """Return mean, standard deviation (exactly 0 for equal values) and number of values (n,) without nan."""
     if not len(values):
         return nan, nan, 0
-    # Equal values have no deviation, whatever their mean rounds to.
     same = len(values) < 2 or bool(np.ptp(values) == 0)
     return float(values.mean()), 0.0 if same else float(values.std(ddof=1)), len(values)
 
 
 def effect(one: Summary, other: Summary) -> EffectSize:
-    """Return Hedges' g of two groups of independent values, from their means, standard deviations and numbers."""
+    """Return Hedges' g of two groups of independent values."""
     if min(one[2], other[2]) < 2 or one[1] + other[1] <= 0:
         return EffectSize()
     from statsmodels.stats.meta_analysis import effectsize_smd  # noqa: PLC0415 (slow)
@@ -56,7 +55,7 @@ def paired_effect(x: Floats, y: Floats) -> EffectSize:
 
     Parameters
     ----------
-    x, y : float arrays (n,)
+    x, y : float64 arrays (n,)
         Values of the same n clusters, without nan.
 
     References
@@ -93,7 +92,7 @@ def least_p_paired(n: int) -> float:
 
 
 def sessions_needed(g: float) -> int:
-    """Return how many independent values a group needs for a power of .8 to find a difference of g at p < .05.
+    """Return how many independent values a group needs to detect a difference of g at p < .05 with a power of .8.
 
     The power is that of `findable`; 0 where g is 0 or undefined.
 
@@ -116,11 +115,11 @@ def sessions_needed(g: float) -> int:
 
 @cache
 def findable(n: int, k: int) -> float:
-    """Return the difference, in standard deviations, that groups of n and k values find with a power of .8.
+    """Return the difference, in standard deviations, that groups of n and k values detect with a power of .8.
 
-    The power is that of Student's t with one degree of freedom less (a permutation test of few values finds a little
-    less), at the largest p below .05 that permutations can give: with 4 and 4 values, 2 of 70; with 3 and 3 there is
-    none, and the result is nan. In simulations, .75 to .82 were found (``benchmarks/compare_coverage.py``).
+    The power is that of Student's t with one degree of freedom less (a permutation test of few values has a little less
+    power), at the largest p below .05 that permutations can give: with 4 and 4 values, 2 of 70; with 3 and 3 there is
+    none, and the result is nan. In simulations, .75 to .82 were detected (``benchmarks/compare_coverage.py``).
 
     Examples
     --------
@@ -129,14 +128,16 @@ def findable(n: int, k: int) -> float:
     """
     if min(n, k) < 2 or _level(least_p(n, k)) <= 0:
         return nan
-    return _size_found(lambda size: _power(size, n, k))
+    return _smallest_detected(lambda size: _power(size, n, k))
 
 
 @cache
 def findable_paired(n: int) -> float:
-    """Return the mean difference within n pairs, in standard deviations of differences, found with a power of .8."""
+    """Return the mean difference of n pairs, in standard deviations of differences, detected with a power of .8."""
     level = _level(least_p_paired(n))
-    return _size_found(lambda size: _power_of_t(size * sqrt(n), n - 1, level)) if n > 1 and level > 0 else nan
+    if n < 2 or level <= 0:
+        return nan
+    return _smallest_detected(lambda size: _power_of_t(size * sqrt(n), n - 1, level))
 
 
 def _level(least: float) -> float:
@@ -153,7 +154,7 @@ def _power_of_t(shift: float, df: int, level: float) -> float:
     return float(stats.nct.sf(bound, df - 1, shift) + stats.nct.cdf(-bound, df - 1, shift))
 
 
-def _size_found(power: Callable[[float], float]) -> float:
+def _smallest_detected(power: Callable[[float], float]) -> float:
     high = 1.0
     while power(high) < POWER:
         high *= 2
@@ -161,7 +162,7 @@ def _size_found(power: Callable[[float], float]) -> float:
 
 
 def holm(p: Floats) -> Floats:
-    """Return p (any shape) adjusted for all tests by Holm's method (family-wise error rate); nan is no test and stays.
+    """Return p (any shape) adjusted for all tests (family-wise error rate); nan is not a test and stays.
 
     References
     ----------

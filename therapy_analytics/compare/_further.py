@@ -9,18 +9,19 @@ from pathlib import Path
 import pandas as pd
 
 from therapy_analytics.agreement import GoldOptions
-from therapy_analytics.agreement._gold import gold_of
-from therapy_analytics.agreement._machine import machine_of
+from therapy_analytics.agreement._gold import read_gold
+from therapy_analytics.agreement._machine import read_machine
 from therapy_analytics.analysis import Analysis
+from therapy_analytics.clusters import SESSION
 from therapy_analytics.compare._corrected import TRANSFER, corrected_rates
-from therapy_analytics.compare._groups import SESSION, Grouped
+from therapy_analytics.compare._groups import Grouped
 from therapy_analytics.compare._ppi import ASSUMPTION, powered_differences, powered_rates
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._summary_counts import NEVER, summary_counts
 from therapy_analytics.errors import BadOptionError
 
-_MOST_SAID, _FEW_GROUPS = 20, 3
-"""More rates, or groups, than these are left to the table."""
+_MOST_LISTED, _FEW_GROUPS = 20, 3
+"""Further rates, or groups, stand in the table alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,18 +50,22 @@ def further_tables(
     gold : Path or None
         Codes that people gave some turns (``--gold``).
     """
+    if gold is not None and len(sources) != 1:
+        problem = "can be used with one folder of results or one analysis only"
+        raise BadOptionError("--gold", problem, "Name the one that was coded")
     sessions, cluster = data.sessions[data.group >= 0], None if data.clustered_by == SESSION else data.clustered_by
     tagger, aim = "" if read.own_codes else coder_of(read), read.aim or "balanced"
     try:
         corrected = corrected_rates(sessions, by=data.by, cluster=cluster, tagger=tagger, aim=aim)
         counts = summary_counts(sessions, by=data.by, cluster=cluster, tagger=tagger, aim=aim)
     except BadOptionError:  # no codes among the columns: a table of the user's own
-        return
-    yield FurtherTable("corrected", "The tagger's own error", corrected, f"{TRANSFER} The figures: corrected.csv.")
-    words = _counts_in_words(counts, data.by)
-    yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
+        pass
+    else:
+        yield FurtherTable("corrected", "The tagger's own error", corrected, f"{TRANSFER} The rates: corrected.csv.")
+        words = _counts_in_words(counts, data.by)
+        yield FurtherTable("summary_counts", "Summary counts of MITI 4.2 and MISC", counts, words)
     if gold is not None:
-        yield from _by_hand(sessions, data.by, cluster, (sources, gold))
+        yield from _by_hand(sessions, data.by, cluster, sources[0], gold)
 
 
 def coder_of(read: Results) -> str:
@@ -76,15 +81,11 @@ def _counts_in_words(counts: pd.DataFrame, by: str) -> str:
 
 
 def _by_hand(
-    sessions: pd.DataFrame, by: str, cluster: str | None, asked: tuple[tuple[Path | Analysis, ...], Path]
+    sessions: pd.DataFrame, by: str, cluster: str | None, source: Path | Analysis, gold: Path
 ) -> Iterator[FurtherTable]:
-    """Yield the rates that codes of people stand behind, and their differences."""
-    sources, gold = asked
-    if len(sources) != 1:
-        problem = "can be used with one folder of results or one analysis only"
-        raise BadOptionError("--gold", problem, "Name the one that was coded")
-    machine = machine_of(sources[0])
-    people = gold_of(machine, gold, GoldOptions())
+    """Yield the rates that rest on people's codes, and their differences."""
+    machine = read_machine(source)
+    people = read_gold(machine, gold, GoldOptions())
     where = machine.turns[["session_id", "turn"]].iloc[people.values["place"].astype(int)].reset_index(drop=True)
     coded = pd.concat([where, people.values[["code", "value", "coder"]].reset_index(drop=True)], axis=1)
     names = list(dict.fromkeys(["session_id", by, *([cluster] if cluster else [])]))
@@ -97,10 +98,9 @@ def _by_hand(
 
 
 def _rates_in_words(rates: pd.DataFrame, by: str) -> list[str]:
-    known = rates[rates["rate"].notna()]
     lines = [
         f"- {row['code']}, {row[by]}: {row['rate']:.0%} ({row['lo']:.0%} to {row['hi']:.0%}); by hand alone "
         f"{row['gold_rate']:.0%} ({row['gold_lo']:.0%} to {row['gold_hi']:.0%}), machine {row['machine_rate']:.0%}"
-        for row in known.head(_MOST_SAID).to_dict("records")
+        for row in rates[rates["rate"].notna()].head(_MOST_LISTED).to_dict("records")
     ]
     return lines or ["Too few sessions were coded by hand: see the notes in gold.csv."]

@@ -10,21 +10,16 @@ from math import inf
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from therapy_analytics import clusters
+from therapy_analytics.clusters import SESSION, Bools, Floats, Ints, cluster_column, cluster_numbers
 from therapy_analytics.compare._measures import ComparedMeasure
 from therapy_analytics.compare._results import Results
 from therapy_analytics.errors import BadOptionError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
 OTHERS, PAIRS, REFERENCE = "others", "pairs", "reference"
-SESSION = clusters.SESSION
+ALL_OTHERS = "all others"
 FEW_GROUPS = 3
-"""Up to so many groups are compared in pairs; of more, each with all others."""
+"""Up to this number, groups are compared in pairs; of more, each with all others."""
 MOST_GROUPS = 100
 _ODDS_RATIO = "odds ratio"
 
@@ -39,20 +34,20 @@ class Grouped:
         The n sessions that belong to a group.
     measures : tuple of ComparedMeasure
         The m measures.
-    values : float array (n, m)
-        In the unit of each measure; nan where it is undefined.
+    values : float64 array (n, m)
+        In the unit of each measure; nan where undefined.
     by : str
         The column of groups.
     names : tuple of str
         The groups that are compared.
-    group : int array (n,)
-        Place in `names`; -1 for groups that are not compared by themselves but belong to all others.
-    cluster : int array (n,)
+    group : int64 array (n,)
+        Index into `names`; -1 for groups that are not compared themselves but count among all others.
+    cluster : int64 array (n,)
         Number of the cluster, from 0.
     clustered_by : str
         The column of clusters, or `SESSION`.
-    turns : float array (n,)
-        Turns of each session, nan where that is unknown.
+    turns : float64 array (n,)
+        Turns of each session, nan where unknown.
     notes : tuple of str
         What was left out, in sentences.
     """
@@ -70,12 +65,12 @@ class Grouped:
 
     @property
     def usual(self) -> tuple[str, ...]:
-        """Return those of the measures that are compared unless others are named."""
+        """Return those of the measures that are compared by default."""
         return tuple(one.name for one in self.measures if one.usual)
 
     @property
     def n_clusters(self) -> int:
-        """Return how many clusters there are."""
+        """Return the number of clusters."""
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
 
 
@@ -92,16 +87,16 @@ class GroupContrast:
 def grouped(
     results: Results, measures: Sequence[ComparedMeasure], *, by: str, cluster: str | None, where: Sequence[str] = ()
 ) -> Grouped:
-    """Return the sessions in groups.
+    """Return the sessions in groups; odds ratios become logarithms, on which 4 and 1/4 are equally far from 1.
 
     Parameters
     ----------
     results : Results
         The sessions that were read.
     measures : sequence of ComparedMeasure
-        What is compared. Of an odds ratio the logarithm is, because 4 and 1/4 are as far from 1.
+        What is compared.
     by, cluster : str
-        Columns about sessions; without `cluster`, one is chosen (see `clusters.cluster_column`).
+        Columns about sessions; without `cluster`, one is chosen (`cluster_column`).
     where : sequence of str
         ``column=value`` or ``column!=value``; all must hold. Values may be patterns (``nair_*``).
 
@@ -118,10 +113,10 @@ def grouped(
         raise BadOptionError("--by", f"no session says its {by}", f"Columns with something in them: {known}")
     if not named.all():
         n = int((~named).sum())
-        notes.append(f"{n:,} session{'' if n == 1 else 's'} left out: nothing stands in column {by}.")
+        notes.append(f"{n:,} session{'' if n == 1 else 's'} left out: column {by} is empty.")
     frame = frame[named].reset_index(drop=True)
     names, more = _compared(frame[by])
-    chosen = clusters.cluster_column(frame[results.about], by) if cluster is None else cluster
+    chosen = cluster_column(frame[results.about], by) if cluster is None else cluster
     if chosen != SESSION:
         _require(results, chosen, "--cluster")
     place = {name: i for i, name in enumerate(names)}
@@ -135,7 +130,7 @@ def grouped(
         by=by,
         names=names,
         group=np.array([place.get(name, -1) for name in frame[by]], dtype=np.int64),
-        cluster=clusters.cluster_numbers(frame, chosen, by),
+        cluster=cluster_numbers(frame, chosen, by),
         clustered_by=chosen,
         turns=frame["n_turns"].to_numpy(dtype=np.float64) if "n_turns" in frame else np.full(len(frame), np.nan),
         notes=(*notes, *more),
@@ -150,21 +145,17 @@ def _logged(one: ComparedMeasure) -> ComparedMeasure:
 
 def _require(results: Results, column: str, option: str) -> None:
     """Raise unless the column describes sessions."""
-    about = results.about
-    if column in about:
+    if column in results.about:
         return
-    known = ", ".join(name for name in about if name != "notes")
-    measured = column in results.sessions
-    problem = (
-        f"{column} is a measure, not something known about the sessions"
-        if measured
-        else (f"the sessions have no column {column}")
-    )
+    known = ", ".join(name for name in results.about if name != "notes")
+    is_measure = column in results.sessions
+    unknown = f"the sessions have no column {column}"
+    problem = f"{column} is a measure, not something known about the sessions" if is_measure else unknown
     raise BadOptionError(option, problem, f"Columns about the sessions: {known}")
 
 
 def _kept(results: Results, where: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Return the sessions of which all conditions hold, and a sentence on each condition."""
+    """Return the sessions that meet all conditions, and a sentence on each condition."""
     frame, notes = results.sessions, []
     for one in where:
         column, equals, value = one.partition("=")
@@ -189,14 +180,13 @@ def _compared(column: pd.Series) -> tuple[tuple[str, ...], list[str]]:
         return tuple(sorted(counts.index)), []
     several = counts[counts > 1]
     largest = sorted(several.index, key=lambda name: (-int(counts[name]), name))[:MOST_GROUPS]
-    said = f"{column.name} has {len(counts):,} values"
+    many = f"{column.name} has {len(counts):,} values"
     if not largest:
-        said += ", each with one session: that is a name of sessions, not of groups, and nothing can be compared."
-        return (), [said]
+        return (), [f"{many}, each with one session: it names sessions, not groups, and nothing can be compared."]
     single = len(counts) - len(several)
-    parts = f"; {single:,} have one session only" if single else ""
-    said += f"{parts}. The {len(largest)} largest are compared with all others; the rest is among the others."
-    return tuple(sorted(largest)), [said]
+    alone = f"; {single:,} have one session only" if single else ""
+    rest = f"The {len(largest)} largest are compared with all others, which include the rest."
+    return tuple(sorted(largest)), [f"{many}{alone}. {rest}"]
 
 
 def contrasts(data: Grouped, against: str | None) -> list[GroupContrast]:
@@ -208,7 +198,7 @@ def contrasts(data: Grouped, against: str | None) -> list[GroupContrast]:
         The groups.
     against : str or None
         ``others``, ``pairs``, or a group, with which all are then compared; by default pairs of up to three groups,
-        and of more each against all others. ``reference`` and ``reference:NAME`` give none: references are no groups
+        and of more each against all others. ``reference`` and ``reference:NAME`` give none: references are not groups
         of these sessions.
 
     Raises
@@ -227,7 +217,7 @@ def contrasts(data: Grouped, against: str | None) -> list[GroupContrast]:
     if len(data.names) < 2 and not (data.group < 0).any():
         return []
     if kind == OTHERS:
-        return [GroupContrast(name, "all others", own, ~own) for name, own in masks.items()]
+        return [GroupContrast(name, ALL_OTHERS, own, ~own) for name, own in masks.items()]
     if kind == PAIRS:
         return [GroupContrast(a, b, masks[a], masks[b]) for a, b in combinations(data.names, 2)]
     return [GroupContrast(name, kind, own, masks[kind]) for name, own in masks.items() if name != kind]

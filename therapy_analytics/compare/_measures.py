@@ -1,4 +1,4 @@
-"""Which measures are compared, and of which of them something is claimed."""
+"""Which measures are compared, and which of them are tested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAMILIES = ("process", "synchrony", "alliance")
 ALL, FEW = "all", "core"
 SOUND = ("supported", "weak")
 TESTED, SHOWN, PART, NO = "tested", "shown", "part", "no"
-"""What the codebook says in its column ``compare``; see `therapy_analytics.measures._base.Compared`."""
+"""Values of the codebook's column ``compare``; see `therapy_analytics.measures._base.Compared`."""
 _OPTION = "--measures"
 
 
@@ -33,7 +33,7 @@ class ComparedMeasure:
     claimed : bool
         Whether it is tested, so that a difference can be claimed; else its numbers are only shown.
     usual : bool
-        Whether it is among the measures that are compared unless others are named.
+        Whether it is among the measures that are compared by default.
     """
 
     name: str
@@ -57,10 +57,10 @@ def choose(results: Results, asked: Sequence[str] | None) -> list[ComparedMeasur
         The sessions and their codebook.
     asked : sequence of str or None
         Names, patterns (``therapist_*_rate``), families (``process``), ``core``, or ``all`` (untested as well). A
-        family is its measures whose evidence is supported or weak; of one that comes in parts (therapist, client,
-        difference, slope, thirds of the session), the whole. By default those that say so where they are defined
-        (`therapy_analytics.measures.Column`), which are few, so that few tests are made; whatever else is asked for is
-        tested. Where there are none of these, all families.
+        family is its measures whose evidence is supported or weak; of a measure for therapist, client, difference,
+        slope and thirds, the whole alone. By default the few that are marked so where they are defined
+        (`therapy_analytics.measures.Column`), so that few tests are made; whatever else is asked for is tested. Where
+        there are none of these, all families.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def choose(results: Results, asked: Sequence[str] | None) -> list[ComparedMeasur
         Nothing has such a name; similar names are listed.
     """
     known = [name for name in results.measured if name in results.codebook.index]
-    core = core_of(results, known)
+    core = _core(results, known)
     words = [part.strip() for word in asked or () for part in word.split(",") if part.strip()]
     if core and set(words) <= {FEW}:
         tested = [name for name in core if results.codebook.at[name, "compare"] == TESTED] or core
@@ -84,27 +84,26 @@ def described(results: Results, name: str, *, claimed: bool = True) -> ComparedM
     """Return a column of the sessions as the codebook describes it."""
     row = results.codebook.loc[name]
     low, high = _range(str(row["range"]))
-    said = {key: str(row[key]) for key in ("family", "meaning", "unit", "evidence", "high_means")}
+    texts = {key: str(row[key]) for key in ("family", "meaning", "unit", "evidence", "high_means")}
     usual = row["compare"] in (TESTED, SHOWN)
-    return ComparedMeasure(name=name, low=low, high=high, claimed=claimed, usual=usual, **said)
+    return ComparedMeasure(name=name, low=low, high=high, claimed=claimed, usual=usual, **texts)
 
 
-def core_of(results: Results, names: Sequence[str]) -> list[str]:
-    """Return which of some measures are compared unless others are named."""
+def _core(results: Results, names: Sequence[str]) -> list[str]:
+    """Return those of the measures that are compared by default."""
     return [name for name in names if results.codebook.at[name, "compare"] in (TESTED, SHOWN)]
 
 
 def _sound(results: Results, known: Sequence[str]) -> list[str]:
     """Return the measures with evidence, without those that are a part of another or its course over the session."""
     rows = results.codebook
-    main = [name for name in known if rows.at[name, "compare"] not in (PART, NO)]
-    return [name for name in main if rows.at[name, "evidence"] in SOUND]
+    return [name for name in known if rows.at[name, "compare"] not in (PART, NO) and rows.at[name, "evidence"] in SOUND]
 
 
 def _matching(results: Results, known: Sequence[str], word: str) -> list[str]:
     """Return the measures that one word of ``--measures`` names."""
     main = [name for name in known if results.codebook.at[name, "compare"] != NO]
-    core = core_of(results, known)
+    core = _core(results, known)
     if word in known:
         return [word]
     if word == ALL:

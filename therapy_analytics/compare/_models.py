@@ -1,4 +1,4 @@
-"""Where sessions repeat: mixed models, variance within and between clients, and change over sessions."""
+"""Repeated sessions: mixed models, variance within and between clients, and change over sessions."""
 
 from __future__ import annotations
 
@@ -9,33 +9,23 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
+from therapy_analytics.clusters import SESSION, Bools, Floats, Ints
 from therapy_analytics.compare._effects import holm
-from therapy_analytics.compare._groups import SESSION, Bools, Floats, GroupContrast, Grouped, Ints
+from therapy_analytics.compare._groups import GroupContrast, Grouped
 from therapy_analytics.compare._table import DIFFERS
 
 FEWEST_A_SIDE, ENOUGH_REPEATS = 4, 5
-"""A random effect takes so many counselors (clients, ...) in each group, and so many sessions more than counselors."""
+"""A random effect needs this many counselors (clients, ...) in each group, and this many more sessions than
+counselors."""
 ENOUGH_CLIENTS = 6
-"""Clients, without which the standard errors of a slope are not made robust to them."""
+"""Clients that standard errors robust to clients need."""
 FEWEST_CLIENTS = 3
-"""Clients with several sessions, without which the variance between clients is not estimated."""
+"""Clients with several sessions that an estimate of the variance between clients needs."""
 MOST_MODELS = 20
 FEWEST_TIMES = 4
-"""Points in time without which no slope is fitted: with three its interval says nothing."""
+"""Points in time that a slope needs: with three its interval is uninformative."""
 _DAYS_A_MONTH = 30.4375
-_CHANGE_COLUMNS = (
-    "group",
-    "measure",
-    "per",
-    "n_sessions",
-    "n_clients",
-    "slope",
-    "lo",
-    "hi",
-    "p",
-    "p_adjusted",
-    "errors",
-)
+_CHANGE = ("group", "measure", "per", "n_sessions", "n_clients", "slope", "lo", "hi", "p", "p_adjusted", "errors")
 
 
 def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[GroupContrast]) -> pd.DataFrame:
@@ -46,7 +36,7 @@ def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[GroupC
     effect has fewer than four levels a group, or hardly any of them repeats.
     """
     names = ("mixed_difference", "mixed_lo", "mixed_hi", "mixed_p")
-    figures = np.full((len(table), len(names)), nan)
+    numbers = np.full((len(table), len(names)), nan)
     random = np.full(len(table), "", dtype=object)
     differing = table[table["finding"] == DIFFERS]
     largest = differing["hedges_g"].abs().sort_values(ascending=False, kind="stable").index[:MOST_MODELS]
@@ -54,8 +44,8 @@ def with_mixed_models(table: pd.DataFrame, data: Grouped, contrasts: list[GroupC
     places = {one.name: j for j, one in enumerate(data.measures)}
     for row in map(int, largest.tolist()):
         one = by_name[str(table.at[row, "group"]), str(table.at[row, "against"])]
-        *figures[row], random[row] = _mixed(data, one, places[str(table.at[row, "measure"])])
-    return table.assign(**dict(zip(names, figures.T, strict=True)), mixed_random=random)
+        *numbers[row], random[row] = _mixed(data, one, places[str(table.at[row, "measure"])])
+    return table.assign(**dict(zip(names, numbers.T, strict=True)), mixed_random=random)
 
 
 def _mixed(data: Grouped, one: GroupContrast, j: int) -> tuple[float, float, float, float, str]:
@@ -86,25 +76,23 @@ def _random_effect(data: Grouped, one: GroupContrast, rows: Bools) -> tuple[str,
 def mixed_difference(y: Floats, own: Bools, levels: Ints) -> tuple[float, float, float]:
     """Fit a difference of groups with a random intercept, by restricted maximum likelihood.
 
+    statsmodels' ``MixedLM`` has neither variances below 0 nor Satterthwaite's degrees of freedom, without which the
+    test does not keep its level with few counselors.
+
     Parameters
     ----------
-    y : float array (n,)
+    y : float64 array (n,)
         A value a session.
     own : bool array (n,)
         Whether the session is of the first group.
-    levels : int array (n,)
-        The level of the random effect (counselor, client) that each session has.
+    levels : int64 array (n,)
+        The level of the random effect (counselor, client) of each session.
 
     Returns
     -------
     float, float, float
         The first group's mean less the second's, in the unit of `y`; its standard error; and Satterthwaite's degrees
         of freedom. nan where `y` does not vary.
-
-    Notes
-    -----
-    statsmodels' ``MixedLM`` has neither variances below 0 nor Satterthwaite's degrees of freedom, without which the
-    test does not keep its level with few counselors.
 
     References
     ----------
@@ -131,8 +119,8 @@ def mixed_difference(y: Floats, own: Bools, levels: Ints) -> tuple[float, float,
         logs = np.linalg.slogdet(inverse)[1] + np.linalg.slogdet(covariance)[1]
         return float((len(y) - 2) * np.log(max(variance, 1e-300)) - logs)
 
-    # Variances below 0 are allowed, down to where the covariance matrix of the largest level ends: cut off at 0, the
-    # standard error is too large wherever sessions of a level are hardly alike.
+    # Variances below 0 are allowed, as far as the covariance matrix of the largest level stays positive definite: cut
+    # off at 0, the standard error is too large wherever sessions of a level are hardly alike.
     lowest = -0.95 / float(same.sum(axis=1).max())
     grid = np.concatenate([[lowest, lowest / 2], np.linspace(0, 7, 8) ** 2 / 10, [15, 50]])
     best = int(np.argmin([deviance(float(ratio)) for ratio in grid]))
@@ -156,25 +144,21 @@ def _satterthwaite(inverse: Floats, design: Floats, covariance: Floats, same: Fl
 
 
 def _levels(data: Grouped, name: str) -> Ints:
-    """Return the number of each session's counselor, or client within counselor; -1 where it is unknown."""
+    """Return the number of each session's counselor, or client within counselor (n,); -1 where unknown."""
     if name not in data.sessions:
         return np.full(len(data.sessions), -1, dtype=np.int64)
     labels = data.sessions[name]
     if name == "client" and "counselor" in data.sessions:
         labels = (data.sessions["counselor"] + "\x1f" + labels).where(labels != "", "")
-    codes, _ = pd.factorize(labels.where(labels != ""), use_na_sentinel=True)
-    return np.asarray(codes, dtype=np.int64)
+    return np.asarray(pd.factorize(labels.where(labels != ""))[0], dtype=np.int64)
 
 
 def within_between(data: Grouped) -> pd.DataFrame:
     """Return for each measure how much clients vary, and how much the sessions of one client do.
 
-    Returns
-    -------
-    DataFrame
-        Over clients with two sessions or more: ``between_sd`` and ``within_sd`` in the measure's unit, and
-        ``share_between``, ICC(1): the share of variance between clients (0 where the estimate is negative). No rows
-        for measures with fewer than three such clients.
+    Over clients with two sessions or more: ``between_sd`` and ``within_sd`` in the measure's unit, and
+    ``share_between``, ICC(1): the share of variance between clients (0 where the estimate is negative). No rows for
+    measures with fewer than three such clients.
 
     References
     ----------
@@ -197,21 +181,18 @@ def _variances(values: Floats, level: Ints) -> tuple[float, float, float]:
     means = np.bincount(place, values) / n
     within = float(((values - means[place]) ** 2).sum()) / (len(values) - len(n))
     square = float((n * (means - values.mean()) ** 2).sum()) / (len(n) - 1)
-    usual = (n.sum() - (n**2).sum() / n.sum()) / (len(n) - 1)
-    between = max(0.0, (square - within) / float(usual))
+    mean_size = (n.sum() - (n**2).sum() / n.sum()) / (len(n) - 1)
+    between = max(0.0, (square - within) / float(mean_size))
     total = between + within
     return sqrt(between), sqrt(within), between / total if total > 0 else nan
 
 
 def change(data: Grouped) -> pd.DataFrame:
-    """Return how each measure of a counselor changes over sessions: slope with its 95 % interval.
+    """Return the slope of each measure of a counselor over sessions, with its 95 % interval.
 
-    Returns
-    -------
-    DataFrame
-        A row a counselor and measure: ``per`` month where dates are known, else per session number; ``p_adjusted`` is
-        over all rows (Holm). Standard errors are robust to clients where there are six or more and some have several
-        sessions (``errors``). No rows with fewer than four points in time, or where groups are not counselors.
+    ``per`` month where dates are known, else per session number; ``p_adjusted`` is over all rows (Holm). Standard
+    errors are robust to clients where there are six or more and some have several sessions (``errors``). No rows with
+    fewer than four points in time, or where groups are not counselors.
     """
     times, per = _times(data.sessions)
     rows: list[dict[str, Any]] = []
@@ -223,12 +204,12 @@ def change(data: Grouped) -> pd.DataFrame:
                 known = own & ~np.isnan(data.values[:, j])
                 slope = _slope(times[known], data.values[known, j], clients[known])
                 rows += [{"group": name, "measure": one.name, "per": per} | slope] if slope else []
-    table = pd.DataFrame(rows, columns=[name for name in _CHANGE_COLUMNS if name != "p_adjusted"])
-    return table.assign(p_adjusted=holm(table["p"].to_numpy(dtype=np.float64)))[list(_CHANGE_COLUMNS)]
+    table = pd.DataFrame(rows, columns=[name for name in _CHANGE if name != "p_adjusted"])
+    return table.assign(p_adjusted=holm(table["p"].to_numpy(dtype=np.float64)))[list(_CHANGE)]
 
 
 def _times(sessions: pd.DataFrame) -> tuple[Floats, str]:
-    """Return the time of each session (n,), nan where unknown, and its unit; no unit where nothing is known."""
+    """Return the time of each session (n,), nan where unknown, and its unit, "" where none is known."""
     if "date" in sessions and (sessions["date"] != "").any():
         days = pd.to_datetime(sessions["date"], errors="coerce", format="ISO8601", utc=True)
         months = (days - days.min()).dt.total_seconds() / (86_400 * _DAYS_A_MONTH)

@@ -8,13 +8,14 @@ from math import isfinite
 
 import pandas as pd
 
-from therapy_analytics.compare._groups import SESSION, Grouped
+from therapy_analytics.clusters import SESSION
+from therapy_analytics.compare._groups import ALL_OTHERS, Grouped
 
 MOST_LISTED = 12
 _LEAST_SHOWN = 0.001
 _UNIT_NAMES = {SESSION: ("session", "sessions"), "source_group": ("recording", "recordings")}
-_NAMES_ITSELF = ("counselor", "client", "model", "session_id", "source_file")
-"""Columns whose values are names, which need no name of their column beside them."""
+_NAMES = ("counselor", "client", "model", "session_id", "source_file")
+"""Columns whose values are names, before which the name of the column is not repeated."""
 
 
 def unit_name(clustered_by: str, n: float) -> str:
@@ -24,9 +25,9 @@ def unit_name(clustered_by: str, n: float) -> str:
 
 
 def label(data: Grouped, name: str) -> str:
-    """Return how a group is called; no character of its name is taken for Markdown."""
+    """Return how a group is called, with the characters of Markdown escaped."""
     escaped = re.sub(r"([*<>|`\[\]\\])", r"\\\1", " ".join(name.split()))
-    itself = data.by in _NAMES_ITSELF or name == "all others" or name.startswith("reference: ")
+    itself = data.by in _NAMES or name == ALL_OTHERS or name.startswith("reference: ")
     return escaped if itself else f"{data.by} {escaped}"
 
 
@@ -65,9 +66,8 @@ def difference(row: pd.Series) -> str:
     whole = share and abs(values[0]) >= 10
     value, low, high = (f"{one:.0f}" if whole else plain(one) for one in values)
     points = " points" if share else ""
-    if not isfinite(values[1]):
-        return f"{value}{points}, no interval"
-    return f"{value}{points}, 95% interval {low} to {high}"
+    interval = f"95% interval {low} to {high}" if isfinite(values[1]) else "no interval"
+    return f"{value}{points}, {interval}"
 
 
 def p_value(p: float) -> str:

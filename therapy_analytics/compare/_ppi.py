@@ -1,8 +1,8 @@
-"""Rates from the machine's codes and a hand-coded part of the sessions, valid whatever errors the tagger makes.
+"""Prediction-powered inference: rates from the machine's codes and a hand-coded sample, valid whatever its errors.
 
-Prediction-powered inference: the machine's rate over all sessions, less the machine's mean error where people coded.
-Written here because ``ppi-python`` 0.2.3, which has the same estimator for independent turns (a test compares the
-formula), knows no clusters, silences all warnings when it is imported, and brings 200 MB of packages.
+The machine's rate over all sessions, less the machine's mean error where people coded. Written here because
+``ppi-python`` 0.2.3, which has the same estimator for independent turns (a test compares the formula), knows no
+clusters, silences all warnings when it is imported, and brings 200 MB of packages.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from therapy_analytics.compare._tagger_errors import Floats, effective_n
+from therapy_analytics.clusters import Bools, Floats, cluster_sums
+from therapy_analytics.compare._corrected import effective_n
 from therapy_analytics.errors import BadOptionError
 
 Names = NDArray[np.generic]
 
 FEWEST_CLUSTERS = 4
-"""With fewer hand-coded clusters there is no interval."""
+"""Hand-coded clusters that an interval needs."""
 FEWEST_EVENTS = 5
-"""With fewer hand-coded turns with the code, or without it, the machine's codes are not used."""
+"""Hand-coded turns with the code, and without it, that the use of the machine's codes needs."""
 FEW_CLUSTERS = 10
 """Where people gave the code in fewer clusters, a note says so: intervals then had 93 % coverage in simulations."""
 ASSUMPTION = (
@@ -32,23 +33,18 @@ ASSUMPTION = (
     "and not chosen by what is in them."
 )
 """What must stand beside the intervals."""
-_COUNTS = ("n_sessions", "n_turns", "n_gold_sessions", "n_gold_turns")
-_FIGURES = ("rate", "lo", "hi", "error", "df", "gold_rate", "gold_lo", "gold_hi", "machine_rate", "weight", "note")
-COLUMNS = ("code", *_COUNTS, *_FIGURES)
+COLUMNS = (
+    *("code", "n_sessions", "n_turns", "n_gold_sessions", "n_gold_turns", "rate", "lo", "hi", "error", "df"),
+    *("gold_rate", "gold_lo", "gold_hi", "machine_rate", "weight", "note"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Powered:
-    """A mean over sessions from the machine's codes and people's.
+    """A mean over sessions from the machine's codes and people's, and its standard error between clusters.
 
-    Attributes
-    ----------
-    value, error : float
-        The estimate and its standard error between clusters; nan where there are too few.
-    weight : float
-        How much the machine's codes count, 0 (not at all) to 1.
-    n_clusters : int
-        Hand-coded ones.
+    nan where there are too few clusters. `weight` is how much the machine's codes count, 0 to 1; `n_clusters` are the
+    hand-coded ones.
     """
 
     value: float
@@ -67,24 +63,22 @@ def powered_mean(
 ) -> Powered:
     """Estimate a mean over sessions by prediction-powered inference.
 
+    mean(gold) + weight * (mean(rest) - mean(beside)), unbiased for any weight. Its error is cluster-robust
+    (linearised), with G / (G - 1) for the machine's part and G / (G - 2) for people's, as the weight is found on the
+    same clusters.
+
     Parameters
     ----------
-    gold : float array (n_sessions,)
+    gold : float64 array (n_sessions,)
         Mean of people's codes over the hand-coded turns of each session; nan where there are none.
-    beside : float array (n_sessions,)
+    beside : float64 array (n_sessions,)
         Mean of the machine's codes over the same turns.
-    rest : float array (n_sessions,)
+    rest : float64 array (n_sessions,)
         Mean of the machine's codes over the other turns; nan where there are none.
     clusters : array (n_sessions,)
-        What each session belongs to. A cluster can have both kinds of sessions, and a session both kinds of turns.
+        The cluster of each session. It can have both kinds of sessions, and a session both kinds of turns.
     weight : float, optional
-        How much the machine's codes count; by default what makes the error least, cut to 0..1.
-
-    Notes
-    -----
-    mean(gold) + weight * (mean(rest) - mean(beside)), unbiased for any weight. Its error is that of a sum of what each
-    cluster adds (linearised), with G / (G - 1) for the machine's part and G / (G - 2) for people's, as the
-    weight is found on the same clusters.
+        How much the machine's codes count; by default what minimises the error, clipped to 0..1.
 
     References
     ----------
@@ -104,80 +98,62 @@ def powered_mean(
     if not n_coded:
         return Powered(nan, nan, 0.0, 0)
     value = float(gold[coded].mean())
-    people, beside_them, apart = _shifts(gold, coded), _shifts(beside, coded), _shifts(rest, other)
+    people, beside_them, apart = _residuals(gold, coded), _residuals(beside, coded), _residuals(rest, other)
     chosen = 0.0
     if min(n_coded, n_other) >= FEWEST_CLUSTERS or (weight and n_other):
-        chosen = _least(people, apart - beside_them, clusters) if weight is None else weight
+        chosen = _best_weight(people, apart - beside_them, clusters) if weight is None else weight
         value += chosen * float(rest[other].mean() - beside[coded].mean())
     if n_coded < FEWEST_CLUSTERS:
         return Powered(value, nan, chosen, n_coded)
     own = (people - chosen * beside_them) * sqrt(n_coded / (n_coded - (2 if chosen else 1)))
     theirs = chosen * apart * sqrt(n_other / max(n_other - 1, 1))
-    sums = _sums(own + theirs, clusters)
+    sums = cluster_sums(own + theirs, clusters)
     return Powered(value, sqrt(float(sums @ sums)), chosen, n_coded)
 
 
-def _sums(shifts: Floats, clusters: Names) -> Floats:
-    """Return what each cluster adds."""
-    sums: Floats = np.bincount(np.unique(clusters, return_inverse=True)[1], shifts).astype(np.float64)
-    return sums
+def _residuals(values: Floats, known: Bools) -> Floats:
+    """Return what each session adds to the mean of the known ones, 0 for the others."""
+    found = np.zeros(len(values))
+    if known.any():
+        found[known] = (values[known] - values[known].mean()) / np.count_nonzero(known)
+    return found
 
 
-def _shifts(values: Floats, known: NDArray[np.bool_]) -> Floats:
-    """Return what each session adds to the mean of the known ones."""
-    shifts = np.zeros(len(values))
-    if not known.any():
-        return shifts
-    shifts[known] = (values[known] - values[known].mean()) / np.count_nonzero(known)
-    return shifts
-
-
-def _least(people: Floats, machine: Floats, clusters: Names) -> float:
-    """Return the weight that makes the error least, 0 to 1."""
-    by_people, by_machine = _sums(people, clusters), _sums(machine, clusters)
+def _best_weight(people: Floats, machine: Floats, clusters: Names) -> float:
+    """Return the weight that minimises the error, 0 to 1."""
+    by_people, by_machine = cluster_sums(people, clusters), cluster_sums(machine, clusters)
     spread = float(by_machine @ by_machine)
     return min(max(-float(by_people @ by_machine) / spread, 0.0), 1.0) if spread > 0 else 0.0
 
 
 def powered_rates(turns: pd.DataFrame, gold: pd.DataFrame, *, by: str, cluster: str | None = None) -> pd.DataFrame:
-    """Estimate rates of codes in groups from the machine's codes and a hand-coded part of the sessions.
+    """Estimate rates of codes in groups from the machine's codes and a hand-coded sample of sessions.
+
+    The sample must be a random draw of each group's sessions or turns (`ASSUMPTION`). The interval is Clopper and
+    Pearson's with Korn and Graubard's effective sample size, which keeps it within 0..1. With fewer than four
+    hand-coded clusters there is none; with fewer than five turns with the code, or without it, or fewer than four
+    clusters that are not coded by hand, the machine's codes are not used.
 
     Parameters
     ----------
     turns : DataFrame
-        A row a turn of all sessions: ``session_id``, ``turn``, and ``p_<code>`` for each code; turns where that is
-        empty cannot have the code.
+        A row a turn of all sessions: ``session_id``, ``turn``, and ``p_<code>`` for each code, empty for turns that
+        cannot have it.
     gold : DataFrame
         What people coded: ``session_id``, ``turn``, ``code`` (named as the columns of `turns`), ``value`` (1 the turn
         has it, 0 it has not). Coders of one turn are averaged. A turn without a row for a code is not coded for it.
     by, cluster : str
-        Columns of `turns`: groups, and what is independent (``counselor``, ``source_group``; by default the session).
+        Columns of `turns`: groups, and clusters (``counselor``, ``source_group``; by default the session).
 
     Returns
     -------
     DataFrame
-        A row a group and code:
-
-        - the column `by`; ``code``.
-        - ``n_sessions``, ``n_turns``, ``n_gold_sessions``, ``n_gold_turns``: all, and those coded by hand.
-        - ``rate``, ``lo``, ``hi``: mean over sessions of the share of turns that people would give the code, 0 to 1,
-          with its 95 % interval; ``error``, ``df``: its standard error between clusters, and the degrees of freedom.
-        - ``gold_rate``, ``gold_lo``, ``gold_hi``: the same from the hand-coded turns alone.
-        - ``machine_rate``: the machine's own over all turns (mean probability where there is one).
-        - ``weight``: how much the machine's codes count, 0 to 1.
-        - ``note``: what is missing, and why.
-
-    Raises
-    ------
-    BadOptionError
-        No hand-coded turn is among the turns.
-
-    Notes
-    -----
-    The hand-coded part must be a random draw of each group's sessions or turns (`ASSUMPTION`). The interval is
-    Clopper and Pearson's with Korn and Graubard's effective sample size, which keeps it within 0..1. With fewer than
-    four hand-coded clusters there is none; with fewer than five turns with the code, or without it, or fewer than four
-    clusters that are not coded by hand, the machine is left aside.
+        A row a group and code: the column `by`; ``code``; ``n_sessions``, ``n_turns``, ``n_gold_sessions``,
+        ``n_gold_turns``: all, and those coded by hand; ``rate``, ``lo``, ``hi``: mean over sessions of the share of
+        turns that people would give the code, 0 to 1, with its 95 % interval; ``error``, ``df``: its standard error
+        between clusters, and the degrees of freedom; ``gold_rate``, ``gold_lo``, ``gold_hi``: the same from the
+        hand-coded turns alone; ``machine_rate``: mean probability over all turns; ``weight``: how much the machine's
+        codes count, 0 to 1; ``note``: what is missing, and why.
 
     Examples
     --------
@@ -199,25 +175,11 @@ def powered_rates(turns: pd.DataFrame, gold: pd.DataFrame, *, by: str, cluster: 
 
 
 def powered_differences(rates: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return how far each two groups are apart, for what `powered_rates` found.
+    """Return the difference of each two groups (column `by`) of `powered_rates`.
 
-    Parameters
-    ----------
-    rates : DataFrame
-        Of `powered_rates`, with groups.
-    by : str
-        Their column.
-
-    Returns
-    -------
-    DataFrame
-        A row a code and pair: ``code``, ``group``, ``against``, ``difference`` (rate of the first less that of the
-        second), ``lo``, ``hi`` (95 %, Student's t with Welch and Satterthwaite's degrees of freedom), ``p``; nan where
-        either group has no interval.
-
-    Notes
-    -----
-    Groups are taken to be independent: no cluster may have sessions in both.
+    A row a code and pair: ``code``, ``group``, ``against``, ``difference`` (rate of the first less that of the second),
+    ``lo``, ``hi`` (95 %, Student's t with Welch and Satterthwaite's degrees of freedom), ``p``; nan where either group
+    has no interval. Groups are taken as independent: no cluster may have sessions in both.
 
     Examples
     --------
@@ -226,20 +188,20 @@ def powered_differences(rates: pd.DataFrame, by: str) -> pd.DataFrame:
     [['mi_input', 'x', 'y', 0.2, 0.099, 0.301, 0.0]]
     """
     rows = [
-        {"code": code, "group": one[by], "against": other[by]} | _apart(one, other)
+        {"code": code, "group": one[by], "against": other[by]} | _difference(one, other)
         for code, part in rates.groupby("code", sort=False)
         for one, other in combinations([row for _, row in part.iterrows()], 2)
     ]
     return pd.DataFrame(rows, columns=["code", "group", "against", "difference", "lo", "hi", "p"])
 
 
-def _apart(one: pd.Series, other: pd.Series) -> dict[str, float]:
+def _difference(one: pd.Series, other: pd.Series) -> dict[str, float]:
     difference = float(one["rate"] - other["rate"])
-    parts = [float(group["error"]) ** 2 for group in (one, other)]
-    error = sqrt(sum(parts))
+    variances = [float(group["error"]) ** 2 for group in (one, other)]
+    error = sqrt(sum(variances))
     if isnan(error) or not error:
         return {"difference": difference, "lo": nan, "hi": nan, "p": nan}
-    df = error**4 / sum(part**2 / float(group["df"]) for part, group in zip(parts, (one, other), strict=True))
+    df = error**4 / sum(part**2 / float(group["df"]) for part, group in zip(variances, (one, other), strict=True))
     half = float(stats.t.ppf(0.975, df)) * error
     p = 2 * float(stats.t.sf(abs(difference) / error, df))
     return {"difference": difference, "lo": difference - half, "hi": difference + half, "p": p}
@@ -268,7 +230,7 @@ def _by_session(turns: pd.DataFrame, gold: pd.DataFrame, code: str, by: str, clu
 
 
 def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
-    """Return the figures of a group and code."""
+    """Return the columns of a group and code."""
     gold, beside, rest = (part[name].to_numpy(dtype=np.float64) for name in ("people", "beside", "rest"))
     clusters, n_gold = part["cluster"].to_numpy(), float(part["n_gold"].sum())
     alone = powered_mean(gold, beside, rest, clusters, weight=0.0)
@@ -299,17 +261,9 @@ def _row(part: pd.DataFrame, cluster: str | None) -> dict[str, object]:
 def powered_interval(found: Powered, most: float) -> tuple[float, float]:
     """Return the 95 % interval of an estimate; nan where its error is unknown.
 
-    Parameters
-    ----------
-    found : Powered
-        The estimate.
-    most : float
-        The number of turns behind it, which it is not taken to be surer than; infinite where the machine's count, too.
-
-    Notes
-    -----
-    Clopper and Pearson's for a sample that is as uncertain as the estimate (Korn & Graubard 1998). Wilson's is shorter
-    by a twentieth and held the true rate in 91 to 95 % of simulated samples, this one in 93 to 96 %.
+    Clopper and Pearson's for a sample that is as uncertain as the estimate (Korn & Graubard 1998), and no larger than
+    `most` turns (infinite where the machine's turns count, too). Wilson's is shorter by a twentieth and held the true
+    rate in 91 to 95 % of simulated samples, this one in 93 to 96 %.
     """
     from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 (slow)
 
@@ -321,16 +275,14 @@ def powered_interval(found: Powered, most: float) -> tuple[float, float]:
 
 
 def _note(found: Powered, events: float, spread: int, cluster: str | None) -> str:
-    """Say what is missing."""
     unit = cluster or "session"
     if not found.n_clusters:
         return "no turn of the group is coded by hand"
     if found.n_clusters < FEWEST_CLUSTERS:
         return f"{found.n_clusters} hand-coded by {unit}, {FEWEST_CLUSTERS} are needed for an interval"
     if events < FEWEST_EVENTS:
-        return (
-            f"{events:g} hand-coded turns with the code or without it, {FEWEST_EVENTS} are needed: people's codes alone"
-        )
+        few = f"{events:g} hand-coded turns with the code or without it"
+        return f"{few}, {FEWEST_EVENTS} are needed: people's codes alone"
     if spread < FEW_CLUSTERS:
         return f"people gave the code in {spread} only (by {unit}): the interval may be somewhat too short"
     return "" if found.weight else "people's codes alone: the machine's say nothing more"

@@ -12,24 +12,25 @@ import pandas as pd
 from scipy import stats
 
 from therapy_analytics import references
+from therapy_analytics.clusters import Bools, Floats
 from therapy_analytics.compare._effects import holm
-from therapy_analytics.compare._groups import REFERENCE, Bools, Floats, Grouped
+from therapy_analytics.compare._groups import REFERENCE, Grouped
 from therapy_analytics.compare._table import FEWEST_CLUSTERS, with_findings
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures._base import count_name
 
 HUMAN = ("human_high", "human_low")
-"""The references that stand beside a comparison unless another is named: models only on request."""
+"""The references that stand beside a comparison by default: language models only on request."""
 PREFIX = f"{REFERENCE}:"
-NO_PROFILES = "Reference profiles: this installation has none, so nothing is held against them."
+NO_PROFILES = "Reference profiles: this installation has none, so that nothing is compared with them."
 ONE_OVER_TURNS = 0.053
 """Mean of 1 / turns of a role over the 143 sessions of human_high; the same for therapists and clients (.053)."""
 LEAST_SHARE = 0.1
 """The variance between sessions is at least this share of the variance of the reference's rates."""
 WIDER = 1.5
-"""The variance between sessions is raised by this factor: the reference is of two corpora, and sessions of a third lie
-about another mean. The sessions of each of the two lie .8 to 1.9 times as far (in variance) from the mean of the other
-as that one's own, for questions, reflections and input. Where single sessions of the one are compared with the other,
+"""The variance between sessions is raised by this factor: the reference is of two corpora, and sessions of a third have
+another mean. The sessions of each of the two lie .8 to 1.9 times as far (in variance) from the mean of the other as
+that one's own, for questions, reflections and input. Where single sessions of the one are compared with the other,
 claims are made in at most 4 % of runs with it, and in up to 16 % without (``python -m benchmarks.null_claims``)."""
 LEVEL = 0.05
 _LEAST_SUM = 0.01
@@ -44,14 +45,9 @@ def is_reference(against: str | None) -> bool:
 
 
 def profiles_for(tagger: str, against: str | None = None) -> tuple[pd.DataFrame | None, str]:
-    """Return the reference profiles that fit sessions so coded, or None and a sentence why not.
+    """Return the reference profiles for sessions coded by this tagger, or None and a sentence why not.
 
-    Parameters
-    ----------
-    tagger : str
-        ``accurate``, ``fast``, ``llm`` or "".
-    against : str or None
-        ``reference:NAME`` gives that reference alone; anything else gives those of `HUMAN`.
+    `against` ``reference:NAME`` gives that reference alone, anything else those of `HUMAN`.
 
     Raises
     ------
@@ -66,7 +62,7 @@ def profiles_for(tagger: str, against: str | None = None) -> tuple[pd.DataFrame 
         return None, NO_PROFILES
     if tagger not in references.TAGGERS:
         who = f"these sessions were coded by {tagger}" if tagger else "it is not known who coded these sessions"
-        return None, f"Reference profiles rest on the taggers of the package; {who}: not held against them."
+        return None, f"Reference profiles rest on the taggers of the package, and {who}: they are not compared."
     found = references.reference_profiles(cast(Any, tagger))
     return found[found["group"].isin(wanted)].reset_index(drop=True), ""
 
@@ -84,23 +80,16 @@ class Spread:
 def spread(row: Row, one_over_turns: float = ONE_OVER_TURNS) -> Spread | None:
     """Return the beta distribution of the rates of a reference's sessions, by its moments.
 
-    Parameters
-    ----------
-    row : mapping
-        ``mean``, ``sd`` and ``n_sessions`` of the observed rates.
-    one_over_turns : float, optional
-        Mean of 1 / turns of these sessions; 0 for shares whose sampling error may stay in the spread.
-
-    Returns
-    -------
-    Spread or None
-        None where all sessions are alike, or none has a value.
-
-    Notes
-    -----
     Observed rates vary more than true ones, because sessions have few turns: with h the mean of 1 / turns,
     ``sd**2 = between + (mean * (1 - mean) - between) * h``. The variance between sessions is raised by 1 / n for the
     mean, which is estimated from n sessions, and by `WIDER` for sessions from elsewhere.
+
+    Parameters
+    ----------
+    row : mapping
+        ``mean``, ``sd`` and ``n_sessions`` of the observed rates. Without variation or sessions the result is None.
+    one_over_turns : float, optional
+        Mean of 1 / turns of these sessions; 0 for shares whose sampling error may stay in the spread.
 
     Examples
     --------
@@ -118,12 +107,15 @@ def spread(row: Row, one_over_turns: float = ONE_OVER_TURNS) -> Spread | None:
     return Spread(mean * total, (1 - mean) * total, mean, between**0.5)
 
 
-def two_sided(n: Floats, of: Floats, found: Spread) -> Floats:
-    """Return the two-sided p (sessions,) of counts n among `of` turns under a reference; nan where `of` is 0 or nan.
+def two_sided(n: Floats, turns: Floats, found: Spread) -> Floats:
+    """Return the two-sided p of counts under a reference: beta-binomial, twice the smaller tail, mid-p.
 
-    Notes
-    -----
-    Beta-binomial; twice the smaller tail, in which the count itself has half its probability (mid-p).
+    Parameters
+    ----------
+    n, turns : float64 arrays (n_sessions,)
+        Turns with the code, and all turns; p is nan where there are none.
+    found : Spread
+        The reference.
 
     References
     ----------
@@ -137,60 +129,54 @@ def two_sided(n: Floats, of: Floats, found: Spread) -> Floats:
     [1.0, 0.012]
     """
     p = np.full(len(n), np.nan)
-    there = (of > 0) & ~np.isnan(n)
-    for size in np.unique(of[there]):
-        here = there & (of == size)
+    there = (turns > 0) & ~np.isnan(n)
+    for size in np.unique(turns[there]):
+        here = there & (turns == size)
         p[here] = _p_of_counts(int(size), found)[n[here].astype(int)]
     return p
 
 
-def _p_of_counts(of: int, found: Spread) -> Floats:
-    """Return the p of each count from 0 to `of`; summed from either end, so that neither tail loses digits."""
-    share = stats.betabinom.pmf(np.arange(of + 1), of, found.a, found.b)
+def _p_of_counts(n: int, found: Spread) -> Floats:
+    """Return the p of each count from 0 to n; summed from either end, so that neither tail loses digits."""
+    share = stats.betabinom.pmf(np.arange(n + 1), n, found.a, found.b)
     tails = np.minimum(np.cumsum(share), np.cumsum(share[::-1])[::-1]) - share / 2
     return np.asarray(np.minimum(1.0, 2 * tails), dtype=np.float64)
 
 
-def ends_of(of: int, found: Spread, p: float) -> tuple[int | None, int | None]:
-    """Return the largest small count and the smallest large count among `of` turns that have at most such a p.
+def ends_of(n: int, found: Spread, p: float) -> tuple[int | None, int | None]:
+    """Return the largest small count and the smallest large count among n turns that have at most such a p.
 
     Examples
     --------
     >>> ends_of(20, Spread(2.0, 2.0, 0.5, 0.22), 0.05), ends_of(5, Spread(2.0, 2.0, 0.5, 0.22), 0.05)
     ((1, 19), (None, None))
     """
-    out = np.flatnonzero(_p_of_counts(of, found) <= p)
-    low, high = out[out < of * found.mean], out[out > of * found.mean]
+    out = np.flatnonzero(_p_of_counts(n, found) <= p)
+    low, high = out[out < n * found.mean], out[out > n * found.mean]
     return (int(low.max()) if len(low) else None), (int(high.min()) if len(high) else None)
 
 
 def counts(frame: pd.DataFrame, name: str) -> tuple[Floats, Floats]:
-    """Return how many turns of sessions have a code, and of how many turns of that role, (sessions,) each.
+    """Return the number of turns with the code of a rate, and of all turns of that role, (n_sessions,) each.
 
-    Both are nan where the measure is no share of a role's turns, or the columns of its counts are missing.
+    Both are nan where the measure is not a share of a role's turns, or the columns of its counts are missing.
     """
     unknown = np.full(len(frame), np.nan)
     columns = count_name(name), f"n_turns_{name.partition('_')[0]}"
     if not name.endswith("_rate") or any(column not in frame for column in columns):
         return unknown, unknown
-    n, of = (frame[column].to_numpy(dtype=np.float64) for column in columns)
+    n, turns = (frame[column].to_numpy(dtype=np.float64) for column in columns)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.abs(n / of - frame[name].to_numpy(dtype=np.float64)) < 0.5 / of
-    return np.where(share, n, np.nan), np.where(share, of, np.nan)
+        share = np.abs(n / turns - frame[name].to_numpy(dtype=np.float64)) < 0.5 / turns
+    return np.where(share, n, np.nan), np.where(share, turns, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
 class BesideReference:
     """A mean of a group beside a reference.
 
-    Attributes
-    ----------
-    p : float
-        The probability that a person like the reference has a mean as far out; nan where nothing is known.
-    low, high : float
-        Between these lie 95 % of such means, in the unit of the measure; means outside have p < .05.
-    method : str
-        The distribution that p is of.
+    `p` is the probability that a person like the reference has a mean as far out (nan where unknown), and `method` the
+    distribution that it is of; 95 % of such means lie between `low` and `high`, in the unit of the measure.
     """
 
     p: float = nan
@@ -200,34 +186,21 @@ class BesideReference:
 
 
 def beside(data: Grouped, own: Bools, j: int, row: Row) -> BesideReference:
-    """Test the mean over clusters of a group's sessions against the sessions of a reference.
+    """Test the mean over clusters of measure `j`, of the sessions `own` (n,), against the sessions of a reference.
 
-    Parameters
-    ----------
-    data : Grouped
-        Sessions (n) and their values.
-    own : bool array (n,)
-        The sessions of the group.
-    j : int
-        Place of the measure.
-    row : mapping
-        ``mean``, ``sd`` and ``n_sessions`` of the reference.
-
-    Notes
-    -----
     A person like the reference is taken as one draw from its distribution of sessions: sessions of one person are alike
     to an unknown degree, at most wholly, and many of them tell no more of that distribution than one. The mean of the
-    group has its sampling error besides. For shares of turns that is beta-binomial, on as many turns as a mean so
-    weighted is worth (``1 / sum(weight**2 / turns)``), and the count is rounded toward the mean of the reference. For
-    other shares it is the beta distribution with the mean and the standard deviation of the reference's sessions, for
-    amounts from 0 the gamma distribution, and for others the normal one; their deviation holds the sampling error of a
-    single session.
+    group has its sampling error besides. For shares of turns that is beta-binomial, on the number of turns to which a
+    mean so weighted is equivalent (``1 / sum(weight**2 / turns)``), and the count is rounded toward the mean of the
+    reference. For other shares it is the beta distribution with the mean and the standard deviation of the reference's
+    sessions, for amounts from 0 the gamma distribution, and for others the normal one; their deviation holds the
+    sampling error of a single session. `row` has ``mean``, ``sd`` and ``n_sessions`` of the reference.
     """
     one, there = data.measures[j], own & ~np.isnan(data.values[:, j])
     if not there.any():
         return BesideReference()
-    _, place, n_of = np.unique(data.cluster[there], return_inverse=True, return_counts=True)
-    weights = 1 / (len(n_of) * n_of[place])
+    _, place, sizes = np.unique(data.cluster[there], return_inverse=True, return_counts=True)
+    weights = 1 / (len(sizes) * sizes[place])
     mean = float(weights @ data.values[there, j])
     _, turns = counts(data.sessions, one.name)
     if np.isnan(turns[there]).any():
@@ -238,11 +211,11 @@ def beside(data: Grouped, own: Bools, j: int, row: Row) -> BesideReference:
 
 
 def _beside_share(mean: float, turns: float, like: Spread) -> BesideReference:
-    of = max(floor(turns + _ROUNDING), 1)
-    count = floor(mean * of + _ROUNDING) if mean > like.mean else ceil(mean * of - _ROUNDING)
-    few, many = ends_of(of, like, LEVEL)
-    low, high = 0.0 if few is None else (few + 1) / of, 1.0 if many is None else (many - 1) / of
-    return BesideReference(float(_p_of_counts(of, like)[count]), low, high, "beta-binomial")
+    n = max(floor(turns + _ROUNDING), 1)
+    count = floor(mean * n + _ROUNDING) if mean > like.mean else ceil(mean * n - _ROUNDING)
+    few, many = ends_of(n, like, LEVEL)
+    low, high = 0.0 if few is None else (few + 1) / n, 1.0 if many is None else (many - 1) / n
+    return BesideReference(float(_p_of_counts(n, like)[count]), low, high, "beta-binomial")
 
 
 def _beside_amount(mean: float, low: float, high: float, row: Row) -> BesideReference:
@@ -263,7 +236,7 @@ def _beside_amount(mean: float, low: float, high: float, row: Row) -> BesideRefe
 
 
 def reference_rows(data: Grouped, profiles: pd.DataFrame) -> pd.DataFrame:
-    """Return rows as of ``groups.csv`` for the groups of reference."""
+    """Return rows as of ``groups.csv`` for the reference groups."""
     known = {one.name: one for one in data.measures}
     rows = profiles[profiles["measure"].isin(list(known))].rename(columns={"median": "session_median"})
     return rows.assign(
@@ -275,7 +248,11 @@ def reference_rows(data: Grouped, profiles: pd.DataFrame) -> pd.DataFrame:
 
 
 def against_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFrame) -> pd.DataFrame:
-    """Return rows as of ``comparison.csv``: each group against each group of reference.
+    """Return rows as of ``comparison.csv``: each group against each reference group.
+
+    A group is taken as one person of the reference (see `beside`): its mean differs where it lies outside the 95 % of
+    the means that such a person would have, p adjusted for all rows that are tested (Holm). The interval of the
+    difference is the mean less these 95 %.
 
     Parameters
     ----------
@@ -285,12 +262,6 @@ def against_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFra
         As `groups_table` returns it.
     profiles : DataFrame
         As `profiles_for` returns them.
-
-    Notes
-    -----
-    A group is taken as one person of the reference (see `beside`): its mean differs where it lies outside the 95 % of
-    the means that such a person would have, p adjusted for all rows that are tested (Holm). The interval of the
-    difference is the mean less these 95 %.
     """
     rows = groups[groups["kind"] == "group"].to_dict("records")
     own = {(str(row["group"]), str(row["measure"])): row for row in rows}

@@ -22,8 +22,8 @@ _CODEBOOK_COLUMNS = ("column", "table", "family", "meaning", "unit", "range", "h
 _TAGGER_KEYS = ("kind", "name", "version", "aim", "model", "sha256")
 _MOST_NAMED = 5
 _ENOUGH_TO_TELL_COPIES, _ENOUGH_DEFINED = 20, 10
-"""Two sessions are called copies if the table has so many measures, and more than so many of the session's are defined:
-in a small table two different sessions can have the same numbers."""
+"""Two sessions are called copies if the table has this many measures, and more than this many of the session's are
+defined: in a small table two different sessions can have the same numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,14 +67,14 @@ class Results:
     @property
     def tagger(self) -> str:
         """Return who coded the turns: ``accurate``, ``fast``, ``llm``, or "" if unknown or not the same everywhere."""
-        return self._said_of_tagger("kind")
+        return self._of_tagger("kind")
 
     @property
     def aim(self) -> str:
         """Return what the tagger's thresholds were chosen for, as ``balanced``, or "" if unknown."""
-        return self._said_of_tagger("aim")
+        return self._of_tagger("aim")
 
-    def _said_of_tagger(self, key: str) -> str:
+    def _of_tagger(self, key: str) -> str:
         found = {str(one.get("tagger", {}).get(key) or "") for one in self.recipes}
         return found.pop() if len(found) == 1 else ""
 
@@ -84,29 +84,29 @@ def read_results(
 ) -> Results:
     """Read result folders, or take an analysis or a table of sessions.
 
-    Parameters
-    ----------
-    results : Analysis, DataFrame, path, or sequence of paths
-        What `analyze` returned, its sessions, or folders that ``tanalyze run`` wrote.
-    mixed : bool, optional
-        Go on where folders were made by different taggers or versions.
+    Infinite values become undefined, and copies of a session are left out, with a warning each. `mixed` accepts
+    folders that were made by different taggers or versions.
 
     Raises
     ------
     BadOptionError
-        A path is no folder of results, it holds no session, or the folders are not comparable.
+        A path is not a folder of results, it holds no session, or the folders are not comparable.
     BadDataFileError
         A file of the folder cannot be read.
     """
     if isinstance(results, Analysis):
-        codebook = _of_sessions(results.codebook)
+        codebook = wide_codebook(results.codebook)
         read = _typed(_wide_sessions(results, codebook), codebook, ({"tagger": results.tagger},))
     elif isinstance(results, pd.DataFrame):
         read = _typed(results, built_in_codebook())
     else:
         paths = [Path(one) for one in ([results] if isinstance(results, (str, Path)) else results)]
-        read = _read_folders(list(dict.fromkeys(_folder(path) for path in paths)), mixed=mixed)
-    return _without_copies(_without_infinities(_with_sessions(read)))
+        read = _read_folders([path.parent if path.name == "sessions.csv" else path for path in paths], mixed=mixed)
+    if read.sessions.empty:
+        raise BadOptionError(RESULTS, "there is no session in it", "Name a folder whose run found sessions")
+    if "session_id" not in read.sessions:
+        raise BadOptionError(RESULTS, "the table has no column session_id", "Give analysis.sessions or a result folder")
+    return _without_copies(_without_infinities(read))
 
 
 def _about(frame: pd.DataFrame, codebook: pd.DataFrame) -> list[str]:
@@ -131,29 +131,22 @@ def _text(value: object) -> str:
     return "" if value is None or value is pd.NA or value != value else str(value).strip()  # noqa: PLR0124 (nan)
 
 
-def _folder(path: Path) -> Path:
-    """Return the folder of results that a path names; raise `BadOptionError` where it is none."""
-    folder = path.parent if path.name == "sessions.csv" else path
-    form_of(folder)
-    return folder
-
-
 def _read_folders(folders: Sequence[Path], *, mixed: bool) -> Results:
     if not folders:
         raise BadOptionError(RESULTS, "no folder is given", "Name a folder that tanalyze run wrote")
-    read = [_read(folder) for folder in folders]
+    for folder in folders:
+        form_of(folder)  # raises where it is not a folder of results
+    folders = list(dict.fromkeys(folders))
+    read = []
+    for folder in folders:
+        codebook, recipe = _codebook(folder), read_recipe(folder)
+        unknown = () if recipe else (f"{folder.name} has no run.json: who coded its turns is unknown.",)
+        read.append(replace(_typed(_wide_sessions(folder, codebook), codebook, (recipe,)), warnings=unknown))
     return read[0] if len(read) == 1 else _joined(folders, read, mixed=mixed)
 
 
-def _read(folder: Path) -> Results:
-    codebook, recipe = _codebook(folder), read_recipe(folder)
-    read = _typed(_wide_sessions(folder, codebook), codebook, (recipe,))
-    unknown = () if recipe else (f"{folder.name} has no run.json: who coded its turns is unknown.",)
-    return replace(read, warnings=unknown)
-
-
 def _wide_sessions(source: Analysis | Path, codebook: pd.DataFrame) -> pd.DataFrame:
-    """Return the wide table of an analysis or a folder: a row a session, a column a measure. It is read here alone."""
+    """Return the wide table of an analysis or a folder: a row a session, a column a measure."""
     if isinstance(source, Analysis) or form_of(source) == "parquet":
         return wide(source)
     long = (source / "measures.csv").is_file()
@@ -163,10 +156,10 @@ def _wide_sessions(source: Analysis | Path, codebook: pd.DataFrame) -> pd.DataFr
     if long:  # a run's folder that has lost its codebook
         measures = read_csv(source / "measures.csv", numbers=STATISTICS)
         return joined_wide(read_csv(source / "sessions.csv"), measures, core)
-    path = source / "sessions.csv"  # a table of somebody else's, with measures that are called as ours
+    path = source / "sessions.csv"  # a user's own table, with measures that are named as ours
     try:
         return read_csv(path, numbers=core)
-    except BadDataFileError:  # a program that saved it since may have put NA where nothing stood
+    except BadDataFileError:  # another program may have written NA for missing values
         return read_csv(path)
 
 
@@ -178,11 +171,7 @@ def _codebook(folder: Path) -> pd.DataFrame:
     missing = [name for name in _CODEBOOK_COLUMNS if name not in table]
     if missing:
         raise BadDataFileError(str(path), f"it has no column {', '.join(missing)}", "Run tanalyze run again")
-    return _of_sessions(table)
-
-
-def _of_sessions(codebook: pd.DataFrame) -> pd.DataFrame:
-    return wide_codebook(codebook)
+    return wide_codebook(table)
 
 
 def built_in_codebook() -> pd.DataFrame:
@@ -196,11 +185,11 @@ def built_in_codebook() -> pd.DataFrame:
 
     measures = all_columns(builtin_lexicons(), extras=EXTRAS)
     books, fast = Settings().codebooks, TaggerOptions(kind="fast")
-    return _of_sessions(codebook_table(measures, books, sessions=(), gold=(), meaning=meaning(fast)))
+    return wide_codebook(codebook_table(measures, books, sessions=(), gold=(), meaning=meaning(fast)))
 
 
 def _joined(folders: Sequence[Path], read: Sequence[Results], *, mixed: bool) -> Results:
-    """Put the sessions of several folders into one table, with the folder of each in column ``results``."""
+    """Join the sessions of several folders into one table, with the folder of each in column ``results``."""
     warnings = [warning for one in read for warning in one.warnings]
     differing = "; ".join(_differences(read))
     if differing and not mixed:
@@ -209,18 +198,15 @@ def _joined(folders: Sequence[Path], read: Sequence[Results], *, mixed: bool) ->
         raise BadOptionError(RESULTS, problem, remedy)
     if differing:
         warnings.append(f"Not comparable: {differing}. Differences between these folders may be the tool's alone.")
-    frames = [one.sessions.assign(**{RESULTS: name}) for one, name in zip(read, _folder_names(folders), strict=True)]
+    names = [folder.resolve().name for folder in folders]
+    names = names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+    frames = [one.sessions.assign(**{RESULTS: name}) for one, name in zip(read, names, strict=True)]
     codebook = pd.concat([one.codebook for one in read])
     codebook = codebook[~codebook.index.duplicated()]
     sessions, more = _with_unique_ids(pd.concat(frames, ignore_index=True))
     about = _about(sessions, codebook)
     sessions[about] = sessions[about].fillna("")
     return Results(sessions, codebook, tuple(recipe for one in read for recipe in one.recipes), (*warnings, *more))
-
-
-def _folder_names(folders: Sequence[Path]) -> list[str]:
-    names = [folder.resolve().name for folder in folders]
-    return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
 
 
 def _differences(read: Sequence[Results]) -> list[str]:
@@ -253,26 +239,17 @@ def _n(count: int) -> str:
     return f"{count} session{'' if count == 1 else 's'}"
 
 
-def _with_sessions(results: Results) -> Results:
-    """Refuse a table without sessions or without their names."""
-    if results.sessions.empty:
-        raise BadOptionError(RESULTS, "there is no session in it", "Name a folder whose run found sessions")
-    if "session_id" not in results.sessions:
-        raise BadOptionError(RESULTS, "the table has no column session_id", "Give analysis.sessions or a result folder")
-    return results
-
-
 def _without_infinities(results: Results) -> Results:
-    """Take infinite values for undefined, as a ratio over zero is, and say of which sessions and columns."""
+    """Take infinite values as undefined, as a ratio over zero is, and say of which sessions and columns."""
     frame, measures = results.sessions, results.measured
     infinite = np.isinf(frame[measures].to_numpy(dtype=np.float64))
     if not infinite.any():
         return results
     ids = _listed([str(one) for one in frame["session_id"][infinite.any(axis=1)]])
     columns = _listed([name for name, any_ in zip(measures, infinite.any(axis=0), strict=True) if any_])
-    said = f"Infinite values are taken as undefined: {columns} of {ids}."
+    warning = f"Infinite values are taken as undefined: {columns} of {ids}."
     kept = frame.assign(**{name: frame[name].replace([np.inf, -np.inf], np.nan) for name in measures})
-    return replace(results, sessions=kept, warnings=(*results.warnings, said))
+    return replace(results, sessions=kept, warnings=(*results.warnings, warning))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -291,5 +268,5 @@ def _without_copies(results: Results) -> Results:
         copies = frame.duplicated([*measures, *described]) & enough
     if not copies.any():
         return results
-    said = f"{_n(int(copies.sum()))} left out: number for number a copy of another."
-    return replace(results, sessions=frame[~copies].reset_index(drop=True), warnings=(*results.warnings, said))
+    warning = f"{_n(int(copies.sum()))} left out: number for number a copy of another."
+    return replace(results, sessions=frame[~copies].reset_index(drop=True), warnings=(*results.warnings, warning))

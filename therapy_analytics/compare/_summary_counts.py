@@ -11,12 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from therapy_analytics.behaviours.codebook import correlation_of
-from therapy_analytics.compare._corrected import clusters_of
-from therapy_analytics.compare._tagger_errors import (
-    Floats,
+from therapy_analytics.clusters import Floats, cluster_error
+from therapy_analytics.compare._corrected import (
     Share,
     TaggerErrors,
-    cluster_error,
+    clusters_of,
     corrected_ratio,
     effective_n,
     errors_by_code,
@@ -39,22 +38,11 @@ Interval = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryCount:
-    """A summary of turns with a code (`top`) and turns with another (`beside`).
+    """A summary of turns with the code `top` and turns with the code `beside` (or ``open`` and ``closed``).
 
-    Attributes
-    ----------
-    name, title : str
-        Of the column ``summary``, and in sentences.
-    percent : bool
-        Whether it is the per cent with `top` of both together, or the ratio of `top` to `beside`.
-    top, beside : str
-        Codes, or ``open`` and ``closed``.
-    words : tuple of str
-        What the turns with `top` and with `beside` are called.
-    bands : mapping of str to float
-        Where bands begin, the lowest first; empty where the manual has none.
-    remark : str
-        What must be said of it.
+    `name` stands in the column ``summary``, `title` and `words` (what the turns are called) in sentences, `remark`
+    after them. It is the `percent` of turns with `top` among both, or the ratio of `top` to `beside`. `bands` says
+    where bands begin, the lowest first; empty where the manual has none.
     """
 
     name: str
@@ -112,39 +100,28 @@ def summary_counts(
 ) -> pd.DataFrame:
     """Return the summary counts of MITI 4.2 and MISC of each group.
 
+    The unit is the turn, and a code counts once a turn, as in MITI 4.2. What is left out, and why, says `NEVER`. The
+    bands were made for people's codes of 20 minutes. Of one session the correction takes the tagger to err as it does
+    on average: with this speaker it may err otherwise.
+
     Parameters
     ----------
     sessions : DataFrame
         A row a session, with counts of turns that have a code.
     by, cluster : str
-        Columns of it: groups, and what is independent in them (by default the session).
+        Columns of it: groups, and clusters (by default the session).
     tagger, aim : str, optional
-        Who coded the turns, as `errors_by_code` takes it; with ``accurate`` or ``fast`` R:Q is corrected, too.
+        As in `errors_by_code`; with ``accurate`` or ``fast`` R:Q is corrected, too.
 
     Returns
     -------
     DataFrame
-        A row a group and summary:
-
-        - the column `by`; ``summary``, a name of `SUMMARIES`.
-        - ``value``, ``lo``, ``hi``: ratio or per cent of turns, all sessions of the group together, with its 95 %
-          interval; nan where the codes are not there, or over nothing.
-        - ``n``: turns above and below the line.
-        - ``corrected``, ``corrected_lo``, ``corrected_hi``: R:Q, corrected for the tagger's known errors.
-        - ``band``: ``good``, ``fair``, ``below fair``, or ``fair or better``, where both intervals lie on one side of
-          each line; empty where they do not, or the manual has no bands.
-        - ``sentence``: all that in words, and why there is no band.
-
-    Raises
-    ------
-    BadOptionError
-        The table has none of the codes.
-
-    Notes
-    -----
-    The unit is the turn, and a code counts once a turn, as in MITI 4.2. What is left out, and why, says `NEVER`. The
-    bands were made for people's codes of 20 minutes. Of one session the correction takes the tagger to err as it does
-    on average: with this speaker it may err otherwise.
+        A row a group and summary: the column `by`; ``summary``, a name of `SUMMARIES`; ``value``, ``lo``, ``hi``:
+        ratio or per cent of turns, all sessions of the group together, with its 95 % interval, nan where the codes are
+        missing or the denominator is 0; ``n``: turns above and below the line; ``corrected``, ``corrected_lo``,
+        ``corrected_hi``: R:Q, corrected for the tagger's known errors; ``band``: ``good``, ``fair``, ``below fair``, or
+        ``fair or better``, where both intervals lie on one side of each line, else empty; ``sentence``: all that in
+        words, and why there is no band.
 
     References
     ----------
@@ -160,8 +137,7 @@ def summary_counts(
     """
     known = errors_by_code(tagger, aim)
     counts = _session_counts(sessions)
-    groups = sessions[by].to_numpy()
-    clusters = clusters_of(sessions, cluster)
+    groups, clusters = sessions[by].to_numpy(), clusters_of(sessions, cluster)
     rows = [
         {by: group} | _row(one, counts[groups == group], clusters[groups == group], known)
         for group in pd.unique(sessions[by].dropna())
@@ -171,7 +147,7 @@ def summary_counts(
 
 
 def _session_counts(sessions: pd.DataFrame) -> pd.DataFrame:
-    """Return a row a session and a column a code, those that are known: how many turns have it."""
+    """Return the number of turns with each known code, a row a session and a column a code."""
     known = {code: sessions[column].to_numpy(float) for code, column in _COUNTS.items() if column in sessions}
     if {"n_open_question", "open_question_rate"} <= set(sessions.columns):
         known["open"], rate = (sessions[name].to_numpy(float) for name in ("n_open_question", "open_question_rate"))
@@ -188,14 +164,14 @@ def _row(
     one: SummaryCount, counts: pd.DataFrame, clusters: NDArray[np.object_], known: Mapping[str, TaggerErrors]
 ) -> dict[str, object]:
     """Return the columns of a summary of a group."""
-    empty = dict.fromkeys(COLUMNS[1:8], nan) | {"summary": one.name, "n": 0, "band": ""}
+    row = dict.fromkeys(COLUMNS[1:8], nan) | {"summary": one.name, "n": 0, "band": ""}
     if not {one.top, one.beside} <= set(counts.columns):
-        return empty | {"sentence": f"{one.title}: not known, as the codes are not there."}
+        return row | {"sentence": f"{one.title}: not known, as the codes are not there."}
     top, beside = (counts[code].to_numpy(float) for code in (one.top, one.beside))
     n_top, n_beside = int(np.nansum(top)), int(np.nansum(beside))
+    row["n"] = n_top + n_beside
     if not (n_top + n_beside if one.percent else n_beside):
-        said = f"{one.title}: undefined, as there are no {one.words[1]}."
-        return empty | {"n": n_top + n_beside, "sentence": said}
+        return row | {"sentence": f"{one.title}: undefined, as there are no {one.words[1]}."}
     correlation = correlation_of(one.top, one.beside) if one.percent else RATIO_CORRELATION
     effect = float(design_effect(n_top + n_beside, correlation))
     observed = _observed(one, np.nan_to_num(top), np.nan_to_num(beside), clusters, effect)
@@ -204,11 +180,9 @@ def _row(
         errors = (known[one.top], known[one.beside])
         true = corrected_ratio(counts[[one.top, one.beside, "therapist"]].to_numpy(float), clusters, errors, effect)
     band, why = _band(one.bands, observed, true)
-    figures = dict(
-        zip(("value", "lo", "hi", "corrected", "corrected_lo", "corrected_hi"), (*observed, *true), strict=True)
-    )
-    said = _sentence(one, (n_top, n_beside), observed, true, (band, why))
-    return empty | figures | {"n": n_top + n_beside, "band": band, "sentence": said}
+    names = ("value", "lo", "hi", "corrected", "corrected_lo", "corrected_hi")
+    sentence = _sentence(one, (n_top, n_beside), observed, true, (band, why))
+    return row | dict(zip(names, (*observed, *true), strict=True)) | {"band": band, "sentence": sentence}
 
 
 def _observed(one: SummaryCount, top: Floats, beside: Floats, clusters: NDArray[np.object_], effect: float) -> Interval:
@@ -253,13 +227,13 @@ def _sentence(
 ) -> str:
     unit, digits = ("%", 0) if one.percent else ("", 2)
     value, low, high = (f"{number:.{digits}f}{unit}" for number in observed)
-    said = f"{one.title}: {value} ({low} to {high}), {counts[0]} {one.words[0]} and {counts[1]} {one.words[1]}"
+    text = f"{one.title}: {value} ({low} to {high}), {counts[0]} {one.words[0]} and {counts[1]} {one.words[1]}"
     if not isnan(true[0]):
-        said += f"; corrected for the tagger's known errors {true[0]:.2f} ({true[1]:.2f} to {true[2]:.2f})"
+        text += f"; corrected for the tagger's known errors {true[0]:.2f} ({true[1]:.2f} to {true[2]:.2f})"
     band, why = verdict
     judged = f"No band, as {why}"
     if not one.bands:
         judged = "The manual has no bands for it"
     elif band:
         judged = f"{band[0].upper()}{band[1:]}" + (f", and not known to be good, as {why}" if why else "")
-    return ". ".join(part for part in (said, judged, one.remark) if part) + "."
+    return ". ".join(part for part in (text, judged, one.remark) if part) + "."

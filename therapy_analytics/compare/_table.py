@@ -10,21 +10,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from therapy_analytics.compare._effects import (
-    EffectSize,
-    effect,
-    findable,
-    findable_paired,
-    paired_effect,
-    sessions_needed,
-    summary,
-)
-from therapy_analytics.compare._groups import SESSION, Bools, Floats, GroupContrast, Grouped, Ints
+from therapy_analytics.clusters import SESSION, Bools, Floats, Ints
+from therapy_analytics.compare import _effects as fx
+from therapy_analytics.compare._groups import GroupContrast, Grouped
 from therapy_analytics.compare._permutation import Permuted, across_contrasts, moderated, paired, two_samples
 
 PERMUTATIONS = 10_000
 FEWEST_CLUSTERS = 2
-"""Clusters of a side without which there is no test and no interval."""
+"""Clusters of a side that a test and an interval need."""
 DIFFERS, ALIKE, UNCLEAR, CONSTANT, TOO_FEW = "differs", "alike", "unclear", "constant", "too few"
 NOT_TESTED = "not tested"
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q75": 0.75, "q95": 0.95}
@@ -60,13 +53,13 @@ class AlignedContrast:
     ----------
     contrast : GroupContrast
         Its masks hold only the sessions that are compared.
-    x, y : float arrays (n, m) and (k, m)
+    x, y : float64 arrays (n, m) and (k, m)
         Means of clusters, a row a cluster and a column a measure, nan where undefined. If paired, row i of both is the
         same cluster, and both are nan where one is.
     paired : bool
         Whether clusters are compared with themselves.
     n_left_out : int
-        Clusters that stand on one side only and were left out of a paired contrast.
+        Clusters that have sessions on one side only and were left out of a paired contrast.
     """
 
     contrast: GroupContrast
@@ -81,16 +74,17 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Compare every measure of every contrast.
 
+    Where at least half of the clusters of the smaller side have sessions on both, differences within clusters are
+    tested (`paired`), and the other clusters are left out; else clusters change sides (`two_samples`).
+
     Parameters
     ----------
     data : Grouped
         Sessions (n), their clusters and values of m measures.
     contrasts : sequence of GroupContrast
         Which groups are compared with which (c of them).
-    permutations : int, optional
-        Random permutations where there are more than 20,000 arrangements; fewer are all counted.
-    seed : int, optional
-        Of the random permutations.
+    permutations, seed : int, optional
+        Number and seed of random permutations, where there are more than 20,000 to enumerate.
 
     Returns
     -------
@@ -98,7 +92,7 @@ def comparison_table(
         A row for each contrast and measure, in this order (c times m), with the columns
 
         - ``measure``, ``family``, ``evidence``, ``unit``, ``group``, ``against``;
-        - ``finding``: `DIFFERS` where p_adjusted < .05 and the interval of the difference does not hold 0; `ALIKE`
+        - ``finding``: `DIFFERS` where p_adjusted < .05 and the interval of the difference excludes 0; `ALIKE`
           where the 90 % interval of Hedges' g lies within half a standard deviation; `UNCLEAR` where neither is shown;
           `NOT_TESTED`, `CONSTANT` or `TOO_FEW`;
         - ``n_sessions``, ``n_clusters`` (with a defined value), ``n_turns``; ``mean``, ``mean_lo``, ``mean_hi``: mean
@@ -109,16 +103,11 @@ def comparison_table(
         - ``hedges_g``, ``hedges_g_lo``, ``hedges_g_hi``: the difference in standard deviations of clusters;
         - ``tested``: what the independent values are, and whether they are paired; ``n_left_out``: clusters on one
           side only that a paired contrast leaves out;
-        - ``findable_g``: the g that the test finds with a power of .8; ``n_needed``: the clusters a group that would
-          find the observed g with this power, for unpaired rows that are unclear.
+        - ``findable_g``: the g that the test detects with a power of .8; ``n_needed``: the clusters a group needs to
+          detect the observed g with this power, for unpaired rows that are unclear.
 
-        Numbers are nan where they are undefined: no test of a measure that is not `claimed`, with fewer than two
-        clusters on a side, or where all values are equal; no interval where nothing varies within any group.
-
-    Notes
-    -----
-    Where at least half of the clusters of the smaller side stand on both, differences within clusters are tested
-    (`paired`), and the other clusters are left out; else clusters change sides (`two_samples`).
+        Numbers are nan where undefined: no test of a measure that is not `claimed`, with fewer than two clusters on a
+        side, or where all values are equal; no interval where nothing varies within any group.
 
     References
     ----------
@@ -130,29 +119,27 @@ def comparison_table(
     """
     if not contrasts:
         return pd.DataFrame(columns=list(COLUMNS))
-    sides = [aligned(data, one) for one in contrasts]
+    sides = [_aligned(data, one) for one in contrasts]
     claimed = np.array([one.claimed for one in data.measures])
     tests = [_permuted(one, claimed, permutations, seed) for one in sides]
     within = variance_within_groups(data)
-    parts = [
-        _rows(data, one, within).assign(
-            p=test.p, p_method=np.where(np.isnan(test.p), "", test.method), p_adjusted=adjusted
-        )
-        for one, test, adjusted in zip(sides, tests, across_contrasts(tests), strict=True)
-    ]
+    parts = []
+    for one, test, adjusted in zip(sides, tests, across_contrasts(tests), strict=True):
+        methods = np.where(np.isnan(test.p), "", test.method)
+        parts.append(_rows(data, one, within).assign(p=test.p, p_method=methods, p_adjusted=adjusted))
     table = pd.concat(parts, ignore_index=True)
     apart = (table["difference_lo"] > 0) | (table["difference_hi"] < 0)
     return with_findings(table.assign(differs=(table["p_adjusted"] < 0.05) & apart))[list(COLUMNS)]
 
 
 def with_findings(table: pd.DataFrame) -> pd.DataFrame:
-    """Add what each row shows (``finding``), and how many clusters a group would show its difference (``n_needed``)."""
+    """Add what each row shows (``finding``), and the clusters a group that its difference needs (``n_needed``)."""
     fewer = table[["n_clusters", "n_clusters_against"]].min(axis=1)
     cases = [table["constant"], fewer < FEWEST_CLUSTERS, table["p"].isna(), table["differs"], table["shown_alike"]]
     names = [CONSTANT, TOO_FEW, NOT_TESTED, DIFFERS, ALIKE]
     finding = np.select([case.astype(bool) for case in cases], names, default=UNCLEAR)
     is_open = (finding == UNCLEAR) & ~table["tested"].str.startswith("paired").to_numpy(dtype=bool)
-    needed = [sessions_needed(float(g)) if one else 0 for g, one in zip(table["hedges_g"], is_open, strict=True)]
+    needed = [fx.sessions_needed(float(g)) if one else 0 for g, one in zip(table["hedges_g"], is_open, strict=True)]
     return table.assign(finding=finding, n_needed=pd.Series([n or None for n in needed], dtype="Int64"))
 
 
@@ -163,16 +150,21 @@ def groups_table(data: Grouped) -> pd.DataFrame:
     for i, name in enumerate(data.names):
         own = data.group == i
         values = pd.DataFrame(data.values[own])
-        measures = {key: [getattr(one, key) for one in data.measures] for key in ("family", "unit")}
-        about = {"kind": "group", "group": name, "measure": [one.name for one in data.measures], **measures}
+        about = {"kind": "group", "group": name, **_about(data, "family", "unit")}
         side = _side(data, own, cluster_means(data.values[own], data.cluster[own]), within)
         spread = {"sd": values.std()} | {key: values.quantile(at) for key, at in QUANTILES.items()}
         parts.append(pd.DataFrame(about | side | spread)[list(GROUP_COLUMNS)])
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(GROUP_COLUMNS))
 
 
-def aligned(data: Grouped, one: GroupContrast) -> AlignedContrast:
-    """Return the cluster means of a contrast, paired where enough clusters stand on both sides."""
+def _about(data: Grouped, *keys: str) -> dict[str, list[str]]:
+    return {"measure": [one.name for one in data.measures]} | {
+        key: [getattr(one, key) for one in data.measures] for key in keys
+    }
+
+
+def _aligned(data: Grouped, one: GroupContrast) -> AlignedContrast:
+    """Return the cluster means of a contrast, paired where enough clusters have sessions on both sides."""
     mine, theirs = np.unique(data.cluster[one.own]), np.unique(data.cluster[one.other])
     shared = np.intersect1d(mine, theirs)
     is_paired = len(shared) >= FEWEST_CLUSTERS and len(shared) >= _PAIRED_SHARE * min(len(mine), len(theirs))
@@ -187,7 +179,15 @@ def aligned(data: Grouped, one: GroupContrast) -> AlignedContrast:
 
 
 def cluster_means(values: Floats, cluster: Ints) -> Floats:
-    """Return the mean of each cluster's sessions, (k, m) from (n, m), by number of the cluster; nan without a value."""
+    """Return the mean of each cluster's sessions, float64 array (k, m), nan where undefined.
+
+    Parameters
+    ----------
+    values : float64 array (n, m)
+        A row a session.
+    cluster : int64 array (n,)
+        By which the rows of the result are ordered.
+    """
     _, place = np.unique(cluster, return_inverse=True)
     k = int(place.max()) + 1 if len(place) else 0
     sums, n = np.zeros((k, values.shape[1])), np.zeros((k, values.shape[1]))
@@ -197,7 +197,7 @@ def cluster_means(values: Floats, cluster: Ints) -> Floats:
 
 
 def variance_within_groups(data: Grouped) -> Floats:
-    """Return the variance of cluster means within groups (m,), pooled over all groups; 0 where it is undefined."""
+    """Return the variance of cluster means within groups (m,), pooled over all groups; 0 where undefined."""
     squares, df = np.zeros(len(data.measures)), np.zeros(len(data.measures))
     for group in np.unique(data.group):
         own = data.group == group
@@ -213,10 +213,10 @@ def mean_with_interval(data: Grouped, units: Floats, within: Floats) -> tuple[Fl
     ----------
     data : Grouped
         Has the m measures.
-    units : float array (k, m)
+    units : float64 array (k, m)
         Means of the clusters.
-    within : float array (m,)
-        Variance within groups, toward which that of these clusters is drawn.
+    within : float64 array (m,)
+        Variance within groups, toward which that of these clusters is shrunk.
     """
     n, mean, squares = _moments(units)
     low, high = _ranges(data)
@@ -258,14 +258,8 @@ def _t(df: Floats) -> Floats:
         return np.asarray(stats.t.ppf(0.975, np.where(df > 0, df, np.nan)), dtype=np.float64)
 
 
-def _difference(data: Grouped, one: AlignedContrast, within: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the difference of means with its 95 % interval, no wider than the range of the measure allows."""
-    difference, reach = _paired_reach(one) if one.paired else _welch_reach(one, within)
-    low, high = _ranges(data)
-    return difference, np.maximum(difference - reach, low - high), np.minimum(difference + reach, high - low)
-
-
 def _paired_reach(one: AlignedContrast) -> tuple[Floats, Floats]:
+    """Return the mean difference within clusters and half the length of its interval, (m,) each."""
     n, mean, squares = _moments(one.x - one.y)
     scale = np.fmax.reduce(np.abs(np.concatenate([one.x, one.y])), axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -275,6 +269,7 @@ def _paired_reach(one: AlignedContrast) -> tuple[Floats, Floats]:
 
 
 def _welch_reach(one: AlignedContrast, within: Floats) -> tuple[Floats, Floats]:
+    """Return the difference of means and half the length of its interval (Welch, moderated variances), (m,) each."""
     (n, mean, squares), (k, other, others) = _moments(one.x), _moments(one.y)
     with np.errstate(divide="ignore", invalid="ignore"):
         pooled = (squares + others) / (n + k - 2)
@@ -288,31 +283,30 @@ def _welch_reach(one: AlignedContrast, within: Floats) -> tuple[Floats, Floats]:
 
 def _rows(data: Grouped, one: AlignedContrast, within: Floats) -> pd.DataFrame:
     """Return all columns of a contrast but those of its test."""
-    contrast, both = one.contrast, pd.DataFrame(data.values[one.contrast.own | one.contrast.other])
-    mine = _side(data, contrast.own, one.x, within)
-    theirs = {_against(key): value for key, value in _side(data, contrast.other, one.y, within).items()}
-    difference, low, high = _difference(data, one, within)
+    contrast = one.contrast
+    theirs = _side(data, contrast.other, one.y, within)
+    difference, reach = _paired_reach(one) if one.paired else _welch_reach(one, within)
+    low, high = _ranges(data)
     sizes = [_effect(one, j) for j in range(len(data.measures))]
-    about = {key: [getattr(each, key) for each in data.measures] for key in ("family", "evidence", "unit")}
+    means = "sessions" if data.clustered_by == SESSION else f"means by {data.clustered_by}"
     return pd.DataFrame(
         {
             "group": contrast.group,
             "against": contrast.against,
-            "measure": [each.name for each in data.measures],
-            **about,
-            **mine,
-            **theirs,
-            "constant": both.nunique() == 1,
+            **_about(data, "family", "evidence", "unit"),
+            **_side(data, contrast.own, one.x, within),
+            **{_against(key): value for key, value in theirs.items()},
+            "constant": pd.DataFrame(data.values[contrast.own | contrast.other]).nunique() == 1,
             "n_left_out": one.n_left_out,
             "difference": difference,
-            "difference_lo": low,
-            "difference_hi": high,
+            "difference_lo": np.maximum(difference - reach, low - high),
+            "difference_hi": np.minimum(difference + reach, high - low),
             "hedges_g": [size.g for size in sizes],
             "hedges_g_lo": [size.lo for size in sizes],
             "hedges_g_hi": [size.hi for size in sizes],
             "shown_alike": [size.alike for size in sizes],
             "findable_g": _findable(one),
-            "tested": _tested(data, one),
+            "tested": f"paired by {data.clustered_by}" if one.paired else means,
         }
     )
 
@@ -320,7 +314,7 @@ def _rows(data: Grouped, one: AlignedContrast, within: Floats) -> pd.DataFrame:
 def _side(data: Grouped, own: Bools, units: Floats, within: Floats) -> dict[str, Any]:
     """Return the columns `_SIDE` of the sessions `own` (n,) with the cluster means `units` (k, m), each (m,)."""
     values = pd.DataFrame(data.values[own])
-    figures = (
+    columns = (
         values.count(),
         _count(units),
         values.notna().to_numpy().T @ np.nan_to_num(data.turns[own]),
@@ -328,36 +322,29 @@ def _side(data: Grouped, own: Bools, units: Floats, within: Floats) -> dict[str,
         values.mean(),
         values.median(),
     )
-    return dict(zip(_SIDE, figures, strict=True))
+    return dict(zip(_SIDE, columns, strict=True))
 
 
 def _count(units: Floats) -> Ints:
     return np.asarray((~np.isnan(units)).sum(axis=0), dtype=np.int64)
 
 
-def _effect(one: AlignedContrast, j: int) -> EffectSize:
-    x, y = one.x[:, j], one.y[:, j]
-    x, y = x[~np.isnan(x)], y[~np.isnan(y)]
-    return paired_effect(x, y) if one.paired else effect(summary(x), summary(y))
+def _effect(one: AlignedContrast, j: int) -> fx.EffectSize:
+    x, y = (units[~np.isnan(units[:, j]), j] for units in (one.x, one.y))
+    return fx.paired_effect(x, y) if one.paired else fx.effect(fx.summary(x), fx.summary(y))
 
 
 def _findable(one: AlignedContrast) -> list[float]:
     n, k = _count(one.x), _count(one.y)
     if not one.paired:
-        return [findable(int(a), int(b)) for a, b in zip(n, k, strict=True)]
+        return [fx.findable(int(a), int(b)) for a, b in zip(n, k, strict=True)]
     # In standard deviations of single values, as g is: differences within pairs vary less.
     own, other, apart = (_variance(units) for units in (one.x, one.y, one.x - one.y))
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.sqrt(apart / ((own + other) / 2))
-    return [findable_paired(int(a)) * float(b) for a, b in zip(n, share, strict=True)]
+    return [fx.findable_paired(int(a)) * float(b) for a, b in zip(n, share, strict=True)]
 
 
 def _variance(units: Floats) -> Floats:
     n, _, squares = _moments(units)
     return np.asarray(np.divide(squares, n - 1, out=np.full(len(n), np.nan), where=n > 1), dtype=np.float64)
-
-
-def _tested(data: Grouped, one: AlignedContrast) -> str:
-    if one.paired:
-        return f"paired by {data.clustered_by}"
-    return "sessions" if data.clustered_by == SESSION else f"means by {data.clustered_by}"

@@ -8,19 +8,11 @@ from math import isfinite
 import numpy as np
 import pandas as pd
 
+from therapy_analytics.clusters import SESSION
+from therapy_analytics.compare import _phrases as ph
 from therapy_analytics.compare._effects import least_p, least_p_paired
-from therapy_analytics.compare._groups import SESSION, Grouped
-from therapy_analytics.compare._phrases import (
-    MOST_LISTED,
-    amount,
-    difference,
-    label,
-    listed,
-    p_phrase,
-    p_value,
-    spaced,
-    unit_name,
-)
+from therapy_analytics.compare._groups import ALL_OTHERS, Grouped
+from therapy_analytics.compare._phrases import MOST_LISTED, amount, label, listed, spaced, unit_name
 from therapy_analytics.compare._table import ALIKE, CONSTANT, DIFFERS, NOT_TESTED, TOO_FEW, UNCLEAR
 
 Lines = list[str]
@@ -34,7 +26,9 @@ _LARGE_ENOUGH, _LARGE = 0.5, 0.8
 """Standard deviations from which an inconclusive difference is mentioned, and from which it is large."""
 _ENOUGH_FOR_ALIKE = 70
 """Clusters a group with which equal groups are mostly shown to lie within half a standard deviation."""
-_UNITS_SAID = ("words", "words per turn", "per 100 words", "seconds", "turns", "standard deviations")
+_UNITS = ("words", "words per turn", "per 100 words", "seconds", "turns", "standard deviations")
+"""Units that are written after values."""
+_NOTHING = "Nothing, as far as these sessions can show."
 _NO_RATING = "- More is not better and less is not worse: no number here rates anybody's work."
 _ONE_PERSON = (
     "- A group is taken as one person: many sessions of one person tell much of this person, and nothing of how "
@@ -50,14 +44,8 @@ def findings(table: pd.DataFrame, data: Grouped) -> Lines:
     """Return the sections on groups compared with each other."""
     if table.empty:
         return []
-    return [
-        *_in_short(table, data),
-        *_at_a_glance(table, data),
-        *_differing(table, data),
-        *_alike(table, data),
-        *_inconclusive(table, data),
-        *_left_out(table, data),
-    ]
+    sections = (_in_short, _at_a_glance, _differing, _alike, _inconclusive, _left_out)
+    return [line for section in sections for line in section(table, data)]
 
 
 def beside_references(table: pd.DataFrame, data: Grouped) -> Lines:
@@ -66,15 +54,15 @@ def beside_references(table: pd.DataFrame, data: Grouped) -> Lines:
         return []
     found = table[table["finding"] == DIFFERS].sort_values("p_adjusted", kind="stable")
     n = int(table["p"].notna().sum())
-    some = f"{len(found):,} of {n:,} comparisons (a measure of a group beside a reference) lie"
-    none = f"None of {n:,} comparisons (a measure of a group beside a reference) lies"
-    outside = f"- {some if len(found) else none} outside of what people or models like those would show."
-    lines = ["## In short", "", outside, _ONE_PERSON, "- To be unlike a reference is not thereby better or worse.", ""]
+    outside = "comparisons (a measure of a group beside a reference)"
+    outside = f"{len(found):,} of {n:,} {outside} lie" if len(found) else f"None of {n:,} {outside} lies"
+    lines = ["## In short", "", f"- {outside} outside of what people or models like those would show.", _ONE_PERSON]
+    lines += ["- To be unlike a reference is not thereby better or worse.", ""]
     lines += [*_at_a_glance(table, data), "## What differs", ""]
     lines += [_reference_bullet(row, data) for _, row in found[:MOST_OF_REFERENCES].iterrows()]
     if len(found) > MOST_OF_REFERENCES:
         lines.append(f"- {len(found) - MOST_OF_REFERENCES:,} more stand in comparison.csv (column finding: differs).")
-    return [*lines, *([] if len(found) else ["Nothing, as far as these sessions can show."]), ""]
+    return [*lines, *([] if len(found) else [_NOTHING]), ""]
 
 
 def repeated(within: pd.DataFrame, changed: pd.DataFrame) -> Lines:
@@ -82,11 +70,11 @@ def repeated(within: pd.DataFrame, changed: pd.DataFrame) -> Lines:
     lines: Lines = []
     if len(within):
         share, n = float(np.nanmedian(within["share_between"])), int(within["n_clients"].max())
-        said = (
-            f"Of {n} clients there are several sessions. For the middle measure, {share:.0%} of the variance lies "
-            "between clients, the rest between sessions of one client (within.csv)."
+        several = (
+            f"{n} clients have several sessions. For the median measure, {share:.0%} of the variance lies between "
+            "clients, the rest between sessions of one client (within.csv)."
         )
-        lines += ["## Within and between clients", "", said, ""]
+        lines += ["## Within and between clients", "", several, ""]
     if len(changed):
         sure = changed[changed["p_adjusted"] < 0.05].sort_values("p_adjusted", kind="stable")
         slopes = [
@@ -100,20 +88,17 @@ def repeated(within: pd.DataFrame, changed: pd.DataFrame) -> Lines:
 
 
 def _in_short(table: pd.DataFrame, data: Grouped) -> Lines:
-    n_of = {finding: int((table["finding"] == finding).sum()) for finding in (DIFFERS, ALIKE, UNCLEAR)}
-    n = sum(n_of.values())
-    several = f"{n_of[DIFFERS]:,} of {n:,} comparisons (a measure of two groups) show"
-    none = f"None of {n:,} comparisons (a measure of two groups) shows"
-    lines = ["## In short", "", f"- {several if n_of[DIFFERS] else none} a significant difference."]
+    differing, alike, unclear = (int((table["finding"] == one).sum()) for one in (DIFFERS, ALIKE, UNCLEAR))
+    n = f"{differing + alike + unclear:,} comparisons (a measure of two groups)"
+    shown = f"{differing:,} of {n} show" if differing else f"None of {n} shows"
+    lines = ["## In short", "", f"- {shown} a significant difference."]
     if data.clustered_by != SESSION:
         lines.append(
             f"- Sessions that share a {unit_name(data.clustered_by, 1)} are alike, so each of the {data.n_clusters:,} "
             f"{unit_name(data.clustered_by, 2)} counts once in the tests: by the mean of its sessions."
         )
-    alike = f"{n_of[ALIKE]:,} {'is' if n_of[ALIKE] == 1 else 'are'}" if n_of[ALIKE] else "None is"
-    lines.append(
-        f"- {alike} shown to be alike; {n_of[UNCLEAR]:,} {'is' if n_of[UNCLEAR] == 1 else 'are'} inconclusive."
-    )
+    are_alike = f"{alike:,} {'is' if alike == 1 else 'are'}" if alike else "None is"
+    lines.append(f"- {are_alike} shown to be alike; {unclear:,} {'is' if unclear == 1 else 'are'} inconclusive.")
     untested = [spaced(one) for one in table.loc[table["finding"] == NOT_TESTED, "measure"].unique()]
     if untested:
         lines.append(f"- Not tested, only shown: {listed(untested)}. Whatever `--measures` names is tested.")
@@ -134,11 +119,11 @@ def _at_a_glance(table: pd.DataFrame, data: Grouped) -> Lines:
     for name in core:
         cells = [_cell(sides[side].get(name), units[name]) + (" *" if (name, side) in sure else "") for side in sides]
         lines.append(f"| {spaced(name)} | {' | '.join(cells)} |")
-    told = "Each interval is of one mean alone: among many, some lie apart though nothing differs."
+    note = "Each interval is of one mean alone: among many, some lie apart though nothing differs."
     if "reference_q05" in table:
-        told += " Of references, the central 90% of sessions stand in place of it."
-    told += " \\* differs from what it is compared with." if sure else ""
-    return [*lines, "", told, ""]
+        note += " Of references, the central 90% of sessions are shown instead."
+    note += " \\* differs from what it is compared with." if sure else ""
+    return [*lines, "", note, ""]
 
 
 def _sides(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float, float]]]:
@@ -149,7 +134,7 @@ def _sides(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float, float
     found: dict[str, dict[str, tuple[float, float, float]]] = {}
     for columns in (["group", "mean", "mean_lo", "mean_hi"], ["against", "mean_against", *interval]):
         for measure, group, *numbers in table[["measure", *columns]].itertuples(index=False):
-            if group != "all others":
+            if group != ALL_OTHERS:
                 found.setdefault(str(group), {})[str(measure)] = (numbers[0], numbers[1], numbers[2])
     return found
 
@@ -175,7 +160,7 @@ def _differing(table: pd.DataFrame, data: Grouped) -> Lines:
     contrasts = list(_by_contrast(table[table["finding"] == DIFFERS]))
     lines = ["## What differs", ""]
     if not contrasts:
-        return [*lines, "Nothing, as far as these sessions can show.", "", *_why_nothing(table, data)]
+        return [*lines, _NOTHING, "", *_why_nothing(table, data)]
     most = MOST_LISTED if len(contrasts) <= FEW_CONTRASTS else MOST_A_CONTRAST
     for group, against, rows in contrasts[:MOST_CONTRASTS]:
         lines += [f"**{label(data, group)}, beside {label(data, against)}**, the largest first:", ""]
@@ -189,16 +174,16 @@ def _differing(table: pd.DataFrame, data: Grouped) -> Lines:
 
 
 def _why_nothing(table: pd.DataFrame, data: Grouped) -> Lines:
-    """Say where so few clusters could not have shown anything."""
+    """Say where there were too few clusters to show anything."""
     least = [_least_p(rows) for _, _, rows in _by_contrast(table[table["p"].notna()])]
     if not least or min(least) * len(least) < 0.05:
         return []
     units = unit_name(data.clustered_by, 2)
-    said = (
-        f"They are too few for that: groups of so few {units} can have no p below {p_value(min(least))}, however far "
-        f"apart they lie. More {units} would help most."
+    why = (
+        f"They are too few for that: groups of so few {units} can have no p below {ph.p_value(min(least))}, however "
+        f"far apart they lie. More {units} would help most."
     )
-    return [said, ""]
+    return [why, ""]
 
 
 def _is_paired(row: pd.Series) -> bool:
@@ -215,7 +200,7 @@ def _bullet(row: pd.Series, data: Grouped) -> str:
     """Return the sentence on one difference."""
     one = next(each for each in data.measures if each.name == row["measure"])
     higher = "higher" if row["difference"] > 0 else "lower"
-    unit = f" {one.unit}" if one.unit in _UNITS_SAID else ""
+    unit = f" {one.unit}" if one.unit in _UNITS else ""
     values = f"{amount(row['mean'], one.unit)} against {amount(row['mean_against'], one.unit)}{unit}"
     name, key = ("adjusted p", "p_adjusted") if row["finding"] == DIFFERS else ("p", "p")
     size = f"g = {row['hedges_g']:.1f}" if isfinite(row["hedges_g"]) else "g unknown"
@@ -223,11 +208,11 @@ def _bullet(row: pd.Series, data: Grouped) -> str:
     meaning = one.meaning[:1].lower() + one.meaning[1:] if one.meaning[1:2].islower() else one.meaning
     return (
         f"- **{spaced(one.name)}** is {higher} ({meaning.rstrip('.')}): on average {values} (difference "
-        f"{difference(row)}; {_how_many(row, data)}; {p_phrase(name, row[key])}, {size}).{remark}"
+        f"{ph.difference(row)}; {_sizes(row, data)}; {ph.p_phrase(name, row[key])}, {size}).{remark}"
     )
 
 
-def _how_many(row: pd.Series, data: Grouped) -> str:
+def _sizes(row: pd.Series, data: Grouped) -> str:
     sessions = f"{int(row['n_sessions'])} and {int(row['n_sessions_against'])} sessions"
     if data.clustered_by == SESSION:
         return sessions
@@ -246,7 +231,7 @@ def _reference_bullet(row: pd.Series, data: Grouped) -> str:
         f"- {label(data, str(row['group']))}, {spaced(row['against'])}: **{spaced(row['measure'])}** is "
         f"{'higher' if row['difference'] > 0 else 'lower'}, on average {amount(mean, unit)} "
         f"({int(row['n_sessions'])} sessions), where 95% of those would average {low} to {high} "
-        f"({p_phrase('adjusted p', float(row['p_adjusted']))})."
+        f"({ph.p_phrase('adjusted p', float(row['p_adjusted']))})."
     )
 
 
@@ -254,12 +239,12 @@ def _alike(table: pd.DataFrame, data: Grouped) -> Lines:
     lines = ["## What does not differ", ""]
     found = table[table["finding"] == ALIKE]
     if found.empty:
-        said = (
+        none = (
             "Of nothing can that be said: to show that groups are alike, to within half a standard deviation, takes "
             f"some {_ENOUGH_FOR_ALIKE} {unit_name(data.clustered_by, 2)} a group. That nothing was found does not make "
             "them alike."
         )
-        return [*lines, said, ""]
+        return [*lines, none, ""]
     lines += ["Alike to within half a standard deviation (the 90% interval of Hedges' g lies within ±0.5):", ""]
     for group, against, rows in _by_contrast(found):
         names = listed([spaced(name) for name in rows["measure"]])
@@ -278,17 +263,17 @@ def _inconclusive(table: pd.DataFrame, data: Grouped) -> Lines:
     for group, against, rows in contrasts:
         n = f"{len(rows):,} measure{'' if len(rows) == 1 else 's'}"
         lines += [f"**{label(data, group)}, beside {label(data, against)}**: {n}. {_findable(rows, data)}", ""]
-        lines += [_bullet(row, data) + _how_many_needed(row, data) for _, row in _largest_open(rows, data).iterrows()]
+        lines += [_bullet(row, data) + _needed(row, data) for _, row in _largest_open(rows, data).iterrows()]
         lines.append("")
     return lines
 
 
 def _inconclusive_of_many(contrasts: Sequence[tuple[str, str, pd.DataFrame]], data: Grouped) -> Lines:
     """Say how large a difference each group could have shown, groups of one size together."""
-    said: dict[str, list[str]] = {}
+    by_sentence: dict[str, list[str]] = {}
     for group, _, rows in contrasts:
-        said.setdefault(_findable(rows, data), []).append(label(data, group))
-    return [f"- {listed(names)}: {words}" for words, names in said.items()]
+        by_sentence.setdefault(_findable(rows, data), []).append(label(data, group))
+    return [f"- {listed(names)}: {sentence}" for sentence, names in by_sentence.items()]
 
 
 def _largest_open(rows: pd.DataFrame, data: Grouped) -> pd.DataFrame:
@@ -303,7 +288,7 @@ def _largest_open(rows: pd.DataFrame, data: Grouped) -> pd.DataFrame:
 
 
 def _findable(rows: pd.DataFrame, data: Grouped) -> str:
-    """Say how large a difference would be found, of the measure with most clusters."""
+    """Say how large a difference would be detected, of the measure with most clusters."""
     best = rows.iloc[int(rows["n_clusters"].add(rows["n_clusters_against"]).to_numpy().argmax())]
     n, k = int(best["n_clusters"]), int(best["n_clusters_against"])
     who = f"{n:,} {unit_name(data.clustered_by, n)} against {k:,}"
@@ -315,7 +300,7 @@ def _findable(rows: pd.DataFrame, data: Grouped) -> str:
     )
 
 
-def _how_many_needed(row: pd.Series, data: Grouped) -> str:
+def _needed(row: pd.Series, data: Grouped) -> str:
     if pd.isna(row["n_needed"]):
         return ""
     needed = int(row["n_needed"])
@@ -339,9 +324,10 @@ def _left_out(table: pd.DataFrame, data: Grouped) -> Lines:
         lines.append(f"Undefined in every session of both sides: {names}.")
     alone = [group for group, _, rows in _by_contrast(table) if rows["finding"].isin([TOO_FEW, CONSTANT]).all()]
     if alone:
-        one = unit_name(data.clustered_by, 1)
         names = listed(list(dict.fromkeys(alone)))
-        lines.append(f"With one {one} on a side nothing can be tested, only shown: {names}.")
+        lines.append(
+            f"With one {unit_name(data.clustered_by, 1)} on a side nothing can be tested, only shown: {names}."
+        )
     rest = few[~undefined & ~few["group"].isin(alone)]
     if len(rest):
         units, names = unit_name(data.clustered_by, 2), listed(list(rest["measure"].unique()))

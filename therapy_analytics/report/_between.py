@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.compare._groups import OTHERS, SESSION, Grouped, contrasts, grouped
+from therapy_analytics.clusters import SESSION
+from therapy_analytics.compare._groups import OTHERS, Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import FEW, choose
 from therapy_analytics.compare._phrases import unit_name
 from therapy_analytics.compare._reference import LEVEL, against_references
@@ -32,7 +33,7 @@ def of_groups(
     Notes
     -----
     The quantity is the mean over clusters, as in ``tanalyze compare``, of the measures of which that claims something
-    (`therapy_analytics.compare._measures.core_of`). Against all others: `comparison_table`; against skilled people:
+    (`therapy_analytics.compare._measures.choose`). Against all others: `comparison_table`; against skilled people:
     `against_references`. Each p is adjusted for all comparisons of its sort.
     """
     known = {one.name: one for one in shown}

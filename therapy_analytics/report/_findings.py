@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from therapy_analytics.clusters import Floats
 from therapy_analytics.compare._effects import holm
-from therapy_analytics.compare._groups import Floats
 from therapy_analytics.compare._measures import TESTED
 from therapy_analytics.compare._reference import LEVEL, Spread, counts, ends_of, spread, two_sided
 from therapy_analytics.compare._results import Results

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics import references
-from therapy_analytics.compare._groups import Floats, Grouped, grouped
+from therapy_analytics.clusters import Floats
+from therapy_analytics.compare._groups import Grouped, grouped
 from therapy_analytics.compare._measures import described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._table import cluster_means, mean_with_interval, variance_within_groups

@@ -10,55 +10,43 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from therapy_analytics import private
 from therapy_analytics.agreement._coefficients import BINS
-from therapy_analytics.agreement._report import figure
-from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks, load_tagger
+from therapy_analytics.agreement._report import with_interval
+from therapy_analytics.behaviours import Codebook, builtin_codebooks, load_tagger
 from therapy_analytics.behaviours._weights import FORMAT
 from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.behaviours.own import CODEBOOK, MARK
 from therapy_analytics.cells import csv_of_frame
+from therapy_analytics.clusters import Floats
 from therapy_analytics.outputs import Made, replaced_in
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.training._data import Material, TrainOptions
 from therapy_analytics.training._groups import many
 from therapy_analytics.training._judge import Judged
 
-Floats = NDArray[np.float64]
 FILES = ("model.json", "weights.npz", CODEBOOK, "scores.csv", "model_card.md")
 _PACKAGES = ("therapy-analytics", "scikit-learn", "scipy", "numpy", "spacy")
-_FIGURES = ("kappa", "f1", "auc", "average_precision", "calibration_error", "shipped_kappa")
+_FIELDS = ("id", "name", "role", "group", "definition", "source", "label", "unit", "status", "status_reason")
+_STATISTICS = ("kappa", "f1", "auc", "average_precision", "calibration_error", "shipped_kappa")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeWeights:
     """Weights of n codes, for features of the turn, the turn before and the turn after.
 
-    Attributes
-    ----------
-    buckets : float64 array (N_BUCKETS, 3, n)
-        Of hashed words; of one code (N_BUCKETS, 3).
-    hand : float64 array (n_hand, n)
-        Of features counted by hand; of one code (n_hand,).
-    bias : float64 array (n,)
-        Intercepts; of one code a number.
+    `buckets` (N_BUCKETS, 3, n) of hashed words, `hand` (n_hand, n) of features counted by hand, and intercepts `bias`
+    (n,).
     """
 
     buckets: Floats
     hand: Floats
     bias: Floats
-
-    NAMES: ClassVar = ("buckets", "hand", "bias")
-
-    def only(self, number: int) -> CodeWeights:
-        """Return those of one code."""
-        return CodeWeights(self.buckets[..., number], self.hand[..., number], self.bias[..., number])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +94,7 @@ def write_model(out: Path, made: Made, found: LearntModel) -> None:
 
 def _npz(arrays: CodeWeights) -> bytes:
     """Return the arrays as the tagger reads them, buckets in half precision."""
-    n = arrays.bias.shape[-1]
+    n = len(arrays.bias)
     file = io.BytesIO()
     np.savez_compressed(
         file,
@@ -163,18 +151,15 @@ def _codebook_text(judged: Sequence[Judged], book: str | Path | Codebook | None)
     about = book.definition if book else "Codes that were learnt from the user's own; no codebook was given."
     source = book.source if book else "The user's codes"
     head = {"id": own[0].book, "name": name, "definition": about, "source": source}
-    return (
-        "\n".join([*_lines(head), *(line for code in own for line in ("", "[[codes]]", *_lines(_fields(code))))]) + "\n"
-    )
-
-
-def _fields(code: Code) -> dict[str, str]:
-    names = ("id", "name", "role", "group", "definition", "source", "label", "unit", "status", "status_reason")
-    return {name: value for name in names if (value := getattr(code, name))}
+    lines = _lines(head)
+    for code in own:
+        fields = {name: value for name in _FIELDS if (value := getattr(code, name))}
+        lines += ["", "[[codes]]", *_lines(fields)]
+    return "\n".join(lines) + "\n"
 
 
 def _lines(fields: dict[str, str]) -> list[str]:
-    # A string of JSON is one of TOML.
+    """Return a TOML table; a string of JSON is one of TOML."""
     return [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
 
 
@@ -192,7 +177,7 @@ speaks for a code, so treat them like the codes that they come from.
 
 On turns of {unit} that it had not seen: five folds over {n_groups} {unit}. Penalty, calibration and
 threshold of each fold come from the other folds. In brackets 95% intervals over {unit}.
-By chance kappa is 0, AUC .5, average precision the share of turns with the code.
+Random codes have kappa 0, AUC .5, and as average precision the share of turns with the code.
 
 {table}
 
@@ -241,31 +226,27 @@ def _card(model: dict[str, Any], found: LearntModel) -> str:
 
 
 def _table(learnt: pd.DataFrame, beside: str) -> list[str]:
+    """Return the Markdown table of the codes that were learnt."""
     heads = ["code", "turns", "with it", "kappa", "F1", "AUC", "average precision", "calibration error"]
-    lines = [
-        "| " + " | ".join([*heads, f"kappa of the package's tagger ({beside})"]) + " |",
-        "|" + " --- |" * (len(heads) + 1),
-    ]
+    heads.append(f"kappa of the package's tagger ({beside})")
+    rows = [heads, ["---"] * len(heads)]
     for row in learnt.to_dict("records"):
-        cells = [_figure(row, name) for name in _FIGURES]
-        lines.append(
-            "| " + " | ".join([f"`{row['code']}`", f"{row['n_turns']:,}", f"{row['n_positive']:,}", *cells]) + " |"
-        )
-    return lines
+        numbers = [_number(row, name) for name in _STATISTICS]
+        rows.append([f"`{row['code']}`", f"{row['n_turns']:,}", f"{row['n_positive']:,}", *numbers])
+    return [f"| {' | '.join(row)} |" for row in rows]
 
 
-def _figure(row: Mapping[Any, Any], name: str) -> str:
-    """Return a figure with its interval, as in ``.83 [.80, .85]``; empty where it is undefined."""
-    return "" if np.isnan(row.get(name, np.nan)) else figure(row, name)
+def _number(row: Mapping[Any, Any], name: str) -> str:
+    """Return a number with its interval, as in ``.83 [.80, .85]``; empty where it is undefined."""
+    return "" if np.isnan(row.get(name, np.nan)) else with_interval(row, name)
 
 
-def table_of(scores: pd.DataFrame) -> str:
+def scores_in_words(scores: pd.DataFrame) -> str:
     """Return a small table of the codes that were learnt, for the terminal."""
-    learnt = scores[scores["learnt"]].to_dict("records")
     heads = {"kappa": "kappa", "f1": "F1", "auc": "AUC", "shipped_kappa": "package's kappa"}
     rows = [
         {"code": row["code"], "turns": f"{row['n_turns']:,}", "with it": f"{row['n_positive']:,}"}
-        | {title: _figure(row, name) for name, title in heads.items()}
-        for row in learnt
+        | {title: _number(row, name) for name, title in heads.items()}
+        for row in scores[scores["learnt"]].to_dict("records")
     ]
     return str(pd.DataFrame(rows).to_string(index=False))

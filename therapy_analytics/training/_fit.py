@@ -1,7 +1,7 @@
 """Logistic regression over the features of the fast tagger: all codes of a role at once, soft labels.
 
-scikit-learn's takes neither soft labels, nor a penalty for each kind of feature, nor features in factors (words times
-pieces of words), without which this would take ten times as long. The minimum is found by scipy.
+scikit-learn's takes neither soft labels, nor a penalty for each kind of feature, nor features in factors (tokens by
+types by buckets), without which this would take ten times as long. The minimum is found by scipy.
 """
 
 from __future__ import annotations
@@ -10,33 +10,38 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from therapy_analytics.behaviours import Tagger
 from therapy_analytics.behaviours.features import N_BUCKETS, Features
+from therapy_analytics.clusters import Bools, Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 PENALTIES = {"own": 5.0, "context": 32.0, "dense": 6.0}
 """L2 penalties of weights: of a turn's own words, of its neighbours' words, of all else."""
 STRENGTHS = (3.0, 1.0, 0.3)
-"""What the penalties may be multiplied by, strongest first; chosen by cross-validation inside of each training part."""
+"""Factors of the penalties, strongest first; chosen by cross-validation within each training set."""
 LIFT_SCALE = 4.0
 """Scores of the package's tagger are divided by this when they serve as features."""
 PARTS = 3
 """The turn, the turn before, the turn after."""
 FOLDS = 5
 INNER = 4
-"""One in so many groups of a training part is held out to choose the penalty."""
+"""One in this many groups of a training set is held out to choose the penalty."""
 FEWEST_TURNS = 5
-"""A bucket that fewer turns have is left out: it says nothing of other turns, and there are many."""
+"""A bucket that fewer turns have is left out: it is uninformative about other turns, and there are many."""
 STEPS, FIRST_STEPS = 24, 12
-"""Training is stopped after so many steps, and after so many where penalties are only compared: the last steps would
-cost most of the time and change no figure."""
-_NAMES = ("buckets", "dense", "bias")
+"""Steps of training, and steps where penalties are only compared: further steps take most of the time and change no
+result."""
 _Matrix = Any  # scipy itself does not say what its sparse arrays return
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearHead:
+    """Fitted weights: buckets (n_columns, PARTS, n_codes), dense (n_dense, n_codes), bias (n_codes,)."""
+
+    buckets: Floats
+    dense: Floats
+    bias: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +59,7 @@ class Design:
     dense : CSR (n, n_dense)
         Features by hand, then scores of the package's tagger, if they may be used.
     offset : float64 array (n, n_codes)
-        What the package's tagger says of the same code in log-odds, else 0: training begins there.
+        Log-odds of the same code by the package's tagger, else 0: training begins there.
     columns : int64 array (n_columns,)
         The buckets that occur.
     """
@@ -66,40 +71,26 @@ class Design:
     offset: Floats
     columns: Ints
 
-    def __len__(self) -> int:
-        return len(self.offset)
-
     def only(self, keep: Bools) -> Design:
-        """Return some of the turns."""
+        """Return some of the turns, by a mask (n,)."""
         parts = {name: getattr(self, name)[keep] for name in ("words", "grams", "dense", "offset")}
         return replace(self, **parts)
 
     def scores(self, head: LinearHead) -> Floats:
         """Return log-odds (n, n_codes)."""
-        return _linear(self, head.buckets, head.dense) + head.bias + self.offset
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearHead:
-    """Fitted weights: buckets (n_columns, PARTS, n_codes), dense (n_dense, n_codes), bias (n_codes,)."""
-
-    buckets: Floats
-    dense: Floats
-    bias: Floats
+        by_part = np.ascontiguousarray(head.buckets.swapaxes(0, 1), dtype=np.float32)
+        types = np.concatenate([self.types @ part for part in by_part])
+        found = self.words @ types + self.grams @ by_part.reshape(-1, head.buckets.shape[2])
+        found = np.asarray(found + self.dense @ head.dense.astype(np.float32), dtype=np.float64)
+        return found + head.bias + self.offset
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unseen:
-    """Scores of turns by models that have not seen them.
+    """Scores of n turns by models that have not seen them.
 
-    Attributes
-    ----------
-    scores : float64 array (n, n_codes)
-        Log-odds, not calibrated.
-    fold : int64 array (n,)
-        The fold in which a turn was held out.
-    strength : float64 array (n_codes,)
-        The median over folds of what the penalties are multiplied by.
+    `scores` (n, n_codes) are log-odds, not calibrated; `fold` (n,) is the fold in which a turn was held out; `strength`
+    (n_codes,) the median over folds of the factor of the penalties.
     """
 
     scores: Floats
@@ -108,7 +99,7 @@ class Unseen:
 
 
 def design_of(features: Features, rows: Ints, lifts: Floats, offset: Floats) -> Design:
-    """Put the turns ``rows`` into a design.
+    """Return the design of the turns `rows`.
 
     Parameters
     ----------
@@ -119,38 +110,33 @@ def design_of(features: Features, rows: Ints, lifts: Floats, offset: Floats) -> 
     lifts : float64 array (n_turns, n_heads)
         Scores of the package's tagger on all turns; no columns for a cold start.
     offset : float64 array (n_turns, n_codes)
-        Where each code begins.
+        Log-odds from which each code begins.
     """
-    columns = _common(features)
-    features = replace(features, words=features.words.astype(np.float32))
+    in_turns = (features.words @ features.types + features.grams).tocsr()
+    columns = np.flatnonzero(np.bincount(in_turns.indices, minlength=N_BUCKETS) >= FEWEST_TURNS)
+    words = features.words.astype(np.float32)
     grams = features.grams.tocsc()[:, columns].tocsr().astype(np.float32)
-    picks = [_pick(index[rows], len(features)) for index in (np.arange(len(features)), features.before, features.after)]
+    dense = sparse.hstack([features.hand[rows], sparse.csr_array(lifts[rows] / LIFT_SCALE)], format="csr")
+    n = len(features)
+    picks = [_pick(index[rows], n) for index in (np.arange(n), features.before, features.after)]
     return Design(
-        words=sparse.hstack([pick @ features.words for pick in picks], format="csr"),
+        words=sparse.hstack([pick @ words for pick in picks], format="csr"),
         types=features.types.tocsc()[:, columns].tocsr().astype(np.float32),
         grams=sparse.hstack([pick @ grams for pick in picks], format="csr"),
-        dense=sparse.hstack([features.hand[rows], sparse.csr_array(lifts[rows] / LIFT_SCALE)], format="csr").astype(
-            np.float32
-        ),
+        dense=dense.astype(np.float32),
         offset=offset[rows],
         columns=columns,
     )
 
 
-def _common(features: Features) -> Ints:
-    """Return the buckets that enough turns have."""
-    turns = (features.words @ features.types + features.grams).tocsr()
-    return np.flatnonzero(np.bincount(turns.indices, minlength=N_BUCKETS) >= FEWEST_TURNS)
-
-
 def _pick(index: Ints, n: int) -> _Matrix:
-    """Return the matrix that picks turns; -1 picks none."""
+    """Return the matrix (len(index), n) that picks turns; -1 picks none."""
     row = np.flatnonzero(index >= 0)
     return sparse.csr_array((np.ones(len(row), dtype=np.float32), (row, index[row])), shape=(len(index), n))
 
 
 def folds(groups: Ints, seed: int, n: int = FOLDS) -> Ints:
-    """Deal groups out to folds in random order, each to the smallest."""
+    """Return the fold of each turn (n_turns,): groups in random order, each into the smallest fold."""
     sizes = np.bincount(groups)
     load, fold = np.zeros(n), np.zeros(len(sizes), dtype=np.int64)
     for group in np.random.default_rng(seed).permutation(np.flatnonzero(sizes)):
@@ -167,7 +153,7 @@ def out_of_fold(design: Design, labels: Floats, groups: Ints, *, seed: int) -> U
     design : Design
         The turns.
     labels : float64 array (n, n_codes)
-        Soft labels; nan where they are unknown.
+        Soft labels; nan where unknown.
     groups : int64 array (n,)
         What is kept together.
     seed : int
@@ -192,44 +178,41 @@ def _chosen(design: Design, labels: Floats, groups: Ints, seed: int) -> tuple[Fl
     heads: list[LinearHead] = []
     for strength in STRENGTHS:
         same = np.full(labels.shape[1], strength)
-        head = fit(inner, labels[~out], same, start=heads[-1] if heads else None, steps=FIRST_STEPS)
-        heads.append(head)
-        scores = held.scores(head)
+        heads.append(fit(inner, labels[~out], same, start=heads[-1] if heads else None, steps=FIRST_STEPS))
+        scores = held.scores(heads[-1])
         loss = np.logaddexp(0, scores) - np.nan_to_num(labels[out]) * scores
         losses.append(np.where(np.isnan(labels[out]), 0, loss).sum(axis=0))
     best = np.argmin(losses, axis=0)
-    kept = [np.stack([getattr(heads[at], name)[..., code] for code, at in enumerate(best)], axis=-1) for name in _NAMES]
+    kept = [
+        np.stack([getattr(heads[at], name)[..., code] for code, at in enumerate(best)], axis=-1)
+        for name in ("buckets", "dense", "bias")
+    ]
     return np.array(STRENGTHS)[best], LinearHead(*kept)
 
 
 def fit(
     design: Design, labels: Floats, strength: Floats, *, start: LinearHead | None = None, steps: int = STEPS
 ) -> LinearHead:
-    """Fit all codes.
+    """Fit all codes, by at most so many steps from `start`.
 
     Parameters
     ----------
     design : Design
         The turns.
     labels : float64 array (n, n_codes)
-        Soft labels; nan where they are unknown.
+        Soft labels; nan where unknown.
     strength : float64 array (n_codes,)
-        What the penalties are multiplied by.
+        Factors of the penalties.
     start : LinearHead, optional
         Where to begin.
     steps : int, optional
-        After so many training stops.
+        Of the optimiser.
     """
     from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
 
     problem = _Problem(design, labels, strength)
-    found: Any = minimize(
-        problem.loss,
-        problem.flat(start),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": steps, "maxcor": 6, "maxls": 10},
-    )
+    options = {"maxiter": steps, "maxcor": 6, "maxls": 10}
+    found: Any = minimize(problem.loss, problem.flat(start), jac=True, method="L-BFGS-B", options=options)
     return problem.head(found.x)
 
 
@@ -246,10 +229,10 @@ class _Problem:
         self.n_buckets = int(np.prod(self.shape))
 
     def flat(self, start: LinearHead | None) -> Floats:
+        """Return the variables of weights; without weights, the log-odds of each code's rate and else 0."""
         if start is not None:
-            return np.concatenate(
-                [(start.buckets / self.scale).ravel(), (start.dense / self.dense_scale).ravel(), start.bias]
-            )
+            scaled = (start.buckets / self.scale, start.dense / self.dense_scale, start.bias)
+            return np.concatenate([one.ravel() for one in scaled])
         n = np.maximum(self.known.sum(axis=0), 1)
         base = np.clip((self.labels * self.known).sum(axis=0) / n, 0.5 / n, 1 - 0.5 / n)
         cold = (self.design.offset == 0).all(axis=0)
@@ -266,9 +249,8 @@ class _Problem:
         design, head = self.design, self.head(x)
         n = len(head.bias)
         scores = design.scores(head)
-        total = 0.5 * float(x[:-n] @ x[:-n]) + float(
-            (self.known * (np.logaddexp(0, scores) - self.labels * scores)).sum()
-        )
+        fit_loss = self.known * (np.logaddexp(0, scores) - self.labels * scores)
+        total = 0.5 * float(x[:-n] @ x[:-n]) + float(fit_loss.sum())
         error = (self.known * (0.5 * (1 + np.tanh(scores / 2)) - self.labels)).astype(np.float32)
         to_types = (design.words.T @ error).reshape(PARTS, -1, n)
         to_buckets = (design.grams.T @ error).reshape(PARTS, -1, n)
@@ -283,15 +265,8 @@ class _Problem:
         return total, slope
 
 
-def _linear(design: Design, buckets: Floats, dense: Floats) -> Floats:
-    by_part = np.ascontiguousarray(buckets.swapaxes(0, 1), dtype=np.float32)
-    types = np.concatenate([design.types @ part for part in by_part])
-    found = design.words @ types + design.grams @ by_part.reshape(-1, buckets.shape[2])
-    return np.asarray(found + design.dense @ dense.astype(np.float32), dtype=np.float64)
-
-
 def heads_for(tagger: Tagger, role: str) -> Ints:
-    """Return the heads of the package's tagger that say something of turns of a role."""
+    """Return the heads (n_heads,) of the package's tagger that concern turns of a role."""
     names = {head for code in tagger.codes if code.role == role for head in code.heads}
     return np.array([at for at, name in enumerate(tagger.weights.heads) if name in names], dtype=np.int64)
 
@@ -299,8 +274,8 @@ def heads_for(tagger: Tagger, role: str) -> Ints:
 def as_linear(tagger: Tagger, heads: Ints) -> tuple[Floats, Floats, Floats]:
     """Write heads of two layers as one: buckets (N_BUCKETS, PARTS, n), hand (n_hand, n), bias (n,).
 
-    Scores of the first layer, which the second builds on, are sums too; only their cut at plus and minus 30, which no
-    turn reaches, is lost.
+    Scores of the first layer, which are features of the second, are sums too; only their clipping at plus and minus 30,
+    which no turn reaches, is lost.
     """
     weights, n = tagger.weights, tagger.weights.n_context
     first = weights.buckets[:, : PARTS * n].reshape(N_BUCKETS, PARTS, n)

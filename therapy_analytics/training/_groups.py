@@ -1,7 +1,7 @@
 """Groups of sessions that cross-validation keeps in one fold.
 
-A session whose copy was in the training part is not unseen. Sessions that hold much the same text are therefore kept in
-one fold, and so are sessions that share a client or a recording.
+A session whose copy is in the training set is not unseen. Sessions with much the same text are therefore kept in one
+fold, and so are sessions that share a client or a recording.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from therapy_analytics.clusters import Ints
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.session import Session
 
-Ints = NDArray[np.int64]
 SHARED = ("client", "source_group", "recording")
 """Columns about the sessions whose values are always kept together."""
 GROUP = "group of sessions"
@@ -25,16 +24,16 @@ GROUP = "group of sessions"
 N_WORDS = 5
 """Length of the word sequences (shingles) by which texts are compared."""
 SHARE = 0.15
-"""Two sessions are near-copies if so much of the shorter one's word sequences stand in the other, too.
+"""Two sessions are near-copies if they share this part of the shorter one's word sequences.
 
 A copy in which one word in four was changed, wherever, has .75 ** 5 = .24. Of 32,000 pairs of different sessions of
 AnnoMI, HLQC and MIBot none has more than .11.
 """
 FEWEST_SHARED = 10
-"""So many word sequences must be the same: a greeting is no copy."""
+"""Word sequences that must be the same: a greeting is not a copy."""
 _WORD = r"[^\W_]+"
 _BLOCK = 500
-"""So many sessions at a time are compared with all others."""
+"""Sessions that are compared with all others at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +56,9 @@ class Groups:
 
 
 def groups_of(sessions: Sequence[Session], column: str | None) -> Groups:
-    """Group the sessions that must not be parted: near-copies, and those with the same value of a column.
+    """Group near-copies and sessions with the same value of a column (of `SHARED`, and the one that the user named).
 
     Groups are the connected components: a copy of one session may share its client with a third.
-
-    Parameters
-    ----------
-    sessions : sequence of Session
-        Those that are learnt from.
-    column : str or None
-        Column about the sessions that the user wants kept together, besides those of `SHARED`.
     """
     columns = dict.fromkeys((*((column,) if column else ()), *SHARED))
     pairs = {name: _same(sessions, name) for name in columns}
@@ -75,7 +67,7 @@ def groups_of(sessions: Sequence[Session], column: str | None) -> Groups:
     ids = [session.id for session in sessions]
     index = _components(ids, list(pairs.values()))
     asked = _components(ids, [pairs[column]] if column in pairs else [])
-    # No group of those that were asked for is parted, so that as many groups are the same groups.
+    # The groups that were asked for are never divided, so that an equal number of groups means equal groups.
     name = (column or "session") if index.max(initial=-1) == asked.max(initial=-1) else GROUP
     return Groups(index, name, _note(index, pairs))
 
@@ -88,14 +80,10 @@ def many(name: str) -> str:
 def near_copies(texts: Sequence[str]) -> Ints:
     """Return the pairs of texts that are copies of each other, or of parts of each other.
 
-    Case and punctuation do not count. Two texts are near-copies if at least `FEWEST_SHARED` different sequences of
-    `N_WORDS` words stand in both, and these are at least `SHARE` of those in the shorter text (the containment of
-    Broder, 1997, counted in full instead of estimated); or if both consist of the same sequences, however few.
-
-    Returns
-    -------
-    int64 array (n_pairs, 2)
-        Places of the texts, the smaller first.
+    As indices, int64 array (n_pairs, 2), the smaller first. Case and punctuation do not count. Two texts are
+    near-copies if at least `FEWEST_SHARED` different sequences of `N_WORDS` words stand in both, and these are at least
+    `SHARE` of those in the shorter text (the containment of Broder, counted in full instead of estimated); or if both
+    consist of the same sequences, however few.
 
     References
     ----------
@@ -104,15 +92,14 @@ def near_copies(texts: Sequence[str]) -> Ints:
     """
     holds = _shingles(texts)
     size = holds.sum(axis=1)
-    found = []
+    found = [np.zeros((0, 2), dtype=np.int64)]
     for start in range(0, len(texts), _BLOCK):
         shared = (holds[start : start + _BLOCK] @ holds.T).tocoo()
         one, other, n = shared.row + start, shared.col, shared.data
         smaller, larger = np.minimum(size[one], size[other]), np.maximum(size[one], size[other])
-        near = (n >= np.maximum(SHARE * smaller, FEWEST_SHARED)) | (n == larger)
-        near &= one < other
-        found.append(np.stack([one[near], other[near]], axis=1))
-    return np.concatenate(found).astype(np.int64) if found else np.zeros((0, 2), dtype=np.int64)
+        near = (one < other) & ((n >= np.maximum(SHARE * smaller, FEWEST_SHARED)) | (n == larger))
+        found.append(np.stack([one[near], other[near]], axis=1).astype(np.int64))
+    return np.concatenate(found)
 
 
 def _shingles(texts: Sequence[str]) -> sparse.csr_array:
@@ -120,15 +107,16 @@ def _shingles(texts: Sequence[str]) -> sparse.csr_array:
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 (a run must not load it)
 
     counter = CountVectorizer(
-        preprocessor=_without_marks, token_pattern=_WORD, ngram_range=(N_WORDS, N_WORDS), binary=True, dtype=np.int64
-    )
+        preprocessor=_without_apostrophes, token_pattern=_WORD, ngram_range=(N_WORDS, N_WORDS), binary=True,
+        dtype=np.int64,
+    )  # fmt: skip
     try:
         return sparse.csr_array(counter.fit_transform(texts))
     except ValueError:  # no text has so many words
         return sparse.csr_array((len(texts), 0), dtype=np.int64)
 
 
-def _without_marks(text: str) -> str:
+def _without_apostrophes(text: str) -> str:
     return text.casefold().replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
 
 
@@ -144,6 +132,7 @@ def _same(sessions: Sequence[Session], column: str) -> Ints:
 
 
 def _components(ids: Sequence[str], pairs: Sequence[Ints]) -> Ints:
+    """Return the connected component of each session (n_sessions,), numbered by the first of their ids."""
     links = np.concatenate([np.zeros((0, 2), dtype=np.int64), *pairs])
     graph = sparse.csr_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(len(ids), len(ids)))
     found = connected_components(graph, directed=False)[1].tolist()
@@ -163,5 +152,5 @@ def _note(index: Ints, pairs: dict[str, Ints]) -> str:
     if "" in n:
         why.append(f"{n['']:,} hold much the same text as another (copies, whole or in part)")
     groups = counted(int((sizes > 1).sum()), "group")
-    said = f"{together:,} of {len(index):,} sessions were kept together with others, in {groups}"
-    return f"{said}, so that none is tried on what was learnt from another: {'; '.join(why)}."
+    kept = f"{together:,} of {len(index):,} sessions were kept together with others, in {groups}"
+    return f"{kept}, so that none is tried on what was learnt from another: {'; '.join(why)}."

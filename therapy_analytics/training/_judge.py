@@ -7,28 +7,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from therapy_analytics.agreement import _coefficients as co
+from therapy_analytics.agreement._coefficients import interval_columns
 from therapy_analytics.behaviours import Code
+from therapy_analytics.clusters import Bools, Floats, Ints
 from therapy_analytics.training._fit import FOLDS
 from therapy_analytics.training._groups import many
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 FEWEST = 20
-"""So many turns with a code, and as many without, are needed to learn it."""
+"""Turns with a code, and turns without, that are needed to learn it."""
 FEWEST_GROUPS = 5
-"""In so many sessions (or groups) at least must there be turns with it, and turns without."""
+"""Sessions (or groups) in which there must be turns with it, and turns without."""
 SURE = 99.0
-"""A code is kept if the 99 % intervals of its kappa and AUC lie above 0 and .5: of codes given at random, one in some
-hundreds is kept."""
+"""A code is kept if the 99 % intervals of its kappa and AUC lie above 0 and .5: of random codes, one in some hundreds
+is kept."""
 GRID = np.linspace(0.02, 0.9, 89)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """One code on the turns that people coded for it.
+    """One code on the n turns that people coded for it.
 
     Attributes
     ----------
@@ -36,58 +35,52 @@ class Judged:
         The code.
     truth : float64 array (n,)
         The share of coders who gave it.
-    p : float64 array (n,)
-        Its probability, calibrated on other folds than the turn's own.
-    decided : bool array (n,)
-        Whether the turn has it, by the balanced threshold of other folds.
     group : int64 array (n,)
         What is kept together, from 0.
+    p : float64 array (n,)
+        Its probability, calibrated on other folds than the turn's own; empty where it was not learnt.
+    decided : bool array (n,)
+        Whether the turn has it, by the balanced threshold of other folds.
     line : tuple of float
         Slope and intercept of the calibration, on all folds.
     thresholds : mapping of str to float
         For each aim.
     shipped : bool array (n,) or None
-        What the package's tagger decides, where it has the code.
+        The decisions of the package's tagger, where it has the code.
     why_not : str
         Why the code is left out; empty where it is learnt.
     """
 
     code: Code
     truth: Floats
-    p: Floats
-    decided: NDArray[np.bool_]
     group: Ints
+    p: Floats
+    decided: Bools
     line: tuple[float, float] = (1.0, 0.0)
     thresholds: Mapping[str, float] | None = None
-    shipped: NDArray[np.bool_] | None = None
+    shipped: Bools | None = None
     why_not: str = ""
 
     @property
-    def given(self) -> NDArray[np.bool_]:
-        """Which turns have the code, by half of the coders or more."""
+    def given(self) -> Bools:
+        """Return which turns have the code (n,), by half of the coders or more."""
         return np.asarray(self.truth >= 0.5)
+
+    def tables(self, decided: Bools) -> Floats:
+        """Return counts of what people and a tagger gave, by group (n_groups, 2, 2)."""
+        shape = (int(self.group.max()) + 1, 2)
+        return co.tables_of(self.given.astype(np.int64), decided.astype(np.int64), self.group, shape)
 
 
 def too_little(truth: Floats, group: Ints, grouped_by: str) -> str:
-    """Say why a code cannot be learnt from these turns; nothing where it can be tried.
-
-    Parameters
-    ----------
-    truth : float64 array (n,)
-        Soft labels.
-    group : int64 array (n,)
-        What is kept together.
-    grouped_by : str
-        What that is, in a word.
-    """
+    """Say why a code cannot be learnt from soft labels and groups (n,) each; "" where it can be tried."""
     given = truth >= 0.5
     n, without = int(given.sum()), int((~given).sum())
     if n and not without:
         return "every coded turn has it: there is nothing to tell it from"
-    if n < FEWEST:
-        return f"too little data: {n} turns with it, {FEWEST} are needed"
-    if without < FEWEST:
-        return f"too little data: {without} turns without it, {FEWEST} are needed"
+    for what, own in (("with", given), ("without", ~given)):
+        if own.sum() < FEWEST:
+            return f"too little data: {int(own.sum())} turns {what} it, {FEWEST} are needed"
     for what, own in (("with", given), ("without", ~given)):
         found = len(np.unique(group[own]))
         if found < FEWEST_GROUPS:
@@ -98,6 +91,9 @@ def too_little(truth: Floats, group: Ints, grouped_by: str) -> str:
 def judge(code: Code, truth: Floats, scores: Floats, fold: Ints, group: Ints) -> Judged:
     """Calibrate scores of unseen turns, choose thresholds, and decide.
 
+    A turn's own probability and decision rest on the other folds; the line and thresholds that the model uses later
+    rest on all.
+
     Parameters
     ----------
     code : Code
@@ -106,11 +102,6 @@ def judge(code: Code, truth: Floats, scores: Floats, fold: Ints, group: Ints) ->
         Soft labels, and log-odds by models that had not seen the turn.
     fold, group : int64 arrays (n,)
         The fold in which a turn was held out, and what is kept together.
-
-    Notes
-    -----
-    A turn's own probability and decision rest on the other folds; the line and thresholds that the model uses later
-    rest on all.
     """
     p, decided = np.zeros(len(truth)), np.zeros(len(truth), dtype=np.bool_)
     for number in range(FOLDS):
@@ -123,7 +114,7 @@ def judge(code: Code, truth: Floats, scores: Floats, fold: Ints, group: Ints) ->
     limits = _limits(_sigmoid(line[0] * scores + line[1]), truth)
     index = np.unique(group, return_inverse=True)[1].astype(np.int64)
     why = "its scores fall where the code is: nothing was learnt" if line[0] <= 0 else ""
-    return Judged(code, truth, p, decided, index, line, limits, why_not=why)
+    return Judged(code, truth, index, p, decided, line, limits, why_not=why)
 
 
 def _sigmoid(scores: Floats) -> Floats:
@@ -133,8 +124,8 @@ def _sigmoid(scores: Floats) -> Floats:
 def _line(scores: Floats, truth: Floats) -> tuple[float, float]:
     """Return slope and intercept that calibrate scores (Platt scaling), each turn weighted by its soft label.
 
-    The slope is never below 0. Scores of unseen turns are slightly negatively correlated with codes given at random
-    (what is held out is missing in training), and a negative slope would seem to have learnt something.
+    The slope is never below 0. Scores of unseen turns are slightly negatively correlated with random codes (what is
+    held out is missing in training), and a negative slope would seem to have learnt something.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (a run must not load it)
 
@@ -173,35 +164,38 @@ def _top(values: Floats) -> float:
     return round(float(GRID[int(smooth.argmax())]), 3)
 
 
-def figures(one: Judged) -> dict[str, float]:
-    """Return the figures of a code with their 95% intervals over groups (`co.jackknife`).
+def statistics(one: Judged) -> dict[str, float]:
+    """Return the statistics of a code with their 95% intervals over groups (`co.jackknife`).
 
-    ``kappa`` (chance: 0), ``f1``, ``auc`` (chance: .5), ``average_precision`` (chance: ``share``),
-    ``calibration_error`` (`co.calibration_error`), and where the package's tagger has the code, its ``shipped_kappa``
-    on the same turns and the ``difference`` to it.
+    Counts; ``kappa`` (0 of random codes), ``f1``, ``auc`` (.5 of random codes), ``average_precision`` (``share`` of
+    random codes), ``calibration_error`` (`co.calibration_error`), and where the package's tagger has the code, its
+    ``shipped_kappa`` on the same turns and the ``difference`` to it.
     """
-    found = _counted(one)
+    n = len(one.truth)
+    found: dict[str, float] = {
+        "n_turns": n,
+        "n_positive": int(one.given.sum()),
+        "n_groups": len(np.unique(one.group)),
+        "n_groups_positive": len(np.unique(one.group[one.given])),
+        "share": float(one.given.mean()) if n else np.nan,
+    }
     if not len(one.p):
         return found
-    tables = _tables(one, one.decided)
-    found |= co.interval_columns("kappa", co.estimate(co.kappa, tables)) | co.interval_columns(
-        "f1", co.estimate(co.f1, tables)
-    )
-    found |= co.interval_columns("auc", _auc(one)) | co.interval_columns("average_precision", _precision(one))
-    found |= co.interval_columns("calibration_error", co.calibration_error(one.p, one.truth, one.group))
+    tables = one.tables(one.decided)
+    estimates = {
+        "kappa": co.estimate(co.kappa, tables),
+        "f1": co.estimate(co.f1, tables),
+        "auc": _auc(one),
+        "average_precision": _average_precision(one),
+        "calibration_error": co.calibration_error(one.p, one.truth, one.group),
+    }
     if one.shipped is not None:
-        theirs = _tables(one, one.shipped)
-        found |= co.interval_columns("shipped_kappa", co.estimate(co.kappa, theirs))
-        found |= co.interval_columns(
-            "difference", co.estimate(_difference, np.stack([tables, theirs], axis=1), bounded=False)
-        )
+        theirs = one.tables(one.shipped)
+        estimates["shipped_kappa"] = co.estimate(co.kappa, theirs)
+        estimates["difference"] = co.estimate(_difference, np.stack([tables, theirs], axis=1), bounded=False)
+    for name, numbers in estimates.items():
+        found |= interval_columns(name, numbers)
     return found
-
-
-def _tables(one: Judged, decided: NDArray[Any]) -> Floats:
-    """Return counts of what people and a tagger gave, by group (n_groups, 2, 2)."""
-    shape = (int(one.group.max()) + 1, 2)
-    return co.tables_of(one.given.astype(np.int64), decided.astype(np.int64), one.group, shape)
 
 
 def _difference(tables: Floats) -> Floats:
@@ -209,33 +203,22 @@ def _difference(tables: Floats) -> Floats:
     return np.asarray(kappas[..., 0] - kappas[..., 1])
 
 
-def _counted(one: Judged) -> dict[str, float]:
-    n = len(one.truth)
-    return {
-        "n_turns": n,
-        "n_positive": int(one.given.sum()),
-        "n_groups": len(np.unique(one.group)),
-        "n_groups_positive": len(np.unique(one.group[one.given])),
-        "share": float(one.given.mean()) if n else np.nan,
-    }
-
-
 def kept(one: Judged) -> Judged:
-    """Return the code, with the reason why it is left out if its agreement could be that of random decisions."""
+    """Return the code, with the reason why it is left out if its agreement could be that of random codes."""
     if one.why_not:
         return one
-    kappa, auc = co.estimate(co.kappa, _tables(one, one.decided), level=SURE / 100), _auc(one, SURE / 100)
+    kappa, auc = co.estimate(co.kappa, one.tables(one.decided), level=SURE / 100), _auc(one, SURE / 100)
     # Where all groups agree wholly there is no interval, and nothing to doubt.
     low_kappa, low_auc = (value if value == 1 else low for value, low, _ in (kappa, auc))
     if low_kappa > 0 and low_auc > 0.5:
         return one
-    name, low, chance = ("kappa", low_kappa, "0") if not low_kappa > 0 else ("AUC", low_auc, ".5")
+    name, low, random = ("kappa", low_kappa, "0") if not low_kappa > 0 else ("AUC", low_auc, ".5")
     begins = "is undefined" if np.isnan(low) else f"begins at {low:.2f}"
-    why = f"cannot be told from chance: the {SURE:.0f}% interval of {name} {begins}, chance is {chance}"
+    why = f"may be no better than random codes, which give {name} {random}: its {SURE:.0f}% interval {begins}"
     return replace(one, why_not=why)
 
 
-def _auc(one: Judged, level: float = 0.95) -> tuple[float, float, float]:
+def _auc(one: Judged, level: float = 0.95) -> co.Estimate:
     from sklearn.metrics import roc_auc_score  # noqa: PLC0415
 
     wins, pairs = _wins(one)
@@ -260,11 +243,12 @@ def _wins(one: Judged) -> tuple[Floats, Floats]:
 
 
 def _weighted_auc(weights: Floats, wins: Floats, pairs: Floats) -> Floats:
+    """Return the AUC (k,) for weights of groups (k, n_groups)."""
     top, bottom = (np.einsum("di,di->d", weights @ table, weights) for table in (wins, pairs))
     return co.over(top, bottom)
 
 
-def _precision(one: Judged) -> tuple[float, float, float]:
+def _average_precision(one: Judged) -> co.Estimate:
     from sklearn.metrics import average_precision_score  # noqa: PLC0415
 
     value = float(average_precision_score(one.given, one.p))
@@ -272,8 +256,8 @@ def _precision(one: Judged) -> tuple[float, float, float]:
     return value, *co.jackknife(value, without)
 
 
-def _weighted_precision(one: Judged, weights: NDArray[Any]) -> float:
-    """Return average precision with weights (n,), as scikit-learn has it."""
+def _weighted_precision(one: Judged, weights: Any) -> float:
+    """Return average precision with weights of turns (n,), as scikit-learn has it, which is slower."""
     order = np.argsort(-one.p, kind="stable")
     last = np.flatnonzero(np.diff(one.p[order], append=np.nan) != 0)  # of turns with one probability
     found = np.cumsum(weights[order].astype(np.float64))[last]

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.behaviours import Code, load_accurate, load_tagger
+from therapy_analytics.behaviours import Code, Tagger, load_accurate, load_tagger
 from therapy_analytics.behaviours.cues import HAND
 from therapy_analytics.behaviours.features import N_BUCKETS, Features, featurize
 from therapy_analytics.behaviours.tagger import scores_of
+from therapy_analytics.clusters import Bools, Floats, Ints
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.outputs import Made, refuse_others, sources_of
 from therapy_analytics.readers import Account, ReadOptions, read_files
 from therapy_analytics.session import Session
 from therapy_analytics.training import _fit
-from therapy_analytics.training._card import FILES, CodeWeights, LearntModel, table_of, write_model
+from therapy_analytics.training._card import FILES, CodeWeights, LearntModel, scores_in_words, write_model
 from therapy_analytics.training._data import CODED, Material, TrainOptions, material_of
-from therapy_analytics.training._fit import Floats, Ints
-from therapy_analytics.training._judge import FEWEST_GROUPS, Judged, figures, judge, kept, too_little
+from therapy_analytics.training._judge import FEWEST_GROUPS, Judged, judge, kept, statistics, too_little
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +53,24 @@ class Training:
         return tuple(self.scores.loc[self.scores["learnt"], "code"])
 
     @property
-    def words(self) -> list[str]:
-        """What was found, line by line: a table, what was left out and why, and how to use the model."""
-        told = [table_of(self.scores)] if self.learnt else ["No code could be learnt."]
-        told += [f"Left out: {code}: {why}." for code, why in self.left_out.items()]
-        told += [*self.notes, *self.told]
-        if self.out is None:
-            return [*told, "No model was written."]
-        return [
-            *told,
-            f"{self.out}: model_card.md (to read first), scores.csv, and the model itself",
-            f"Use it: tanalyze run TRANSCRIPTS --model {self.out}",
-        ]
-
-    @property
     def left_out(self) -> Mapping[str, str]:
         """Columns of the codes that were left out, and why."""
         out = self.scores[~self.scores["learnt"]]
         return dict(zip(out["code"], out["why_left_out"], strict=True))
+
+    @property
+    def words(self) -> list[str]:
+        """What was found, line by line: a table, what was left out and why, and how to use the model."""
+        lines = [scores_in_words(self.scores)] if self.learnt else ["No code could be learnt."]
+        lines += [f"Left out: {code}: {why}." for code, why in self.left_out.items()]
+        lines += [*self.notes, *self.told]
+        if self.out is None:
+            return [*lines, "No model was written."]
+        return [
+            *lines,
+            f"{self.out}: model_card.md (to read first), scores.csv, and the model itself",
+            f"Use it: tanalyze run TRANSCRIPTS --model {self.out}",
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +88,7 @@ class _LearntRole:
     labels : float64 array (n, n_codes)
         Soft labels; nan where unknown.
     strength : float64 array (n_codes,)
-        What the penalties are multiplied by.
+        Factors of the penalties.
     heads : int64 array (n_heads,)
         Heads of the package's tagger whose scores are features.
     same : mapping of int to int
@@ -134,7 +133,7 @@ def train(
     Returns
     -------
     Training
-        The codes with their figures, and what was left out and why.
+        The codes with their statistics, and what was left out and why.
 
     Raises
     ------
@@ -157,12 +156,15 @@ def train(
     if out is not None:
         refuse_others(Path(out), made)  # before the hours that it may take
     account = Account(read_options or ReadOptions())
-    sessions = _sessions(transcripts, read_options, account)
-    material = material_of(codes, sessions, options)
-    _refuse_few(material)
+    material = material_of(codes, _sessions(transcripts, read_options, account), options)
+    if material.n_groups < FEWEST_GROUPS:
+        option, what = "codes", material.together
+        few = f"only {material.n_groups} with codes by {what.name}: nothing is left to try the model on"
+        problem = f"{few} that it has not seen. {what.note}".rstrip(". ")
+        raise BadOptionError(option, problem, f"Code turns of {FEWEST_GROUPS} sessions at least, better of 20 or more")
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
         found = _train(material, Path(out) if out is not None else None, options, made)
-    return dataclasses.replace(found, notes=(*found.notes, *told), told=tuple(account.lines()))
+    return replaced(found, notes=(*found.notes, *told), told=tuple(account.lines()))
 
 
 def _sessions(
@@ -181,59 +183,42 @@ def _sessions(
     return sessions
 
 
-def _refuse_few(material: Material) -> None:
-    n, what = material.n_groups, material.together
-    if n < FEWEST_GROUPS:
-        option = "codes"
-        said = f"only {n} with codes by {what.name}: nothing is left to try the model on that it has not seen"
-        problem = f"{said}. {what.note}".rstrip(". ")
-        raise BadOptionError(option, problem, f"Code turns of {FEWEST_GROUPS} sessions at least, better of 20 or more")
-
-
 def _train(material: Material, out: Path | None, options: TrainOptions, made: Made) -> Training:
     features = featurize(material.batch.turns, material.batch.starts)
-    parts = [_of_role(material, features, role, options) for role in CODED]
-    judged: dict[int, Judged] = {
-        int(at): one for part in parts if part is not None for at, one in zip(part.at, part.judged, strict=True)
-    }
+    roles = [one for role in CODED if (one := _learn_role(material, features, role, options)) is not None]
+    judged = {int(at): one for role in roles for at, one in zip(role.at, role.judged, strict=True)}
     shipped = _shipped(material, [one.code for one in judged.values() if not one.why_not], options)
     rows, kept_codes = [], {}
     for at, code in enumerate(material.codes):
-        one = judged.get(at)
-        if one is None:
-            one = _hopeless(material, at)
-        else:
-            rows_of = ~np.isnan(material.labels[:, at])
-            one = dataclasses.replace(one, shipped=shipped[code.column][rows_of] if code.column in shipped else None)
-            one = kept(one)
-            if not one.why_not:
-                kept_codes[at] = one
-        rows.append(_row(one, tried=at in judged))
+        one = judged.get(at) or _not_tried(material, at)
+        if at in judged and code.column in shipped:
+            one = replaced(one, shipped=shipped[code.column][~np.isnan(material.labels[:, at])])
+        one = kept(one)
+        if not one.why_not:
+            kept_codes[at] = one
+        about = {"code": code.column, "role": code.role, "learnt": not one.why_not, "why_left_out": one.why_not}
+        rows.append(about | statistics(one))
     scores = pd.DataFrame(rows)
     together = [material.together.note] if material.together.note else []
     notes = (*material.notes, *together, *_more_notes(material, scores, options))
     if out is None or not kept_codes:
         return Training(None, scores, notes)
-    weights = _final([part for part in parts if part is not None], kept_codes)
+    weights = _final(roles, kept_codes)
     write_model(out, made, LearntModel(list(kept_codes.values()), weights, scores, material, options, notes))
     return Training(out, scores, notes)
 
 
-def _hopeless(material: Material, at: int) -> Judged:
-    known = ~np.isnan(material.labels[:, at])
-    truth, group = material.labels[known, at], material.groups[known]
-    nothing = np.zeros(0)
+def _not_tried(material: Material, at: int) -> Judged:
+    """Return a code that is not tried, if it has too little data (`why_not`)."""
+    truth, group = material.of_code(at)
     why = too_little(truth, group, material.together.name)
-    return Judged(material.codes[at], truth, nothing, nothing.astype(np.bool_), group, why_not=why)
+    return Judged(material.codes[at], truth, group, np.zeros(0), np.zeros(0, dtype=np.bool_), why_not=why)
 
 
-def _of_role(material: Material, features: Features, role: str, options: TrainOptions) -> _LearntRole | None:
-    """Learn and judge the codes of a role for which there is enough."""
-    at = [
-        number
-        for number, code in enumerate(material.codes)
-        if code.role == role and not _hopeless(material, number).why_not
-    ]
+def _learn_role(material: Material, features: Features, role: str, options: TrainOptions) -> _LearntRole | None:
+    """Learn and judge the codes of a role for which there is enough data."""
+    mine = [number for number, code in enumerate(material.codes) if code.role == role]
+    at = [number for number in mine if not _not_tried(material, number).why_not]
     if not at:
         return None
     labels = material.labels[:, at]
@@ -249,17 +234,17 @@ def _of_role(material: Material, features: Features, role: str, options: TrainOp
         for code, head in same.items():
             offset[:, code] = scores[:, head]
     design = _fit.design_of(features, rows, lifts, offset)
-    unseen = _fit.out_of_fold(design, labels[rows], material.groups[rows], seed=options.seed)
+    labels, groups = labels[rows], material.groups[rows]
+    unseen = _fit.out_of_fold(design, labels, groups, seed=options.seed)
     judged = []
     for place, number in enumerate(at):
-        known = ~np.isnan(labels[rows, place])
-        parts = (labels[rows, place], unseen.scores[:, place], unseen.fold, material.groups[rows])
-        truth, own_scores, fold, group = (values[known] for values in parts)
-        judged.append(judge(material.codes[number], truth, own_scores, fold, group))
-    return _LearntRole(np.array(at), judged, design, labels[rows], unseen.strength, heads, same)
+        known = ~np.isnan(labels[:, place])
+        parts = (labels[:, place], unseen.scores[:, place], unseen.fold, groups)
+        judged.append(judge(material.codes[number], *(values[known] for values in parts)))
+    return _LearntRole(np.array(at), judged, design, labels, unseen.strength, heads, same)
 
 
-def _same(base: Any, codes: Sequence[Code]) -> dict[int, int]:
+def _same(base: Tagger, codes: Sequence[Code]) -> dict[int, int]:
     """Return for each code, by place, the head of the package's tagger that decides the same code alone."""
     alone = {code.column: base.weights.heads.index(code.heads[0]) for code in base.codes if len(code.heads) == 1}
     found = {}
@@ -271,8 +256,8 @@ def _same(base: Any, codes: Sequence[Code]) -> dict[int, int]:
     return found
 
 
-def _shipped(material: Material, codes: Sequence[Code], options: TrainOptions) -> dict[str, np.ndarray]:
-    """Return what the package's tagger decides of the codes that it has, too."""
+def _shipped(material: Material, codes: Sequence[Code], options: TrainOptions) -> dict[str, Bools]:
+    """Return the decisions (n_turns,) of the package's tagger for those of the codes that it has."""
     known = set(load_tagger(all_codes=True).names) & {code.column for code in codes}
     if not known:
         return {}
@@ -281,56 +266,46 @@ def _shipped(material: Material, codes: Sequence[Code], options: TrainOptions) -
     return {name: found.decision[:, found.names.index(name)] for name in known}
 
 
-def _row(one: Judged, *, tried: bool) -> dict[str, Any]:
-    about = {"code": one.code.column, "role": one.code.role, "learnt": not one.why_not, "why_left_out": one.why_not}
-    return {**about, **figures(one if tried else dataclasses.replace(one, p=np.zeros(0)))}
-
-
-def _final(parts: Sequence[_LearntRole], wanted: Mapping[int, Judged]) -> CodeWeights:
+def _final(roles: Sequence[_LearntRole], wanted: Mapping[int, Judged]) -> CodeWeights:
     """Fit the codes that are kept on all turns, and write calibration and warm start into their weights."""
-    found: dict[int, CodeWeights] = {}
-    for part in parts:
-        keep = [place for place, at in enumerate(part.at) if int(at) in wanted]
+    found, places = [], []
+    for role in roles:
+        keep = [place for place, at in enumerate(role.at) if int(at) in wanted]
         if keep:
-            design = dataclasses.replace(part.design, offset=part.design.offset[:, keep])
-            head = _fit.fit(design, part.labels[:, keep], part.strength[keep])
-            own = _folded(part, keep, head)
-            lines = np.array([wanted[int(part.at[place])].line for place in keep]).T
-            whole = CodeWeights(own.buckets * lines[0], own.hand * lines[0], own.bias * lines[0] + lines[1])
-            found |= {int(part.at[place]): whole.only(number) for number, place in enumerate(keep)}
-    ordered = [found[at] for at in wanted]
-    return CodeWeights(*(np.stack([getattr(one, name) for one in ordered], axis=-1) for name in CodeWeights.NAMES))
+            design = replaced(role.design, offset=role.design.offset[:, keep])
+            own = _folded(role, keep, _fit.fit(design, role.labels[:, keep], role.strength[keep]))
+            slope, intercept = np.array([wanted[int(role.at[place])].line for place in keep]).T
+            found.append(CodeWeights(own.buckets * slope, own.hand * slope, own.bias * slope + intercept))
+            places += [int(role.at[place]) for place in keep]
+    order = np.argsort(places)
+    names = ("buckets", "hand", "bias")
+    return CodeWeights(*(np.concatenate([getattr(one, name) for one in found], axis=-1)[..., order] for name in names))
 
 
-def _folded(part: _LearntRole, keep: Sequence[int], head: _fit.LinearHead) -> CodeWeights:
+def _folded(role: _LearntRole, keep: Sequence[int], head: _fit.LinearHead) -> CodeWeights:
+    """Return the weights of a head with those of the package's tagger, whose scores it takes as features, added."""
     n_hand = len(HAND)
     buckets = np.zeros((N_BUCKETS, _fit.PARTS, len(keep)))
-    buckets[part.design.columns] = head.buckets
+    buckets[role.design.columns] = head.buckets
     hand, bias = head.dense[:n_hand].copy(), head.bias.copy()
-    if len(part.heads):
-        base = load_tagger(all_codes=True)
+    if len(role.heads):
         mix = head.dense[n_hand:] / _fit.LIFT_SCALE
         for number, place in enumerate(keep):
-            if place in part.same:
-                mix[np.flatnonzero(part.heads == part.same[place]), number] += 1.0
-        theirs, their_hand, their_bias = _fit.as_linear(base, part.heads)
+            if place in role.same:
+                mix[np.flatnonzero(role.heads == role.same[place]), number] += 1.0
+        theirs, their_hand, their_bias = _fit.as_linear(load_tagger(all_codes=True), role.heads)
         buckets += theirs @ mix
         hand += their_hand @ mix
         bias += their_bias @ mix
     return CodeWeights(buckets, hand, bias)
 
 
-def _better(scores: pd.DataFrame, options: TrainOptions) -> list[str]:
-    """Name the codes that the package's tagger finds better, and would give up to the model."""
-    if "difference_hi" not in scores:
-        return []
-    names = list(scores.loc[scores["learnt"] & (scores["difference_hi"] < 0), "code"])
-    said = f"The {options.beside} tagger of the package agrees better with these coders on {', '.join(names)}"
-    return [f"{said}; to keep its codes there, name all others by --only."] if names else []
-
-
 def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions) -> list[str]:
-    notes = _better(scores, options)
+    notes = []
+    if "difference_hi" in scores:  # codes that would be given up to the model
+        names = list(scores.loc[scores["learnt"] & (scores["difference_hi"] < 0), "code"])
+        better = f"The {options.beside} tagger of the package agrees better with these coders on {', '.join(names)}"
+        notes += [f"{better}; to keep its codes there, name all others by --only."] if names else []
     about = [session.session.metadata for session in material.batch]
     several = [one["counselor"] for one in about if one.get("counselor")]
     if options.group is None and len(set(several)) < len(several):
@@ -340,8 +315,7 @@ def _more_notes(material: Material, scores: pd.DataFrame, options: TrainOptions)
         )
     if options.warm_start:
         notes.append(
-            "Training began from what the package's tagger knows. On AnnoMI, HLQC, MISC and BOLT, which it "
-            "learnt from, "
-            "the figures are too good; --cold gives honest ones there."
+            "Training began at the package's tagger. On AnnoMI, HLQC, MISC and BOLT, from which that was learnt, the "
+            "statistics are too good; --cold gives honest ones there."
         )
     return notes
