@@ -188,7 +188,7 @@ def test_sessions_have_few_columns_in_the_order_in_which_people_ask(with_extras:
     assert names[: len(fixed)] == fixed
     core = [column.name for column in WITH_EXTRAS if column.level == "session" and column.core]
     assert names[-len(core) :] == core  # between them stands what the files say of the sessions
-    assert core[:3] == ["n_turns", "n_turns_therapist", "n_turns_client"]
+    assert core[:3] == ["n_turns", "n_words_therapist", "n_words_client"]
     about = dict.fromkeys(column.name for column in MEASURES["talk"].columns_for(()) if column.core)
     assert core[: len(about)] == list(about)
     wide = ta.wide(with_extras).set_index("session_id").loc[with_extras.sessions["session_id"]].reset_index()

@@ -1,4 +1,4 @@
-"""How the therapist shares the lead: asks leave, offers a choice, leaves the decision, checks, asks how it is."""
+"""How the therapist shares the lead: asks permission, offers a choice, leaves the decision, checks, asks how it is."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _RITUAL = (
 )
 _KINDS: dict[str, tuple[str, str, str]] = {
     "permission": (
-        "asks leave before asking, telling or suggesting",
-        "asks leave more often",
+        "asks permission before asking, telling or suggesting",
+        "asks permission more often",
         "'Can I ask' may be a form of politeness only. ",
     ),
     "choice": (
@@ -74,10 +74,10 @@ _PAGE: dict[str, Shown] = {
 
 @measure(columns=[column for kind in _KINDS for column in _columns(kind)], core=5, page=_PAGE)
 def collaboration(session: AnnotatedSession) -> dict[str, Value]:
-    """Count therapist turns that ask leave, offer a choice, leave the decision, check, or ask for the client's view.
+    """Count therapist turns that ask permission, offer a choice, leave the decision, check, or ask for the client's view.
 
     High rates mean that the therapist shares the lead in words. In "Is it okay if I share an idea?", "It is up to
-    you", "Fine" one of three turns asks leave, and one leaves the decision.
+    you", "Fine" one of three turns asks permission, and one leaves the decision.
 
     Notes
     -----

@@ -206,11 +206,11 @@ def _convergence_columns(name: str, about: Mapping[str, Any]) -> list[Column]:
         name=f"{value.name}_p",
         measure=value.name,
         statistic="p",
-        meaning=f"How often chance converges at least as much as {value.name}",
+        meaning=f"Share of shuffles that converge at least as much as {value.name}",
         unit="probability",
         low=0,
         high=1,
-        high_means="low: more than chance gives",
+        high_means="low: more than shuffles give",
         formula=f"share of {DRAWS} seeded shuffles of each speaker's turns, with the session itself",
     )
     return [value, p]

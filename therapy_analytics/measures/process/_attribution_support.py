@@ -53,7 +53,7 @@ _WINDOW, _STEP = 16, 4
 _NEAR = 0.3
 """Cosine from which another word begins to bear a word out."""
 FEATURES = ("near", "whole", "of_therapist")
-"""Rarity-weighted share that is borne out: by one stretch of the client, by all the client said, by the therapist."""
+"""Rarity-weighted share that is borne out: by one passage of the client, by all the client said, by the therapist."""
 _WEIGHTS = np.array([-2.93, -2.25, -0.92])
 """A logistic model, trained on attributions planted into 75 sessions and on those that stood there."""
 _INTERCEPT = 2.19

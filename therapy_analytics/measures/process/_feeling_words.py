@@ -119,7 +119,7 @@ class Idioms:
     begins: frozenset[Words] = field(repr=False)
     openings: tuple[Words, ...] = field(repr=False)
 
-    def of(self, words: Words) -> list[Entry]:
+    def entries_of(self, words: Words) -> list[Entry]:
         """Return the entries that these words are, from the first to the last."""
         found = self.entries.get(words, [])
         ends = (end for end in self.open_ends.get(words[:-1], ()) if words[-1].startswith(end))

@@ -220,7 +220,7 @@ def _idioms_at(types: Words, ids: Sequence[int], goes_on: Sequence[bool], at: in
         words = (*words, types[ids[end]])
         if not goes_on[end] or words[:-1] not in known.begins:
             break
-        found = known.of(words) or found
+        found = known.entries_of(words) or found
     return found
 
 

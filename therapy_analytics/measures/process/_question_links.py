@@ -59,7 +59,7 @@ def links(session: AnnotatedSession) -> QuestionLinks:
 
 
 def links_to(session: AnnotatedSession, answered: Ints | None = None) -> QuestionLinks:
-    """Return the same with other turns of the client in place of the last ones, for what chance gives."""
+    """Return the same with other turns of the client in place of the last ones, for a null distribution."""
     client = np.flatnonzero(session.of("client") & (session.n_words > 0))
     asked = np.flatnonzero(np.bincount(questions(session).turn_of))
     before = last_of(session, "client")[asked]

@@ -47,7 +47,7 @@ class Questions:
     asks : int64 array (n_questions,)
         How many things it asks: 1, and 1 more for each form of asking behind *and* or *or*.
     is_open : bool array (n_questions,)
-        Whether it leaves room for an account, by its form.
+        Whether its form invites an account.
     marks : mapping of str to bool array (n_tokens,)
         Which of their tokens are words of a slot of ``lexicons/questions.toml``.
     """
@@ -225,7 +225,7 @@ def _asks(turns: TurnArrays, words: Marks, asked: Bools) -> Ints:
 
 
 def _open(turns: TurnArrays, words: Marks, asked: Bools) -> Bools:
-    """Return which questions leave room for an account: one wide form of asking is enough."""
+    """Return which questions invite an account: one open form of asking is enough."""
     owner = _turn_of(turns)
     at = np.flatnonzero(asked)
     found = np.zeros(len(turns), dtype=np.bool_)

@@ -61,7 +61,7 @@ def _advice(session: AnnotatedSession) -> Advice:
 def _content_of(words: Said, rarity: Floats, turns: Marks) -> tuple[Ints, Ints]:
     """Return content words of statements of these turns, and their sentences; questions are no advice given."""
     place = np.flatnonzero(turns[words.turn_of] & (rarity[words.ids] > 0) & ~words.asks)
-    # Speech recognisers write no full stops: a long sentence is cut into stretches of 30 words
+    # Speech recognisers write no full stops: a long sentence is cut into segments of 30 words
     begins = np.searchsorted(words.sentence_of, words.sentence_of[place])
     part = (place - begins) // 30
     return place, words.sentence_of[place] * 10_000 + np.minimum(part, 9_999)
@@ -144,7 +144,7 @@ def seen_often(frames: Ints) -> Marks:
     return np.asarray(before >= OFTEN)
 
 
-def by_chance(frames: Ints, random: np.random.Generator, draws: int = 20) -> float:
+def expected_by_shuffling(frames: Ints, random: np.random.Generator, draws: int = 20) -> float:
     """Return the share of more than `OFTEN` frames seen often if first, second and third words went by chance."""
     n = len(frames)
     mixed = random.permuted(np.broadcast_to(frames, (draws, *frames.shape)), axis=1)

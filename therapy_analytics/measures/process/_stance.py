@@ -115,7 +115,7 @@ def assertions(session: AnnotatedSession) -> Assertions:
 
 
 def _sentences(row: Clauses) -> Ints:
-    """Return the number of each word's sentence; what has no full stop is cut into pieces of `_LONGEST` words."""
+    """Return the number of each word's sentence; what has no full stop is cut into runs of `_LONGEST` words."""
     place = np.arange(len(row.words.ids)) - row.sentence[0]
     return np.asarray(np.cumsum(~row.words.goes_on | ((place % _LONGEST == 0) & (place > 0))))
 

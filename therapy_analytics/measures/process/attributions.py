@@ -44,7 +44,7 @@ _UNSUPPORTED = Column(
     high_means="more attributions without support in the transcript: forgetting or invention",
     formula=(
         f"attributions with a probability of {UNSUPPORTED} or more / attributions that can be judged. Probability: "
-        "logistic in the rarity-weighted share of content words that one stretch of the client's words so far bears "
+        "logistic in the rarity-weighted share of content words that one passage of the client's words so far bears "
         "out by form or meaning, that all of them do, and that the therapist's do"
     ),
     misleads=_MISLEADS,

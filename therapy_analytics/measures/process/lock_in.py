@@ -17,7 +17,7 @@ from therapy_analytics.measures.process._repeats import (
     OFTEN,
     SHARED,
     advice_of,
-    by_chance,
+    expected_by_shuffling,
     openings,
     seen_often,
 )
@@ -59,7 +59,7 @@ _OPENING = replace(
     "with something put in between are not seen",
     evidence="weak",
 )
-_CHANCE = replace(
+_SHUFFLED = replace(
     _OPENING,
     name="repeated_opening_rate_null_mean",
     measure="repeated_opening_rate",
@@ -82,7 +82,7 @@ _PAGE: dict[str, Shown] = {
     columns=[
         *rate_columns(_ADVICE, counted="Sentences of advice that come again"),
         *rate_columns(_OPENING, counted="Therapist turns that open as several before did"),
-        _CHANCE,
+        _SHUFFLED,
         mark_column(
             _ADVICE,
             "repeated_advice_turn",
@@ -125,7 +125,7 @@ def lock_in(session: AnnotatedSession) -> dict[str, Value]:
     return {
         **counted_rate(_ADVICE.name, float(np.count_nonzero(advice.repeats)), float(n)),
         **rate(_OPENING.name, often, opens),
-        _CHANCE.name: by_chance(frames, session.generator(7)) if n_frames > OFTEN else 0.0 if n_frames else np.nan,
+        _SHUFFLED.name: expected_by_shuffling(frames, session.generator(7)) if n_frames > OFTEN else 0.0 if n_frames else np.nan,
         "repeated_advice_turn": marks(advised, again),
         "repeated_opening_turn": marks(opens, often),
     }

@@ -22,7 +22,7 @@ _MISLEADS = (
 )
 _EXPLORES = ("mi_question", "mi_reflection")
 _OPENING = 25
-"""Words at the beginning of a turn in which asking leave precedes the advice of the same turn."""
+"""Words at the beginning of a turn in which asking permission precedes the advice of the same turn."""
 _LEAVE = "a phrase of [phrases.permission] of lexicons/alliance.toml"
 _PLAIN = Column(
     name="advice_given",
@@ -93,7 +93,7 @@ _KIND = replace(
 def _count_column(name: str) -> Column:
     meaning, direction, formula = _FIRST[name]
     plain = replace(_PLAIN, name=name, meaning=meaning, high_means=direction, formula=formula)
-    return replace(plain, unit="turns", high=inf, misleads=f"{_MISLEADS}. Longer sessions have room for more before it")
+    return replace(plain, unit="turns", high=inf, misleads=f"{_MISLEADS}. Longer sessions can have more before it")
 
 
 def _rate_columns(name: str) -> list[Column]:
@@ -112,7 +112,7 @@ def _rate_columns(name: str) -> list[Column]:
     ]
 )
 def premature_advice(session: AnnotatedSession) -> dict[str, Value]:
-    """Look at what comes before advice: the client's turns, exploration, a reflection, asking leave.
+    """Look at what comes before advice: the client's turns, exploration, a reflection, asking permission.
 
     Few turns before the first advice, and much advice unasked or before any reflection, mean that solutions come ahead
     of understanding.
@@ -127,7 +127,7 @@ def premature_advice(session: AnnotatedSession) -> dict[str, Value]:
     Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.). Guilford.
     """
     advice, known = advised(session)
-    asked, early = advice & _leave_asked(session), advice & _before_reflecting(session)
+    asked, early = advice & _permission_asked(session), advice & _before_reflecting(session)
     kinds = np.where(advice, 1.0 + early + 2.0 * ~asked, 0.0)
     values: dict[str, Value] = {
         _PLAIN.name: float(advice.any()) if known.any() else nan,
@@ -164,8 +164,8 @@ def _before_reflecting(session: AnnotatedSession) -> Bools:
     return ~np.logical_or.accumulate(session.decided("mi_reflection"))
 
 
-def _leave_asked(session: AnnotatedSession) -> Bools:
-    """Return the turns that begin by asking leave, or follow a therapist turn that asks it."""
+def _permission_asked(session: AnnotatedSession) -> Bools:
+    """Return the turns that begin by asking permission, or follow a therapist turn that asks it."""
     asks = turns_with(session, "alliance.permission", "therapist")
     begins = turns_with(session, "alliance.permission", "therapist", first=_OPENING)
     before = last_of(session, "therapist")

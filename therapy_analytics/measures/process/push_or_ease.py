@@ -165,10 +165,10 @@ def _moves(session: AnnotatedSession) -> tuple[Bools, Bools]:
     """Return which therapist turns push, and which ease off."""
     phrases = {
         name: turns_with(session, f"questions.{name}", "therapist")
-        for name in ("leading", "confronting", "leaving_room")
+        for name in ("leading", "confronting", "easing")
     }
     pushes = phrases["leading"] | phrases["confronting"]
-    eases = phrases["leaving_room"] | (_decided(session, "mi_question_open") & asking(session))
+    eases = phrases["easing"] | (_decided(session, "mi_question_open") & asking(session))
     for code in ("mi_input", "misc_mi_inconsistent"):
         pushes |= _decided(session, code)
     for code in ("mi_reflection", "misc_complex_listening"):

@@ -96,7 +96,7 @@ _FOCUS = _column(
 )
 _OPEN = _column(
     "open_question_rate",
-    "Share of the therapist's turns with a question that leave room for an account",
+    "Share of the therapist's turns with a question that invite an account",
     "more open questions",
     "turns that are likelier open than closed by the tagger (mi_question_open, mi_question_closed), "
     "by their form where "
