@@ -174,11 +174,11 @@ def test_order_of_rows_and_names_of_coders_change_nothing():
 def test_a_run_on_disk_and_its_turns_table_are_the_same(samples, tmp_path):
     fast = ta.TaggerOptions(kind="fast")
     result = ta.run([samples / "aria_ben.json"], tmp_path / "r", settings=ta.Settings(tagger=fast))
-    turns = pd.read_csv(next((tmp_path / "r").glob("sessions/*/turns.csv")))
+    assert result.sessions is not None
+    turns = ta.load(tmp_path / "r").wide_turns
     own = turns[turns["role"] == "therapist"]
     human = own[["session_id", "turn"]].assign(question=own["mi_question"].astype(int))
     found = agreement(tmp_path / "r", human)
-    assert result.sessions is not None
     assert found.codes.iloc[0]["agreement"] == 1
     assert "kind fast" in found.text
     pd.testing.assert_frame_equal(found.pairs, agreement(turns, human).pairs)
@@ -200,7 +200,7 @@ def ten(corpora):
     assert names == {"27", "56", "130"}
     assert set(coders) == {1, 10}
     sessions = [one for one in ta.read(path) if one.id in names]
-    turns = ta.analyze(sessions, quotes=True, tagger=ta.TaggerOptions(kind="fast")).turns
+    turns = ta.analyze(sessions, quotes=True, tagger=ta.TaggerOptions(kind="fast")).wide_turns
     return rows[rows["transcript_id"].astype(str).isin(names)], turns
 
 

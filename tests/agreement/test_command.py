@@ -6,18 +6,19 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from tests.agreement.conftest import turns_of
+import therapy_analytics as ta
 from therapy_analytics.cli import app
 
 
-@pytest.fixture
-def results(tmp_path):
-    turns = turns_of(6, 12).assign(gold_codes=["question", "change"] * 36)
-    for session, own in turns.groupby("session_id"):
-        folder = tmp_path / "results" / "sessions" / str(session)
-        folder.mkdir(parents=True)
-        own.to_csv(folder / "turns.csv", index=False)
-    return tmp_path / "results"
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Return the results of six sessions of twelve turns, with codes that people gave."""
+    folder = tmp_path_factory.mktemp("agree")
+    turns = pd.DataFrame({"session_id": [f"s{i // 12}" for i in range(72)], "speaker": ["therapist", "client"] * 36})
+    turns["text"] = ["What would you like to change?", "I want to sleep more."] * 36
+    turns.assign(mi_question=[1, ""] * 36).to_csv(folder / "talk.csv", index=False)
+    ta.run([folder / "talk.csv"], folder / "results", settings=ta.Settings(tagger=ta.TaggerOptions(kind="fast")))
+    return folder / "results"
 
 
 def invoke(*words):
@@ -25,7 +26,8 @@ def invoke(*words):
 
 
 def test_from_files_to_a_report(results, tmp_path):
-    human = turns_of(6, 12)[["session_id", "turn"]].assign(nr=range(72), Frage=[1, 0, 0, 0] * 18)
+    human = pd.DataFrame({"session_id": [f"s{i // 12}" for i in range(72)], "turn": list(range(12)) * 6})
+    human = human.assign(nr=range(72), Frage=[1, 0, 0, 0] * 18)
     human.to_csv(tmp_path / "gold.csv", index=False)
     (tmp_path / "labels.csv").write_text("label,code\nFrage,mi_question\n", encoding="utf-8")
     out = tmp_path / "out"
@@ -37,7 +39,7 @@ def test_from_files_to_a_report(results, tmp_path):
     assert {"codes.csv", "pairs.csv", "agreement.md", "confusion.png", "alt_test.csv"} <= {
         path.name for path in out.iterdir()
     }
-    assert pd.read_csv(out / "codes.csv")["n_turns"].tolist() == [36]
+    assert pd.read_csv(out / "codes.csv").set_index("code").at["mi_question", "n_turns"] == 36
 
 
 def test_the_codes_of_the_transcripts_need_no_file(results, tmp_path):

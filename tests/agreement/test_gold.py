@@ -200,11 +200,11 @@ def test_words_from_the_transcripts(samples):
     session = ta.read(path)[0]
     own = [turn for turn in session.turns if turn.role == "therapist"]
     table = pd.DataFrame({"session_id": session.id, "text": [turn.text.upper() for turn in own], "codes": "question"})
-    assert "text" not in analysis.turns
-    found = values(analysis.turns, table, transcripts=path)
+    assert "text" not in analysis.wide_turns
+    found = values(analysis.wide_turns, table, transcripts=path)
     assert sorted(of(found, "mi_question")) == [turn.index for turn in own]
     with pytest.raises(BadOptionError, match="hold no words to match them with"):
-        values(analysis.turns, table)
+        values(analysis.wide_turns, table)
 
 
 def test_what_cannot_be_matched_is_said_plainly(turns):

@@ -147,7 +147,7 @@ def test_what_differs_has_an_interval_beside_zero_and_one_sign(
 def of_values(values: Floats, n: int, sizes: Sequence[int] | None = None) -> Grouped:
     """Return clusters (a row each of values; the first n are one group) as sessions, so many for each."""
     place = np.repeat(np.arange(len(values)), 1 if sizes is None else sizes)
-    about = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "direction": ""}
+    about = {"family": "process", "meaning": "", "unit": "", "evidence": "supported", "high_means": ""}
     return Grouped(
         sessions=pd.DataFrame({"session_id": np.arange(len(place)).astype(str)}),
         measures=tuple(

@@ -153,7 +153,7 @@ def test_a_code_of_the_package_is_replaced_and_begun_at(
     assert found.learnt == ("mi_question",)
     assert row(found, "mi_question")["shipped_kappa"] < 0.5  # greeting is no question
     options = TaggerOptions(kind="fast", model=str(tmp_path / "m"))
-    turns = ta.analyze(sessions, tagger=options).turns
+    turns = ta.analyze(sessions, tagger=options).wide_turns
     therapist = turns[turns["role"] == "therapist"]
     assert (therapist["mi_question"].to_numpy(dtype=int) == coded["greets"].to_numpy()).mean() > 0.9
     assert (therapist["p_mi_question_open"] <= therapist["p_mi_question"]).all()
@@ -184,9 +184,9 @@ def test_own_codebook(sessions: list[Session], coded: pd.DataFrame, tmp_path: Pa
     found = train(table, sessions, tmp_path / "m", options=replace(COLD, codebook=path))
     assert found.learnt == ("our_clinic_opening",)
     options = TaggerOptions(kind="fast", model=str(tmp_path / "m"))
-    said = ta.analyze(sessions[:2], tagger=options).codebook.set_index("column")
-    assert said.loc["our_clinic_opening", "meaning"] == "Greets: The therapist greets."
-    assert "our_clinic_hope" not in said.index
+    codebook = ta.analyze(sessions[:2], tagger=options).codebook.query("table == 'turns'").set_index("column")
+    assert codebook.loc["our_clinic_opening", "meaning"] == "Greets: The therapist greets."
+    assert "our_clinic_hope" not in codebook.index
 
 
 def test_kinds_of_the_users_own_codes_stand_only_with_them(
@@ -202,7 +202,8 @@ def test_kinds_of_the_users_own_codes_stand_only_with_them(
     given_to = {name: [int(any(word in text for word in those)) for text in texts] for name, those in words.items()}
     table = coded[["session_id", "turn"]].assign(opening=coded["greets"], **given_to)
     train(table, sessions, tmp_path / "m", options=replace(COLD, codebook=path))
-    turns = ta.analyze(sessions, tagger=TaggerOptions(kind="fast", aim="recall", model=str(tmp_path / "m"))).turns
+    options = TaggerOptions(kind="fast", aim="recall", model=str(tmp_path / "m"))
+    turns = ta.analyze(sessions, tagger=options).wide_turns
     turns = turns[turns["role"] == "therapist"]
     given = turns[[f"our_clinic_{name}" for name in ("opening", "warm", "asking")]].astype(int)
     assert given.sum().min() > 0

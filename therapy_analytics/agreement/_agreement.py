@@ -134,7 +134,7 @@ def agreement(
     Parameters
     ----------
     results : Analysis, path or DataFrame
-        What `analyze` returned, a folder that ``tanalyze run`` wrote, or a turns table.
+        What `analyze` returned, a folder that ``tanalyze run`` wrote, or ``analysis.wide_turns``.
     gold : path or DataFrame, optional
         Codes by people: see `GoldOptions`. Without it, those that the transcripts brought (``gold_...``).
     options : GoldOptions, optional

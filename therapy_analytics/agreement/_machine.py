@@ -77,7 +77,7 @@ def _machine(frame: pd.DataFrame, recipe: Mapping[str, Any], sessions: pd.DataFr
     codes = tuple(str(name) for name in frame.columns if f"p_{name}" in frame.columns)
     if missing or not codes:
         problem = f"the table of turns has no {', '.join(missing) or 'codes'}"
-        raise BadOptionError(_RESULTS, problem, "Give the turns table of an analysis, or the folder of its results")
+        raise BadOptionError(_RESULTS, problem, "Give an analysis, its wide_turns, or the folder of its results")
     kept = [name for name in frame.columns if name in _KEPT or str(name).startswith(GOLD)]
     turns = frame[kept].reset_index(drop=True).astype({"session_id": str, "role": str})
     for name in ("turn", "first_row"):
