@@ -3,7 +3,7 @@
 ``python -m benchmarks.agreement DATA [--unseen UNSEEN.csv [--tagger fast]] [--results FOLDER]`` prints the report on
 the three sessions that ten people coded, and the winning rates of the alternative-annotator test there. DATA is the
 folder of research corpora. The turns are those of FOLDER, as ``tanalyze run --quotes`` wrote it, else the fast
-tagger's. The shipped taggers have learned from these sessions; ``UNSEEN.csv`` gives the figures that count. It is as
+tagger's. The shipped taggers have learned from these sessions; ``UNSEEN.csv`` gives the numbers that count. It is as
 ``tools/unseen_codes.py`` writes it: columns ``source``, ``session``, ``turn``, ``role`` and ``accurate_mi_question``,
 ..., as probabilities of models that had not seen the recording.
 """

@@ -1,4 +1,4 @@
-"""How often the intervals of agreement hold the true figure, before and now.
+"""How often the intervals of agreement hold the true value, before and now.
 
 ``python -m benchmarks.agreement_coverage [RUNS]`` simulates coded sessions and prints, for each number of sessions and
 counselors, the coverage of nominal 95 % intervals of kappa: percentiles of a bootstrap of sessions, as it was, and the
@@ -7,7 +7,7 @@ the bias of the calibration error.
 
 Sessions have 20 to 80 turns. How common the code is differs between sessions, how often the machine errs between
 sessions and, where a counselor has several sessions, between counselors: normal on the logit scale, with the standard
-deviations of `Case`. True figures are those of the population of turns.
+deviations of `Case`. True values are those of the population of turns.
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ def calibration(runs: int) -> list[list[str]]:
                 before.append(np.abs(np.bincount(bins, p - given, minlength=co.BINS)).sum() / n.sum())
                 now.append(value)
                 hits += int(low - 1e-9 <= true <= high)
-            figures = [true, float(np.mean(before)), float(np.mean(now))]
-            rows.append([str(sessions), str(off), *(f"{one:.3f}" for one in figures), _short(hits / runs)])
+            numbers = [true, float(np.mean(before)), float(np.mean(now))]
+            rows.append([str(sessions), str(off), *(f"{one:.3f}" for one in numbers), _short(hits / runs)])
     return rows
 
 

@@ -85,8 +85,8 @@ def rows_of(turns: pd.DataFrame, code: str, tools: Any) -> Iterator[list[str]]:
         found = pd.DataFrame(splits(turns, str(quality), tools)).mean()
         by_hand = pd.DataFrame(hand_coded(_by_session(part))).mean()
         own = tools.errors_of(part["truth"].to_numpy(), part["decided"].to_numpy(), part["group"].to_numpy())
-        figures = [own["sensitivity"], own["specificity"], *found.tolist(), *by_hand.tolist()]
-        yield [code, str(quality), *(f"{one:.3f}" for one in figures)]
+        numbers = [own["sensitivity"], own["specificity"], *found.tolist(), *by_hand.tolist()]
+        yield [code, str(quality), *(f"{one:.3f}" for one in numbers)]
 
 
 def _by_session(part: pd.DataFrame) -> pd.DataFrame:

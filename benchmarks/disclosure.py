@@ -3,7 +3,7 @@
 Each folder is a corpus. For each measure of synchrony and of disclosure: the slope with its 95 % interval of the
 client's disclosure after the therapist's reply, the same beyond disclosure before it, and disclosure before it (the
 control), each beside the mean of 200 shuffles and its p. ``*``: the interval excludes 0; ``+``: the slope within
-sessions, because the mixed model did not hold; ``-``: undefined.
+sessions, because the mixed model did not converge; ``-``: undefined.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _cells(table: pd.DataFrame) -> list[list[str]]:
 def _said(row: pd.Series) -> str:
     if np.isnan(row.estimate):
         return "-"
-    marks = "*" * int(row.lo > 0 or row.hi < 0) + "+" * int("did not hold" in row.note)
+    marks = "*" * int(row.lo > 0 or row.hi < 0) + "+" * int("did not converge" in row.note)
     return f"{row.estimate:+.3f} [{row.lo:+.3f}, {row.hi:+.3f}]{marks}; {row.null:+.3f} ({row.null_p:.3f})"
 
 

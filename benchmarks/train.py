@@ -1,6 +1,6 @@
 """How well a tagger is learnt anew from AnnoMI's codes: ``python -m benchmarks.train [--data CORPORA]``.
 
-Five folds by recording, without and with the package's tagger to begin at (which has seen AnnoMI, so that its figures
+Five folds by recording, without and with the package's tagger to begin at (which has seen AnnoMI, so that its statistics
 are too good), and from 10, 20 and 40 sessions.
 """
 

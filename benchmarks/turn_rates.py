@@ -143,8 +143,8 @@ def read(folders: Sequence[Path]) -> dict[str, Series]:
 def _people(turns: pd.DataFrame) -> Iterator[tuple[str, Floats]]:
     for code, (column, value) in PEOPLE.items():
         own = turns[turns["role"] == ("client" if column.endswith("talk_type") else "therapist")]
-        said = own.reindex(columns=[column])[column].astype(object).fillna("").astype(str).str.split(";")
-        yield code, np.array([value in one for one in said], dtype=np.float64)
+        given = own.reindex(columns=[column])[column].astype(object).fillna("").astype(str).str.split(";")
+        yield code, np.array([value in one for one in given], dtype=np.float64)
 
 
 def _recordings(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -124,7 +124,7 @@ def test_the_planted_slope_is_covered_as_often_as_the_interval_says():
 
 
 def test_words_that_raise_both_are_no_association():
-    # Left alone, they would make x and y correlate by 2 / 3: both are two parts words and one part chance.
+    # Left alone, they would make x and y correlate by 2 / 3: both are two parts words and one part noise.
     found = many(40, by_words=1.0)
     assert found.estimate.mean() == pytest.approx(0, abs=0.03)
     assert (found.p < 0.05).sum() <= 4

@@ -31,7 +31,7 @@ def cluster_column(sessions: pd.DataFrame, by: str = "") -> str:
     """
     order = ("client", "source_group") if by == "counselor" else COLUMNS
     usable = (name for name in order if name in sessions and name != by)
-    # A column with one value for all sessions cannot tell clusters apart.
+    # A column with one value for all sessions does not distinguish clusters.
     return next((name for name in usable if sessions[name].where(sessions[name] != "").nunique() > 1), SESSION)
 
 

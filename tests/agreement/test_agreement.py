@@ -73,7 +73,7 @@ def test_a_machine_that_guesses_is_below_every_pair():
     assert agreement(turns, people).codes.iloc[0]["machine_is"] == "below every pair of people"
 
 
-def test_the_text_says_what_each_figure_is(found):
+def test_the_text_says_what_each_number_is(found):
     for words in (
         "Cohen's (1960)",
         "Gwet's (2008)",
@@ -100,7 +100,7 @@ def test_a_rare_code_is_explained():
     assert "One coder only" in found.text
 
 
-def test_one_session_gives_figures_without_intervals(turns):
+def test_one_session_gives_numbers_without_intervals(turns):
     more = pd.concat([turns.assign(turn=turns["turn"] + 8 * one) for one in range(8)])
     human = pd.DataFrame({"session_id": "s0", "turn": range(0, 64, 2), "question": [1, 0, 0, 0] * 8})
     row = agreement(more, human).codes.iloc[0]
@@ -186,7 +186,7 @@ def test_a_run_on_disk_and_its_turns_table_are_the_same(samples, tmp_path):
         agreement(tmp_path, human)
 
 
-# AnnoMI's three sessions that ten people coded. The tagger has learned from them: its figures are no test of it.
+# AnnoMI's three sessions that ten people coded. The tagger has learned from them: these numbers do not test it.
 
 CODES = {"mi_question": "question_exists", "mi_reflection": "reflection_exists", "mi_input": "therapist_input_exists"}
 

@@ -42,10 +42,10 @@ def test_at_three_per_cent_kappa_and_ac1_say_different_things_of_one_table():
 
 
 def test_ac1_counted_by_hand():
-    # 118 and 0 agree of 125; mean share of yes is (2 + 5) / 250 = .028, so chance is 2 x .028 x .972.
+    # 118 and 0 agree of 125; mean share of yes is (2 + 5) / 250 = .028, so expected agreement is 2 x .028 x .972.
     table = np.array([[118.0, 5], [2, 0]])
-    chance = 2 * 0.028 * 0.972
-    assert co.ac1(table) == pytest.approx((118 / 125 - chance) / (1 - chance))
+    expected = 2 * 0.028 * 0.972
+    assert co.ac1(table) == pytest.approx((118 / 125 - expected) / (1 - expected))
     assert float(co.kappa(table)) == pytest.approx(-0.0234, abs=5e-5)
 
 

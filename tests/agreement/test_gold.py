@@ -19,7 +19,7 @@ def values(turns, table, **options):
     return {(one.place, one.coder, one.code): one.value for one in found.itertuples()}
 
 
-def of(found, code, coder="human"):
+def given(found, code, coder="human"):
     return {place: value for (place, whose, name), value in found.items() if name == code and whose == coder}
 
 
@@ -28,17 +28,17 @@ def test_a_column_of_0_and_1_for_each_code(turns):
         {"session_id": "s0", "turn": [0, 2, 4], "question": [1, 0, None], "mi_reflection": ["x", "no", 0]}
     )
     found = values(turns, table.astype(object))
-    assert of(found, "mi_question") == {0: 1, 2: 0}  # turn 4 was not coded
-    assert of(found, "mi_reflection") == {0: 1, 2: 0, 4: 0}
+    assert given(found, "mi_question") == {0: 1, 2: 0}  # turn 4 was not coded
+    assert given(found, "mi_reflection") == {0: 1, 2: 0, 4: 0}
 
 
 def test_names_separated_by_semicolons(turns):
     table = pd.DataFrame({"session": "s0", "turn": range(4), "codes": ["question; reflection", "change", "", ""]})
     found = values(turns, table)
-    assert of(found, "mi_question") == {0: 1, 2: 0}
-    assert of(found, "mi_reflection") == {0: 1, 2: 0}
-    assert of(found, "mi_change") == {1: 1, 3: 0}
-    assert of(values(turns, table, blank="missing"), "mi_change") == {1: 1}
+    assert given(found, "mi_question") == {0: 1, 2: 0}
+    assert given(found, "mi_reflection") == {0: 1, 2: 0}
+    assert given(found, "mi_change") == {1: 1, 3: 0}
+    assert given(values(turns, table, blank="missing"), "mi_change") == {1: 1}
 
 
 def test_a_row_for_each_turn_and_coder_and_a_column_for_each_coder_are_the_same(turns):
@@ -52,9 +52,9 @@ def test_a_row_for_each_turn_and_coder_and_a_column_for_each_coder_are_the_same(
     )
     wide = pd.DataFrame({"session_id": "s0", "turn": [0, 2], "coder_a": ["question"] * 2, "coder_b": ["input", ""]})
     one, two = values(turns, long), values(turns, wide)
-    assert of(one, "mi_question", "a") == of(two, "mi_question", "coder_a") == {0: 1, 2: 1}
-    assert of(one, "mi_question", "b") == {0: 0, 2: 0}
-    assert of(one, "mi_input", "b") == of(two, "mi_input", "coder_b") == {0: 1, 2: 0}
+    assert given(one, "mi_question", "a") == given(two, "mi_question", "coder_a") == {0: 1, 2: 1}
+    assert given(one, "mi_question", "b") == {0: 0, 2: 0}
+    assert given(one, "mi_input", "b") == given(two, "mi_input", "coder_b") == {0: 1, 2: 0}
 
 
 def test_corrections_say_nothing_of_turns_that_they_do_not_list(turns):
@@ -71,19 +71,19 @@ def test_codes_that_the_transcripts_brought(turns):
     turns["gold_main_therapist_behaviour"] = ["question", "", "reflection", "", "other", "", "therapist_input", ""]
     turns["gold_reflection_exists"] = ["True", "", "True", "", "False", "", "False;True", ""]
     found = values(turns, None)
-    assert of(found, "mi_question") == {0: 1, 2: 0, 4: 0, 6: 0}
-    assert of(found, "mi_reflection") == {0: 1, 2: 1, 4: 0, 6: 0}
-    assert of(found, "mi_input") == {0: 0, 2: 0, 4: 0, 6: 1}
+    assert given(found, "mi_question") == {0: 1, 2: 0, 4: 0, 6: 0}
+    assert given(found, "mi_reflection") == {0: 1, 2: 1, 4: 0, 6: 0}
+    assert given(found, "mi_input") == {0: 0, 2: 0, 4: 0, 6: 1}
     with pytest.raises(BadOptionError, match="no codes by people"):
         values(turns.drop(columns=["gold_main_therapist_behaviour", "gold_reflection_exists"]), None)
 
 
-def test_labels_of_misc_reach_the_codes_by_their_bridges(turns):
+def test_labels_of_misc_reach_the_codes_by_their_crosswalks(turns):
     # RF (reframe) overlaps with reflection: whether the turn is one stays open.
     table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4, 6], "t2": ["SR", "OQ", "RF", "AF"]})
     found = values(turns, table)
-    assert of(found, "mi_question") == {0: 0, 2: 1, 4: 0, 6: 0}
-    assert of(values(turns, table.assign(t2=["SR", "CR", "RF", "OQ"])), "mi_reflection") == {0: 1, 2: 1, 6: 0}
+    assert given(found, "mi_question") == {0: 0, 2: 1, 4: 0, 6: 0}
+    assert given(values(turns, table.assign(t2=["SR", "CR", "RF", "OQ"])), "mi_reflection") == {0: 1, 2: 1, 6: 0}
 
 
 def test_absence_of_some_kinds_says_nothing_of_the_whole(turns):
@@ -98,15 +98,15 @@ def test_absence_of_some_kinds_says_nothing_of_the_whole(turns):
 def test_thought_units_are_joined_to_turns(turns):
     table = pd.DataFrame({"session_id": "s0", "turn": [0, 0, 2, 2], "label": ["OQ", "SR", "CR", "FA"]})
     found = values(turns, table)
-    assert of(found, "mi_question") == {0: 1, 2: 0}
-    assert of(found, "mi_reflection") == {0: 1, 2: 1}
+    assert given(found, "mi_question") == {0: 1, 2: 0}
+    assert given(found, "mi_reflection") == {0: 1, 2: 1}
 
 
 def test_the_users_own_labels(turns, tmp_path):
     own = tmp_path / "labels.csv"
     own.write_text("label,code\nFRAGE,mi_question\nsonst,\nRefl,mi.reflection\n", encoding="utf-8")
     table = pd.DataFrame({"session_id": "s0", "turn": [0, 2, 4], "kategorie": ["Frage", "Sonst", "REFL"]})
-    assert of(values(turns, table, labels=own), "mi_question") == {0: 1, 2: 0, 4: 0}
+    assert given(values(turns, table, labels=own), "mi_question") == {0: 1, 2: 0, 4: 0}
     own.write_text("label,code\nFRAGE,nonsense\n", encoding="utf-8")
     with pytest.raises(BadDataFileError, match="'nonsense' of 'frage' is not known"):
         values(turns, table, labels=own)
@@ -128,7 +128,7 @@ def test_files_of_each_form_and_columns_by_other_names(turns, tmp_path):
     table.to_csv(tmp_path / "g2.csv", index=False, sep=";")
     table.to_excel(tmp_path / "g.xlsx", index=False)
     for name in ("g.csv", "g2.csv", "g.xlsx"):
-        assert of(values(turns, tmp_path / name, columns=names), "mi_question") == {0: 1, 2: 0}
+        assert given(values(turns, tmp_path / name, columns=names), "mi_question") == {0: 1, 2: 0}
     with pytest.raises(BadOptionError, match="'wo' is not known"):
         values(turns, tmp_path / "g.csv", columns={"turn": "wo"})
     with pytest.raises(BadDataFileError, match="no table"):
@@ -140,7 +140,7 @@ def test_files_of_each_form_and_columns_by_other_names(turns, tmp_path):
 
 def test_turns_counted_from_1_and_rows(turns):
     counted = pd.DataFrame({"session_id": "s0", "turn": range(1, 9), "codes": ["question", ""] * 4})
-    assert of(values(turns, counted), "mi_question") == {0: 1, 2: 1, 4: 1, 6: 1}
+    assert given(values(turns, counted), "mi_question") == {0: 1, 2: 1, 4: 1, 6: 1}
     rows = pd.DataFrame({"session_id": "s0", "first_row": [1, 3, 99], "question": [1, 0, 1]})
     found = read_gold(read_machine(turns), rows, GoldOptions())
     assert len(found.values) == 2
@@ -202,7 +202,7 @@ def test_words_from_the_transcripts(samples):
     table = pd.DataFrame({"session_id": session.id, "text": [turn.text.upper() for turn in own], "codes": "question"})
     assert "text" not in analysis.wide_turns
     found = values(analysis.wide_turns, table, transcripts=path)
-    assert sorted(of(found, "mi_question")) == [turn.index for turn in own]
+    assert sorted(given(found, "mi_question")) == [turn.index for turn in own]
     with pytest.raises(BadOptionError, match="hold no words to match them with"):
         values(analysis.wide_turns, table)
 

@@ -60,7 +60,7 @@ def test_a_perfect_tagger_changes_nothing() -> None:
     assert (low, high) == pytest.approx((middle - half, middle + half), abs=1e-4)
 
 
-def test_a_tagger_no_better_than_chance_tells_nothing() -> None:
+def test_a_tagger_no_better_than_random_codes_tells_nothing() -> None:
     assert isnan(errors(0.4, 0.6).true_rate(0.5))
     assert all(map(isnan, adjusted_interval(Share(0.5, 100), errors(0.4, 0.6))))
 
@@ -80,7 +80,7 @@ def test_the_published_formula() -> None:
 
 def test_effective_sizes() -> None:
     assert effective_n(0.5, 0.05, 400, inf) == pytest.approx(100)
-    assert effective_n(0.5, 0.0, 40, inf) == pytest.approx(40)  # alike by chance: not surer than its turns
+    assert effective_n(0.5, 0.0, 40, inf) == pytest.approx(40)  # alike by accident: not surer than its turns
     assert effective_n(0.0, 0.0, 40, 9) < 40  # few clusters: Student's t
     assert effective_n(0.5, 0.05, 400, 4) < effective_n(0.5, 0.05, 400, 40)
 

@@ -48,7 +48,7 @@ def _parts(truth: np.ndarray, said: np.ndarray, coded: np.ndarray) -> tuple[np.n
     [
         pytest.param(0.85, 0.95, {}, id="a good tagger"),
         pytest.param(0.5, 0.7, {}, id="a bad tagger"),
-        pytest.param(0.3, 0.4, {}, id="worse than chance"),
+        pytest.param(0.3, 0.4, {}, id="worse than random codes"),
         pytest.param(0.95, 0.6, {}, id="one that sees too much"),
         pytest.param(0.85, 0.95, {"partly": True}, id="half of the turns coded"),
         pytest.param(0.85, 0.95, {"per_cluster": 3}, id="three sessions a counselor"),

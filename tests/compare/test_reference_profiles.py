@@ -39,7 +39,7 @@ def test_every_value_of_sessions_has_a_reference(profiles: pd.DataFrame) -> None
     assert set(profiles["measure"]) == wanted, "rebuild the profiles: tools/build_reference.py"
 
 
-def test_figures_are_in_order_and_in_range(profiles: pd.DataFrame) -> None:
+def test_numbers_are_in_order_and_in_range(profiles: pd.DataFrame) -> None:
     known = profiles[profiles["n_sessions"] > 0]
     quantiles = known[["q05", "q25", "median", "q75", "q95"]].to_numpy()
     assert (quantiles[:, 1:] >= quantiles[:, :-1]).all()

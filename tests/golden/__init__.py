@@ -4,7 +4,7 @@
 column a session. `comparison.csv` and `agreement.csv` hold the numbers of a comparison of these sessions, and of their
 agreement with the codes of `tests/gold`, a row a number. `turns.csv` and `corpora.csv` hold fingerprints of columns:
 how many values are defined, and their sum weighted by numbers that depend on the row's place alone, so that no value
-of a corpus stands in the repository and no two values can be exchanged unnoticed.
+of a corpus stands in the repository and two swapped values are noticed.
 
 A number that is meant to change is written anew by ``python -m tests.golden``, and CHANGELOG.md says why it changed.
 """

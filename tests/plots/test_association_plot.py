@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from therapy_analytics import plots
-from therapy_analytics.association import DIRECTIONS, DISCLOSURE, FIGURES, SYNCHRONY, disclosure_after_synchrony
+from therapy_analytics.association import DIRECTIONS, DISCLOSURE, STATISTICS, SYNCHRONY, disclosure_after_synchrony
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import inner_box
 from therapy_analytics.plots._save import save
@@ -112,7 +112,7 @@ def test_what_the_package_computes_can_be_drawn():
     turns = turns.assign(lsm_turn=0.5, disclosure_depth_turn=0.5)
     found = disclosure_after_synchrony(turns)
     assert set(plots.PLOTS["association"].needs) <= set(found.columns)
-    assert set(FIGURES) <= set(found.columns)
+    assert set(STATISTICS) <= set(found.columns)
     assert "no association" in draw(found).texts[0].get_text()
 
 
