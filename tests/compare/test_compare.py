@@ -81,14 +81,15 @@ def test_tests_are_of_clients_not_of_sessions() -> None:
 
 def test_the_same_again_to_the_byte(tmp_path: Path) -> None:
     frame = sessions()
-    for name in ("a", "b"):
-        compare(frame, options=FEW).write(tmp_path / name, plots=True)
+    tables = [compare(frame, options=FEW) for _ in range(2)]
+    for name, found in zip("ab", tables, strict=True):
+        found.write(tmp_path / name, plots=True)
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert "comparison_process.png" in names
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     other = compare(frame, options=CompareOptions(permutations=1_000, seed=1)).table
-    assert not np.array_equal(other["p"], compare(frame, options=FEW).table["p"])
+    assert not np.array_equal(other["p"], tables[0].table["p"])
 
 
 def test_the_folder_is_private_and_what_is_in_it_is_kept(tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_thousands_of_groups() -> None:
     found = compare(sessions(2_000, counselor=[f"p{i}" for i in range(2_000)]), options=FEW)
     assert found.table.empty
     assert "2,000 values, each with one session" in found.words
-    many = sessions(600, counselor=[f"p{i % 200}" if i < 450 else f"q{i}" for i in range(600)])
+    many = sessions(320, counselor=[f"p{i % 110}" if i < 240 else f"q{i}" for i in range(320)])
     found = compare(many, measures="therapist_input_rate", options=FEW)
     assert len(found.table) == 100
     assert "The 100 largest are compared" in found.words
@@ -289,22 +290,6 @@ def test_mixed_models_change_and_parts_within_clients() -> None:
     parts = found.within.set_index("measure")["share_between"]
     assert parts["therapist_words_per_turn"] > 0.5 > parts["therapist_question_rate"]
     assert "Change over sessions" in found.words
-
-
-def test_no_finding_where_nothing_is() -> None:
-    """Groups by chance: in at most one in twenty comparisons of 30 measures anything is called different."""
-    rng = np.random.default_rng(7)
-    book = read_results(sessions()).codebook
-    names = [name for name in book.index[book["unit"] == "proportion"] if book.at[name, "family"] == "process"][:30]
-    shared = rng.normal(size=(60, 1))
-    wrong = 0
-    for _ in range(25):
-        values = 1 / (1 + np.exp(-(0.6 * shared + rng.normal(size=(60, 30)))))
-        frame = pd.DataFrame(values, columns=names).assign(session_id=[str(i) for i in range(60)])
-        frame["split"] = rng.permutation(["a", "b"] * 30)
-        found = compare(frame, by="split", measures=names, options=FEW)
-        wrong += bool((found.table["finding"] == "differs").any())
-    assert wrong <= 4  # of 25: of 1.25 expected at most, more come once in 130 times
 
 
 @pytest.mark.parametrize("n", [2, 30])

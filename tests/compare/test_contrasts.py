@@ -120,7 +120,7 @@ def test_intervals_stay_within_what_a_proportion_can_be() -> None:
     assert (found["mean_lo"], found["mean_hi"]) == (0, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 7),
@@ -193,10 +193,10 @@ def test_no_more_than_one_run_in_twenty_claims_what_is_not_there(n_true: int) ->
 
 
 def test_intervals_hold_the_difference_with_few_clusters_of_unequal_size() -> None:
-    """Columns are repetitions: 1,500 intervals of four counselors against six, of 1 to 30 sessions each."""
+    """Columns are repetitions: 800 intervals of four counselors against six, of 1 to 30 sessions each."""
     rng, sizes = np.random.default_rng(8), np.array([1, 30, 2, 5, 1, 1, 10, 30, 3, 2])
     spread = np.sqrt(0.3 + 0.7 / sizes)[:, None]
-    data = of_values(rng.normal(size=(10, 1_500)) * spread, 4, sizes)
+    data = of_values(rng.normal(size=(10, 800)) * spread, 4, sizes)
     table = comparison_table(data, contrasts(data, "pairs"))
     covered = ((table["difference_lo"] < 0) & (table["difference_hi"] > 0)).mean()
     assert 0.93 <= covered <= 0.975

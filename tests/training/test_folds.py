@@ -146,7 +146,7 @@ def test_one_copy_is_found_among_a_thousand_sessions() -> None:
     from therapy_analytics.training._groups import near_copies
 
     rng = np.random.default_rng(0)
-    words = np.array(WORDS)[rng.integers(0, len(WORDS), (1000, 400))]
+    words = np.array(WORDS)[rng.integers(0, len(WORDS), (1000, 100))]
     texts = [" ".join(row) for row in words]
     pairs = near_copies([*texts, texts[5].upper()])
     assert pairs.tolist() == [[5, 1000]]

@@ -111,8 +111,8 @@ def read_results(
 
 def _about(frame: pd.DataFrame, codebook: pd.DataFrame) -> list[str]:
     """Return the columns that describe sessions; one that the codebook does not know is the user's own metadata."""
-    families = codebook["family"].to_dict()
-    return [str(name) for name in frame.columns if families.get(name, ABOUT[1]) in ABOUT]
+    measures = codebook.index[~codebook["family"].isin(ABOUT)]
+    return [str(name) for name in frame.columns[~frame.columns.isin(measures)]]
 
 
 def _typed(frame: pd.DataFrame, codebook: pd.DataFrame, recipes: tuple[Mapping[str, Any], ...] = ()) -> Results:
