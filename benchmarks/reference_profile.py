@@ -1,6 +1,7 @@
 """The tables of docs/reference_profile.md, from the package: ``python -m benchmarks.reference_profile``.
 
-Each cell is the mean over sessions with its 95 % interval, and the number of sessions where some have no value.
+The core measures; each cell is the mean over sessions with its 95 % interval, and the number of sessions where some
+have no value.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ def main() -> None:
     most = profiles.groupby("group")["n_sessions"].max()
     cells = profiles.assign(cell=[_cell(row, int(most[row["group"]])) for row in profiles.to_dict("records")])
     wide = cells.pivot_table(index="measure", columns="group", values="cell", aggfunc="first")[list(GROUPS)]
-    declared = all_columns(builtin_lexicons(), extras=("recurrence", "coupling"))
-    measures = [(one.family, column.name) for one, column in declared if column.name in wide.index]
+    declared = all_columns(builtin_lexicons())
+    measures = [(one.family, column.name) for one, column in declared if column.core and column.name in wide.index]
     for family, title in FAMILIES.items():
-        names = [name for own, name in measures if own == family and not name.endswith("_expected")]
+        names = [name for own, name in measures if own == family]
         head = ["measure", *(f"{group} ({most[group]})" for group in GROUPS)]
         print(f"\n### {title}\n")
         print(markdown([head, *([f"`{name}`", *wide.loc[name]] for name in names)]))
