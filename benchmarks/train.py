@@ -1,7 +1,7 @@
 """How well a tagger is learnt anew from AnnoMI's codes: ``python -m benchmarks.train [--data CORPORA]``.
 
-Five folds by recording, without and with the package's tagger to begin at (which has seen AnnoMI, so that its statistics
-are too good), and from 10, 20 and 40 sessions.
+Five folds by recording, without and with the package's tagger to begin at (which has seen AnnoMI, so that its
+statistics are too good), and from 10, 20 and 40 sessions.
 """
 
 from __future__ import annotations

@@ -153,7 +153,9 @@ def test_shuffled_counselors_seldom_differ_from_each_other_or_from_people() -> N
     false = 0
     some = read_results(sessions(30, 2, 0))
     for seed in range(16):
-        read = replace(some, sessions=sessions(30, (10, 5, 3, 2)[seed % 4], seed).reindex(columns=some.sessions.columns))
+        read = replace(
+            some, sessions=sessions(30, (10, 5, 3, 2)[seed % 4], seed).reindex(columns=some.sessions.columns)
+        )
         data = grouped(read, choose(read, list(CLAIMED)), by="counselor", cluster=None)
         others = comparison_table(data, contrasts(data, None), permutations=1_000)
         people = against_references(data, groups_table(data), HIGH.reset_index())

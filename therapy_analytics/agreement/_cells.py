@@ -39,24 +39,11 @@ the value of each code on each row (n_rows,)."""
 class CellReader:
     """Reads the cells of a table of human codes, and collects what a note must say of them.
 
-    Attributes
-    ----------
-    labels : LabelIndex
-        What labels mean.
-    blank : str
-        What an empty cell of labels means: ``none`` or ``missing``.
-    keys : frozenset of str
-        Columns that hold no codes.
-    unknown : Counter of str
-        Labels that mean no code of the machine, and in how many rows.
-    crosswalked : set of str
-        Codes of other codebooks than that of the labels.
-    remarks : list of str
-        Further sentences.
-    passed : list of str
-        Columns that were left out.
-    exclusive : list of tuple
-        For each column that names the one code of a set that a turn has: the set, the coder and the code of each row.
+    It is given the meanings of labels, what a blank cell of labels means (``none`` or ``missing``), and the columns
+    that hold no codes (`keys`). It collects labels that mean no code of the machine, with their numbers of rows
+    (`unknown`); codes of other codebooks than that of the labels (`crosswalked`); further sentences (`remarks`);
+    columns that were left out (`passed`); and for each column that names the one code of a set that a turn has, the
+    set, the coder and the code of each row (`exclusive`).
     """
 
     labels: LabelIndex
@@ -143,7 +130,8 @@ class CellReader:
         for cell, labels in cells.items():
             self.unknown.update({label: int(rows_of[cell]) for label in labels if label not in meanings})
         kinds = list(meanings.values())
-        table = np.array([[ONE if label in labels else ZERO for label in meanings] for labels in cells.values()])
+        flags = [[ONE if label in labels else ZERO for label in meanings] for labels in cells.values()]
+        table = np.array(flags, dtype=np.int64)
         table[np.array([not labels for labels in cells.values()]) & (self.blank == "missing")] = MISSING
         self._remember(kinds, book)
         at = column.map({cell: number for number, cell in enumerate(cells)}).to_numpy(dtype=np.int64)

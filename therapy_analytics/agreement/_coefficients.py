@@ -136,16 +136,9 @@ def limit_of_agreement(both: Floats, end: float) -> float:
 
 
 def tables_of(first: Ints, second: Ints, cluster: Ints, shape: tuple[int, int]) -> Floats:
-    """Count pairs of values by cluster, (n_clusters, K, K).
+    """Count pairs of values by cluster, (n_clusters, K, K), from values and clusters (n,) that begin at 0.
 
-    Parameters
-    ----------
-    first, second : int64 arrays (n,)
-        Values from 0; units without one (-1) are left out.
-    cluster : int64 array (n,)
-        From 0.
-    shape : tuple of int
-        Number of clusters, and K.
+    Units without a value (-1) are left out. `shape` are the number of clusters and K.
     """
     n, k = shape
     known = (first >= 0) & (second >= 0)
@@ -200,19 +193,8 @@ def jackknife(
 
     nan with fewer than `FEWEST_CLUSTERS` clusters, where the statistic is undefined without one of them, and where all
     clusters agree wholly (nothing varies, or it equals one of its bounds): then nothing is known of how much others
-    would vary.
-
-    Parameters
-    ----------
-    value : float
-        The statistic of all clusters.
-    left_out : float64 array (n_clusters,)
-        The statistic without each of them.
-    bounds : tuple of float or None
-        Its range: the interval is then symmetrical in the logit of the statistic within it. None for differences:
-        symmetrical as it stands.
-    level : float
-        Confidence level, between 0 and 1.
+    would vary. `value` is the statistic of all clusters, `left_out` (n_clusters,) the same without each of them. With
+    `bounds`, its range, the interval is symmetrical in the logit of the statistic; without (differences), as it stands.
 
     References
     ----------
@@ -243,16 +225,9 @@ def jackknife(
 def estimate(coefficient: Coefficient, clusters: Floats, *, bounded: bool = True, level: float = 0.95) -> Estimate:
     """Return a coefficient of all clusters with its interval over clusters (`jackknife`).
 
-    Parameters
-    ----------
-    coefficient : callable
-        Of sums of counts (..., *shape).
-    clusters : float64 array (n_clusters, *shape)
-        The counts of each cluster; empty ones are left out.
-    bounded : bool
-        Whether it lies between its minimum (`LEAST`) and 1; differences do not.
-    level : float
-        Confidence level.
+    The coefficient is a function of sums of counts (..., *shape), and `clusters` (n_clusters, *shape) the counts of
+    each cluster; empty ones are left out. If `bounded`, it lies between its minimum (`LEAST`) and 1; differences do
+    not.
     """
     held = clusters[(clusters != 0).reshape(len(clusters), -1).any(axis=1)]
     total = held.sum(axis=0)
@@ -280,14 +255,8 @@ def calibration_error(p: Floats, truth: Floats, cluster: Ints) -> Estimate:
 
     The root of the mean squared distance between probability and share, over bins of about equally many units. From
     each square its sampling variance is subtracted (over clusters where a bin is in `FEWEST_CLUSTERS` or more, else
-    over units), so that perfect probabilities give 0 on average.
-
-    Parameters
-    ----------
-    p, truth : float64 arrays (n,)
-        Probabilities, and what people gave (0, 1, or the share of people who gave the code).
-    cluster : int64 array (n,)
-        From 0.
+    over units), so that perfect probabilities give 0 on average. From probabilities, what people gave (0, 1, or the
+    share of people who gave the code), and clusters from 0, (n,) each.
 
     References
     ----------

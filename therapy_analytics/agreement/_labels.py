@@ -24,22 +24,12 @@ SETS: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class LabelMeaning:
-    """Which of the machine's codes a turn with a label has, lacks, or may have.
+    """Which of the machine's codes (columns) a turn with a label has, lacks, or may have.
 
-    Attributes
-    ----------
-    own : str
-        Column of the code that the label names, whether or not the machine has it; empty where it names none.
-    sure : frozenset of str
-        Columns that a turn with this label has.
-    unsure : frozenset of str
-        Columns that a turn with this label may have.
-    same : frozenset of str
-        Columns that a turn without this label lacks: the code itself and those that mean the same.
-    part_of : frozenset of str
-        Columns that a turn lacks if it has none of several such labels (simple and complex, of reflection).
-    rest : str
-        ``other`` or ``neutral`` where the label means that none of a role's codes fits.
+    `own` is the code that the label names, whether or not the machine has it; empty where it names none. A turn with
+    the label has the codes `sure`, and may have those in `unsure`. A turn without it lacks the codes that mean the
+    `same`, and if it has none of several such labels (simple and complex), those that they are `part_of` (reflection).
+    `rest` is ``other`` or ``neutral`` where the label means that none of a role's codes fits.
     """
 
     own: str
@@ -58,14 +48,8 @@ def _only(column: str) -> LabelMeaning:
 class LabelIndex:
     """The labels of the codebooks and of the user's table.
 
-    Attributes
-    ----------
-    machine : frozenset of str
-        The machine's columns.
-    own : mapping
-        The user's labels (`slug`) and their codes; an empty code means that the label stands for none.
-    book : str
-        The codebook of the labels; empty to infer it.
+    `machine` are the machine's columns; `own` the user's labels (`slug`) and their codes, empty where a label stands
+    for none; `book` the codebook of the labels, empty to infer it.
     """
 
     machine: frozenset[str]
@@ -148,7 +132,8 @@ def _meaning(code: Code, machine: frozenset[str]) -> LabelMeaning:
     unsure = (near | of_near | kinds) - sure
     part_of = above | (wider if code.book in EXHAUSTIVE else set())
     rest = code.group if code.group in {"other", "neutral"} else ""
-    return LabelMeaning(code.column, *(frozenset(one & machine) for one in (sure, unsure, same, part_of)), rest)
+    sets = [frozenset(one & machine) for one in (sure, unsure, same, part_of)]
+    return LabelMeaning(code.column, sets[0], sets[1], sets[2], sets[3], rest)
 
 
 def _crosswalked(code: Code, *qualities: str) -> set[str]:

@@ -34,17 +34,8 @@ class Matched:
 def match(rows: pd.DataFrame, turns: pd.DataFrame) -> Matched:
     """Find the turn of each row: by number, by first row, or by words where the numbers have shifted.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        ``session_id`` and at least one of ``turn``, ``first_row``, ``text``; ``coder``.
-    turns : DataFrame
-        As `Machine` has them.
-
-    Raises
-    ------
-    BadOptionError
-        The two have no columns in common that identify turns.
+    Rows have ``session_id``, at least one of ``turn``, ``first_row``, ``text``, and perhaps ``coder``; turns are those
+    of `Machine`. Raises `BadOptionError` where the two have no columns in common that identify turns.
     """
     session, notes = _sessions(rows, turns)
     rows = rows.assign(session_id=session)

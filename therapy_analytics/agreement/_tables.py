@@ -46,28 +46,11 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class CodedTurns:
-    """One code, or one set of codes, as each coder gave it; -1 stands for turns that are not coded.
+    """One code (a column of ``turns.csv``), or one set of codes, as each coder gave it.
 
-    Attributes
-    ----------
-    code : str
-        A column of ``turns.csv``, or the name of a set.
-    values : tuple of str
-        What 0, 1, ... of the arrays stand for.
-    coders : tuple of str
-        People, by name.
-    people : int64 array (n_turns, n_coders)
-        Their values.
-    machine : int64 array (n_turns,)
-        The machine's.
-    p : float64 array (n_turns,)
-        Its probability of a single code; nan for sets.
-    session : int64 array (n_turns,)
-        Index of its session in `names`.
-    names : tuple of str
-        The sessions of these turns.
-    cluster : int64 array (n_turns,)
-        The turn's cluster, from 0.
+    The `values` of `people` (n_turns, n_coders) and of the `machine` (n_turns,) are numbered from 0; -1 stands for
+    turns that are not coded. `p` (n_turns,) is the machine's probability of a single code, nan for sets; `session`
+    (n_turns,) an index into the `names` of sessions; `cluster` (n_turns,) a number from 0.
     """
 
     code: str

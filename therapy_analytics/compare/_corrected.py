@@ -92,14 +92,9 @@ def errors_table() -> pd.DataFrame:
 
 
 def errors_by_code(tagger: str, aim: str = "balanced") -> dict[str, TaggerErrors]:
-    """Return the errors of each code in whole sessions; none for coders that nobody has checked.
+    """Return the errors of each code in whole sessions; none for coders that nobody has checked (`UNCHECKED`).
 
-    Parameters
-    ----------
-    tagger : {"accurate", "fast", "llm", ""}
-        Who coded the turns.
-    aim : {"balanced", "precision", "recall", "rate"}, optional
-        What its thresholds are for.
+    They depend on what the tagger's thresholds aim at: ``balanced``, ``precision``, ``recall`` or ``rate``.
 
     Examples
     --------
@@ -130,14 +125,8 @@ def errors_of_row(row: Mapping[Hashable, Any]) -> TaggerErrors:
 def effective_n(share: float, error: float, most: float, df: float) -> float:
     """Return the size of the simple random sample whose share is as uncertain as this one of clusters.
 
-    Parameters
-    ----------
-    share, error : float
-        A share, and its standard error between clusters.
-    most : float
-        The number of turns, an upper bound: clusters can be alike by accident.
-    df : float
-        Degrees of freedom of the error; with fewer the sample is smaller.
+    From a share, its standard error between clusters, and the degrees of freedom of that; with fewer the sample is
+    smaller. It is at `most` the number of turns, because clusters can be alike by accident.
 
     References
     ----------
@@ -322,18 +311,9 @@ def corrected_ratio(
     """Return the ratio of two codes' corrected rates with its 95 % interval.
 
     Delta method on the logarithm: the variance between clusters (no less than that of independent turns), and those of
-    sensitivities and specificities. nan where either corrected rate is 0 or less, or over 1.
-
-    Parameters
-    ----------
-    counts : float64 array (n_sessions, 3)
-        Turns with the first code, with the second, and all turns.
-    clusters : array (n_sessions,)
-        The cluster of each session.
-    errors : tuple of TaggerErrors
-        Of the tagger on both codes, taken as independent of each other.
-    effect : float, optional
-        Design effect of the turns of a single session, at least 1.
+    sensitivities and specificities, which are taken as independent between the codes. nan where either corrected rate
+    is 0 or less, or over 1. From `counts` (n_sessions, 3) of turns with the first code, with the second, and all turns;
+    clusters (n_sessions,); and the design `effect` of the turns of a single session, at least 1.
 
     Examples
     --------

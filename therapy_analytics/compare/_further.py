@@ -37,18 +37,9 @@ class FurtherTable:
 def further_tables(
     data: Grouped, read: Results, sources: tuple[Path | Analysis, ...], gold: Path | None
 ) -> Iterator[FurtherTable]:
-    """Yield the tables of rates and counts; none for a table without codes.
+    """Yield the tables of rates and counts, if there are codes; with `gold`, the rates that rest on people's codes.
 
-    Parameters
-    ----------
-    data : Grouped
-        The sessions that are compared.
-    read : Results
-        Who coded them.
-    sources : tuple of Path or Analysis
-        Where their turns are; empty if a table of sessions was given.
-    gold : Path or None
-        Codes that people gave some turns (``--gold``).
+    `read` says who coded the sessions, and `sources` where their turns are; none if a table of sessions was given.
     """
     if gold is not None and len(sources) != 1:
         problem = "can be used with one folder of results or one analysis only"

@@ -26,30 +26,12 @@ _ODDS_RATIO = "odds ratio"
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Grouped:
-    """Sessions in groups and clusters, and their values.
+    """The n sessions that belong to a group, in groups and clusters, and their values of m measures.
 
-    Attributes
-    ----------
-    sessions : DataFrame
-        The n sessions that belong to a group.
-    measures : tuple of ComparedMeasure
-        The m measures.
-    values : float64 array (n, m)
-        In the unit of each measure; nan where undefined.
-    by : str
-        The column of groups.
-    names : tuple of str
-        The groups that are compared.
-    group : int64 array (n,)
-        Index into `names`; -1 for groups that are not compared themselves but count among all others.
-    cluster : int64 array (n,)
-        Number of the cluster, from 0.
-    clustered_by : str
-        The column of clusters, or `SESSION`.
-    turns : float64 array (n,)
-        Turns of each session, nan where unknown.
-    notes : tuple of str
-        What was left out, in sentences.
+    `values` (n, m) are in the unit of each measure, nan where undefined. Groups are those of the column `by`; `group`
+    (n,) is an index into their `names`, -1 for groups that are not compared themselves but count among all others.
+    Clusters are those of the column `clustered_by`, or `SESSION`, and `cluster` (n,) their number from 0. `turns` (n,)
+    is the number of turns, nan where unknown; `notes` say what was left out.
     """
 
     sessions: pd.DataFrame
@@ -89,21 +71,9 @@ def grouped(
 ) -> Grouped:
     """Return the sessions in groups; odds ratios become logarithms, on which 4 and 1/4 are equally far from 1.
 
-    Parameters
-    ----------
-    results : Results
-        The sessions that were read.
-    measures : sequence of ComparedMeasure
-        What is compared.
-    by, cluster : str
-        Columns about sessions; without `cluster`, one is chosen (`cluster_column`).
-    where : sequence of str
-        ``column=value`` or ``column!=value``; all must hold. Values may be patterns (``nair_*``).
-
-    Raises
-    ------
-    BadOptionError
-        No such column, or no session left.
+    `by` and `cluster` are columns about sessions; without `cluster`, one is chosen (`cluster_column`). Conditions
+    (`where`) are ``column=value`` or ``column!=value``, of which all must hold; values may be patterns (``nair_*``).
+    Raises `BadOptionError` where there is no such column, or no session is left.
     """
     _require(results, by, "--by")
     frame, notes = _kept(results, where)
@@ -190,21 +160,11 @@ def _compared(column: pd.Series) -> tuple[tuple[str, ...], list[str]]:
 
 
 def contrasts(data: Grouped, against: str | None) -> list[GroupContrast]:
-    """Return which groups are compared with which.
+    """Return which groups are compared with which; raise `BadOptionError` for a group that there is not.
 
-    Parameters
-    ----------
-    data : Grouped
-        The groups.
-    against : str or None
-        ``others``, ``pairs``, or a group, with which all are then compared; by default pairs of up to three groups,
-        and of more each against all others. ``reference`` and ``reference:NAME`` give none: references are not groups
-        of these sessions.
-
-    Raises
-    ------
-    BadOptionError
-        There is no such group.
+    Groups are compared `against` ``others``, in ``pairs``, or all with a group that is named; by default in pairs of up
+    to three groups, and of more each against all others. ``reference`` and ``reference:NAME`` give none: references are
+    not groups of these sessions.
     """
     kind = against or (PAIRS if len(data.names) <= FEW_GROUPS else OTHERS)
     masks = {name: data.group == i for i, name in enumerate(data.names)}

@@ -22,18 +22,10 @@ _OPTION = "--measures"
 
 @dataclass(frozen=True, slots=True)
 class ComparedMeasure:
-    """A measure as the codebook describes it.
+    """A measure as ``codebook.csv`` describes it, with the ends of its range (infinite where it has none).
 
-    Attributes
-    ----------
-    name, family, meaning, unit, evidence, high_means : str
-        As in ``codebook.csv``.
-    low, high : float
-        The ends of its range, in its unit; infinite where it has none.
-    claimed : bool
-        Whether it is tested, so that a difference can be claimed; else its numbers are only shown.
-    usual : bool
-        Whether it is among the measures that are compared by default.
+    It is `claimed` if it is tested, so that a difference can be claimed (else its numbers are only shown), and `usual`
+    if it is among the measures that are compared by default.
     """
 
     name: str
@@ -49,23 +41,13 @@ class ComparedMeasure:
 
 
 def choose(results: Results, asked: Sequence[str] | None) -> list[ComparedMeasure]:
-    """Return the measures to compare.
+    """Return the measures to compare; raise `BadOptionError` for a name that there is not, and list similar ones.
 
-    Parameters
-    ----------
-    results : Results
-        The sessions and their codebook.
-    asked : sequence of str or None
-        Names, patterns (``therapist_*_rate``), families (``process``), ``core``, or ``all`` (untested as well). A
-        family is its measures whose evidence is supported or weak; of a measure for therapist, client, difference,
-        slope and thirds, the whole alone. By default the few that are marked so where they are defined
-        (`therapy_analytics.measures.Column`), so that few tests are made; whatever else is asked for is tested. Where
-        there are none of these, all families.
-
-    Raises
-    ------
-    BadOptionError
-        Nothing has such a name; similar names are listed.
+    What is asked for are names, patterns (``therapist_*_rate``), families (``process``), ``core``, or ``all`` (untested
+    as well). A family is its measures whose evidence is supported or weak; of a measure for therapist, client,
+    difference, slope and thirds, the whole alone. By default the few that are marked so where they are defined
+    (`therapy_analytics.measures.Column`), so that few tests are made; whatever else is asked for is tested. Where there
+    are none of these, all families.
     """
     known = [name for name in results.measured if name in results.codebook.index]
     core = _core(results, known)

@@ -76,23 +76,10 @@ def _random_effect(data: Grouped, one: GroupContrast, rows: Bools) -> tuple[str,
 def mixed_difference(y: Floats, own: Bools, levels: Ints) -> tuple[float, float, float]:
     """Fit a difference of groups with a random intercept, by restricted maximum likelihood.
 
-    statsmodels' ``MixedLM`` has neither variances below 0 nor Satterthwaite's degrees of freedom, without which the
-    test does not keep its level with few counselors.
-
-    Parameters
-    ----------
-    y : float64 array (n,)
-        A value a session.
-    own : bool array (n,)
-        Whether the session is of the first group.
-    levels : int64 array (n,)
-        The level of the random effect (counselor, client) of each session.
-
-    Returns
-    -------
-    float, float, float
-        The first group's mean less the second's, in the unit of `y`; its standard error; and Satterthwaite's degrees
-        of freedom. nan where `y` does not vary.
+    From a value `y` a session, whether it is of the first group (`own`), and its level of the random effect (counselor,
+    client), (n,) each. Returns the first group's mean less the second's, in the unit of `y`; its standard error; and
+    Satterthwaite's degrees of freedom; nan where `y` does not vary. statsmodels' ``MixedLM`` has neither variances
+    below 0 nor Satterthwaite's degrees of freedom, without which the test does not keep its level with few counselors.
 
     References
     ----------

@@ -33,16 +33,10 @@ Statistic = Callable[[NDArray[np.generic]], Floats]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Permuted:
-    """The permutation test of one contrast, of m measures.
+    """The permutation test of m measures of one contrast: `p` (m,) of each alone, nan where not tested.
 
-    Attributes
-    ----------
-    p, p_family : float64 arrays (m,)
-        p of each measure alone, and adjusted for all measures of the contrast; nan where not tested.
-    least : float
-        The smallest p that the design allows, whatever the values.
-    method : str
-        How the permutations were taken.
+    `p_family` (m,) is adjusted for all measures of the contrast, `least` the smallest p that the design allows,
+    whatever the values, and `method` says how the permutations were taken.
     """
 
     p: Floats
@@ -63,19 +57,14 @@ class _Design:
 
 
 def two_samples(x: Floats, y: Floats, n_random: int, seed: int) -> Permuted:
-    """Test the difference of means of two groups of clusters, for all measures jointly.
+    """Test the difference of means of two groups of clusters, x (n, m) and y (k, m), for all m measures jointly.
+
+    Each row is a cluster, nan where undefined; a measure with fewer than two values on a side, or with equal values
+    throughout, is not tested. Where there are too many permutations to enumerate, `n_random` are drawn.
 
     Whole clusters change sides, with all their measures. The statistic is the absolute difference of means over
     Welch's standard error with moderated variances (`moderated`): it keeps its level where one side varies more than
     the other, and is finite where a side does not vary. p_family is the step-down minimum-p p.
-
-    Parameters
-    ----------
-    x, y : float64 arrays (n, m) and (k, m)
-        A row a cluster and a column a measure; nan where undefined. A measure with fewer than two values on a side, or
-        with equal values throughout, is not tested.
-    n_random, seed : int
-        Number and seed of random permutations, where there are too many to enumerate.
 
     References
     ----------
@@ -108,18 +97,11 @@ def two_samples(x: Floats, y: Floats, n_random: int, seed: int) -> Permuted:
 
 
 def paired(differences: Floats, n_random: int, seed: int) -> Permuted:
-    """Test whether the mean of differences within clusters is 0, for all measures jointly, by flips of their signs.
+    """Test whether the mean of differences within clusters (n, m) is 0, for all measures jointly, by sign flips.
 
-    The statistic is the absolute sum of differences over the root of the sum of their squares. It grows with Student's
-    t, and has a variance of 1 over all flips, whatever the measure.
-
-    Parameters
-    ----------
-    differences : float64 array (n, m)
-        A row a cluster and a column a measure; nan where a side is undefined. A measure with fewer than two
-        differences, or with none but 0, is not tested.
-    n_random, seed : int
-        As in `two_samples`.
+    Differences are nan where a side is undefined; a measure with fewer than two, or with none but 0, is not tested. The
+    statistic is the absolute sum of differences over the root of the sum of their squares. It grows with Student's t,
+    and has a variance of 1 over all flips, whatever the measure.
 
     Examples
     --------
@@ -155,16 +137,9 @@ def across_contrasts(found: list[Permuted]) -> list[Floats]:
 
 
 def moderated(squares: Floats, n: Floats | float, pooled: Floats) -> Floats:
-    """Return the variance of a side, shrunk toward that of both sides.
+    """Return the variance (..., m) of a side of n values, shrunk toward the variance within both sides (`pooled`).
 
-    Parameters
-    ----------
-    squares : float64 array (..., m)
-        Sum of squared deviations from the mean of the side.
-    n : float64 array (..., m) or float
-        Number of values of the side.
-    pooled : float64 array (..., m)
-        The variance within both sides.
+    From the sum of squared deviations from the mean of the side, `squares` (..., m).
     """
     return (PRIOR * pooled + squares) / (PRIOR + n - 1)
 

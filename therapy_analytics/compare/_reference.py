@@ -108,14 +108,9 @@ def spread(row: Row, one_over_turns: float = ONE_OVER_TURNS) -> Spread | None:
 
 
 def two_sided(n: Floats, turns: Floats, found: Spread) -> Floats:
-    """Return the two-sided p of counts under a reference: beta-binomial, twice the smaller tail, mid-p.
+    """Return the two-sided p (n_sessions,) of counts under a reference: beta-binomial, twice the smaller tail, mid-p.
 
-    Parameters
-    ----------
-    n, turns : float64 arrays (n_sessions,)
-        Turns with the code, and all turns; p is nan where there are none.
-    found : Spread
-        The reference.
+    From turns with the code and all turns, (n_sessions,) each; nan where there are none.
 
     References
     ----------
@@ -252,16 +247,7 @@ def against_references(data: Grouped, groups: pd.DataFrame, profiles: pd.DataFra
 
     A group is taken as one person of the reference (see `beside`): its mean differs where it lies outside the 95 % of
     the means that such a person would have, p adjusted for all rows that are tested (Holm). The interval of the
-    difference is the mean less these 95 %.
-
-    Parameters
-    ----------
-    data : Grouped
-        Sessions and their values.
-    groups : DataFrame
-        As `groups_table` returns it.
-    profiles : DataFrame
-        As `profiles_for` returns them.
+    difference is the mean less these 95 %. `groups` and `profiles` are those of `groups_table` and `profiles_for`.
     """
     rows = groups[groups["kind"] == "group"].to_dict("records")
     own = {(str(row["group"]), str(row["measure"])): row for row in rows}

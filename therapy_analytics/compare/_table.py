@@ -47,19 +47,11 @@ GROUP_COLUMNS = ("kind", "group", "measure", "family", "unit", *_SIDE, "sd", *QU
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlignedContrast:
-    """A contrast with the means of its clusters.
+    """A contrast with the means of its clusters, x (n, m) and y (k, m), nan where undefined.
 
-    Attributes
-    ----------
-    contrast : GroupContrast
-        Its masks hold only the sessions that are compared.
-    x, y : float64 arrays (n, m) and (k, m)
-        Means of clusters, a row a cluster and a column a measure, nan where undefined. If paired, row i of both is the
-        same cluster, and both are nan where one is.
-    paired : bool
-        Whether clusters are compared with themselves.
-    n_left_out : int
-        Clusters that have sessions on one side only and were left out of a paired contrast.
+    If `paired`, clusters are compared with themselves: row i of both is the same cluster, both are nan where one is,
+    and clusters with sessions on one side only are left out, `n_left_out` of them. The masks of the contrast hold only
+    the sessions that are compared.
     """
 
     contrast: GroupContrast
@@ -179,14 +171,9 @@ def _aligned(data: Grouped, one: GroupContrast) -> AlignedContrast:
 
 
 def cluster_means(values: Floats, cluster: Ints) -> Floats:
-    """Return the mean of each cluster's sessions, float64 array (k, m), nan where undefined.
+    """Return the mean of each cluster's sessions (k, m), in ascending order of clusters, nan where undefined.
 
-    Parameters
-    ----------
-    values : float64 array (n, m)
-        A row a session.
-    cluster : int64 array (n,)
-        By which the rows of the result are ordered.
+    From values (n, m) of sessions and their clusters (n,).
     """
     _, place = np.unique(cluster, return_inverse=True)
     k = int(place.max()) + 1 if len(place) else 0
@@ -209,14 +196,7 @@ def variance_within_groups(data: Grouped) -> Floats:
 def mean_with_interval(data: Grouped, units: Floats, within: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the mean over clusters and its 95 % interval, within the range of each measure, (m,) each.
 
-    Parameters
-    ----------
-    data : Grouped
-        Has the m measures.
-    units : float64 array (k, m)
-        Means of the clusters.
-    within : float64 array (m,)
-        Variance within groups, toward which that of these clusters is shrunk.
+    From the means of the clusters, `units` (k, m), whose variance is shrunk toward that `within` groups (m,).
     """
     n, mean, squares = _moments(units)
     low, high = _ranges(data)

@@ -51,23 +51,7 @@ class CodeWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearntModel:
-    """What is written of a model.
-
-    Attributes
-    ----------
-    judged : sequence of Judged
-        The codes that it gives.
-    weights : CodeWeights
-        Their weights.
-    scores : DataFrame
-        A row a code, also of those that were left out.
-    material : Material
-        What it was learnt from.
-    options : TrainOptions
-        How.
-    notes : tuple of str
-        What a reader should know of the data.
-    """
+    """What is written of a model: the codes that it gives and their weights, scores of all codes, and how it came."""
 
     judged: Sequence[Judged]
     weights: CodeWeights

@@ -77,24 +77,11 @@ class TrainOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
-    """Coded turns.
+    """The sessions that have coded turns (`batch`), and the codes to learn.
 
-    Attributes
-    ----------
-    batch : Batch
-        The sessions that have coded turns; ``n_turns`` are their turns in order.
-    codes : tuple of Code
-        Codes to learn.
-    labels : float64 array (n_turns, n_codes)
-        The share of the coders who gave the code; nan where nobody coded the turn for it, or its role cannot have it.
-    groups : int64 array (n_turns,)
-        What is kept together in cross-validation.
-    together : Groups
-        The same by session, and why.
-    n_coders : int
-        Number of people who coded.
-    notes : tuple of str
-        What was matched and what was not, in sentences.
+    `labels` (n_turns, n_codes) is the share of the coders who gave a code; nan where nobody coded the turn for it, or
+    its role cannot have it. `groups` (n_turns,) is what is kept together in cross-validation, `together` the same by
+    session, and why. `notes` say what was matched and what was not.
     """
 
     batch: Batch

@@ -99,18 +99,10 @@ class Unseen:
 
 
 def design_of(features: Features, rows: Ints, lifts: Floats, offset: Floats) -> Design:
-    """Return the design of the turns `rows`.
+    """Return the design of the turns `rows` (n,), from features of all turns.
 
-    Parameters
-    ----------
-    features : Features
-        Of all turns.
-    rows : int64 array (n,)
-        Turns to learn from.
-    lifts : float64 array (n_turns, n_heads)
-        Scores of the package's tagger on all turns; no columns for a cold start.
-    offset : float64 array (n_turns, n_codes)
-        Log-odds from which each code begins.
+    `lifts` (n_turns, n_heads) are scores of the package's tagger, without columns for a cold start; `offset` (n_turns,
+    n_codes) the log-odds from which each code begins.
     """
     in_turns = (features.words @ features.types + features.grams).tocsr()
     columns = np.flatnonzero(np.bincount(in_turns.indices, minlength=N_BUCKETS) >= FEWEST_TURNS)
@@ -146,18 +138,9 @@ def folds(groups: Ints, seed: int, n: int = FOLDS) -> Ints:
 
 
 def out_of_fold(design: Design, labels: Floats, groups: Ints, *, seed: int) -> Unseen:
-    """Score all turns by models that have not seen their group.
+    """Score all turns by models that have not seen their group (n,).
 
-    Parameters
-    ----------
-    design : Design
-        The turns.
-    labels : float64 array (n, n_codes)
-        Soft labels; nan where unknown.
-    groups : int64 array (n,)
-        What is kept together.
-    seed : int
-        Of the folds.
+    Soft labels (n, n_codes) are nan where unknown; `seed` is that of the folds.
     """
     fold = folds(groups, seed)
     scores, chosen = np.zeros(labels.shape), []
@@ -193,25 +176,14 @@ def _chosen(design: Design, labels: Floats, groups: Ints, seed: int) -> tuple[Fl
 def fit(
     design: Design, labels: Floats, strength: Floats, *, start: LinearHead | None = None, steps: int = STEPS
 ) -> LinearHead:
-    """Fit all codes, by at most so many steps from `start`.
+    """Fit all codes by at most so many steps from `start`.
 
-    Parameters
-    ----------
-    design : Design
-        The turns.
-    labels : float64 array (n, n_codes)
-        Soft labels; nan where unknown.
-    strength : float64 array (n_codes,)
-        Factors of the penalties.
-    start : LinearHead, optional
-        Where to begin.
-    steps : int, optional
-        Of the optimiser.
+    Soft labels (n, n_codes) are nan where unknown; `strength` (n_codes,) are factors of the penalties.
     """
     from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
 
     problem = _Problem(design, labels, strength)
-    options = {"maxiter": steps, "maxcor": 6, "maxls": 10}
+    options: Any = {"maxiter": steps, "maxcor": 6, "maxls": 10}
     found: Any = minimize(problem.loss, problem.flat(start), jac=True, method="L-BFGS-B", options=options)
     return problem.head(found.x)
 

@@ -29,26 +29,11 @@ GRID = np.linspace(0.02, 0.9, 89)
 class Judged:
     """One code on the n turns that people coded for it.
 
-    Attributes
-    ----------
-    code : Code
-        The code.
-    truth : float64 array (n,)
-        The share of coders who gave it.
-    group : int64 array (n,)
-        What is kept together, from 0.
-    p : float64 array (n,)
-        Its probability, calibrated on other folds than the turn's own; empty where it was not learnt.
-    decided : bool array (n,)
-        Whether the turn has it, by the balanced threshold of other folds.
-    line : tuple of float
-        Slope and intercept of the calibration, on all folds.
-    thresholds : mapping of str to float
-        For each aim.
-    shipped : bool array (n,) or None
-        The decisions of the package's tagger, where it has the code.
-    why_not : str
-        Why the code is left out; empty where it is learnt.
+    `truth` (n,) is the share of coders who gave it, `group` (n,) what is kept together, from 0; `p` (n,) its
+    probability, calibrated on other folds than the turn's own, and empty where it was not tried; `decided` (n,) whether
+    the turn has it, by the balanced threshold of other folds. `line` are slope and intercept of the calibration on all
+    folds, `thresholds` those of each aim, `shipped` (n,) the decisions of the package's tagger, where it has the code.
+    `why_not` says why the code is left out; empty where it is learnt.
     """
 
     code: Code
@@ -92,16 +77,8 @@ def judge(code: Code, truth: Floats, scores: Floats, fold: Ints, group: Ints) ->
     """Calibrate scores of unseen turns, choose thresholds, and decide.
 
     A turn's own probability and decision rest on the other folds; the line and thresholds that the model uses later
-    rest on all.
-
-    Parameters
-    ----------
-    code : Code
-        The code.
-    truth, scores : float64 arrays (n,)
-        Soft labels, and log-odds by models that had not seen the turn.
-    fold, group : int64 arrays (n,)
-        The fold in which a turn was held out, and what is kept together.
+    rest on all. From soft labels, log-odds by models that had not seen the turn, the fold in which it was held out, and
+    what is kept together, (n,) each.
     """
     p, decided = np.zeros(len(truth)), np.zeros(len(truth), dtype=np.bool_)
     for number in range(FOLDS):

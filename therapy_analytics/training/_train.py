@@ -77,22 +77,10 @@ class Training:
 class _LearntRole:
     """Codes of one role, judged, with what a model of all turns needs.
 
-    Attributes
-    ----------
-    at : int64 array (n_codes,)
-        Their places among all codes.
-    judged : list of Judged
-        How well they did on unseen turns.
-    design : Design
-        The n turns that are coded for any of them.
-    labels : float64 array (n, n_codes)
-        Soft labels; nan where unknown.
-    strength : float64 array (n_codes,)
-        Factors of the penalties.
-    heads : int64 array (n_heads,)
-        Heads of the package's tagger whose scores are features.
-    same : mapping of int to int
-        The head that decides the same code, by the place of the code here.
+    Their indices `at` among all codes (n_codes,); how well they did on unseen turns (`judged`); the `design` of the n
+    turns that are coded for any of them, their soft `labels` (n, n_codes) and the `strength` of penalties (n_codes,);
+    the `heads` of the package's tagger whose scores are features (n_heads,), and of them the head that decides the
+    `same` code, by the place of the code here.
     """
 
     at: Ints
@@ -185,7 +173,8 @@ def _sessions(
 
 def _train(material: Material, out: Path | None, options: TrainOptions, made: Made) -> Training:
     features = featurize(material.batch.turns, material.batch.starts)
-    roles = [one for role in CODED if (one := _learn_role(material, features, role, options)) is not None]
+    tried = [_learn_role(material, features, role, options) for role in CODED]
+    roles = [role for role in tried if role is not None]
     judged = {int(at): one for role in roles for at, one in zip(role.at, role.judged, strict=True)}
     shipped = _shipped(material, [one.code for one in judged.values() if not one.why_not], options)
     rows, kept_codes = [], {}
@@ -227,20 +216,20 @@ def _learn_role(material: Material, features: Features, role: str, options: Trai
     lifts, offset = np.zeros((len(features), 0)), np.zeros((len(features), len(at)))
     if options.warm_start:
         base = load_tagger(all_codes=True)
-        scores = scores_of(base.weights, features)
+        theirs = scores_of(base.weights, features)
         heads = _fit.heads_for(base, role)
-        lifts = scores[:, heads]
+        lifts = theirs[:, heads]
         same = _same(base, [material.codes[number] for number in at])
         for code, head in same.items():
-            offset[:, code] = scores[:, head]
+            offset[:, code] = theirs[:, head]
     design = _fit.design_of(features, rows, lifts, offset)
     labels, groups = labels[rows], material.groups[rows]
     unseen = _fit.out_of_fold(design, labels, groups, seed=options.seed)
     judged = []
     for place, number in enumerate(at):
         known = ~np.isnan(labels[:, place])
-        parts = (labels[:, place], unseen.scores[:, place], unseen.fold, groups)
-        judged.append(judge(material.codes[number], *(values[known] for values in parts)))
+        truth, scores = labels[known, place], unseen.scores[known, place]
+        judged.append(judge(material.codes[number], truth, scores, unseen.fold[known], groups[known]))
     return _LearntRole(np.array(at), judged, design, labels, unseen.strength, heads, same)
 
 
