@@ -14,6 +14,7 @@ import pandas as pd
 
 from therapy_analytics.clusters import Floats, Ints
 from therapy_analytics.errors import BadOptionError
+from therapy_analytics.readers._notes import counted
 
 SYNCHRONY = ("semantic_similarity_turn", "lexical_alignment_turn", "lsm_turn", "rlsm_turn", "coordination_turn")
 DISCLOSURE = ("disclosure_emotional_turn", "disclosure_informational_turn", "disclosure_depth_turn")
@@ -212,8 +213,7 @@ def _pairs(data: Floats, session: Ints, n_sessions: int) -> _Pairs | str:
     from scipy import linalg  # noqa: PLC0415 (slow to import, and only associations need it)
 
     if n_sessions < FEWEST_SESSIONS:
-        plural = "" if n_sessions == 1 else "s"
-        return f"{n_sessions} session{plural} with two replies or more, {FEWEST_SESSIONS} are needed"
+        return f"{counted(n_sessions, 'session')} with two replies or more, {FEWEST_SESSIONS} are needed"
     if len(data) < FEWEST_TURNS:
         return f"{len(data)} replies, {FEWEST_TURNS} are needed"
     sums = np.zeros((n_sessions, data.shape[1]))

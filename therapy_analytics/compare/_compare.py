@@ -19,7 +19,7 @@ from therapy_analytics.compare._further import FurtherTable, coder_of, further_t
 from therapy_analytics.compare._groups import Grouped, contrasts, grouped
 from therapy_analytics.compare._measures import choose
 from therapy_analytics.compare._models import change, with_mixed_models, within_between
-from therapy_analytics.compare._phrases import MOST_LISTED, label, unit_name
+from therapy_analytics.compare._phrases import label, listed, unit_name
 from therapy_analytics.compare._reference import against_references, is_reference, profiles_for, reference_rows
 from therapy_analytics.compare._results import Results, read_results
 from therapy_analytics.compare._table import COLUMNS, PERMUTATIONS, comparison_table, groups_table
@@ -319,10 +319,9 @@ def _words(
 
 def _who(data: Grouped) -> str:
     counts = data.sessions[data.by].value_counts()
-    named = [f"{label(data, str(name))} ({int(counts[name])})" for name in data.names[:MOST_LISTED]]
-    rest = f", and {len(data.names) - MOST_LISTED:,} more" if len(data.names) > MOST_LISTED else ""
+    groups = listed([f"{label(data, str(name))} ({int(counts[name])})" for name in data.names])
     n, m = len(data.sessions), len(data.measures)
-    return f"{n:,} session{'' if n == 1 else 's'}: {', '.join(named)}{rest}. {m:,} measure{'' if m == 1 else 's'}."
+    return f"{n:,} session{'' if n == 1 else 's'}: {groups}. {m:,} measure{'' if m == 1 else 's'}."
 
 
 def _nothing_to_compare(data: Grouped) -> str:

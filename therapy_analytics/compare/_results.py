@@ -14,6 +14,7 @@ from therapy_analytics.analysis import Analysis
 from therapy_analytics.codebook_table import ABOUT, wide_codebook
 from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.measures._base import STATISTICS
+from therapy_analytics.readers._notes import counted
 from therapy_analytics.results import form_of, joined_wide, read_csv, read_recipe, wide
 
 RESULTS = "results"
@@ -226,17 +227,14 @@ def _with_unique_ids(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     same = frame.drop(columns=RESULTS).duplicated()
     frame, warnings = frame[~same].reset_index(drop=True), []
     if same.any():
-        warnings.append(f"{_n(int(same.sum()))} stood in several folders, number for number: each is taken once.")
+        copies = counted(int(same.sum()), "session")
+        warnings.append(f"{copies} stood in several folders, number for number: each is taken once.")
     clash = frame["session_id"].duplicated(keep=False)
     if clash.any():
         frame.loc[clash, "session_id"] = frame[RESULTS] + "/" + frame["session_id"]
-        ids = f"{_n(int(clash.sum()))} share their ids across folders with other numbers"
+        ids = f"{counted(int(clash.sum()), 'session')} share their ids across folders with other numbers"
         warnings.append(f"{ids}: they are kept, as folder/session_id. Were they measured twice, leave one folder out.")
     return frame, warnings
-
-
-def _n(count: int) -> str:
-    return f"{count} session{'' if count == 1 else 's'}"
 
 
 def _without_infinities(results: Results) -> Results:
@@ -268,5 +266,5 @@ def _without_copies(results: Results) -> Results:
         copies = frame.duplicated([*measures, *described]) & enough
     if not copies.any():
         return results
-    warning = f"{_n(int(copies.sum()))} left out: number for number a copy of another."
+    warning = f"{counted(int(copies.sum()), 'session')} left out: number for number a copy of another."
     return replace(results, sessions=frame[~copies].reset_index(drop=True), warnings=(*results.warnings, warning))
