@@ -164,7 +164,8 @@ def _client_states(session: AnnotatedSession) -> tuple[Bools, Bools]:
 def _moves(session: AnnotatedSession) -> tuple[Bools, Bools]:
     """Return which therapist turns push, and which ease off."""
     phrases = {
-        name: turns_with(session, f"questions.{name}", "therapist") for name in ("leading", "confronting", "easing")
+        name: turns_with(session, f"questions.{name}", "therapist")
+        for name in ("leading", "confronting", "easing")
     }
     pushes = phrases["leading"] | phrases["confronting"]
     eases = phrases["easing"] | (_decided(session, "mi_question_open") & asking(session))
