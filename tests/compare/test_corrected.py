@@ -141,7 +141,7 @@ def test_coverage_of_clustered_turns_with_uncertain_errors(
     sens: float, spec: float, n_sessions: int, base: float
 ) -> None:
     draw = np.random.default_rng(3)
-    held = [_held(draw, sens, spec, n_sessions, base) for _ in range(1500)]
+    held = [_held(draw, sens, spec, n_sessions, base) for _ in range(800)]
     assert np.mean(held) >= 0.94
 
 

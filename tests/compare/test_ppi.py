@@ -18,7 +18,7 @@ from therapy_analytics.compare._ppi import (
 )
 from therapy_analytics.errors import BadOptionError
 
-RUNS = 2000
+RUNS = 800
 
 
 def test_the_published_estimate() -> None:
