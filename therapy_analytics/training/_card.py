@@ -51,7 +51,7 @@ class CodeWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearntModel:
-    """What is written of a model: the codes that it gives and their weights, scores of all codes, and how it came."""
+    """The codes of a model and their weights, the scores of all codes that were tried, and what it was learnt from."""
 
     judged: Sequence[Judged]
     weights: CodeWeights
@@ -62,7 +62,7 @@ class LearntModel:
 
 
 def write_model(out: Path, made: Made, found: LearntModel) -> None:
-    """Write all files aside, then put them in place: a model that cannot be read takes no other's place."""
+    """Write all files into a temporary folder, check that the model can be read, and move them into place."""
     with replaced_in(out, made) as fresh:
         weights = _npz(found.weights)
         private.write(fresh / "weights.npz", weights)
