@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import therapy_analytics as ta
-from therapy_analytics.arrays import in_company, read_as_arrays
+from therapy_analytics.arrays import read_as_arrays, with_donors
 from therapy_analytics.behaviours import Codes, load_coder, with_codes
 from therapy_analytics.behaviours.tagger import decided
 from therapy_analytics.language import Batch

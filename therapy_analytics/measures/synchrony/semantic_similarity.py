@@ -5,7 +5,7 @@ All of it rests on the vectors of `therapy_analytics.language.meanings`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
@@ -13,11 +13,24 @@ import numpy as np
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.meanings import STEPS, divided, dots, meanings
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Curve, Direction, OnPage, Shown, Statistic, Value, wide_name
+from therapy_analytics.measures._base import (
+    Curve,
+    Direction,
+    OnPage,
+    Shown,
+    Statistic,
+    Value,
+    mean_column,
+    wide_name,
+)
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS, permutations
 from therapy_analytics.measures.null.summary import Floats, beside_shuffles
-from therapy_analytics.measures.null.surrogates import Ints, Pool, spoken_turns
-from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure, by_table
+from therapy_analytics.measures.null.surrogates import Ints, spoken_turns
+from therapy_analytics.measures.synchrony.adjacent_turns import (
+    AdjacentTurnMeasure,
+    adjacent_turn_measure,
+    mean_of_defined,
+)
 from therapy_analytics.measures.synchrony.tables import (
     adjacent_columns,
     adjacent_values,
@@ -25,7 +38,7 @@ from therapy_analytics.measures.synchrony.tables import (
     session_columns,
     session_values,
 )
-from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, sides_of
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
 from therapy_analytics.session import CLIENT, THERAPIST
 
 BLOCK = 10
@@ -50,27 +63,23 @@ def vectors_of(session: AnnotatedSession) -> Floats:
 
 
 def cosines(a: Floats, b: Floats) -> Floats:
-    """Return the cosine of each vector of the one with each of the other.
+    """Return the cosine of vectors with vectors, row by row.
 
     Parameters
     ----------
-    a, b : float64 array (n_a, n_dimensions) and (n_b, n_dimensions)
+    a, b : float64 array (..., n_dimensions), shapes that broadcast
 
     Returns
     -------
-    float64 array (n_a, n_b)
+    float64 array (...)
         -1 to 1; nan where one is 0.
 
     Examples
     --------
-    >>> cosines(np.array([[2.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 3.0], [1.0, 1.0]])).round(3).tolist()
-    [[1.0, 0.0, 0.707]]
+    >>> cosines(np.array([2.0, 0.0]), np.array([[1.0, 0.0], [0.0, 3.0], [1.0, 1.0]])).round(3).tolist()
+    [1.0, 0.0, 0.707]
     """
-    return divided(a @ b.T, np.multiply.outer(dots(a, a), dots(b, b)))
-
-
-def _score(vectors: Floats, anchors: Ints, replies: Ints) -> Floats:
-    return by_table(lambda rows, columns: cosines(vectors[rows], vectors[columns]), len(vectors), anchors, replies)
+    return divided(dots(a, b), dots(a, a) * dots(b, b))
 
 
 SIMILARITY = adjacent_turn_measure(
@@ -82,10 +91,10 @@ SIMILARITY = adjacent_turn_measure(
         formula="cosine of the vectors of a turn and of the turn before, each the mean of the vectors of its words",
         misleads="Long turns are alike whatever they are about (means over many words lie near one another), and short "
         "ones ('yeah', 'okay') are 1 or near 0; saying the opposite in the same words is 1. Read it beside words per "
-        f"turn and its baselines. {_VECTORS}. Not a quality score",
+        f"turn and its null distributions. {_VECTORS}. Not a quality score",
         source="This package's own; static vectors after Tulkens, S., & van Dongen, T. (2024). Model2Vec",
         represent=vectors_of,
-        score=_score,
+        score=cosines,
         low=-1.0,
         core=True,
         shown=True,
@@ -96,45 +105,37 @@ SIMILARITY = adjacent_turn_measure(
 # ---- context: all that the other has said so far
 
 
-def contexts(vectors: Floats, therapists: Side, clients: Side) -> tuple[Floats, Floats]:
-    """Return the cosines of turns with what the other said earlier, for each therapist with each client.
+@dataclass(frozen=True, slots=True, eq=False)
+class Speaker:
+    """What one speaker says, turn by turn, and all of it up to each turn.
 
-    Parameters
+    Attributes
     ----------
-    vectors : float64 array (n, n_dimensions)
-        Of all turns of the `Pool`.
-    therapists, clients : Side
-        Who speaks.
-
-    Returns
-    -------
-    float64 array (n_therapist_turns, n_therapists, n_clients), and (n_client_turns, n_therapists, n_clients)
-        Of each turn with the sum of the other's earlier turns; nan where either has no meaning.
+    vectors : float64 array (n_turns, n_dimensions)
+        The meaning of each turn.
+    sums : float64 array (n_turns + 1, n_dimensions)
+        The sum of the vectors of the first 0, 1, ... turns.
+    at : int64 array (n_turns,)
+        Where in the session the turns stand.
     """
-    sides = therapists, clients
-    heard = [np.zeros((len(side.turns), vectors.shape[1])) for side in sides]
-    found: tuple[list[Floats], list[Floats]] = ([], [])
-    of_role = np.repeat([THERAPIST, CLIENT], [len(side.at) for side in sides])
-    place = np.concatenate([np.arange(len(side.at)) for side in sides])
-    for which in np.argsort(np.concatenate([side.at for side in sides])).tolist():
-        role = int(of_role[which])
-        said = vectors[sides[role].turns[:, place[which]]]
-        near = cosines(said, heard[1 - role])
-        found[role].append(near if role == THERAPIST else near.T)
-        heard[role] += said
-    return np.stack(found[THERAPIST]), np.stack(found[CLIENT])
+
+    vectors: Floats
+    sums: Floats
+    at: Ints
 
 
-def _means(values: Floats) -> Floats:
-    """Return the means of those that are defined over the first axis, (n, ...) to (...); nan of none."""
-    defined = ~np.isnan(values)
-    n = defined.sum(axis=0)
-    return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=0) / np.maximum(n, 1), nan)
+def _speaker(side: Side) -> Speaker:
+    return Speaker(side.rows, np.cumsum(np.vstack([np.zeros_like(side.rows[:1]), side.rows]), axis=0), side.at)
 
 
-def _context_values(vectors: Floats, therapists: Side, clients: Side) -> Floats:
-    one, other = (_means(each) for each in contexts(vectors, therapists, clients))
-    return np.stack([_means(np.stack([one, other])), one, other], axis=-1)
+def context(own: Speaker, other: Speaker) -> Floats:
+    """Return the cosine of each turn with the sum of the other's earlier turns, (n_turns,); nan without meaning."""
+    return cosines(own.vectors, other.sums[np.searchsorted(other.at, own.at)])
+
+
+def _context_score(therapist: Speaker, client: Speaker) -> Floats:
+    means = mean_column(context(therapist, client)), mean_column(context(client, therapist))
+    return np.array([mean_column(np.array(means)), *means])
 
 
 def _context_column(direction: Direction, whose: str) -> Column:
@@ -150,7 +151,7 @@ def _context_column(direction: Direction, whose: str) -> Column:
         formula="cosine of a turn's vector with the mean of the unit vectors of all the other's earlier turns; mean "
         "over turns" + (", then of the two" if direction == "both" else ""),
         misleads="Grows over a session as the mean settles, and with words per turn; a session of one topic is high "
-        "whoever brought it up. What counts is the distance from strangers. "
+        "whoever brought it up. What counts is the distance from surrogate pairs. "
         f"{_VECTORS}. Not a quality score",
         source=_OWN,
         evidence="supported",
@@ -166,7 +167,8 @@ CONTEXT = session_measure(
             _context_column("client", "the client's turns"),
         ),
         represent=vectors_of,
-        values=_context_values,
+        speaker=_speaker,
+        score=_context_score,
         core=True,
     )
 )
@@ -178,14 +180,12 @@ CONTEXT_TURN = replace(
 )
 
 
-def _context_series(session: AnnotatedSession, vectors: Floats) -> Floats:
+def _context_series(session: AnnotatedSession) -> Floats:
     """Return the cosine of each turn with all that the other has said so far, (n_turns,)."""
     series = np.full(len(session), nan)
-    own = spoken_turns(session)
-    if all(map(len, own)):
-        sides = sides_of(Pool(own[THERAPIST][None], own[CLIENT][None], own[THERAPIST][:0]))
-        for side, found in zip(sides, contexts(vectors, *sides), strict=True):
-            series[side.at] = found[:, 0, 0]
+    therapists, clients = speakers_in(CONTEXT, session, surrogates=False)
+    for own, other in ((therapists[0], clients[0]), (clients[0], therapists[0])):
+        series[own.at] = context(own, other)
     return series
 
 
@@ -310,19 +310,19 @@ def _flow_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Value]
 # ---- return: back to what was left
 
 
-def returns(alike: Floats, orders: Ints) -> Floats:
+def returns(alike: Floats, order: Ints) -> Floats:
     """Return how much nearer blocks of talk are to one left behind than to the last one.
 
     Parameters
     ----------
     alike : float64 array (n, n, ...)
         Cosine of what the one says in a block (row) with what the other says in a block (column); nan if undefined.
-    orders : int64 array (n, n_orders)
-        The blocks in the order as they came, and in others.
+    order : int64 array (n,)
+        The blocks in the order as they came, or in another.
 
     Returns
     -------
-    float64 array (n_orders, ...)
+    float64 array (...)
         The highest cosine with a block before the last one, less that with the last one; mean over blocks from the
         third on. -2 to 2; nan under three blocks.
 
@@ -330,18 +330,14 @@ def returns(alike: Floats, orders: Ints) -> Floats:
     --------
     Topic A, then B, then A again (1 - 0); and A, B, C (0 - 0).
 
-    >>> order = np.arange(3)[:, None]
-    >>> float(returns(np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 1]]), order)[0]), float(returns(np.eye(3), order)[0])
+    >>> order = np.arange(3)
+    >>> float(returns(np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 1]]), order)), float(returns(np.eye(3), order))
     (1.0, 0.0)
     """
-    known = np.where(np.isnan(alike), -np.inf, alike)
-    found = [np.zeros((0, orders.shape[1], *alike.shape[2:]))]
-    for place in range(2, len(alike)):
-        near = known[orders[place], orders[:place]]
-        nearest, last = near[:-1].max(axis=0), near[-1]
-        defined = np.isfinite(nearest) & np.isfinite(last)
-        found.append((np.where(defined, nearest, nan) - np.where(defined, last, 0.0))[None])
-    return _means(np.concatenate(found))
+    ordered = alike[np.ix_(order, order)]
+    nearest = np.fmax.accumulate(ordered, axis=1)  # the highest cosine with a block up to each
+    gains = [nearest[place, place - 2] - ordered[place, place - 1] for place in range(2, len(order))]
+    return mean_of_defined(np.array(gains).reshape(-1, *alike.shape[2:]))
 
 
 def _return_column(name: str, who: str, whose: str) -> Column:
@@ -353,11 +349,11 @@ def _return_column(name: str, who: str, whose: str) -> Column:
         low=-2,
         high=2,
         high_means="higher: comes back to what was left; below 0: stays with what was talked of last",
-        formula=f"stretches of {BLOCK} turns (at most {MOST_BLOCKS}): highest cosine with a stretch before the "
-        "last one, less that with the last one; mean over stretches from the third on",
-        misleads="The more stretches, the likelier that one of them is near: read it beside the shuffled stretches. A "
+        formula=f"segments of {BLOCK} turns (at most {MOST_BLOCKS}): highest cosine with a segment before the "
+        "last one, less that with the last one; mean over segments from the third on",
+        misleads="The more segments, the likelier that one of them is near: read it beside the shuffled segments. A "
         "closing summary counts as a return, and so does following the other who returns. Most sessions lie below "
-        f"chance, because talk stays with a topic longer than shuffled talk does. {_VECTORS}",
+        f"their shuffles, because talk stays with a topic longer than shuffled talk does. {_VECTORS}",
         source=_ANGUS,
     )
 
@@ -374,7 +370,7 @@ _RETURN_NAMES = [name + end for name in RETURNS for end in ("", *(f"_{one}" for 
 
 def _return_columns() -> list[Column]:
     values = [_return_column(name, *about) for name, about in RETURNS.items()]
-    orders = f"{DRAWS} seeded shuffles of the session's stretches of {BLOCK} turns"
+    orders = f"{DRAWS} seeded shuffles of the session's segments of {BLOCK} turns"
     return [one for value in values for one in (value, *null_columns(value, _RETURN_STATISTICS, shuffles=orders))]
 
 
@@ -388,14 +384,14 @@ def _return_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Valu
     if len(session) < 3 * BLOCK:
         return dict.fromkeys(_RETURN_NAMES, nan)
     one, other = (_blocks(vectors, turns, len(session)) for turns in spoken_turns(session))
-    alike = np.stack([cosines(a, b) for a, b in ((one, other), (other, one), (one, one), (other, other))], axis=-1)
-    orders = np.arange(len(one))[:, None]
-    if len(one) >= FEWEST_BLOCKS:
-        orders = np.concatenate([orders, permutations(orders[:, 0], session.generator(4)).T], axis=1)
-    found = returns(alike, orders)
+    pairs = (one, other), (other, one), (one, one), (other, other)
+    alike = np.stack([cosines(a[:, None], b) for a, b in pairs], axis=-1)
+    places = np.arange(len(one))
+    orders = permutations(places, session.generator(4)) if len(one) >= FEWEST_BLOCKS else places[None][:0]
+    value, draws = returns(alike, places), np.array([returns(alike, order) for order in orders]).reshape(-1, len(pairs))
     asked = np.ones(len(RETURNS), dtype=np.bool_)
-    null = beside_shuffles(found[0], found[1:].T, asked, closer="higher", two_sided=~asked)
-    statistics = np.stack([found[0], null.mean, null.z, null.p], axis=1)
+    null = beside_shuffles(value, draws.T, asked, closer="higher", two_sided=~asked)
+    statistics = np.stack([value, null.mean, null.z, null.p], axis=1)
     return dict(zip(_RETURN_NAMES, statistics.ravel().tolist(), strict=True))
 
 
@@ -423,7 +419,7 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
 
     High similarity means that neighbouring turns, or a turn and what the other has said so far, are about the same;
     high forward flow that thoughts move on; high return that talk comes back to what it had left. See `cosines`,
-    `contexts`, `forward_flow` and `returns` for the formulas as examples.
+    `context`, `forward_flow` and `returns` for the formulas as examples.
 
     Notes
     -----
@@ -442,5 +438,5 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     """
     vectors = vectors_of(session)
     values = adjacent_values(SIMILARITY, session) | session_values(CONTEXT, session)
-    values |= {CONTEXT_TURN.name: _context_series(session, vectors)}
+    values |= {CONTEXT_TURN.name: _context_series(session)}
     return values | _flow_values(session, vectors) | _return_values(session, vectors)
