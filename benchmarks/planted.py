@@ -21,9 +21,9 @@ from typing import Any
 import pandas as pd
 
 from benchmarks._markdown import markdown
-from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.arrays import arrays_with_donors
 from therapy_analytics.language import EXTRAS, AnnotatedSession, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     DIRECTIONS,
     AdjacentResult,
@@ -251,7 +251,7 @@ def found_in(sessions: Sequence[Session], asked: Sequence[Kind]) -> pd.DataFrame
     A z above 0 is more synchrony of a value, and of a lead (as the lead itself) that the therapist follows the client.
     """
     settings = Settings(extras=frozenset(one.extra for one in asked if one.extra))
-    arrays = arrays_with_company(sessions, settings, choose_strangers(sessions))
+    arrays = arrays_with_donors(sessions, settings, choose_donors(sessions))
     return pd.DataFrame([row for session in arrays for kind in asked for row in _rows(kind, session)])
 
 

@@ -22,9 +22,9 @@ import spacy
 from numpy.typing import NDArray
 
 import therapy_analytics as ta
-from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.arrays import arrays_with_donors
 from therapy_analytics.language import EXTRAS, AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.synchrony.adjacent_turns import adjacent_result, pairs_of, replies_of
 from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, marks, terms
@@ -153,7 +153,7 @@ def _each_measure(sessions: Sequence[Session], floor: Cost) -> None:
     settings = Settings(extras=frozenset(EXTRAS))
     found: list[AnnotatedSession] = []
     cost = _cost(
-        lambda: found.extend(arrays_with_company(sessions, settings, choose_strangers(sessions))),
+        lambda: found.extend(arrays_with_donors(sessions, settings, choose_donors(sessions))),
         runs=1,
     )
     print()

@@ -17,7 +17,7 @@ import therapy_analytics as ta
 from therapy_analytics.analysis import IN_ANALYSIS
 from therapy_analytics.behaviours import TaggerOptions
 from therapy_analytics.language import EXTRAS, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures import MEASURES, Column, Measure
 from therapy_analytics.measures._base import STATISTICS, all_columns, wide_name
 from therapy_analytics.run import measure_sessions
@@ -145,7 +145,7 @@ def _check_ranges(analysis: ta.Analysis, columns: Sequence[Column]) -> None:
 
 def test_the_wide_table_holds_what_the_measures_compute(sessions: list[Session], with_extras: ta.Analysis) -> None:
     settings = ta.Settings(extras=frozenset(EXTRAS), tagger=FAST)
-    strangers = choose_strangers(sessions)
+    strangers = choose_donors(sessions)
     wide = ta.wide(with_extras).set_index("session_id")
     turns = with_extras.turn_measures.groupby("session_id")
     for session in sessions[:3]:
@@ -217,7 +217,7 @@ def _of_surrogates(column: str) -> bool:
 
 
 def test_with_the_same_strangers_batches_change_nothing(sessions: list[Session]) -> None:
-    strangers, settings = choose_strangers(sessions), ta.Settings(tagger=FAST, extras=frozenset({"all"}))
+    strangers, settings = choose_donors(sessions), ta.Settings(tagger=FAST, extras=frozenset({"all"}))
     together = measure_sessions(sessions, settings, strangers=strangers)
     seen = set()
     for one, session in zip(together, sessions, strict=True):

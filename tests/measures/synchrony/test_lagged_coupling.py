@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import annotate, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers, companies
+from therapy_analytics.language.donors import choose_donors, donors_by_length
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.null.shuffles import permutations
 from therapy_analytics.measures.synchrony.lagged_coupling import (
@@ -335,12 +335,12 @@ def test_alone_in_a_batch_and_beside_strangers(make) -> None:  # type: ignore[no
         for _ in range(6)
     ]
     matcher = Matcher(builtin_lexicons())
-    company = companies(choose_strangers(made), lambda some: annotate(some, matcher))
-    (shared,) = company.values()
-    together = [lagged_coupling(replace(one, company=shared)) for one in annotate(made, matcher)]
+    donors = donors_by_length(choose_donors(made), lambda some: annotate(some, matcher))
+    (shared,) = donors.values()
+    together = [lagged_coupling(replace(one, donors=shared)) for one in annotate(made, matcher)]
     for session, values in zip(made, together, strict=True):
         (alone,) = annotate([session], matcher)
-        np.testing.assert_equal(lagged_coupling(replace(alone, company=shared)), values)
+        np.testing.assert_equal(lagged_coupling(replace(alone, donors=shared)), values)
         assert np.isfinite(values["coupling_affect_strength_surrogate_mean"])
         # A stranger's turn is chosen to be as long: of words there is no such baseline.
         assert np.isnan(values["coupling_words_strength_surrogate_mean"])

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers, companies
+from therapy_analytics.language.donors import choose_donors, donors_by_length
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.null.surrogates import pool_of, pooled
 from therapy_analytics.measures.synchrony.recurrence import (
@@ -117,11 +117,11 @@ def test_values_of_counts_by_hand() -> None:
 def test_sessions_and_surrogate_pairs_are_those_of_their_plots(sessions: list[AnnotatedSession]) -> None:
     """Each dialogue written out as series, and its lines followed."""
     session, found = sessions[0], values_of(sessions[0])
-    pool, company = pool_of(session), session.company
-    assert company is not None
+    pool, donors = pool_of(session), session.donors
+    assert donors is not None
     of_donors = dict(zip(pool.donated.tolist(), range(len(session), len(session) + len(pool.donated)), strict=True))
     said = {at: session.session.turns[at].text.split() for at in range(len(session))}
-    said |= {position: company.whole.session.turns[at].text.split() for at, position in of_donors.items()}
+    said |= {position: donors.whole.session.turns[at].text.split() for at, position in of_donors.items()}
     ids = {word: i for i, word in enumerate(sorted({word for words in said.values() for word in words}))}
     for therapist, client in ((0, 0), (0, 2), (3, 0), (4, 1)):
         series = [
@@ -156,7 +156,7 @@ def test_long_sessions_are_shuffled_in_sections(
     np.testing.assert_allclose(found.shuffled.sd[defined], 0, atol=1e-12)
 
 
-# --- sessions in company ----------------------------------------------------------------------------------------------
+# --- sessions in donors ----------------------------------------------------------------------------------------------
 
 
 def _session(name: str, generator: np.random.Generator, *, follow: bool) -> Session:
@@ -177,8 +177,8 @@ def sessions() -> list[AnnotatedSession]:
     generator = np.random.default_rng(4)
     made = [_session(f"s{i}", generator, follow=i < 3) for i in range(11)]
     matcher = Matcher(builtin_lexicons())
-    (company,) = companies(choose_strangers(made), lambda some: annotate(some, matcher)).values()
-    return [replace(one, company=company) for one in annotate(made, matcher)]
+    (donors,) = donors_by_length(choose_donors(made), lambda some: annotate(some, matcher)).values()
+    return [replace(one, donors=donors) for one in annotate(made, matcher)]
 
 
 def test_who_takes_words_up_is_found_beside_both_baselines(sessions: list[AnnotatedSession]) -> None:
@@ -194,5 +194,5 @@ def test_alone_and_in_a_batch(sessions: list[AnnotatedSession]) -> None:
     matcher = Matcher(builtin_lexicons())
     for one in sessions[::3]:
         (alone,) = annotate([one.session], matcher)
-        alone = replace(alone, company=one.company)
+        alone = replace(alone, donors=one.donors)
         assert recurrence(alone) == pytest.approx(recurrence(one), rel=0, abs=0, nan_ok=True)

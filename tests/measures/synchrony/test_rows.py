@@ -224,9 +224,9 @@ def test_style_matching_of_all_that_is_said(table: pd.DataFrame, make: Any) -> N
 def test_names_batch_mates_and_order_do_not_matter(table: pd.DataFrame) -> None:
     renamed = [replace(one, id=f"x{i}", source_file="y") for i, one in enumerate(DIALOGUES)]
     same(ta.synchrony(renamed, measures=NAMES).drop(columns="session_id"), table.drop(columns="session_id"))
-    alone = ta.synchrony(DIALOGUES[3], measures=NAMES, strangers=DIALOGUES)
+    alone = ta.synchrony(DIALOGUES[3], measures=NAMES, donors=DIALOGUES)
     same(alone, of(table, session_id="session_3"))
-    backwards = ta.synchrony(DIALOGUES[::-1], measures=NAMES[::-1], strangers=DIALOGUES[::-1])
+    backwards = ta.synchrony(DIALOGUES[::-1], measures=NAMES[::-1], donors=DIALOGUES[::-1])
     same(of(backwards, session_id="session_3", measure="rlsm"), of(alone, measure="rlsm"))
 
 
@@ -259,21 +259,21 @@ def test_exchanged_roles_mirror_directions(table: pd.DataFrame) -> None:
 
 def test_strangers_may_be_given(table: pd.DataFrame) -> None:
     others = [dialogue(seed) for seed in range(20, 30)]
-    found = ta.synchrony(DIALOGUES, measures=NAMES, strangers=others)
+    found = ta.synchrony(DIALOGUES, measures=NAMES, donors=others)
     same(found.drop(columns=SURROGATE), table.drop(columns=SURROGATE))
     beside = found.surrogate_mean.notna() & table.surrogate_mean.notna()
     assert (found.surrogate_mean[beside] != table.surrogate_mean[beside]).mean() > 0.9
     # A session that is among them is no donor to itself; with five it has four others, which are too few.
-    mine = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=[DIALOGUES[0], *others])
-    same(mine, ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others))
-    few = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=[DIALOGUES[0], *others[:4]])
+    mine = ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=[DIALOGUES[0], *others])
+    same(mine, ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others))
+    few = ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=[DIALOGUES[0], *others[:4]])
     assert few[SURROGATE].isna().all(axis=None)
     assert few.p.notna().any()
 
 
 @pytest.mark.parametrize("n", [4, 5, 9, 10])
 def test_under_ten_strangers_there_is_no_p(n: int) -> None:
-    found = ta.synchrony(DIALOGUES[0], measures=NAMES, strangers=[dialogue(seed) for seed in range(20, 20 + n)])
+    found = ta.synchrony(DIALOGUES[0], measures=NAMES, donors=[dialogue(seed) for seed in range(20, 20 + n)])
     asked = found[found.p.notna() | (found.measure == "lsm")]
     assert asked.surrogate_mean.notna().eq(n >= 5).all()
     assert asked[["surrogate_z", "surrogate_p"]].notna().eq(n == 10).all(axis=None)
@@ -282,12 +282,12 @@ def test_under_ten_strangers_there_is_no_p(n: int) -> None:
 def test_those_who_speak_as_long_are_preferred() -> None:
     """The first four are shorter: with sixteen others they are left out, with nine they are not."""
     others = [dialogue(seed, n=20 if seed < 24 else 60) for seed in range(20, 40)]
-    found = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others)
+    found = ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others)
     assert found.surrogate_p.notna().any()
-    same(found, ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[4:]))
-    some = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[:13])
+    same(found, ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others[4:]))
+    some = ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others[:13])
     assert some.surrogate_p.notna().any()
-    assert ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[4:13]).surrogate_p.isna().all()
+    assert ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others[4:13]).surrogate_p.isna().all()
 
 
 def test_the_same_client_is_no_stranger() -> None:
@@ -319,7 +319,7 @@ def test_delays_longer_than_the_session() -> None:
 def test_rows_of_many_are_those_of_each() -> None:
     """One has no turns and one has few: places are those of the session, not of the batch."""
     said = [DIALOGUES[0], Session(id="none", source_file="s.txt", turns=()), dialogue(50, n=3), DIALOGUES[1]]
-    alone = [ta.synchrony(one, measures=NAMES, strangers=DIALOGUES) for one in said]
-    same(ta.synchrony(said, measures=NAMES, strangers=DIALOGUES), pd.concat(alone))
+    alone = [ta.synchrony(one, measures=NAMES, donors=DIALOGUES) for one in said]
+    same(ta.synchrony(said, measures=NAMES, donors=DIALOGUES), pd.concat(alone))
     assert alone[1]["value"].isna().all()
     assert ta.synchrony(said, measures=[]).empty

@@ -29,8 +29,8 @@ DIRECTIONS: tuple[Direction, ...] = ("both", "therapist", "client", "difference"
 WHOLE, WINDOW_NAME, SLOPE = "whole", "window", "slope"
 WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
-_MOST_PAIRS = 20_000
-"""So many pairs of turns are scored at a time, which bounds the memory."""
+_MOST_NUMBERS = 2_000_000
+"""About so many numbers, of the rows of pairs of turns, are scored at a time, which bounds the memory."""
 
 
 def mean_of_defined(values: Floats) -> Floats:
@@ -250,14 +250,16 @@ def slopes(scores: Floats) -> Floats:
     return np.where(few, nan, (n * (place * y).sum(axis=0) - sum_x * y.sum(axis=0)) / np.where(few, 1.0, spread))
 
 
-def _of_draws(kind: AdjacentTurnMeasure, rows: Any, replies: Replies, within: list[slice]) -> tuple[Floats, Floats]:
+def _of_draws(
+    kind: AdjacentTurnMeasure, rows: Any, replies: Replies, within: list[slice], numbers_per_turn: float
+) -> tuple[Floats, Floats]:
     """Return the value of each segment and draw, (n_segments, n_draws), and of each reply of the session, (n_pairs,).
 
     The last of the segments is the slope.
     """
     n_pairs, n_draws = replies.replies.shape
     values, of_turns = np.empty((len(within), n_draws)), np.empty(0)
-    at_a_time = max(1, _MOST_PAIRS // max(n_pairs, 1))
+    at_a_time = int(max(1, _MOST_NUMBERS // max(n_pairs * numbers_per_turn, 1)))
     for first in range(0, n_draws, at_a_time):
         draws = slice(first, first + at_a_time)
         anchors, answers = replies.anchors[:, draws], replies.replies[:, draws]
@@ -305,10 +307,11 @@ def adjacent_result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> Adj
 def _result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> AdjacentResult:
     rows, segments = pooled(session, kind.represent), segments_of(len(session))
     rows = kind.encode(rows) if kind.encode else rows
+    numbers_per_turn = rows.size / max(len(session) + len(pool_of(session).donated), 1)
     series, by_role, n_by_role = np.full(len(session), nan), [], []
     for replies in replies_of(session, kind.delay):
         within = _pairs_within(replies.turns, segments)
-        values, of_turns = _of_draws(kind, rows, replies, within)
+        values, of_turns = _of_draws(kind, rows, replies, within, numbers_per_turn)
         series[replies.turns] = of_turns
         by_role.append(values)
         n_by_role.append(np.array([np.count_nonzero(~np.isnan(of_turns[one])) for one in within], dtype=np.float64))

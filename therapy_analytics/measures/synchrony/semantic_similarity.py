@@ -106,7 +106,7 @@ SIMILARITY = adjacent_turn_measure(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Speaker:
+class SpeakerContext:
     """What one speaker says, turn by turn, and all of it up to each turn.
 
     Attributes
@@ -124,16 +124,16 @@ class Speaker:
     at: Ints
 
 
-def _speaker(side: Side) -> Speaker:
-    return Speaker(side.rows, np.cumsum(np.vstack([np.zeros_like(side.rows[:1]), side.rows]), axis=0), side.at)
+def _speaker(side: Side) -> SpeakerContext:
+    return SpeakerContext(side.rows, np.cumsum(np.vstack([np.zeros_like(side.rows[:1]), side.rows]), axis=0), side.at)
 
 
-def context(own: Speaker, other: Speaker) -> Floats:
+def context(own: SpeakerContext, other: SpeakerContext) -> Floats:
     """Return the cosine of each turn with the sum of the other's earlier turns, (n_turns,); nan without meaning."""
     return cosines(own.vectors, other.sums[np.searchsorted(other.at, own.at)])
 
 
-def _context_score(therapist: Speaker, client: Speaker) -> Floats:
+def _context_score(therapist: SpeakerContext, client: SpeakerContext) -> Floats:
     means = mean_column(context(therapist, client)), mean_column(context(client, therapist))
     return np.array([mean_column(np.array(means)), *means])
 

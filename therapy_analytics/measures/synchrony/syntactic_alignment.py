@@ -45,6 +45,11 @@ class TaggedNgrams:
     has: Any
     tags: Counts
 
+    @property
+    def size(self) -> int:
+        """How many n-grams there are, over all turns."""
+        return int(self.has.size)
+
     def __getitem__(self, turns: Ints) -> TaggedNgrams:
         return TaggedNgrams(self.has[turns], self.tags)
 
