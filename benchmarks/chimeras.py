@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def surrogate_rows(sessions: Sequence[Session], given: argparse.Namespace, rng: np.random.Generator) -> pd.DataFrame:
-    """Return a row for each measure of each chimera, and of each real session, of a corpus: kind and the figures."""
+    """Return a row for each measure of each chimera, and of each real session, of a corpus: kind and the statistics."""
     firsts: dict[str, Session] = {}
     for session in sessions:
         firsts.setdefault(recording(session), session)
@@ -73,8 +73,8 @@ def surrogate_rows(sessions: Sequence[Session], given: argparse.Namespace, rng: 
     settings = Settings(extras=frozenset(EXTRAS if given.extras else ()))
     parts = []
     for kind, donors, session in [*chimeras(pool, given.chimeras, rng), *real(pool, given.sessions, rng)]:
-        strangers = drawn_strangers(pool, session, donors, rng)
-        frame = synchrony_table(arrays_with_donors([session], settings, strangers), asked)
+        drawn = drawn_donors(pool, session, donors, rng)
+        frame = synchrony_table(arrays_with_donors([session], settings, drawn), asked)
         parts.append(frame[frame.part == "whole"].assign(kind=kind))
     return pd.concat(parts)
 
@@ -122,7 +122,9 @@ def real(pool: Sequence[Session], n: int, rng: np.random.Generator) -> Iterator[
         yield "real", {recording(long[i])}, long[i]
 
 
-def drawn_strangers(pool: Sequence[Session], session: Session, donors: set[str], rng: np.random.Generator) -> SurrogatePool:
+def drawn_donors(
+    pool: Sequence[Session], session: Session, donors: set[str], rng: np.random.Generator
+) -> SurrogatePool:
     """Return sessions of the length class of a session that are of no donor's recording."""
     own = length_class(session)
     others = [one for one in pool if recording(one) not in donors and length_class(shortened(one)) == own]

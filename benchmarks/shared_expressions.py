@@ -75,12 +75,15 @@ def _rows(talk: Talk) -> TokenRows:
 
 
 def _expressions(talk: Talk) -> ours.SharedExpressions:
-    sides = [np.flatnonzero(talk[2] == role) for role in (THERAPIST, CLIENT)]
-    return ours.expressions_of(_rows(talk), *(Side(turns[None], turns) for turns in sides))
+    rows, at = ours.ngrams_in(_rows(talk)), [np.flatnonzero(talk[2] == role) for role in (THERAPIST, CLIENT)]
+    sides = (Side(role, rows[at[role]], at[role], at[1 - role]) for role in (THERAPIST, CLIENT))
+    return ours.expressions_of(*(ours.of_speaker(side) for side in sides))
 
 
 def _self_repetition(talk: Talk) -> list[float]:
-    return [ours.self_repetition(_rows(talk)[np.flatnonzero(talk[2] == role)]) for role in (THERAPIST, CLIENT)]
+    rows, at = ours.ngrams_in(_rows(talk)), [np.flatnonzero(talk[2] == role) for role in (THERAPIST, CLIENT)]
+    sides = (Side(role, rows[at[role]], at[role], at[1 - role]) for role in (THERAPIST, CLIENT))
+    return [ours.self_repetition(ours.of_speaker(side)) for side in sides]
 
 
 def _surrogates(talks: list[Talk]) -> None:
@@ -94,7 +97,10 @@ def _surrogates(talks: list[Talk]) -> None:
             if len(turns):
                 clients.append(len(rows) + np.resize(turns, len(client)))
                 rows = rows.followed_by(_rows(other))
-        ours.expressions_of(rows, Side(therapist[None], therapist), Side(np.stack(clients), client))
+        ngrams = ours.ngrams_in(rows)
+        own = ours.of_speaker(Side(THERAPIST, ngrams[therapist], therapist, client))
+        for turns in clients:
+            ours.expressions_of(own, ours.of_speaker(Side(CLIENT, ngrams[turns], client, therapist)))
 
 
 def _growth() -> list[tuple[str, str]]:

@@ -125,7 +125,7 @@ class SpeakerContext:
 
 
 def _speaker(side: Side) -> SpeakerContext:
-    return SpeakerContext(side.rows, np.cumsum(np.vstack([np.zeros_like(side.rows[:1]), side.rows]), axis=0), side.at)
+    return SpeakerContext(side.rows, np.cumsum(np.vstack([np.zeros(side.rows.shape[1]), side.rows]), axis=0), side.at)
 
 
 def context(own: SpeakerContext, other: SpeakerContext) -> Floats:
