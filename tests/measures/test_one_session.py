@@ -11,8 +11,8 @@ from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures._base import counted_rate, slopes
-from therapy_analytics.measures._turns import last_of, next_of, third_of
+from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.measures._turns import last_of, next_of, slopes, third_of
 from therapy_analytics.session import Role, Session, Turn
 
 ROLES: dict[str, Role] = {"T": "therapist", "C": "client", "O": "other"}

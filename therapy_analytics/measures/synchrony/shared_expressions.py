@@ -117,10 +117,8 @@ class SpeakerNgrams:
         Of the speaker's turns.
     at : int64 array (n_turns,)
         Where in the session the turns stand.
-    turn : int64 array (n_tokens,)
-        The turn of each token, from 0.
-    token : int64 array (n_ngrams,)
-        The token that each n-gram begins at.
+    turn, token : int64 array (n_tokens,) and (n_ngrams,)
+        The turn of each token, and the token that each n-gram begins at, from 0.
     first_use, last_use : int64 array (n_types,)
         Where in the session the speaker uses each type of n-gram first, and last; `_NEVER` for none.
     """
@@ -146,16 +144,12 @@ def of_speaker(side: Side) -> SpeakerNgrams:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FreeSequences:
-    """Sequences that stand free in the turns of a speaker: in no longer one, and with a word. All (n_sequences,).
+    """Sequences that stand free in the turns of a speaker: in no longer one, and with a word.
 
     Attributes
     ----------
-    start, length, turn : int64 array
-        The first token, how many tokens, and the turn.
-    type : int64 array
-        Which n-gram it is.
-    at : int64 array
-        Where in the session its turn stands.
+    start, length, turn, type, at : int64 array (n_sequences,)
+        The first token, how many tokens, the turn, which n-gram it is, and where in the session its turn stands.
     """
 
     start: Ints
@@ -174,9 +168,8 @@ def free_sequences(speaker: SpeakerNgrams, among: Bools) -> FreeSequences:
     inside[1:] = (longest[:-1] > longest[1:]) & (turn[:-1] == turn[1:])
     n_words = np.append(0, np.cumsum(ngrams.words))
     start = np.flatnonzero(~inside & (n_words[np.arange(len(turn)) + longest] > n_words[:-1]))
-    length = longest[start]
-    types = ngrams.types[ngrams.starts[start] + length - 1]
-    return FreeSequences(start, length, turn[start], types, speaker.at[turn[start]])
+    types = ngrams.types[ngrams.starts[start] + longest[start] - 1]
+    return FreeSequences(start, longest[start], turn[start], types, speaker.at[turn[start]])
 
 
 def covered(sequences: FreeSequences, counted: Bools, n_turns: int) -> Floats:
@@ -257,8 +250,7 @@ def expressions_of(therapist: SpeakerNgrams, client: SpeakerNgrams) -> SharedExp
     Parameters
     ----------
     therapist, client : SpeakerNgrams
-        All that the two say. Sequences without a letter or digit (punctuation) are no expressions, though they stand
-        inside of some.
+        Sequences without a letter or digit (punctuation) are no expressions, though they stand inside of some.
 
     Returns
     -------
@@ -282,45 +274,35 @@ def expressions_of(therapist: SpeakerNgrams, client: SpeakerNgrams) -> SharedExp
     Values grow with the length of the dialogue and with turns of one common word; read them beside those of surrogate
     pairs. The program of the papers' author (pydialign 0.1.0) gives the same values; dialign_python, which holds each
     turn against each turn before, does not.
-
-    References
-    ----------
-    Dubuisson Duplessis, G., Clavel, C., & Landragin, F. (2017). Automatic measures to characterise verbal alignment in
-    human-agent interaction. SIGDIAL, 71-81.
-
-    Dubuisson Duplessis, G., Langlet, C., Clavel, C., & Landragin, F. (2021). Towards alignment strategies in
-    human-agent interactions based on measures of lexical repetitions. Language Resources and Evaluation, 55, 353-388.
     """
     speakers = therapist, client
     used_by_both = np.maximum(therapist.first_use, client.first_use)
     free = [free_sequences(speaker, used_by_both < _NEVER) for speaker in speakers]
     first_free = np.full(len(used_by_both), _NEVER)
-    for sequences in free:
-        np.minimum.at(first_free, sequences.type, sequences.at)
+    for one in free:
+        np.minimum.at(first_free, one.type, one.at)
     established = np.maximum(used_by_both, first_free)
     expressions = np.flatnonzero(first_free < _NEVER)
-    begun = np.count_nonzero(therapist.first_use[expressions] < client.first_use[expressions])
-    hits = [
-        covered(sequences, sequences.at >= established[sequences.type], len(speaker.at))
-        for speaker, sequences in zip(speakers, free, strict=True)
-    ]
-    n_hits, n_tokens = [float(one.sum()) for one in hits], [len(speaker.turn) for speaker in speakers]
-    both_speak = all(n_tokens)
+    initiated = therapist.first_use[expressions] < client.first_use[expressions]
+    hits = [covered(one, one.at >= established[one.type], len(who.at)) for who, one in zip(speakers, free, strict=True)]
+    sizes = [np.diff(speaker.ngrams.offsets) for speaker in speakers]
+    n_hits, n_tokens = [float(turns.sum()) for turns in hits], [int(turns.sum()) for turns in sizes]
+    total = sum(n_tokens) if all(n_tokens) else 0
     entropy, mean_length = _lengths(free, therapist.ngrams.sizes)
-    by_turn = [np.diff(speaker.ngrams.offsets) for speaker in speakers]
     return SharedExpressions(
         n_expressions=len(expressions),
-        variety=len(expressions) / sum(n_tokens) if both_speak else nan,
-        repetition=sum(n_hits) / sum(n_tokens) if both_speak else nan,
+        variety=_share(len(expressions), total),
+        repetition=_share(sum(n_hits), total),
         entropy=entropy,
         mean_length=mean_length,
-        repetition_by=(n_hits[0] / n_tokens[0], n_hits[1] / n_tokens[1]) if both_speak else (nan, nan),
-        initiated=begun / len(expressions) if len(expressions) else nan,
-        per_turn=(
-            hits[0] / np.where(by_turn[0] > 0, by_turn[0], nan),
-            hits[1] / np.where(by_turn[1] > 0, by_turn[1], nan),
-        ),
+        repetition_by=(_share(n_hits[0], total and n_tokens[0]), _share(n_hits[1], total and n_tokens[1])),
+        initiated=_share(np.count_nonzero(initiated), len(expressions)),
+        per_turn=(hits[0] / np.where(sizes[0] > 0, sizes[0], nan), hits[1] / np.where(sizes[1] > 0, sizes[1], nan)),
     )
+
+
+def _share(count: float, of_all: int) -> float:
+    return count / of_all if of_all else nan
 
 
 def _lengths(free: list[FreeSequences], sizes: Ints) -> tuple[float, float]:
