@@ -83,8 +83,9 @@ def _two_roles(found: Any) -> Values:
 
 def _our_lexical(given: Given, _: Path) -> Job:
     from therapy_analytics.language import annotate
+    from therapy_analytics.measures.synchrony._ngrams import count_ngrams, words_of
     from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of
-    from therapy_analytics.measures.synchrony.alignment import cosine, count_ngrams, words_of
+    from therapy_analytics.measures.synchrony.alignment import cosine
     from therapy_analytics.session import CLIENT, THERAPIST
 
     matcher = _matcher(lists=False)
@@ -117,7 +118,8 @@ def _our_tokens(given: Given, _: Path) -> Job:
     import numpy as np
 
     from therapy_analytics.measures.null.surrogates import TokenRows
-    from therapy_analytics.measures.synchrony.alignment import cosine, count_ngrams
+    from therapy_analytics.measures.synchrony._ngrams import count_ngrams
+    from therapy_analytics.measures.synchrony.alignment import cosine
     from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosine, tagged_ngrams
 
     def arrays(session: Any) -> tuple[Any, Any, Any]:

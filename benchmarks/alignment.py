@@ -21,6 +21,7 @@ import therapy_analytics as ta
 from therapy_analytics.language.tokens import tokenize
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony import alignment, syntactic_alignment
+from therapy_analytics.measures.synchrony._ngrams import count_ngrams
 
 DIALOGUES = 1000
 WITH_PEER = 50
@@ -88,7 +89,7 @@ def _ours(corpus: Corpus, anchors: Ints, replies: Ints) -> Columns:
     values = {}
     rows = TokenRows(np.stack([corpus.words + 1, corpus.tags + 1], axis=1).astype(np.uint64), corpus.offsets)
     for n in (1, 2):
-        words, tagged = alignment.count_ngrams(rows, n), syntactic_alignment.tagged_ngrams(rows, n)
+        words, tagged = count_ngrams(rows, n), syntactic_alignment.tagged_ngrams(rows, n)
         values[f"lexical {n}"] = alignment.cosine(words[anchors], words[replies])
         values[f"syntactic {n}"] = syntactic_alignment.syntactic_cosine(tagged[anchors], tagged[replies])
     return values

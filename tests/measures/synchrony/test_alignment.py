@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.measures.null.surrogates import TokenRows
+from therapy_analytics.measures.synchrony._ngrams import count_ngrams
 from therapy_analytics.measures.synchrony.alignment import cosine as lexical_cosine
-from therapy_analytics.measures.synchrony.alignment import count_ngrams
-from therapy_analytics.measures.synchrony.syntactic_alignment import of_speaker, syntactic_cosine, tagged_ngrams
+from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosine, tagged_ngrams
 from therapy_analytics.measures.synchrony.whole_session import Side, total
 
 Words = Sequence[str]
@@ -52,7 +52,7 @@ class Talk:
         counts, ngrams, at = count_ngrams(self.rows, n), tagged_ngrams(self.rows, n), np.arange(1)
         sides = [[Side(i, rows[turns], at, at) for rows in (counts, ngrams)] for i, turns in enumerate((one, other))]
         words = lexical_cosine(*(total(side) for side, _ in sides))
-        tags = syntactic_cosine(*(of_speaker(side) for _, side in sides))
+        tags = syntactic_cosine(*(total(side) for _, side in sides))
         return float(words), float(tags)
 
 

@@ -20,14 +20,9 @@ from therapy_analytics.language.donors import choose_donors, donors_by_length, l
 from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.language.meanings import STEPS, Meanings, cosines, meanings
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures.synchrony.semantic_similarity import (
-    SpeakerContext,
-    context,
-    flow_in_orders,
-    forward_flow,
-    returns,
-    semantic_similarity,
-)
+from therapy_analytics.measures.synchrony._course import flow_in_orders, forward_flow, returns
+from therapy_analytics.measures.synchrony.semantic_similarity import context, semantic_similarity
+from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.session import Session
 
 NAN = float("nan")
@@ -149,9 +144,8 @@ def test_context_is_the_sum_of_the_earlier_turns_of_the_other() -> None:
     vectors = Meanings.units(np.random.default_rng(11).normal(size=(11, 16))).vectors
     vectors[[3, 4]] = 0
     at = np.array([0, 1, 3, 6, 9]), np.array([2, 4, 5, 7, 8, 10])
-    speakers = [SpeakerContext(vectors[places], np.cumsum(np.vstack([np.zeros(16), vectors[places]]), 0), places)
-                for places in at]  # fmt: skip
-    for own, other in (speakers, speakers[::-1]):
+    sides = [Side(role, vectors[at[role]], at[role], at[1 - role]) for role in (0, 1)]
+    for own, other in (sides, sides[::-1]):
         for place, found in zip(own.at, context(own, other), strict=True):
             heard = vectors[other.at[other.at < place]].sum(axis=0)
             lengths = np.sqrt((vectors[place] @ vectors[place]) * (heard @ heard))

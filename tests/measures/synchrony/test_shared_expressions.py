@@ -19,11 +19,11 @@ from therapy_analytics.language.donors import choose_donors, donors_by_length, l
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.null.surrogates import TokenRows, pool_of
 from therapy_analytics.measures.synchrony import shared_expressions as measured
+from therapy_analytics.measures.synchrony._ngrams import ngrams_in
 from therapy_analytics.measures.synchrony.shared_expressions import (
     EXPRESSIONS,
     SharedExpressions,
     expressions_of,
-    ngrams_in,
     of_speaker,
     self_repetition,
 )

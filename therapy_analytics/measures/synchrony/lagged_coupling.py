@@ -167,14 +167,6 @@ def strengths(correlations: Floats) -> tuple[Floats, Floats]:
     -----
     The mean of absolute z values is Ramseyer and Tschacher's; they and Boker et al. correlate in windows of a minute of
     video, which a session of 40 exchanges is too short for. The sign of coupling says nothing about quality.
-
-    References
-    ----------
-    Boker, S. M., Xu, M., Rotondo, J. L., & King, K. (2002). Windowed cross-correlation and peak picking for the
-    analysis of variability in the association between behavioral time series. Psychological Methods, 7, 338-355.
-
-    Ramseyer, F., & Tschacher, W. (2011). Nonverbal synchrony in psychotherapy: coordinated body movement reflects
-    relationship quality and outcome. Journal of Consulting and Clinical Psychology, 79, 284-295.
     """
     z = np.abs(np.arctanh(np.clip(correlations, -_HIGHEST_R, _HIGHEST_R)))
     earlier, later = np.split(z, 2, axis=-1)

@@ -102,12 +102,6 @@ def nclid(therapist: Side, client: Side) -> Floats:
     Not a quality score. Short turns lie far from everything, and in most sessions nCLiD is not below what shuffled
     turns give.
 
-    References
-    ----------
-    Nasir, M., Chakravarthula, S. N., Baucom, B., Atkins, D. C., Georgiou, P., & Narayanan, S. (2019).
-    Modeling interpersonal linguistic coordination in conversations using word mover's distance.
-    Interspeech.
-
     Examples
     --------
     Two turns each, in turn. The therapist's first is .2 from the nearest reply, the second .4: their

@@ -6,7 +6,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.syntax import UPOS
-from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
@@ -16,7 +16,7 @@ from therapy_analytics.measures.synchrony.tables import (
     session_columns,
     session_values,
 )
-from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, session_measure, total
+from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, session_measure
 
 _SHAPIRA = (
     "Shapira, N., Atzil-Slonim, D., Tuval Mashiach, R., & Shapira, O. (2022). Measuring linguistic synchrony in "
@@ -112,27 +112,13 @@ SIMILARITY = adjacent_turn_measure(
 
 
 WHOLE_SIMILARITY = session_measure(
-    SessionMeasure(
-        name="pos_similarity",
-        columns=(
-            Column(
-                name="pos_similarity",
-                meaning="Similarity of parts of speech of all that the therapist says and all that the client says",
-                unit="1 - bits",
-                low=0,
-                high=1,
-                high_means="higher is more alike",
-                formula=_FORMULA,
-                misleads="Near 1 for almost any two people who say some hundred words; only the distance from "
-                f"surrogate pairs tells. {_MISLEADS}",
-                source=_SHAPIRA,
-                evidence="supported",
-            ),
-        ),
-        represent=tag_counts,
-        speaker=total,
-        score=similarity,
-        extra="syntax",
+    of_whole_sides(
+        SIMILARITY,
+        "pos_similarity",
+        "Similarity of parts of speech of all that the therapist says and all that the client says",
+        _FORMULA,
+        misleads="Near 1 for almost any two people who say some hundred words; only the distance from surrogate pairs "
+        f"tells. {_MISLEADS}",
     )
 )
 

@@ -22,7 +22,7 @@ from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.null.shuffles import permutations
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.null.surrogates import Ints, TokenRows, TurnPool, spoken_turns
-from therapy_analytics.measures.synchrony.alignment import Counts, count_ngrams
+from therapy_analytics.measures.synchrony._ngrams import Counts, count_ngrams
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
 from therapy_analytics.session import CLIENT, THERAPIST

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Curve, OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.synchrony.adjacent_turns import (
@@ -23,7 +23,7 @@ from therapy_analytics.measures.synchrony.tables import (
     session_columns,
     session_values,
 )
-from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, session_measure, total
+from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, session_measure
 
 CATEGORIES = tuple(
     f"function_words.{name}"
@@ -164,27 +164,11 @@ RLSM = adjacent_turn_measure(
     )
 )
 WHOLE_LSM = session_measure(
-    SessionMeasure(
-        name="lsm",
-        columns=(
-            Column(
-                name="lsm",
-                meaning="Style matching of all that the therapist says with all that the client says (LSM)",
-                unit="proportion",
-                low=0,
-                high=1,
-                high_means="higher is more alike",
-                formula="mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent "
-                "of all words",
-                misleads=MISLEADS,
-                source=_LSM,
-                evidence="supported",
-            ),
-        ),
-        represent=counts_and_words,
-        speaker=total,
-        score=matching,
-        core=True,
+    of_whole_sides(
+        LSM,
+        "lsm",
+        "Style matching of all that the therapist says with all that the client says (LSM)",
+        "mean over nine function-word categories of 1 - |a - b| / (a + b + 0.0001), a and b per cent of all words",
     )
 )
 

@@ -10,19 +10,20 @@ import numpy as np
 from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.null.summary import Floats
 from therapy_analytics.measures.null.surrogates import Ints, TokenRows
+from therapy_analytics.measures.synchrony._ngrams import Counts, ngram_places, words_of
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
-from therapy_analytics.measures.synchrony.alignment import SOURCE, Counts, cosine, ngram_places, words_of
+from therapy_analytics.measures.synchrony.alignment import SOURCE, cosine
 from therapy_analytics.measures.synchrony.tables import (
     adjacent_columns,
     adjacent_values,
     session_columns,
     session_values,
 )
-from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
+from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, session_measure
 
 _MISLEADS = (
     "Not a quality score: with few parts of speech any two turns of some length are alike, surrogate pairs "
@@ -53,6 +54,10 @@ class TaggedNgrams:
     def __getitem__(self, turns: Ints) -> TaggedNgrams:
         return TaggedNgrams(self.has[turns], self.tags)
 
+    def sum(self, axis: int) -> TaggedNgrams:
+        """Return the different n-grams of all turns together."""
+        return TaggedNgrams(np.sign(self.has.sum(axis=axis)), self.tags)
+
 
 def tagged_ngrams(words: TokenRows, n: int) -> TaggedNgrams:
     """Find the n-grams of (word, part of speech) of each turn; see `words_of`.
@@ -73,11 +78,6 @@ def tagged_ngrams(words: TokenRows, n: int) -> TaggedNgrams:
     has = sparse.csr_array((np.ones(len(places)), (words.turn[places], number)), shape=(len(words), len(types)))
     each = np.arange(len(types)), types % max(n_tags, 1)
     return TaggedNgrams(has.sign(), sparse.csr_array((np.ones(len(types)), each), shape=(len(types), n_tags)))
-
-
-def of_speaker(side: Side) -> TaggedNgrams:
-    """Return the different n-grams of all turns of a speaker."""
-    return TaggedNgrams(np.sign(side.rows.has.sum(axis=0)), side.rows.tags)
 
 
 def syntactic_cosine(a: TaggedNgrams, b: TaggedNgrams) -> Floats:
@@ -108,11 +108,6 @@ def syntactic_cosine(a: TaggedNgrams, b: TaggedNgrams) -> Floats:
     -----
     Not a quality score: with few tags any two turns of some length are alike, those of surrogate pairs as much as those
     of partners (.50 and .53 on AnnoMI). ALIGN gives 0 where nothing is left.
-
-    References
-    ----------
-    Duran, N. D., Paxton, A., & Fusaroli, R. (2019). ALIGN: Analyzing linguistic interactions with generalizable
-    techNiques. Psychological Methods, 24, 419-438.
     """
     shared = a.has * b.has
     return cosine((a.has - shared) @ a.tags, (b.has - shared) @ b.tags)
@@ -152,35 +147,26 @@ SYNTACTIC_2 = adjacent_turn_measure(
 )
 
 
-def _whole(name: str, ngrams: str, tags: str, n: int) -> SessionMeasure:
-    column = Column(
-        name=name,
-        meaning=f"Syntactic alignment of all that the therapist says with all that the client says, by {tags}",
-        unit="proportion",
-        low=0,
-        high=1,
-        high_means="higher is more alike",
-        formula=f"cosine of how many different {ngrams} the two have of each of the {tags}, those apart that both "
-        "have, over the session",
-        misleads=_MISLEADS,
-        source=SOURCE,
-        evidence="weak",
-        compare="" if n == 1 else "part",
+_WHOLE = "Syntactic alignment of all that the therapist says with all that the client says, by"
+_WHOLE_FORMULA = (
+    "cosine of how many different {} the two have of each of the {}, those apart that both have, over the session"
+)
+WHOLE = session_measure(
+    of_whole_sides(
+        SYNTACTIC,
+        "syntactic_alignment_whole",
+        f"{_WHOLE} parts of speech",
+        _WHOLE_FORMULA.format("words", "parts of speech"),
     )
-    return SessionMeasure(
-        name=name,
-        columns=(column,),
-        represent=words_of,
-        encode=lambda words, _: tagged_ngrams(words, n),
-        speaker=of_speaker,
-        score=syntactic_cosine,
-        extra="syntax",
-    )
-
-
-WHOLE = session_measure(_whole("syntactic_alignment_whole", "words", "parts of speech", 1))
+)
 WHOLE_2 = session_measure(
-    _whole("syntactic_alignment_whole_2", "sequences of two words", "sequences of two parts of speech", 2)
+    of_whole_sides(
+        SYNTACTIC_2,
+        "syntactic_alignment_whole_2",
+        f"{_WHOLE} sequences of two parts of speech",
+        _WHOLE_FORMULA.format("sequences of two words", "sequences of two parts of speech"),
+        compare="part",
+    )
 )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession, Extra
 from therapy_analytics.measures import Column
+from therapy_analytics.measures._base import Compared
 from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS
 from therapy_analytics.measures.null.summary import (
     Closer,
@@ -27,6 +28,7 @@ from therapy_analytics.measures.null.summary import (
     no_summary,
 )
 from therapy_analytics.measures.null.surrogates import Ints, TurnPool, pool_of, pooled
+from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure
 from therapy_analytics.registry import Registry
 from therapy_analytics.session import CLIENT, THERAPIST
 
@@ -57,7 +59,7 @@ def whole(side: Side) -> Side:
 
 
 def total(side: Side) -> Any:
-    """Return the sum of the rows of a speaker's turns, (n_turns, n) to (n,)."""
+    """Return the sum of the rows of a speaker's turns, float64 (n_turns, n) to (n,)."""
     return side.rows.sum(axis=0)
 
 
@@ -113,6 +115,50 @@ class SessionMeasure:
     closer: Closer = "higher"
     core: bool = False
     extra: Extra | None = None
+
+
+def of_whole_sides(
+    kind: AdjacentTurnMeasure,
+    name: str,
+    meaning: str,
+    formula: str,
+    *,
+    misleads: str = "",
+    compare: Compared = "",
+) -> SessionMeasure:
+    """Return the session measure that scores two whole sides as a measure of adjacent turns scores two turns.
+
+    Parameters
+    ----------
+    kind : AdjacentTurnMeasure
+        Its score, unit, range, source and evidence.
+    name, meaning, formula, misleads, compare : str
+        Of the column; it misleads as `kind` does unless stated otherwise.
+    """
+    column = Column(
+        name=name,
+        meaning=meaning,
+        unit=kind.unit,
+        low=kind.low,
+        high=kind.high,
+        high_means=f"{kind.closer} is more alike",
+        formula=formula,
+        misleads=misleads or kind.misleads,
+        source=kind.source,
+        evidence=kind.evidence,
+        compare=compare,
+    )
+    encode = kind.encode
+    return SessionMeasure(
+        name=name,
+        columns=(column,),
+        represent=kind.represent,
+        encode=(lambda rows, _: encode(rows)) if encode else None,
+        speaker=total,
+        score=kind.score,
+        core=kind.core,
+        extra=kind.extra,
+    )
 
 
 SESSION_MEASURES: Registry[SessionMeasure] = Registry(
