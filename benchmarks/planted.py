@@ -84,7 +84,7 @@ class Plant:
     strength: Mapping[str, float] | None = None
     drift: str = ""
 
-    def of(self, what: str, role: Role) -> float:
+    def strength_in(self, what: str, role: Role) -> float:
         """Return how strongly a role follows in something."""
         return (self.strength or {}).get(what, 0.0) if role == self.follower else 0.0
 
@@ -100,7 +100,7 @@ class Speaker:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MadeTurn:
     """A turn: its words, and how long it is in standard deviations of the speaker's turns."""
 
     words: tuple[Word, ...] = ()
@@ -114,7 +114,7 @@ class Now:
     speaker: Speaker
     at: float
     level: float
-    before: Said
+    before: MadeTurn
     follows: Mapping[str, float]
 
 
@@ -164,12 +164,12 @@ def _dialogue(name: str, plant: Plant, n_turns: int, source: Source) -> Session:
     speakers = {role: _speaker(MEDIAN_WORDS[role], plant.drift, source) for role in roles}
     levels = {role: _slow(n_turns, source.rng) if plant.drift == "length" else [0.0] * n_turns for role in roles}
     turns: list[Turn] = []
-    said = Said()
+    made = MadeTurn()
     for i in range(n_turns):
         role = roles[i % 2]
-        follows = {what: plant.of(what, role) if i else 0.0 for what in PLANTS}
-        said = _said(Now(speakers[role], i / (n_turns - 1), levels[role][i], said, follows), source)
-        text = _written([word for word, _ in said.words], source.rng)
+        follows = {what: plant.strength_in(what, role) if i else 0.0 for what in PLANTS}
+        made = _made_turn(Now(speakers[role], i / (n_turns - 1), levels[role][i], made, follows), source)
+        text = _written([word for word, _ in made.words], source.rng)
         turns.append(Turn(index=i, speaker=role, role=role, text=text, first_row=i + 1))
     return Session(id=name, source_file="made up", turns=tuple(turns))
 
@@ -193,7 +193,7 @@ def _slow(n: int, rng: random.Random) -> list[float]:
     return levels
 
 
-def _said(now: Now, source: Source) -> Said:
+def _made_turn(now: Now, source: Source) -> MadeTurn:
     """Say a turn."""
     rng, own = source.rng, source.rng.gauss(0, 1)
     own = (now.level + own) * math.sqrt(0.5) if now.level else own
@@ -207,7 +207,7 @@ def _said(now: Now, source: Source) -> Said:
         repeats = rng.random() < now.follows["words"]
         place = _place(place, len(now.before.words), rng) if repeats else -1
         words.append(now.before.words[place] if repeats else _own_word(now, about, source))
-    return Said(tuple(words), z)
+    return MadeTurn(tuple(words), z)
 
 
 def _place(last: int, n: int, rng: random.Random) -> int:

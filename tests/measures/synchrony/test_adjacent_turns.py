@@ -344,11 +344,11 @@ def test_values_and_columns_have_the_same_names(of_counts: Any) -> None:
 
 @pytest.fixture(scope="module")
 def p_values(of_counts: Any) -> Any:
-    """p of 400 sessions of 40 turns that are drawn independently of each other, (400, measures, 4 directions)."""
+    """p of 400 sessions of 24 turns that are drawn independently of each other, (400, measures, 4 directions)."""
     generator = np.random.default_rng(7)
     found = []
     for seed in range(400):
-        n_words = generator.integers(2, 15, 40)
+        n_words = generator.integers(2, 15, 24)
         session = of_counts(n_words, generator.binomial(n_words[:, None], np.linspace(0.02, 0.2, 9)), seed=seed)
         found.append([adjacent_result(one, session).shuffled.p[:, 0] for one in KINDS])
     return np.array(found)

@@ -33,7 +33,7 @@ WORDS = [
     "and",
     "the",
     "red",
-    "house",
+    "garden",
     "sees",
     "often",
     "of",
@@ -84,8 +84,8 @@ def test_divergence_by_hand() -> None:
 
 
 def test_turns_by_hand() -> None:
-    said = marked("dogs/NOUN bark/VERB", "cats/NOUN ./PUNCT", "go/VERB dog/NOUN", "run/VERB")
-    found = values(said)
+    spoken = marked("dogs/NOUN bark/VERB", "cats/NOUN ./PUNCT", "go/VERB dog/NOUN", "run/VERB")
+    found = values(spoken)
     # Half nouns, half verbs against nouns (the dot is no word): 1 - .3113; so too the pairs after it.
     np.testing.assert_allclose(found["pos_similarity_turn"], [NAN, 0.688722, 0.688722, 0.688722], atol=1e-6)
     # All of the therapist: half nouns, half verbs; all of the client: half nouns, half verbs.
@@ -93,8 +93,8 @@ def test_turns_by_hand() -> None:
 
 
 def test_counts_are_those_of_words() -> None:
-    said = marked("dogs/NOUN bark/VERB dogs/NOUN", "!/PUNCT", "what/")
-    counts = tag_counts(said)
+    spoken = marked("dogs/NOUN bark/VERB dogs/NOUN", "!/PUNCT", "what/")
+    counts = tag_counts(spoken)
     assert counts.shape == (3, len(UPOS))
     assert counts[0, [UPOS.index("NOUN"), UPOS.index("VERB")]].tolist() == [2, 1]
     assert counts.sum(axis=1).tolist() == [3, 0, 0]
@@ -181,7 +181,7 @@ def test_batch_and_donors_change_nothing() -> None:
 
 def test_a_long_session() -> None:
     generator = np.random.default_rng(5)
-    words = np.array(["dogs", "run", "quickly", "and", "the", "red", "house"])
+    words = np.array(["dogs", "run", "quickly", "and", "the", "red", "garden"])
     batch = arrays(session(*(" ".join(generator.choice(words, 3)) for _ in range(2000))))
     tags = (batch.turns.tokens.ids % len(UPOS)).astype(np.int8)
     found = values(next(iter(replace(batch, turns=replace(batch.turns, tags=tags)))))

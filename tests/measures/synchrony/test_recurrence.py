@@ -56,7 +56,7 @@ def test_a_word_of_no_class_ends_a_run(make) -> None:  # type: ignore[no-untyped
     assert values["recurrence_class_determinism"] == 0
 
 
-def test_pieces_of_contractions_have_their_own_class(make) -> None:  # type: ignore[no-untyped-def]
+def test_parts_of_contractions_have_their_own_class(make) -> None:  # type: ignore[no-untyped-def]
     """ "n't" is read as "not": do|n't and is|not are auxiliary verb and negation."""
     values = recurrence(make([("T", "Don't"), ("C", "is not")]))
     assert values["recurrence_class_rate"] == pytest.approx(2 / 4)

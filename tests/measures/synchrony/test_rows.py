@@ -23,7 +23,7 @@ from therapy_analytics.measures.synchrony.whole_session import SESSION_MEASURES
 from therapy_analytics.session import Session, Turn
 
 FUNCTION_WORDS = "the a I you it of in to and but not no very so just many some all have is was will"
-WORDS = (FUNCTION_WORDS + " dog house work sleep tired walk talk money sister night bread river").split(" ")
+WORDS = (FUNCTION_WORDS + " dog garden work sleep tired walk talk money sister night bread river").split(" ")
 NAMES = ["lsm", "lsm_turn_mean", "rlsm", "coordination"]
 SHUFFLED = ["null_mean", "null_sd", "z", "p"]
 SURROGATE = ["surrogate_mean", "surrogate_z", "surrogate_p"]
@@ -297,8 +297,8 @@ def test_the_same_client_is_no_donor() -> None:
 
 
 def test_donors_who_say_nothing_but_signs() -> None:
-    said = [("therapist", "the dog"), ("client", "...")] * 8
-    found = ta.synchrony([*DIALOGUES, said], measures=NAMES)
+    spoken = [("therapist", "the dog"), ("client", "...")] * 8
+    found = ta.synchrony([*DIALOGUES, spoken], measures=NAMES)
     whole = rows_with(found, session_id="session_0", part="whole")
     assert whole.surrogate_p.notna().eq(whole.value.notna()).all()
 
@@ -311,8 +311,8 @@ def test_delays_longer_than_the_session() -> None:
 
 def test_rows_of_many_are_those_of_each() -> None:
     """One has no turns and one has few: places are those of the session, not of the batch."""
-    said = [DIALOGUES[0], Session(id="none", source_file="s.txt", turns=()), dialogue(50, n=3), DIALOGUES[1]]
-    alone = [ta.synchrony(one, measures=NAMES, donors=DIALOGUES) for one in said]
-    same(ta.synchrony(said, measures=NAMES, donors=DIALOGUES), pd.concat(alone))
+    spoken = [DIALOGUES[0], Session(id="none", source_file="s.txt", turns=()), dialogue(50, n=3), DIALOGUES[1]]
+    alone = [ta.synchrony(one, measures=NAMES, donors=DIALOGUES) for one in spoken]
+    same(ta.synchrony(spoken, measures=NAMES, donors=DIALOGUES), pd.concat(alone))
     assert alone[1]["value"].isna().all()
-    assert ta.synchrony(said, measures=[]).empty
+    assert ta.synchrony(spoken, measures=[]).empty

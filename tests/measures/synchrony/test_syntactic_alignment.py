@@ -113,7 +113,7 @@ WHOLES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda of: getattr(of, "name", None))
+@pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda one: getattr(one, "name", None))
 def test_surrogate_pairs_as_counters_give_them(
     session: AnnotatedSession, kind: AdjacentTurnMeasure, counted: Any, n: int
 ) -> None:
@@ -130,7 +130,7 @@ def test_surrogate_pairs_as_counters_give_them(
         assert shown == pytest.approx(list(expected), rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda of: getattr(of, "name", None))
+@pytest.mark.parametrize(("kind", "counted", "n"), KINDS, ids=lambda one: getattr(one, "name", None))
 @pytest.mark.parametrize("delay", [1, 2])
 def test_replies_as_counters_give_them(
     session: AnnotatedSession, kind: AdjacentTurnMeasure, counted: Any, n: int, delay: int
@@ -145,7 +145,7 @@ def test_replies_as_counters_give_them(
     assert np.isfinite(each).sum() >= 8
 
 
-@pytest.mark.parametrize(("kind", "counted", "n"), WHOLES, ids=lambda of: getattr(of, "name", None))
+@pytest.mark.parametrize(("kind", "counted", "n"), WHOLES, ids=lambda one: getattr(one, "name", None))
 def test_whole_sessions_as_counters_give_them(
     session: AnnotatedSession, kind: SessionMeasure, counted: Any, n: int
 ) -> None:
@@ -219,12 +219,12 @@ def traced() -> Iterator[None]:
 
 @pytest.mark.usefixtures("traced")
 @pytest.mark.parametrize("kind", [LEXICAL_2, LEXICAL_WHOLE, SYNTACTIC, SYNTACTIC_WHOLE], ids=lambda kind: kind.name)
-@pytest.mark.parametrize(("n_turns", "n_long"), [(2_000, 40), (60, 40)], ids=["many turns", "long turns"])
+@pytest.mark.parametrize(("n_turns", "n_long"), [(1_000, 20), (40, 20)], ids=["many turns", "long turns"])
 def test_memory_is_bounded(kind: AdjacentTurnMeasure | SessionMeasure, n_turns: int, n_long: int) -> None:
     session = replace(
-        numbered(sizes_of(n_turns, n_long, 1), 1), donors=donors_from(numbered(sizes_of(600, 40, 2), 2), 12)
+        numbered(sizes_of(n_turns, n_long, 1), 1), donors=donors_from(numbered(sizes_of(300, 20, 2), 2), 10)
     )
     tracemalloc.reset_peak()
     found = adjacent_result(kind, session) if isinstance(kind, AdjacentTurnMeasure) else session_result(kind, session)
     assert np.isfinite(found.surrogate.mean).any()
-    assert tracemalloc.get_traced_memory()[1] < 500e6
+    assert tracemalloc.get_traced_memory()[1] < 250e6

@@ -22,7 +22,7 @@ Counts: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 
 
 def words_of(session: AnnotatedSession) -> TokenRows:
-    """Return the words of each turn, without punctuation; pieces of a contraction ("do", "n't") are two.
+    """Return the words of each turn, without punctuation; the two parts of a contraction ("do", "n't") are two words.
 
     The two numbers of a word are its key, the same in every session, and its part of speech: its position in `UPOS`
     counted from 1, or 0 where it has none.

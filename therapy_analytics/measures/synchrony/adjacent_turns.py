@@ -29,7 +29,7 @@ DIRECTIONS: tuple[Direction, ...] = ("both", "therapist", "client", "difference"
 WHOLE, WINDOW_NAME, SLOPE = "whole", "window", "slope"
 WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
-_MOST_NUMBERS = 2_000_000
+_MOST_NUMBERS = 1_000_000
 """About so many numbers, of the rows of pairs of turns, are scored at a time, which bounds the memory."""
 
 

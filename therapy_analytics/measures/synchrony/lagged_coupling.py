@@ -184,8 +184,8 @@ def turn_series(session: AnnotatedSession) -> Floats:
     emotions, function = (session.turns.counts[:, [categories[one] for one in names]].sum(axis=1) for names in lists)
     # A turn of no length has no pace.
     seconds = np.array([_seconds(turn.start_s, turn.end_s) for turn in session.session.turns], dtype=np.float64)
-    said = np.where(words > 0, words, nan)
-    return np.stack([said, 100 * emotions / said, 100 * function / said, said / seconds], axis=-1)
+    spoken = np.where(words > 0, words, nan)
+    return np.stack([spoken, 100 * emotions / spoken, 100 * function / spoken, spoken / seconds], axis=-1)
 
 
 def _seconds(start: float | None, end: float | None) -> float:

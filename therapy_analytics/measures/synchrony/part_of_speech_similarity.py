@@ -25,7 +25,7 @@ _SHAPIRA = (
 )
 _FORMULA = (
     "1 - Jensen-Shannon divergence, in bits, of the shares p and q of the universal part-of-speech tags of the words "
-    "and pieces of contractions (signs left out): 1 - (H((p + q) / 2) - (H(p) + H(q)) / 2), H(p) = -sum p log2 p"
+    "and parts of contractions (signs left out): 1 - (H((p + q) / 2) - (H(p) + H(q)) / 2), H(p) = -sum p log2 p"
 )
 _MISLEADS = (
     "The divergence of short turns is large whoever speaks (a turn of one word has one tag), so that the value grows "

@@ -143,8 +143,8 @@ def values_of_counts(earlier: Floats, later: Floats) -> Floats:
     return np.array([_ratio(points, pairs), _ratio(on_lines, points), _ratio(on_lines, two - three), balance])
 
 
-def _ratio(count: float, of: float) -> float:
-    return count / of if of > 0 else nan
+def _ratio(count: float, total: float) -> float:
+    return count / total if total > 0 else nan
 
 
 def cross_recurrence(therapist: Side, client: Side) -> Floats:
