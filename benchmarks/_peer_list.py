@@ -40,7 +40,7 @@ PEERS = (
             Pair(
                 "marks",
                 "coordination, on its marks",
-                "`terms`, `coordination_of`, `aggregate` on which of its eight markers each turn has",
+                "`coordination_of`, `mean_of_markers` on which of its eight markers each turn has",
                 "`transform` alone, after `fit`",
             ),
         ),
@@ -54,7 +54,7 @@ PEERS = (
             Pair(
                 "alignment",
                 "lexical alignment turn to turn, words and pairs of words, from texts",
-                "`annotate` without word lists, `ngrams`, `lexical_cosines(empty=0)` of each reply, without chance",
+                "`annotate` without word lists, `count_ngrams`, `cosine` of each reply, without shuffles",
                 "`InitialCleanup`, `AdjacentMerge`, `Tokenize` (no spelling), then `ngram_lexical` and `get_cosine`",
             ),
             Pair(
@@ -66,7 +66,7 @@ PEERS = (
             Pair(
                 "tokens",
                 "lexical and syntactic alignment, n = 1 and 2, on the same tokens and tags (ours)",
-                "`ngrams`, `tagged_ngrams`, `lexical_cosines`, `syntactic_cosines(empty=0)` of neighbouring turns",
+                "`count_ngrams`, `tagged_ngrams`, `cosine`, `syntactic_cosine` of neighbouring turns",
                 "`ngram_lexical`, `ngram_pos`, `get_cosine` of the same turns",
             ),
         ),

@@ -37,18 +37,18 @@ def _matcher(*, lists: bool) -> Any:
 def _our_coordination(given: Given, _: Path) -> Job:
     from therapy_analytics.language import annotate
     from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of
-    from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, marks, terms
+    from therapy_analytics.measures.synchrony.coordination import coordination_of, marks, mean_of_markers
     from therapy_analytics.session import CLIENT, THERAPIST
 
     matcher = _matcher(lists=True)
 
     def work(sessions: Any) -> Any:
         had = [(one, marks(one)) for one in annotate(sessions, matcher)]
-        sums = [
-            [terms(*(has[at] for at in pairs_of(one, role))).sum(axis=0) for role in (THERAPIST, CLIENT)]
+        each = [
+            [coordination_of(*(has[at] for at in pairs_of(one, role))) for role in (THERAPIST, CLIENT)]
             for one, has in had
         ]
-        return aggregate(coordination_of(_stack(sums)))
+        return mean_of_markers(_stack(each))
 
     return Job(lambda: _sessions(given), work, _two_roles)
 
@@ -56,17 +56,17 @@ def _our_coordination(given: Given, _: Path) -> Job:
 def _our_marks(given: Given, folder: Path) -> Job:
     import numpy as np
 
-    from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, terms
+    from therapy_analytics.measures.synchrony.coordination import coordination_of, mean_of_markers
 
     marks = [np.array(one, dtype=float) for one in json.loads((folder / "marks.json").read_text(encoding="utf-8"))]
     roles = [np.array([*map([*ROLES, "other"].index, one["roles"])]) for one in given["sessions"]]
 
     def work(_: Any) -> Any:
-        sums = []
+        each = []
         for has, who in zip(marks, roles, strict=True):
             replies = [np.flatnonzero((who[1:] == role) & (who[:-1] == 1 - role)) + 1 for role in (0, 1)]
-            sums.append([terms(has[at - 1], has[at]).sum(axis=0) for at in replies])
-        return aggregate(coordination_of(_stack(sums)))
+            each.append([coordination_of(has[at - 1], has[at]) for at in replies])
+        return mean_of_markers(_stack(each))
 
     return Job(lambda: None, work, _two_roles)
 
@@ -83,8 +83,9 @@ def _two_roles(found: Any) -> Values:
 
 def _our_lexical(given: Given, _: Path) -> Job:
     from therapy_analytics.language import annotate
+    from therapy_analytics.measures.synchrony._ngrams import count_ngrams, words_of
     from therapy_analytics.measures.synchrony.adjacent_turns import pairs_of
-    from therapy_analytics.measures.synchrony.alignment import count_ngrams, lexical_cosines, words_of
+    from therapy_analytics.measures.synchrony.alignment import cosine
     from therapy_analytics.session import CLIENT, THERAPIST
 
     matcher = _matcher(lists=False)
@@ -92,8 +93,8 @@ def _our_lexical(given: Given, _: Path) -> Job:
     def one(session: Any) -> list[list[Any]]:
         pairs = [pairs_of(session, role) for role in (THERAPIST, CLIENT)]
         words = words_of(session)
-        grams = [count_ngrams(words.values[:, 0], words.offsets, n) for n in (1, 2)]
-        return [[_diagonal(lexical_cosines(of[a], of[r])) for a, r in pairs] for of in grams]
+        counts = [count_ngrams(words, n) for n in (1, 2)]
+        return [[_defined(cosine(each[a], each[r])) for a, r in pairs] for each in counts]
 
     def values(found: Any) -> Values:
         names = ("words", "pairs of words")
@@ -102,11 +103,11 @@ def _our_lexical(given: Given, _: Path) -> Job:
     return Job(lambda: _sessions(given), lambda sessions: [one(each) for each in annotate(sessions, matcher)], values)
 
 
-def _diagonal(each: Any) -> Any:
-    """Return the value of each turn with its partner; 0 where there is nothing to compare, as ALIGN has it."""
+def _defined(each: Any) -> Any:
+    """Return the value of each pair of turns; 0 where there is nothing to compare, as ALIGN has it."""
     import numpy as np
 
-    return np.nan_to_num(np.diagonal(each))
+    return np.nan_to_num(each)
 
 
 def _our_cleaned(_: Given, folder: Path) -> Job:
@@ -117,8 +118,9 @@ def _our_tokens(given: Given, _: Path) -> Job:
     import numpy as np
 
     from therapy_analytics.measures.null.surrogates import TokenRows
-    from therapy_analytics.measures.synchrony.alignment import count_ngrams, lexical_cosines
-    from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosines, tagged_ngrams
+    from therapy_analytics.measures.synchrony._ngrams import count_ngrams
+    from therapy_analytics.measures.synchrony.alignment import cosine
+    from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosine, tagged_ngrams
 
     def arrays(session: Any) -> tuple[Any, Any, Any]:
         flat = [word for words in session["words"] for word in words]
@@ -130,11 +132,11 @@ def _our_tokens(given: Given, _: Path) -> Job:
     def one(words: Any, tags: Any, offsets: Any) -> list[Any]:
         first = np.arange(len(offsets) - 2)
         rows = TokenRows(np.stack([words + 1, tags + 1], axis=1).astype(np.uint64), offsets)
-        lexical = [count_ngrams(rows.values[:, 0], offsets, n) for n in (1, 2)]
+        lexical = [count_ngrams(rows, n) for n in (1, 2)]
         tagged = [tagged_ngrams(rows, n) for n in (1, 2)]
         return [
-            *(_diagonal(lexical_cosines(of[first], of[first + 1])) for of in lexical),
-            *(_diagonal(syntactic_cosines(of, of.has[first], of.has[first + 1])) for of in tagged),
+            *(_defined(cosine(each[first], each[first + 1])) for each in lexical),
+            *(_defined(syntactic_cosine(each[first], each[first + 1])) for each in tagged),
         ]
 
     prepared = [arrays(session) for session in given["sessions"]]

@@ -21,7 +21,7 @@ import therapy_analytics as ta
 from therapy_analytics.language.tokens import tokenize
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony import alignment, syntactic_alignment
-from therapy_analytics.measures.synchrony.adjacent_turns import by_table
+from therapy_analytics.measures.synchrony._ngrams import count_ngrams
 
 DIALOGUES = 1000
 WITH_PEER = 50
@@ -76,9 +76,9 @@ def _corpus(source: Path) -> Corpus:
 def _dialogues(corpus: Corpus) -> Iterator[tuple[Ints, Ints]]:
     """Therapist of one session, client of another, in turn: each turn with the next."""
     n = len(corpus.sides)
-    strangers = [(i, j) for i in range(n) for j in range(n) if i != j]
-    for pick in np.random.default_rng(1).permutation(len(strangers))[:DIALOGUES]:
-        i, j = strangers[pick]
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
+    for pick in np.random.default_rng(1).permutation(len(pairs))[:DIALOGUES]:
+        i, j = pairs[pick]
         therapist, client = corpus.sides[i][0], corpus.sides[j][1]
         length = min(len(therapist), len(client))
         turns = np.stack([therapist[:length], client[:length]], axis=1).ravel()
@@ -87,22 +87,11 @@ def _dialogues(corpus: Corpus) -> Iterator[tuple[Ints, Ints]]:
 
 def _ours(corpus: Corpus, anchors: Ints, replies: Ints) -> Columns:
     values = {}
+    rows = TokenRows(np.stack([corpus.words + 1, corpus.tags + 1], axis=1).astype(np.uint64), corpus.offsets)
     for n in (1, 2):
-        rows = TokenRows(np.stack([corpus.words + 1, corpus.tags + 1], axis=1).astype(np.uint64), corpus.offsets)
-        words, tagged = (
-            alignment.count_ngrams(rows.values[:, 0], rows.offsets, n),
-            syntactic_alignment.tagged_ngrams(rows, n),
-        )
-
-        def lexical(a: Ints, b: Ints, words: alignment.Counts = words) -> NDArray[np.float64]:
-            return alignment.lexical_cosines(words[a], words[b])
-
-        def syntactic(a: Ints, b: Ints, tagged: syntactic_alignment.TaggedNGrams = tagged) -> NDArray[np.float64]:
-            return syntactic_alignment.syntactic_cosines(tagged, tagged.has[a], tagged.has[b])
-
-        for name, table in (("lexical", lexical), ("syntactic", syntactic)):
-            each = by_table(table, len(rows), anchors[:, None], replies[:, None])
-            values[f"{name} {n}"] = each[:, 0]
+        words, tagged = count_ngrams(rows, n), syntactic_alignment.tagged_ngrams(rows, n)
+        values[f"lexical {n}"] = alignment.cosine(words[anchors], words[replies])
+        values[f"syntactic {n}"] = syntactic_alignment.syntactic_cosine(tagged[anchors], tagged[replies])
     return values
 
 

@@ -21,9 +21,9 @@ from scipy import stats
 
 from benchmarks._corpora import sessions_of
 from benchmarks._markdown import markdown
-from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.arrays import arrays_with_donors
 from therapy_analytics.language import EXTRAS
-from therapy_analytics.language.company import PER_CLASS, Strangers, choose_strangers, length_class, shortened
+from therapy_analytics.language.donors import PER_CLASS, SurrogatePool, choose_donors, length_class, shortened
 from therapy_analytics.measures.synchrony.tables import kinds
 from therapy_analytics.session import Session, Turn
 from therapy_analytics.settings import Settings
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def surrogate_rows(sessions: Sequence[Session], given: argparse.Namespace, rng: np.random.Generator) -> pd.DataFrame:
-    """Return a row for each measure of each chimera, and of each real session, of a corpus: kind and the figures."""
+    """Return a row for each measure of each chimera, and of each real session, of a corpus: kind and the statistics."""
     firsts: dict[str, Session] = {}
     for session in sessions:
         firsts.setdefault(recording(session), session)
@@ -73,8 +73,8 @@ def surrogate_rows(sessions: Sequence[Session], given: argparse.Namespace, rng: 
     settings = Settings(extras=frozenset(EXTRAS if given.extras else ()))
     parts = []
     for kind, donors, session in [*chimeras(pool, given.chimeras, rng), *real(pool, given.sessions, rng)]:
-        strangers = drawn_strangers(pool, session, donors, rng)
-        frame = synchrony_table(arrays_with_company([session], settings, strangers), asked)
+        drawn = drawn_donors(pool, session, donors, rng)
+        frame = synchrony_table(arrays_with_donors([session], settings, drawn), asked)
         parts.append(frame[frame.part == "whole"].assign(kind=kind))
     return pd.concat(parts)
 
@@ -122,11 +122,13 @@ def real(pool: Sequence[Session], n: int, rng: np.random.Generator) -> Iterator[
         yield "real", {recording(long[i])}, long[i]
 
 
-def drawn_strangers(pool: Sequence[Session], session: Session, donors: set[str], rng: np.random.Generator) -> Strangers:
+def drawn_donors(
+    pool: Sequence[Session], session: Session, donors: set[str], rng: np.random.Generator
+) -> SurrogatePool:
     """Return sessions of the length class of a session that are of no donor's recording."""
     own = length_class(session)
     others = [one for one in pool if recording(one) not in donors and length_class(shortened(one)) == own]
-    return choose_strangers([others[i] for i in rng.permutation(len(others))[:PER_CLASS].tolist()])
+    return choose_donors([others[i] for i in rng.permutation(len(others))[:PER_CLASS].tolist()])
 
 
 def table(found: pd.DataFrame) -> list[list[str]]:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from therapy_analytics.measures.synchrony.linguistic_distance import nclid, word_movers
+from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.session import CLIENT, THERAPIST
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -41,8 +42,14 @@ def main() -> None:
     turns = [[np.array([place[w] for w in turn], dtype=np.int64) for _, turn in one] for one in sessions.values()]
     roles = [np.array([THERAPIST if role == "therapist" else CLIENT for role, _ in one]) for one in sessions.values()]
     matrices = report("distances", lambda: [word_movers(one, vectors) for one in turns])
-    report("nCLiD from distances", lambda: [nclid(one, who) for one, who in zip(matrices, roles, strict=True)])
+    both = [_sides(*one) for one in zip(matrices, roles, strict=True)]
+    report("nCLiD from distances", lambda: [nclid(*sides) for sides in both])
     against_gensim(sessions, dict(zip(words, vectors, strict=True)), pairs)
+
+
+def _sides(distances: Any, roles: Any) -> list[Side]:
+    at = [np.flatnonzero(roles == role) for role in (THERAPIST, CLIENT)]
+    return [Side(role, distances[at[role]], at[role], at[1 - role]) for role in (THERAPIST, CLIENT)]
 
 
 def read(path: Path, known: set[str]) -> Sessions:
@@ -50,8 +57,8 @@ def read(path: Path, known: set[str]) -> Sessions:
     rows: dict[str, dict[str, tuple[str, list[str]]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            said = [word for word in re.findall(r"\w+", row["utterance_text"].lower()) if word in known]
-            rows.setdefault(row["transcript_id"], {}).setdefault(row["utterance_id"], (row["interlocutor"], said))
+            words = [word for word in re.findall(r"\w+", row["utterance_text"].lower()) if word in known]
+            rows.setdefault(row["transcript_id"], {}).setdefault(row["utterance_id"], (row["interlocutor"], words))
     return {name: list(session.values()) for name, session in rows.items()}
 
 

@@ -4,7 +4,7 @@ Two speakers of the same small language talk in turn, each with rates of their o
 with a known strength: each word of a reply is, with that probability, taken from the turn before (words), of the
 function-word class of one of its words (style), from the topic of one of its words but not the same word (topic); and
 the length of the reply correlates that much with the length of the turn before (length). Every measure that is
-registered is asked, beside shuffles and strangers. Prints tables in Markdown.
+registered is asked, beside shuffles and surrogate pairs. Prints tables in Markdown.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 import pandas as pd
 
 from benchmarks._markdown import markdown
-from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.arrays import arrays_with_donors
 from therapy_analytics.language import EXTRAS, AnnotatedSession, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures.synchrony.adjacent_turns import (
     DIRECTIONS,
     AdjacentResult,
@@ -84,7 +84,7 @@ class Plant:
     strength: Mapping[str, float] | None = None
     drift: str = ""
 
-    def of(self, what: str, role: Role) -> float:
+    def strength_in(self, what: str, role: Role) -> float:
         """Return how strongly a role follows in something."""
         return (self.strength or {}).get(what, 0.0) if role == self.follower else 0.0
 
@@ -100,7 +100,7 @@ class Speaker:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MadeTurn:
     """A turn: its words, and how long it is in standard deviations of the speaker's turns."""
 
     words: tuple[Word, ...] = ()
@@ -114,7 +114,7 @@ class Now:
     speaker: Speaker
     at: float
     level: float
-    before: Said
+    before: MadeTurn
     follows: Mapping[str, float]
 
 
@@ -164,12 +164,12 @@ def _dialogue(name: str, plant: Plant, n_turns: int, source: Source) -> Session:
     speakers = {role: _speaker(MEDIAN_WORDS[role], plant.drift, source) for role in roles}
     levels = {role: _slow(n_turns, source.rng) if plant.drift == "length" else [0.0] * n_turns for role in roles}
     turns: list[Turn] = []
-    said = Said()
+    made = MadeTurn()
     for i in range(n_turns):
         role = roles[i % 2]
-        follows = {what: plant.of(what, role) if i else 0.0 for what in PLANTS}
-        said = _said(Now(speakers[role], i / (n_turns - 1), levels[role][i], said, follows), source)
-        text = _written([word for word, _ in said.words], source.rng)
+        follows = {what: plant.strength_in(what, role) if i else 0.0 for what in PLANTS}
+        made = _made_turn(Now(speakers[role], i / (n_turns - 1), levels[role][i], made, follows), source)
+        text = _written([word for word, _ in made.words], source.rng)
         turns.append(Turn(index=i, speaker=role, role=role, text=text, first_row=i + 1))
     return Session(id=name, source_file="made up", turns=tuple(turns))
 
@@ -193,7 +193,7 @@ def _slow(n: int, rng: random.Random) -> list[float]:
     return levels
 
 
-def _said(now: Now, source: Source) -> Said:
+def _made_turn(now: Now, source: Source) -> MadeTurn:
     """Say a turn."""
     rng, own = source.rng, source.rng.gauss(0, 1)
     own = (now.level + own) * math.sqrt(0.5) if now.level else own
@@ -207,7 +207,7 @@ def _said(now: Now, source: Source) -> Said:
         repeats = rng.random() < now.follows["words"]
         place = _place(place, len(now.before.words), rng) if repeats else -1
         words.append(now.before.words[place] if repeats else _own_word(now, about, source))
-    return Said(tuple(words), z)
+    return MadeTurn(tuple(words), z)
 
 
 def _place(last: int, n: int, rng: random.Random) -> int:
@@ -246,12 +246,12 @@ def _written(words: Sequence[str], rng: random.Random) -> str:
 
 
 def found_in(sessions: Sequence[Session], asked: Sequence[Kind]) -> pd.DataFrame:
-    """Measure sessions, each beside the others: a row for each session and figure, ``of`` value or lead.
+    """Measure sessions, each beside the others: a row for each session and value, ``about`` value or lead.
 
     A z above 0 is more synchrony of a value, and of a lead (as the lead itself) that the therapist follows the client.
     """
     settings = Settings(extras=frozenset(one.extra for one in asked if one.extra))
-    arrays = arrays_with_company(sessions, settings, choose_strangers(sessions))
+    arrays = arrays_with_donors(sessions, settings, choose_donors(sessions))
     return pd.DataFrame([row for session in arrays for kind in asked for row in _rows(kind, session)])
 
 
@@ -259,10 +259,10 @@ def _rows(kind: Kind, session: AnnotatedSession) -> Iterator[dict[str, Any]]:
     sign = 1 if kind.closer == "higher" else -1
     if isinstance(kind, AdjacentTurnMeasure):
         found = adjacent_result(kind, session)
-        for of, direction in (("value", "both"), ("lead", "difference")):
+        for about, direction in (("value", "both"), ("lead", "difference")):
             at = DIRECTIONS.index(direction), 0
-            value = found.values[at] * (sign if of == "lead" else 1)
-            yield {"measure": kind.name, "of": of, "value": value, **_chances(found, at, sign)}
+            value = found.values[at] * (sign if about == "lead" else 1)
+            yield {"measure": kind.name, "about": about, "value": value, **_null_statistics(found, at, sign)}
     else:
         yield from _whole_rows(kind, session_result(kind, session), sign)
 
@@ -273,21 +273,21 @@ def _whole_rows(kind: SessionMeasure, found: SessionResult, sign: int) -> Iterat
         lead = _leads(column.high_means) if column.name in kind.two_sided else 0
         middle = (column.low + column.high) / 2 if math.isfinite(column.low) else 0.0
         value = lead * (found.values[i] - middle) if lead else found.values[i]
-        own = {"measure": column.name, "of": "lead" if lead else "value", "value": value}
-        yield own | _chances(found, i, lead or sign)
+        own = {"measure": column.name, "about": "lead" if lead else "value", "value": value}
+        yield own | _null_statistics(found, i, lead or sign)
     for i, name in enumerate(names):
         if "therapist" in name and (twin := name.replace("therapist", "client")) in names:
-            ends = [_chances(found, names.index(one), sign) for one in (name, twin)]
-            difference = {of: ends[0][of] - ends[1][of] for of in ("z", "strangers_z")}
+            ends = [_null_statistics(found, names.index(one), sign) for one in (name, twin)]
+            difference = {z: ends[0][z] - ends[1][z] for z in ("z", "surrogate_z")}
             value = sign * (found.values[i] - found.values[names.index(twin)])
-            yield {"measure": name.replace("therapist", "..."), "of": "lead", "value": value, **difference}
+            yield {"measure": name.replace("therapist", "..."), "about": "lead", "value": value, **difference}
 
 
-def _chances(found: AdjacentResult | SessionResult, at: int | tuple[int, int], sign: int) -> dict[str, float]:
-    """Return the figures of chance, z turned so that above 0 is more of what is looked for."""
-    shuffled, strangers = found.shuffled, found.surrogate
+def _null_statistics(found: AdjacentResult | SessionResult, at: int | tuple[int, int], sign: int) -> dict[str, float]:
+    """Return the statistics of the null distributions, z turned so that above 0 is more of what is looked for."""
+    shuffled, surrogate = found.shuffled, found.surrogate
     beside = {"z": sign * shuffled.z[at], "p": shuffled.p[at]}
-    return beside | {"strangers_z": sign * strangers.z[at], "strangers_p": strangers.p[at]}
+    return beside | {"surrogate_z": sign * surrogate.z[at], "surrogate_p": surrogate.p[at]}
 
 
 def _leads(direction: str) -> int:
@@ -308,35 +308,35 @@ def cells() -> dict[str, Plant]:
 
 
 def summary(found: pd.DataFrame) -> pd.DataFrame:
-    """Return means over sessions and shares of p under .05, by measure, of, and cell; nulls are pooled."""
+    """Return means over sessions and shares of p under .05, by measure, about and cell; nulls are pooled."""
     cell = found["cell"].str.replace(r"^none .*", "none", regex=True)
-    groups = found.groupby([found["measure"], found["of"], cell], sort=False)
-    means = groups[["value", "z", "strangers_z"]].mean()
-    for p in ("p", "strangers_p"):
+    groups = found.groupby([found["measure"], found["about"], cell], sort=False)
+    means = groups[["value", "z", "surrogate_z"]].mean()
+    for p in ("p", "surrogate_p"):
         under = found[p].lt(0.05).where(found[p].notna()).astype(float)
-        means[f"{p}<.05"] = under.groupby([found["measure"], found["of"], cell], sort=False).mean()
-    for z in ("z", "strangers_z"):
+        means[f"{p}<.05"] = under.groupby([found["measure"], found["about"], cell], sort=False).mean()
+    for z in ("z", "surrogate_z"):
         means[f"{z}>0"] = groups[z].agg(lambda one: (one.dropna() > 0).mean())
-    return means.assign(n=groups[["z", "strangers_z"]].count().max(axis=1))
+    return means.assign(n=groups[["z", "surrogate_z"]].count().max(axis=1))
 
 
 def strengths_table(means: pd.DataFrame) -> list[list[str]]:
-    """Return for each measure its figures at rising strength, both followers together."""
-    figures = {"value": 3, "z": 2, "p<.05": 2, "strangers_z": 2, "strangers_p<.05": 2}
-    rows = [["measure", *(figure.replace("_", " ") for figure in figures)]]
+    """Return for each measure its statistics at rising strength, both followers together."""
+    statistics = {"value": 3, "z": 2, "p<.05": 2, "surrogate_z": 2, "surrogate_p<.05": 2}
+    rows = [["measure", *(one.replace("_", " ") for one in statistics)]]
     levels = [["none"], *([f"{who} {strength}" for who in FOLLOWERS] for strength in STRENGTHS)]
     for name, own in _by_measure(means, "value"):
         course = pd.DataFrame([own.loc[one].mean() for one in levels])
-        rows.append([f"`{name}`", *(_several(course[figure], digits) for figure, digits in figures.items())])
+        rows.append([f"`{name}`", *(_several(course[one], digits) for one, digits in statistics.items())])
     return rows
 
 
 def direction_table(means: pd.DataFrame) -> list[list[str]]:
-    """Return for each figure of who leads its z where the client follows and where the therapist does."""
+    """Return for each measure of who leads its z where the client follows and where the therapist does."""
     rows = [["measure", "beside", "client follows", "therapist follows", "sign is right", "p < .05 if none"]]
     for name, own in _by_measure(means, "lead"):
-        beside = "shuffles" if own["z"].notna().any() else "strangers"
-        z, p = ("z", "p<.05") if beside == "shuffles" else ("strangers_z", "strangers_p<.05")
+        beside = "shuffles" if own["z"].notna().any() else "surrogate pairs"
+        z, p = ("z", "p<.05") if beside == "shuffles" else ("surrogate_z", "surrogate_p<.05")
         client, therapist = (own.loc[[f"{who} {strength}" for strength in STRENGTHS]] for who in FOLLOWERS)
         right = (therapist[f"{z}>0"].to_numpy() + 1 - client[f"{z}>0"].to_numpy()) / 2
         course = _several(client[z], 2), _several(therapist[z], 2)
@@ -344,16 +344,16 @@ def direction_table(means: pd.DataFrame) -> list[list[str]]:
     return rows
 
 
-def cells_table(means: pd.DataFrame, names: Sequence[str], figures: list[str], digits: int) -> list[list[str]]:
-    """Return for each measure some figures of some cells."""
+def cells_table(means: pd.DataFrame, names: Sequence[str], statistics: list[str], digits: int) -> list[list[str]]:
+    """Return for each measure some statistics of some cells."""
     rows = [["measure", *names]]
     for name, own in _by_measure(means, "value"):
-        rows.append([f"`{name}`", *(_several(own.loc[one][figures], digits) for one in names)])
+        rows.append([f"`{name}`", *(_several(own.loc[one][statistics], digits) for one in names)])
     return rows
 
 
-def _by_measure(means: pd.DataFrame, of: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    some = means.xs(of, level="of")
+def _by_measure(means: pd.DataFrame, about: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    some = means.xs(about, level="about")
     for name in some.index.unique("measure"):
         yield str(name), some.loc[name]
 
@@ -368,7 +368,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=60, help="sessions of each kind of plant")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--csv", help="a file for all figures of all cells")
+    parser.add_argument("--csv", help="a file for all numbers of all cells")
     options = parser.parse_args()
     means = summary(all_found(options.sessions, options.seed))
     if options.csv:
@@ -378,10 +378,10 @@ def main() -> None:
     print(f"{options.sessions} sessions of {N_TURNS} turns a cell, {NULLS} times as many without a plant.\n")
     print(f"All planted together, strength 0 / {course}:\n\n{markdown(strengths_table(means))}\n")
     print(f"Who leads, z above 0 the therapist follows, strength {course}:\n")
-    print(f"{markdown(direction_table(means))}\n\nOne thing planted at {ALONE}, z beside shuffles / strangers:\n")
-    print(markdown(cells_table(means, ["none", *alone], ["z", "strangers_z"], 2)))
-    print("\nNobody follows, share of p < .05 beside shuffles / strangers:\n")
-    print(markdown(cells_table(means, ["none", *drifts], ["p<.05", "strangers_p<.05"], 3)))
+    print(f"{markdown(direction_table(means))}\n\nOne thing planted at {ALONE}, z beside shuffles / surrogate pairs:\n")
+    print(markdown(cells_table(means, ["none", *alone], ["z", "surrogate_z"], 2)))
+    print("\nNobody follows, share of p < .05 beside shuffles / surrogate pairs:\n")
+    print(markdown(cells_table(means, ["none", *drifts], ["p<.05", "surrogate_p<.05"], 3)))
 
 
 def all_found(n: int, seed: int) -> pd.DataFrame:

@@ -25,6 +25,7 @@ import therapy_analytics as ta
 from therapy_analytics.language.tokens import tokenize
 from therapy_analytics.measures.null.surrogates import TokenRows
 from therapy_analytics.measures.synchrony import shared_expressions as ours
+from therapy_analytics.measures.synchrony._ngrams import ngrams_in
 from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.session import CLIENT, ROLES, THERAPIST
 
@@ -75,12 +76,15 @@ def _rows(talk: Talk) -> TokenRows:
 
 
 def _expressions(talk: Talk) -> ours.SharedExpressions:
-    sides = [np.flatnonzero(talk[2] == role) for role in (THERAPIST, CLIENT)]
-    return ours.expressions_of(_rows(talk), *(Side(turns[None], turns) for turns in sides))
+    rows, at = ngrams_in(_rows(talk)), [np.flatnonzero(talk[2] == role) for role in (THERAPIST, CLIENT)]
+    sides = (Side(role, rows[at[role]], at[role], at[1 - role]) for role in (THERAPIST, CLIENT))
+    return ours.expressions_of(*(ours.of_speaker(side) for side in sides))
 
 
 def _self_repetition(talk: Talk) -> list[float]:
-    return [ours.self_repetition(_rows(talk)[np.flatnonzero(talk[2] == role)]) for role in (THERAPIST, CLIENT)]
+    rows, at = ngrams_in(_rows(talk)), [np.flatnonzero(talk[2] == role) for role in (THERAPIST, CLIENT)]
+    sides = (Side(role, rows[at[role]], at[role], at[1 - role]) for role in (THERAPIST, CLIENT))
+    return [ours.self_repetition(ours.of_speaker(side)) for side in sides]
 
 
 def _surrogates(talks: list[Talk]) -> None:
@@ -94,7 +98,10 @@ def _surrogates(talks: list[Talk]) -> None:
             if len(turns):
                 clients.append(len(rows) + np.resize(turns, len(client)))
                 rows = rows.followed_by(_rows(other))
-        ours.expressions_of(rows, Side(therapist[None], therapist), Side(np.stack(clients), client))
+        ngrams = ngrams_in(rows)
+        own = ours.of_speaker(Side(THERAPIST, ngrams[therapist], therapist, client))
+        for turns in clients:
+            ours.expressions_of(own, ours.of_speaker(Side(CLIENT, ngrams[turns], client, therapist)))
 
 
 def _growth() -> list[tuple[str, str]]:

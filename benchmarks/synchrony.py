@@ -1,7 +1,7 @@
 """Time synchrony: ``python -m benchmarks.synchrony [TRANSCRIPTS]``, in one process, after the turns are tokenised.
 
-Coordination alone, without chance; LSM and rLSM with their shuffles; then every measure with shuffles and
-strangers. Beside the floor that spaCy's blank tokeniser sets on the same turns and, where ConvoKit is
+Coordination alone, without shuffles; LSM and rLSM with their shuffles; then every measure with shuffles and
+surrogate pairs. Beside the floor that spaCy's blank tokeniser sets on the same turns and, where ConvoKit is
 installed, its Coordination on the same corpus. Without TRANSCRIPTS the samples, repeated.
 """
 
@@ -22,12 +22,12 @@ import spacy
 from numpy.typing import NDArray
 
 import therapy_analytics as ta
-from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.arrays import arrays_with_donors
 from therapy_analytics.language import EXTRAS, AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.synchrony.adjacent_turns import adjacent_result, pairs_of, replies_of
-from therapy_analytics.measures.synchrony.coordination import aggregate, coordination_of, marks, terms
+from therapy_analytics.measures.synchrony.coordination import coordination_of, marks, mean_of_markers
 from therapy_analytics.measures.synchrony.style_matching import LSM, RLSM
 from therapy_analytics.measures.synchrony.tables import Kind, kinds
 from therapy_analytics.session import CLIENT, THERAPIST, Session
@@ -94,7 +94,7 @@ def _beside_marks(arrays: Sequence[AnnotatedSession], floor: Cost) -> None:
     style = _cost(lambda: _style(arrays))
     drawing = _cost(lambda: [replies_of(replace(one)) for one in arrays])
     _print(
-        "coordination, each speaker and marker, no chance", _cost(lambda: _markers(arrays)), floor, MARK_COORDINATION
+        "coordination, each speaker and marker, no shuffles", _cost(lambda: _markers(arrays)), floor, MARK_COORDINATION
     )
     _print("LSM and rLSM of turns, 200 shuffles each", style, floor, MARK_STYLE)
     _print("  of which drawing the shuffles", drawing, floor)
@@ -103,9 +103,9 @@ def _beside_marks(arrays: Sequence[AnnotatedSession], floor: Cost) -> None:
 def _markers(arrays: Sequence[AnnotatedSession]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return coordination of the therapist's replies and the client's in each session, each marker and their mean."""
     had = [(session, marks(session)) for session in arrays]
-    pairs = [terms(*(has[at] for at in pairs_of(one, role))) for one, has in had for role in (THERAPIST, CLIENT)]
-    each = coordination_of(np.stack([one.sum(axis=0) for one in pairs]))
-    return each, aggregate(each)
+    pairs = [[has[at] for at in pairs_of(one, role)] for one, has in had for role in (THERAPIST, CLIENT)]
+    each = np.stack([coordination_of(*turns) for turns in pairs])
+    return each, mean_of_markers(each)
 
 
 def _style(arrays: Sequence[AnnotatedSession]) -> None:
@@ -124,14 +124,14 @@ def _beside_convokit(sessions: Sequence[Session], arrays: Sequence[AnnotatedSess
     except ImportError:
         print("ConvoKit is not installed: no comparison")
         return
-    said = []
+    utterances = []
     for session in sessions:
         who = {role: Speaker(id=f"{session.id}/{role}") for role in ("therapist", "client", "other")}
         names = [f"{session.id}/{turn.index}" for turn in session.turns]
         for turn, name, before in zip(session.turns, names, [None, *names[:-1]], strict=True):
             about = {"conversation_id": names[0], "reply_to": before, "timestamp": turn.index}
-            said.append(Utterance(id=name, speaker=who[turn.role], text=turn.text, **about))
-    corpus = Corpus(utterances=said)
+            utterances.append(Utterance(id=name, speaker=who[turn.role], text=turn.text, **about))
+    corpus = Corpus(utterances=utterances)
 
     def theirs() -> None:
         coordination = Coordination(target_thresh=1)
@@ -153,18 +153,23 @@ def _each_measure(sessions: Sequence[Session], floor: Cost) -> None:
     settings = Settings(extras=frozenset(EXTRAS))
     found: list[AnnotatedSession] = []
     cost = _cost(
-        lambda: found.extend(arrays_with_company(sessions, settings, choose_strangers(sessions))),
+        lambda: found.extend(arrays_with_donors(sessions, settings, choose_donors(sessions))),
         runs=1,
     )
     print()
-    _print("turns to arrays with parts of speech, strangers chosen and read", cost, floor)
+    _print("turns to arrays with parts of speech, donors chosen and read", cost, floor)
     total = _cost(lambda: [replies_of(session) for session in found], runs=1)
-    _print("drawing shuffles and strangers", total, floor)
+    _print("drawing shuffles and surrogate pairs", total, floor)
     for kind in kinds(extras=EXTRAS):
         each = _cost(lambda kind=kind: _rows(found, kind), runs=1)  # type: ignore[misc]
         _print(f"  {kind.name}", each, floor, f"{1000 * each.cpu / len(found):.2f} ms a session")
         total = Cost(total.cpu + each.cpu, total.wall + each.wall)
-    _print("all measures, all baselines, as rows", total, floor, f"{1000 * total.cpu / len(found):.2f} ms a session")
+    _print(
+        "all measures, all null distributions, as rows",
+        total,
+        floor,
+        f"{1000 * total.cpu / len(found):.2f} ms a session",
+    )
 
 
 def _rows(sessions: Sequence[AnnotatedSession], kind: Kind) -> None:

@@ -1,4 +1,4 @@
-"""Sessions as arrays, as a run wants them: its word lists, its parts of speech, its strangers."""
+"""Sessions as arrays, as a run wants them: its word lists, its parts of speech, its donors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.language import AnnotatedSession, Batch, Lexicon, annotate
-from therapy_analytics.language.annotate import Company
-from therapy_analytics.language.company import Strangers, companies, length_class
+from therapy_analytics.language.annotate import Donors
+from therapy_analytics.language.donors import SurrogatePool, donors_by_length, length_class
 from therapy_analytics.language.english import with_language_notes
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.syntax import tag
@@ -25,11 +25,9 @@ def _matcher(lexicons: tuple[Lexicon, ...]) -> Matcher:
     return Matcher(lexicons)
 
 
-def arrays_with_company(
-    sessions: Sequence[Session], settings: Settings, strangers: Strangers
-) -> list[AnnotatedSession]:
-    """Return sessions as arrays, each with the strangers of its length class; without codes."""
-    return [in_company(session, settings, strangers) for session in read_as_arrays(sessions, settings)]
+def arrays_with_donors(sessions: Sequence[Session], settings: Settings, pool: SurrogatePool) -> list[AnnotatedSession]:
+    """Return sessions as arrays, each with the donors of its length class; without codes."""
+    return [with_donors(session, settings, pool) for session in read_as_arrays(sessions, settings)]
 
 
 def read_as_arrays(sessions: Sequence[Session], settings: Settings) -> Batch:
@@ -54,15 +52,13 @@ def _tagged_by(settings: Settings) -> tuple[str | None, ...]:
     return (settings.spacy_model,) if "syntax" in settings.extras else ()
 
 
-def in_company(session: AnnotatedSession, settings: Settings, strangers: Strangers) -> AnnotatedSession:
-    """Return a session with the strangers of its length class, and what the run asks of it."""
-    of_class = _companies(strangers, settings.all_lexicons, _tagged_by(settings))
-    company = of_class.get(length_class(session.session))
-    return replace(session, seed=settings.seed, company=company, extras=settings.extras)
+def with_donors(session: AnnotatedSession, settings: Settings, pool: SurrogatePool) -> AnnotatedSession:
+    """Return a session with the donors of its length class, and what the run asks of it."""
+    by_length = _donors(pool, settings.all_lexicons, _tagged_by(settings))
+    donors = by_length.get(length_class(session.session))
+    return replace(session, seed=settings.seed, donors=donors, extras=settings.extras)
 
 
 @functools.lru_cache(maxsize=2)
-def _companies(
-    strangers: Strangers, lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]
-) -> dict[int, Company]:
-    return companies(strangers, lambda sessions: _annotated(sessions, lexicons, tagged_by))
+def _donors(pool: SurrogatePool, lexicons: tuple[Lexicon, ...], tagged_by: tuple[str | None, ...]) -> dict[int, Donors]:
+    return donors_by_length(pool, lambda sessions: _annotated(sessions, lexicons, tagged_by))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from therapy_analytics.arrays import arrays_with_company
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.arrays import arrays_with_donors
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures.synchrony.tables import Kind, kinds
 from therapy_analytics.readers import Account, ReadOptions, as_sessions
 from therapy_analytics.settings import Settings
@@ -21,11 +21,11 @@ def synchrony(
     /,
     *,
     measures: Sequence[str | Kind] | None = None,
-    strangers: Any = None,
+    donors: Any = None,
     settings: Settings | None = None,
     options: ReadOptions | None = None,
 ) -> pd.DataFrame:
-    """Measure how alike the two of each dialogue speak, beside what chance would give.
+    """Measure how alike the two of each dialogue speak, beside shuffles and surrogate pairs.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def synchrony(
         Names, as ``["rlsm", "coordination"]``, or measures with options of their own, as
         ``[style_matching.lsm(absent="left_out")]``. By default all but
         those of ``settings.extras``.
-    strangers : dialogues, optional
-        Where the dialogues with strangers come from, in the same forms; by default the
+    donors : dialogues, optional
+        Dialogues whose turns make surrogate pairs, in the same forms; by default the
         dialogues themselves. With fewer than five others of like length there are none.
     settings : Settings, optional
         Seed, word lists, extras (``syntax``, ``nclid``, ``recurrence``, ``coupling``).
@@ -67,10 +67,10 @@ def synchrony(
     settings = settings or Settings()
     account = Account(options or ReadOptions())
     sessions = as_sessions(dialogues, options=options, account=account)
-    others = sessions if strangers is None else as_sessions(strangers, options=options, account=account)
+    others = sessions if donors is None else as_sessions(donors, options=options, account=account)
     account.refuse()
     account.warn()
     asked = kinds(measures, extras={"all", *settings.extras})
     settings = replace(settings, extras=settings.extras | {one.extra for one in asked if one.extra})
-    arrays = arrays_with_company(sessions, settings, choose_strangers(others))
+    arrays = arrays_with_donors(sessions, settings, choose_donors(others))
     return synchrony_table(arrays, asked)

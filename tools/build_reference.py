@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 import therapy_analytics as ta
-from therapy_analytics.arrays import in_company, read_as_arrays
+from therapy_analytics.arrays import read_as_arrays, with_donors
 from therapy_analytics.behaviours import Codes, load_coder, with_codes
 from therapy_analytics.behaviours.tagger import decided
 from therapy_analytics.language import Batch
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures import values_of
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.references import GROUPS, PROFILES, TAGGERS
@@ -106,7 +106,7 @@ def measured(
     wanted = [one for one in sessions if (corpus, one.id) in group_of]
     own = unseen[unseen["source"] == corpus]
     known = {str(name): rows for name, rows in own.groupby("session")}
-    strangers = choose_strangers(sessions)
+    strangers = choose_donors(sessions)
     coder = load_coder(settings.tagger)
     roles = {code.role for book in settings.codebooks for code in book.codes}
     rows = []
@@ -115,7 +115,7 @@ def measured(
         codes = _unseen(coder, arrays, known, tagger)
         for place, session in enumerate(arrays):
             tagged = with_codes(session, codes, int(arrays.starts[place]), roles)
-            values = values_of(in_company(tagged, settings, strangers))
+            values = values_of(with_donors(tagged, settings, strangers))
             rows.append({"group": group_of[corpus, session.session.id], **_session_values(values, settings)})
     return pd.DataFrame(rows)
 

@@ -17,7 +17,7 @@ import therapy_analytics as ta
 from therapy_analytics.analysis import IN_ANALYSIS
 from therapy_analytics.behaviours import TaggerOptions
 from therapy_analytics.language import EXTRAS, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures import MEASURES, Column, Measure
 from therapy_analytics.measures._base import STATISTICS, all_columns, wide_name
 from therapy_analytics.run import measure_sessions
@@ -145,11 +145,11 @@ def _check_ranges(analysis: ta.Analysis, columns: Sequence[Column]) -> None:
 
 def test_the_wide_table_holds_what_the_measures_compute(sessions: list[Session], with_extras: ta.Analysis) -> None:
     settings = ta.Settings(extras=frozenset(EXTRAS), tagger=FAST)
-    strangers = choose_strangers(sessions)
+    pool = choose_donors(sessions)
     wide = ta.wide(with_extras).set_index("session_id")
     turns = with_extras.turn_measures.groupby("session_id")
     for session in sessions[:3]:
-        (measured,) = measure_sessions([session], settings, strangers=strangers)
+        (measured,) = measure_sessions([session], settings, strangers=pool)
         row, of_turns = wide.loc[session.id], turns.get_group(session.id)
         for one in MEASURES:
             values = one.compute(measured.session)
@@ -216,12 +216,12 @@ def _of_surrogates(column: str) -> bool:
     return column.endswith(("_surrogate_mean", "_surrogate_z", "_surrogate_p"))
 
 
-def test_with_the_same_strangers_batches_change_nothing(sessions: list[Session]) -> None:
-    strangers, settings = choose_strangers(sessions), ta.Settings(tagger=FAST, extras=frozenset({"all"}))
-    together = measure_sessions(sessions, settings, strangers=strangers)
+def test_with_the_same_donors_batches_change_nothing(sessions: list[Session]) -> None:
+    pool, settings = choose_donors(sessions), ta.Settings(tagger=FAST, extras=frozenset({"all"}))
+    together = measure_sessions(sessions, settings, strangers=pool)
     seen = set()
     for one, session in zip(together, sessions, strict=True):
-        (alone,) = measure_sessions([session], settings, strangers=strangers)
+        (alone,) = measure_sessions([session], settings, strangers=pool)
         assert alone.values.keys() == one.values.keys()
         for name, value in alone.values.items():
             np.testing.assert_array_equal(value, one.values[name], err_msg=name)

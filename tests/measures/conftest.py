@@ -17,7 +17,7 @@ _ROLE: Mapping[str, Role] = {"T": "therapist", "C": "client", "O": "other"}
 Make = Callable[..., AnnotatedSession]
 
 
-def _session(said: Sequence[tuple[str, str]], times: Sequence[tuple[float, float]] = ()) -> Session:
+def _session(spoken: Sequence[tuple[str, str]], times: Sequence[tuple[float, float]] = ()) -> Session:
     turns = tuple(
         Turn(
             index=i,
@@ -28,7 +28,7 @@ def _session(said: Sequence[tuple[str, str]], times: Sequence[tuple[float, float
             start_s=times[i][0] if times else None,
             end_s=times[i][1] if times else None,
         )
-        for i, (who, text) in enumerate(said)
+        for i, (who, text) in enumerate(spoken)
     )
     return Session(id="by_hand", source_file="by_hand.txt", turns=turns)
 
@@ -49,13 +49,13 @@ def make() -> Make:
     """Return a function: [("T", words), ...] and codes {column: 0/1 a turn} to an annotated session."""
 
     def build(
-        said: Sequence[tuple[str, str]],
+        spoken: Sequence[tuple[str, str]],
         codes: Mapping[str, Sequence[int]] | None = None,
         *,
         times: Sequence[tuple[float, float]] = (),
         lexicons: Sequence[Lexicon] = (),
     ) -> AnnotatedSession:
-        batch = annotate([_session(said, times)], Matcher((*builtin_lexicons(), *lexicons)))
+        batch = annotate([_session(spoken, times)], Matcher((*builtin_lexicons(), *lexicons)))
         return _coded(next(iter(batch)), codes or {})
 
     return build

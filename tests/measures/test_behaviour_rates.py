@@ -13,7 +13,16 @@ from therapy_analytics.measures.process.behaviour_rates import behaviour_rates
 from therapy_analytics.measures.process.reflection_to_question import reflection_to_question
 
 # T C T C T C T C: four therapist turns.
-SAID = [("T", "One"), ("C", "two"), ("T", "three"), ("C", "four"), ("T", "five"), ("C", "six"), ("T", "a"), ("C", "b")]
+SPOKEN = [
+    ("T", "One"),
+    ("C", "two"),
+    ("T", "three"),
+    ("C", "four"),
+    ("T", "five"),
+    ("C", "six"),
+    ("T", "a"),
+    ("C", "b"),
+]
 CODES = {
     "mi_question": [1, 0, 1, 0, 0, 0, 0, 0],  # 2 of 4
     "mi_reflection": [0, 0, 1, 0, 1, 0, 1, 0],  # 3 of 4
@@ -24,7 +33,7 @@ CODES = {
 
 
 def test_rates_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
-    values = behaviour_rates(make(SAID, CODES))
+    values = behaviour_rates(make(SPOKEN, CODES))
     assert values["therapist_question_rate"] == 0.5
     assert values["n_therapist_question"] == 2
     assert values["therapist_reflection_rate"] == 0.75
@@ -37,7 +46,7 @@ def test_rates_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped
 
 
 def test_the_expected_rate_is_the_mean_probability(make) -> None:  # type: ignore[no-untyped-def]
-    values = behaviour_rates(make(SAID, CODES))
+    values = behaviour_rates(make(SPOKEN, CODES))
     assert values["therapist_question_rate_expected"] == pytest.approx((0.9 + 0.9 + 0.1 + 0.1) / 4)
 
 
@@ -50,12 +59,12 @@ def test_without_turns_of_the_role_a_rate_is_undefined(make) -> None:  # type: i
 
 
 def test_reflections_to_questions(make) -> None:  # type: ignore[no-untyped-def]
-    values = reflection_to_question(make(SAID, CODES))
+    values = reflection_to_question(make(SPOKEN, CODES))
     assert values["reflection_to_question_ratio"] == 1.5
     assert values["reflection_to_question_ratio_lo"] < 1
     assert values["reflection_to_question_ratio_hi"] > 2
 
 
 def test_without_questions_the_ratio_is_undefined(make) -> None:  # type: ignore[no-untyped-def]
-    values = reflection_to_question(make(SAID, {"mi_reflection": [1, 0, 1, 0, 0, 0, 0, 0]}))
+    values = reflection_to_question(make(SPOKEN, {"mi_reflection": [1, 0, 1, 0, 0, 0, 0, 0]}))
     assert all(map(math.isnan, without_totals(values).values()))

@@ -12,9 +12,10 @@ import therapy_analytics as ta
 from therapy_analytics.measures._dyads import MOST
 from therapy_analytics.session import Session, Turn
 
+FAST = ta.TaggerOptions(kind="fast")
 COUPLE = """\
 Therapist: What brings the two of you here?
-Client Ana: We argue about the house, and I am tired of it.
+Client Ana: We argue about the dishes, and I am tired of it.
 Client Ben: I am tired too.
 Therapist: You are both worn out.
 Client Ben: Yes.
@@ -28,36 +29,36 @@ def _read(tmp_path: Path, text: str) -> list[Session]:
 
 
 def test_each_client_of_a_couple_is_measured_alone(tmp_path: Path) -> None:
-    analysis = ta.analyze(_read(tmp_path, COUPLE))
-    together = analysis.sessions.iloc[0]
+    analysis = ta.analyze(_read(tmp_path, COUPLE), tagger=FAST)
+    together = ta.wide(analysis).iloc[0]
     assert (together["n_clients"], together["n_therapists"], together["n_turns_client"]) == (2, 1, 4)
     by_client = analysis.dyads.set_index("client")
     assert list(by_client.index) == ["Client Ana", "Client Ben"]
-    assert by_client["n_turns_client"].tolist() == [2, 2]
     assert by_client["n_words_client"].tolist() == [14, 5]
     assert by_client["n_words_client"].sum() == together["n_words_client"]
-    assert (by_client["n_turns_therapist"] == 2).all()
-    assert (by_client["n_clients"] == 1).all()
+    assert (by_client["n_words_therapist"] == 12).all()
     assert by_client["n_client_change"].sum() == together["n_client_change"]
 
 
 def test_a_session_of_two_people_has_no_dyads(tmp_path: Path) -> None:
-    analysis = ta.analyze(_read(tmp_path, COUPLE.replace("Client Ana", "Client").replace("Client Ben", "Client")))
-    assert analysis.sessions["n_clients"].tolist() == [1]
+    analysis = ta.analyze(
+        _read(tmp_path, COUPLE.replace("Client Ana", "Client").replace("Client Ben", "Client")), tagger=FAST
+    )
+    assert ta.wide(analysis)["n_clients"].tolist() == [1]
     assert len(analysis.dyads) == 0
-    assert "lsm" in analysis.dyads
+    assert "lsm_turn_mean" in analysis.dyads
 
 
 def test_pairs_of_co_therapists_and_clients(tmp_path: Path) -> None:
     kim = "Counselor Kim: And what do you hope for?\nClient Ana: Peace.\nCounselor Kim: Peace.\n"
-    dyads = ta.analyze(_read(tmp_path, COUPLE + kim)).dyads
+    dyads = ta.analyze(_read(tmp_path, COUPLE + kim), tagger=FAST).dyads
     assert list(zip(dyads["therapist"], dyads["client"], strict=True)) == [
         ("Therapist", "Client Ana"),
         ("Therapist", "Client Ben"),
         ("Counselor Kim", "Client Ana"),
         ("Counselor Kim", "Client Ben"),
     ]
-    assert dyads["n_turns_therapist"].tolist() == [2, 2, 2, 2]
+    assert dyads["n_words_therapist"].tolist() == [12, 12, 7, 7]
 
 
 def test_the_measures_of_a_pair_are_those_of_a_session_of_the_pair(tmp_path: Path) -> None:
@@ -77,11 +78,12 @@ def test_the_measures_of_a_pair_are_those_of_a_session_of_the_pair(tmp_path: Pat
             for turn in session.turns
         ),
     )
-    pair = ta.analyze([session]).dyads.iloc[0]
-    alone = ta.analyze([ana_alone]).sessions.iloc[0]
-    words = [name for name in ta.analyze([session]).dyads if "word" in name or "turn" in name or name == "lsm"]
-    assert len(words) > 10
-    np.testing.assert_array_equal(pair[words].astype(float), alone[words].astype(float))
+    pair = ta.analyze([session], tagger=FAST).dyads.iloc[0]
+    alone = ta.analyze([ana_alone], tagger=FAST).sessions.iloc[0]
+    names = [name for name in pair.index if name.startswith(("n_", "lsm", "rlsm", "semantic"))]
+    assert len(names) > 10
+    assert pair["n_words_client"] == 14
+    np.testing.assert_array_equal(pair[names].astype(float), alone[names].astype(float))
 
 
 def test_a_chat_room_has_no_dyads() -> None:
@@ -89,15 +91,15 @@ def test_a_chat_room_has_no_dyads() -> None:
         Turn(index=i, speaker=f"P{i}", role="client" if i else "therapist", text="Hello there", first_row=i + 1)
         for i in range(MOST + 2)
     )
-    analysis = ta.analyze([Session(id="room", source_file="room.txt", turns=turns)])
-    assert analysis.sessions["n_clients"].tolist() == [MOST + 1]
+    analysis = ta.analyze([Session(id="chat", source_file="chat.txt", turns=turns)], tagger=FAST)
+    assert ta.wide(analysis)["n_clients"].tolist() == [MOST + 1]
     assert len(analysis.dyads) == 0
 
 
 @pytest.mark.parametrize(("text", "written"), [(COUPLE, True), (COUPLE.replace("Client Ben", "Client Ana"), False)])
 def test_a_run_writes_dyads_where_there_are_any(tmp_path: Path, text: str, written: bool) -> None:
     (tmp_path / "couple.txt").write_text(text)
-    ta.run([tmp_path / "couple.txt"], tmp_path / "out")
+    ta.run([tmp_path / "couple.txt"], tmp_path / "out", settings=ta.Settings(tagger=FAST))
     assert (tmp_path / "out" / "dyads.csv").exists() is written
     codebook = pd.read_csv(tmp_path / "out" / "codebook.csv")
     assert {"session_id", "therapist", "client"} == set(codebook.query("table == 'dyads'")["column"])

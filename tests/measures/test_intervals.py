@@ -22,9 +22,9 @@ def test_widened_intervals_hold_the_rate_of_which_sessions_are_draws(rate: float
     """Turns correlated by .1 make a session's own rate a draw; plain intervals hold its mean in .45 to .90."""
     random = np.random.default_rng(0)
     own = random.beta(rate * 9, (1 - rate) * 9, 4000)
-    k, of = random.binomial(n, own).astype(float), np.full(4000, float(n))
+    k, total = random.binomial(n, own).astype(float), np.full(4000, float(n))
     for correlation, least, most in ((0.1, 0.93, 0.98), (0.0, 0.4, 0.91)):
-        _, low, high = wilsons(k, of, correlation)
+        _, low, high = wilsons(k, total, correlation)
         assert least <= np.mean((low <= rate) & (high >= rate)) <= most
 
 

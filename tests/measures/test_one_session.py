@@ -11,18 +11,18 @@ from therapy_analytics.behaviours import load_tagger, with_codes
 from therapy_analytics.language import AnnotatedSession, Batch, annotate, builtin_lexicons
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures import MEASURES
-from therapy_analytics.measures._base import counted_rate, slopes
-from therapy_analytics.measures._turns import last_of, next_of, third_of
+from therapy_analytics.measures._base import counted_rate
+from therapy_analytics.measures._turns import last_of, next_of, slopes, third_of
 from therapy_analytics.session import Role, Session, Turn
 
 ROLES: dict[str, Role] = {"T": "therapist", "C": "client", "O": "other"}
 # The second has no turns, the third begins where the first would go on, "-" says nothing
-SAID = ("TCTC", "", "CCTO-T", "T")
+SPOKEN = ("TCTC", "", "CCTO-T", "T")
 
 
-def _session(said: str) -> Session:
+def _session(spoken: str) -> Session:
     turns, role = [], "T"
-    for i, one in enumerate(said):
+    for i, one in enumerate(spoken):
         role = role if one == "-" else one
         text = "..." if one == "-" else f"You said that we could try it again {i}."
         turns.append(Turn(index=i, speaker=role, role=ROLES[role], text=text, first_row=i + 1))
@@ -31,7 +31,7 @@ def _session(said: str) -> Session:
 
 @pytest.fixture
 def batch() -> Batch:
-    return annotate([_session(one) for one in SAID], Matcher(builtin_lexicons()))
+    return annotate([_session(one) for one in SPOKEN], Matcher(builtin_lexicons()))
 
 
 def test_turns_before_and_after_are_of_the_same_session(batch: Batch) -> None:

@@ -11,14 +11,15 @@ from therapy_analytics.readers._marks import split_marks
 
 
 def test_marks_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
-    said = [
+    spoken = [
         ("T", "So [laughs] tell me (pause 3s) more (pause)"),  # 1 laugh, 2 pauses of which 3 s timed
         ("C", "[silence 10s] I [inaudible] it xxx"),  # 1 silence of 10 s, 2 unclear
         ("T", "Mm."),
     ]
-    annotated = make([(who, split_marks(text)[0]) for who, text in said])
+    annotated = make([(who, split_marks(text)[0]) for who, text in spoken])
     turns = tuple(
-        replace(turn, marks=split_marks(text)[1]) for turn, (_, text) in zip(annotated.session.turns, said, strict=True)
+        replace(turn, marks=split_marks(text)[1])
+        for turn, (_, text) in zip(annotated.session.turns, spoken, strict=True)
     )
     values = speech_marks(replace(annotated, session=replace(annotated.session, turns=turns)))
     assert (values["n_laughs_therapist"], values["n_pauses_therapist"], values["pause_s_therapist"]) == (1, 2, 3)

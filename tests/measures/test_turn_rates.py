@@ -24,7 +24,7 @@ def test_halves_of_sessions_differ_as_the_intervals_say(code: str, corpora: Path
     column, value = COLUMNS[code]
     table = pd.read_csv(corpora / "annomi" / "annomi.csv", dtype=str).dropna(subset=column)
     turns = table.groupby(["source_group", "transcript_id", "utterance_id"])[column].agg(
-        lambda said: value in set(said)
+        lambda spoken: value in set(spoken)
     )
     series = {
         str(group): own.to_numpy(dtype=np.float64)[np.argsort(own.index.get_level_values("utterance_id").astype(int))]

@@ -108,8 +108,8 @@ class AnnotatedSession:
         Codes of which the user wants rates, those of codebooks that were named, with their `Code.turn_correlation`.
     seed : int
         Of the run, see `generator`.
-    company : Company or None
-        Sessions of others, for chance baselines; None where there are none.
+    donors : Donors or None
+        Other sessions, for surrogate pairs; None where there are none.
     extras : frozenset of str
         Costly measures that the user asks for, see `Extra`.
     """
@@ -121,7 +121,7 @@ class AnnotatedSession:
     unsure: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     rated: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
-    company: Company | None = None
+    donors: Donors | None = None
     extras: frozenset[Extra] = frozenset()
     _known: dict[object, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -182,50 +182,60 @@ class AnnotatedSession:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Company:
-    """Sessions of others of one length class, as arrays.
+class Donors:
+    """Sessions of one length class whose turns stand in for those of others, as arrays.
 
     Attributes
     ----------
     whole : AnnotatedSession
-        All their turns as those of one session, so that each measure reads them once.
-    starts : int64 array (n_strangers + 1,)
-        Stranger ``s`` owns turns ``starts[s]:starts[s + 1]``.
+        The turns of all donors as those of one session, so that each measure reads them once.
     digests, clients : tuple of str
-        Whose words they are, and the client's name where the transcript has it.
-    spoken : mapping of (int, int) to int64 array
-        Stranger and role (`THERAPIST`, `CLIENT`) to their turns that have words, in order.
+        The hash of each donor's words, and the client's name where the transcript has it.
+    spoken : mapping of (int, int) to int64 array (n_spoken_turns,)
+        Donor and role (`THERAPIST`, `CLIENT`) to the positions in `whole` of their turns with words, in order.
     """
 
     whole: AnnotatedSession
-    starts: NDArray[np.int64]
     digests: tuple[str, ...]
     clients: tuple[str, ...]
     spoken: Mapping[tuple[int, int], NDArray[np.int64]]
 
     @classmethod
-    def from_batch(cls, batch: Batch, digests: tuple[str, ...], clients: tuple[str, ...]) -> Company:
-        """Return the sessions of a batch, whose digests and clients are known, as company of others."""
+    def from_batch(cls, batch: Batch, digests: tuple[str, ...], clients: tuple[str, ...]) -> Donors:
+        """Return the sessions of a batch, whose digests and clients are known, as donors."""
         turns = tuple(turn for session in batch.sessions for turn in session.turns)
         whole = AnnotatedSession(replace(batch.sessions[0], turns=turns), batch.turns)
-        spoken = {}
-        for s in range(len(batch.sessions)):
-            own = np.arange(batch.starts[s], batch.starts[s + 1])
-            for role in (THERAPIST, CLIENT):
-                spoken[s, role] = own[(batch.turns.roles[own] == role) & (batch.turns.n_words[own] > 0)]
-        return cls(whole, batch.starts, digests, clients, spoken)
+        return cls(whole, digests, clients, spoken_by(whole.turns, batch.starts))
 
-    def n_turns(self, stranger: int) -> tuple[int, int]:
-        """Return how many turns with words a stranger has, of the therapist and of the client."""
-        return len(self.spoken[stranger, THERAPIST]), len(self.spoken[stranger, CLIENT])
+    def n_turns(self, donor: int) -> tuple[int, int]:
+        """Return how many turns with words a donor has, of the therapist and of the client."""
+        return len(self.spoken[donor, THERAPIST]), len(self.spoken[donor, CLIENT])
 
     def others_than(self, session: Session) -> list[int]:
-        """Return the strangers with words in both roles who are neither this session nor of its client."""
+        """Return the donors with words in both roles who are neither this session nor of its client."""
         digest, client = digest_of(session), session.metadata.get("client", "")
         known = zip(self.digests, self.clients, strict=True)
         others = [i for i, (other, name) in enumerate(known) if other != digest and not (client and name == client)]
-        # Words were counted by the space between them: those turns may all be of signs.
+        # Candidates' words were counted by spaces: all of a role's turns may consist of signs.
         return [i for i in others if all(self.n_turns(i))]
+
+
+def spoken_by(turns: TurnArrays, starts: NDArray[np.int64]) -> dict[tuple[int, int], NDArray[np.int64]]:
+    """Return for each session and role the positions of its turns with words, int64 arrays (n_spoken_turns,).
+
+    Parameters
+    ----------
+    turns : TurnArrays
+        Of several sessions.
+    starts : int64 array (n_sessions + 1,)
+        Session ``i`` owns turns ``starts[i]:starts[i + 1]``.
+    """
+    found = {}
+    for i, (start, stop) in enumerate(pairwise(starts.tolist())):
+        for role in (THERAPIST, CLIENT):
+            of_role = (turns.roles[start:stop] == role) & (turns.n_words[start:stop] > 0)
+            found[i, role] = start + np.flatnonzero(of_role)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

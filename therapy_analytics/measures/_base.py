@@ -46,8 +46,8 @@ class OnPage:
     label : str
         What a supervisor calls it.
     does : str
-        What somebody does in those turns, as in "asks in 18 of 29 therapist turns". Such measures also stand in the
-        picture of behaviours beside the references.
+        What somebody does in those turns, as in "asks in 18 of 29 therapist turns". Such measures are also drawn
+        beside the references.
     first : bool
         Whether it is a column of the page's table from the start.
     """
@@ -96,26 +96,17 @@ class Column:
     ----------
     name : str
         snake_case, unique over all measures. It is the column's name in the wide table.
-    meaning : str
-        One line that a clinician understands.
-    unit : str
-        ``proportion``, ``words``, ``turns``, ``seconds``, ``ratio``, ``per 100 words``, ...
+    meaning, unit : str
+        One line that a clinician understands; ``proportion``, ``words``, ``seconds``, ``per 100 words``, ...
     low, high : float
         The range of possible values; infinite where there is no bound.
-    high_means : str
-        What a high value means.
-    formula : str
-        How it is computed.
-    misleads : str
-        When not to trust it.
-    source : str
-        The publication, or "This package's own".
+    high_means, formula, misleads, source : str
+        What a high value means; how it is computed; when not to trust it; the publication, or "This package's own".
     level : {"session", "turn"}
         The table that it stands in.
     evidence : {"supported", "weak", "untested", ""}
-        Whether a check on real sessions bears out that it measures what its name says (docs/validity.md has the
-        figure): it did; it did little or no better than a count of keywords; or none was made. Empty
-        for what is no measure.
+        Whether a check on real sessions (docs/validity.md) bears out that it measures what its name says: it did; it
+        did little or no better than a count of keywords; or none was made. Empty for what is no measure.
     measure, statistic, direction : str
         Where the number stands in the long table ``measures.csv``: the measure it is about (by default its own name),
         which of its statistics it is, and whose replies it is about.
@@ -252,7 +243,7 @@ def values_of(session: AnnotatedSession) -> dict[str, Value]:
 
 
 def rate(
-    name: str, hits: NDArray[np.bool_], of: NDArray[np.bool_], *, correlation: float = DEFAULT_CORRELATION
+    name: str, hits: NDArray[np.bool_], among: NDArray[np.bool_], *, correlation: float = DEFAULT_CORRELATION
 ) -> dict[str, float]:
     """Return a rate with its count and its 95% interval (`therapy_analytics.measures._intervals.wilson`).
 
@@ -260,12 +251,14 @@ def rate(
     ----------
     name : str
         Column of the rate; the others are ``name_lo``, ``name_hi``, `count_name` and `total_name`.
-    hits, of : bool array (n_turns,)
+    hits, among : bool array (n_turns,)
         Turns that have it, among turns that could.
     correlation : float
         How alike turns are; see `therapy_analytics.behaviours.Code`.
     """
-    return counted_rate(name, float(np.count_nonzero(hits & of)), float(np.count_nonzero(of)), correlation=correlation)
+    return counted_rate(
+        name, float(np.count_nonzero(hits & among)), float(np.count_nonzero(among)), correlation=correlation
+    )
 
 
 def counted_rate(
@@ -354,17 +347,7 @@ def rate_columns(column: Column, *, counted: str) -> list[Column]:
 
 
 def interval_columns(column: Column, formula: str, *, source: str = "") -> tuple[Column, Column]:
-    """Return the columns of the ends of a measure's 95% interval.
-
-    Parameters
-    ----------
-    column : Column
-        The measure itself.
-    formula : str
-        How the interval is computed.
-    source : str, optional
-        Whose interval it is; by default the source of the measure.
-    """
+    """Return the columns of the ends of a measure's 95% interval, by its formula and source (the measure's)."""
     ends: tuple[tuple[Statistic, str], ...] = (("lo", "Lower"), ("hi", "Upper"))
     low, high = (
         replace(
@@ -383,36 +366,26 @@ def interval_columns(column: Column, formula: str, *, source: str = "") -> tuple
     return low, high
 
 
-def mark_column(of: Column, name: str, meaning: str, *, empty: str = "turns that cannot") -> Column:
-    """Return the column of turns that shows which of them a rate counts: 1, 0, or empty.
-
-    Parameters
-    ----------
-    of : Column
-        The rate.
-    name, meaning : str
-        Of the column of turns.
-    empty : str
-        For which turns it is.
-    """
+def mark_column(rate: Column, name: str, meaning: str, *, empty: str = "turns that cannot") -> Column:
+    """Return the column of turns that shows which of them a rate counts: 1, 0, or nan (`empty`)."""
     return replace(
-        of,
+        rate,
         name=name,
         meaning=meaning,
         unit="0 or 1",
         low=0,
         high=1,
         high_means="1: it does",
-        formula=f"1 where the turn counts for {of.name}, else 0; empty for {empty}",
+        formula=f"1 where the turn counts for {rate.name}, else 0; empty for {empty}",
         level="turn",
         core=False,
         page=None,
     )
 
 
-def marks(of: NDArray[np.bool_], hits: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return 1 for turns with a hit, 0 for the others of those that could have one, nan elsewhere; (n_turns,)."""
-    return np.where(of, hits.astype(np.float64), np.nan)
+def marks(counted: NDArray[np.bool_], hits: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return 1 for turns with a hit, 0 for others that are counted, nan elsewhere; float64 (n_turns,)."""
+    return np.where(counted, hits.astype(np.float64), np.nan)
 
 
 def mean_column(values: NDArray[np.float64] | NDArray[np.int64]) -> float:
@@ -421,23 +394,3 @@ def mean_column(values: NDArray[np.float64] | NDArray[np.int64]) -> float:
     defined = defined[~np.isnan(defined)]
     # As ndarray.mean does, whose checks take longer than the sum of a session's turns
     return float(np.add.reduce(defined)) / len(defined) if len(defined) else float("nan")
-
-
-def slopes(places: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the slopes of least squares of columns of values on places, (n_columns,); nan where all places are one.
-
-    Parameters
-    ----------
-    places, values : float64 arrays (n,) and (n, n_columns)
-        What changes along what.
-
-    Examples
-    --------
-    Half a point more at the end than at the begin, and no change:
-
-    >>> slopes(np.array([0.0, 0.2, 0.8, 1.0]), np.array([[0.0, 1], [0.1, 1], [0.4, 1], [0.5, 1]])).round(3).tolist()
-    [0.5, 0.0]
-    """
-    off = places - places.mean()
-    spread = float(off @ off)
-    return np.asarray(off @ values) / (spread or np.nan)

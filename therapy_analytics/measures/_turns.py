@@ -1,4 +1,4 @@
-"""Where the turns of a session stand to each other: who answers whom, and in which third of it."""
+"""How the turns of a session stand to each other: who answers whom, in which third, and slopes along it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from therapy_analytics.session import Role
 
 THIRDS = ("third_1", "third_2", "third_3")
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def next_of(session: AnnotatedSession, role: Role) -> Ints:
-    """Return for each turn the next turn of a role with words after it, -1 where there is none; (n_turns,).
-
-    Turns of others between the two are passed over.
-    """
+    """Return for each turn the next turn of a role that has words, -1 where there is none; int64 (n_turns,)."""
 
     def find(one: AnnotatedSession) -> Ints:
         n = len(one)
@@ -28,7 +26,7 @@ def next_of(session: AnnotatedSession, role: Role) -> Ints:
 
 
 def last_of(session: AnnotatedSession, role: Role) -> Ints:
-    """Return for each turn the last turn of a role with words before it, -1 where there is none; (n_turns,)."""
+    """Return for each turn the last earlier turn of a role that has words, -1 where there is none; int64 (n_turns,)."""
 
     def find(one: AnnotatedSession) -> Ints:
         own = np.where(one.of(role) & (one.n_words > 0), np.arange(len(one)), -1)
@@ -38,11 +36,31 @@ def last_of(session: AnnotatedSession, role: Role) -> Ints:
 
 
 def _kept(found: Ints) -> Ints:
-    """Return what many measures share, so that none can change it."""
+    """Return an array that many measures share, read-only."""
     found.flags.writeable = False
     return found
 
 
 def third_of(session: AnnotatedSession) -> Ints:
-    """Return the third of the session, by turns, that each turn stands in: 0, 1 or 2; (n_turns,)."""
+    """Return the third of the session, by turns, that each turn stands in: 0, 1 or 2; int64 (n_turns,)."""
     return np.arange(len(session)) * len(THIRDS) // max(len(session), 1)
+
+
+def slopes(places: Floats, values: Floats) -> Floats:
+    """Return the slopes of least squares of columns of values on places, (n_columns,); nan where all places are one.
+
+    Parameters
+    ----------
+    places, values : float64 arrays (n,) and (n, n_columns)
+        What changes along what.
+
+    Examples
+    --------
+    Half a point more at the end than at the beginning, and no change:
+
+    >>> slopes(np.array([0.0, 0.2, 0.8, 1.0]), np.array([[0.0, 1], [0.1, 1], [0.4, 1], [0.5, 1]])).round(3).tolist()
+    [0.5, 0.0]
+    """
+    off = places - places.mean()
+    spread = float(off @ off)
+    return np.asarray(off @ values) / (spread or np.nan)

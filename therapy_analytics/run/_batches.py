@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.language.company import Candidate, Strangers, shortened, strangers_of
+from therapy_analytics.language.donors import Candidate, SurrogatePool, shortened, surrogate_pool
 from therapy_analytics.readers._build import fingerprint
 from therapy_analytics.readers._fragment_reading import read_again, read_fragment
 from therapy_analytics.readers._fragments import Fragment
@@ -142,8 +142,8 @@ class Donor:
         return shortened(sessions[self.at])
 
 
-def read_donors(donors: Sequence[Donor], options: ReadOptions) -> Strangers:
+def read_donors(donors: Sequence[Donor], options: ReadOptions) -> SurrogatePool:
     """Read the sessions that lend their turns, each file once."""
     in_files = sorted(donors, key=lambda one: (one.chunk.fragment.path, one.chunk.fragment.part))
     found = {one.candidate.digest: one.read(options) for one in in_files}
-    return strangers_of([one.candidate for one in donors], [found[one.candidate.digest] for one in donors])
+    return surrogate_pool([one.candidate for one in donors], [found[one.candidate.digest] for one in donors])

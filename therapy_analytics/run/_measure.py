@@ -18,10 +18,10 @@ from therapy_analytics.analysis import (
     gold_names,
     joined_tables,
 )
-from therapy_analytics.arrays import in_company, read_as_arrays
+from therapy_analytics.arrays import read_as_arrays, with_donors
 from therapy_analytics.behaviours import TaggerOptions, load_coder, recipe, with_codebooks_read, with_codes
 from therapy_analytics.language import EXTRAS, Lexicon
-from therapy_analytics.language.company import Strangers, choose_strangers
+from therapy_analytics.language.donors import SurrogatePool, choose_donors
 from therapy_analytics.measures._base import all_columns
 from therapy_analytics.settings import CORE, Settings, extras_of
 
@@ -74,7 +74,7 @@ def analyze(
     settings = Settings(lexicons=tuple(lexicons), seed=seed, quotes=quotes, tagger=coder, extras=extras_of(measures))
     refuse_taken_names(settings)
     sessions = list(sessions)
-    strangers = choose_strangers(sessions)
+    strangers = choose_donors(sessions)
     nothing = MeasuredSessions((), settings)
     batches = list(in_batches(sessions, settings.turns_per_batch)) or [()]
     found, counts = [], []
@@ -95,13 +95,13 @@ def analyze(
 
 
 def measure_sessions(
-    batch: Sequence[Session], settings: Settings, *, strangers: Strangers | None = None
+    batch: Sequence[Session], settings: Settings, *, strangers: SurrogatePool | None = None
 ) -> list[tables.Measured]:
     """Take one batch from sessions to values; its own sessions are the strangers by default."""
-    return list(measure_batch(batch, settings, choose_strangers(batch) if strangers is None else strangers).measured)
+    return list(measure_batch(batch, settings, choose_donors(batch) if strangers is None else strangers).measured)
 
 
-def measure_batch(batch: Sequence[Session], settings: Settings, strangers: Strangers) -> MeasuredSessions:
+def measure_batch(batch: Sequence[Session], settings: Settings, strangers: SurrogatePool) -> MeasuredSessions:
     """Tag and measure the sessions of a batch."""
     arrays = read_as_arrays(batch, settings)
     codes = load_coder(settings.tagger).predict(arrays)
@@ -111,7 +111,7 @@ def measure_batch(batch: Sequence[Session], settings: Settings, strangers: Stran
     found = []
     for position, session in enumerate(arrays):
         tagged = with_codes(session, codes, int(arrays.starts[position]), roles)
-        tagged = replace(in_company(tagged, settings, strangers), rated=rated)
+        tagged = replace(with_donors(tagged, settings, strangers), rated=rated)
         found.append(tables.measured(tagged, columns))
     return MeasuredSessions(found, settings, codes.counts)
 

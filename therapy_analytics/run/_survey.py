@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from therapy_analytics import tables
 from therapy_analytics.errors import UnreadableFileError
-from therapy_analytics.language.company import Candidate, Choice, candidate
+from therapy_analytics.language.donors import Candidate, DonorChoice, candidate
 from therapy_analytics.outputs import seen_from
 from therapy_analytics.readers import Account, ReadOptions
 from therapy_analytics.readers._build import fingerprint
@@ -134,7 +134,7 @@ class Survey:
     gold: dict[str, None] = field(default_factory=dict)
     account: Account = field(default_factory=lambda: Account(ReadOptions()))
     _names: Names = field(default_factory=Names)
-    _choice: Choice[tuple[FileChunk, int]] = field(default_factory=Choice)
+    _choice: DonorChoice[tuple[FileChunk, int]] = field(default_factory=DonorChoice)
 
     def add(self, seen: SeenChunk, options: ReadOptions) -> None:
         """Count in what was seen of a file chunk."""

@@ -13,7 +13,7 @@ import pandas as pd
 from therapy_analytics import results, tables
 from therapy_analytics.analysis import TABLES, core_measures, joined_tables
 from therapy_analytics.errors import TherapyAnalyticsError, UnreadableFileError, place_of
-from therapy_analytics.language.company import Strangers
+from therapy_analytics.language.donors import SurrogatePool
 from therapy_analytics.readers import ReadOptions
 from therapy_analytics.readers._fragment_reading import forget_last
 from therapy_analytics.results import Form, Record, hash_of_all
@@ -194,7 +194,7 @@ def _write_data_files(
     results.write_data_files(whole, work.out, name, record)
 
 
-_held: dict[str, Strangers] = {}
+_held: dict[str, SurrogatePool] = {}
 """The sessions that lend their turns in the run that this process works for."""
 
 
@@ -204,7 +204,7 @@ def forget() -> None:
     forget_last()
 
 
-def _strangers(work: Work) -> Strangers:
+def _strangers(work: Work) -> SurrogatePool:
     if work.key not in _held:
         _held.clear()
         _held[work.key] = read_donors(work.donors, work.options)

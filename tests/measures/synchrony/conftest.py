@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from therapy_analytics.language import AnnotatedSession, TurnArrays
-from therapy_analytics.language.annotate import Company
+from therapy_analytics.language.annotate import Donors, spoken_by
 from therapy_analytics.language.tokens import tokenize
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 from therapy_analytics.session import CLIENT, THERAPIST, Session
@@ -38,14 +38,9 @@ def _of_counts(n_words: Any, counts: Any = None, *, roles: str = "", **about: An
     return AnnotatedSession(Session(id="by_hand", source_file="by_hand.txt", turns=()), turns, **about)
 
 
-def _company(whole: AnnotatedSession, starts: Sequence[int]) -> Company:
-    spoken = {}
-    for s in range(len(starts) - 1):
-        own = np.arange(starts[s], starts[s + 1])
-        for role in (THERAPIST, CLIENT):
-            spoken[s, role] = own[(whole.turns.roles[own] == role) & (whole.n_words[own] > 0)]
-    names = tuple(f"stranger {s}" for s in range(len(starts) - 1))
-    return Company(whole, np.array(starts), names, ("",) * len(names), spoken)
+def _donors(whole: AnnotatedSession, starts: Sequence[int]) -> Donors:
+    names = tuple(f"donor {i}" for i in range(len(starts) - 1))
+    return Donors(whole, names, ("",) * len(names), spoken_by(whole.turns, np.array(starts)))
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +50,6 @@ def of_counts() -> OfCounts:
 
 
 @pytest.fixture(scope="session")
-def company_of() -> Callable[[AnnotatedSession, Sequence[int]], Company]:
-    """Return a function: one session, and where each stranger begins in it, to a company."""
-    return _company
+def donors_from() -> Callable[[AnnotatedSession, Sequence[int]], Donors]:
+    """Return a function: one session, and where each donor begins in it, to donors."""
+    return _donors

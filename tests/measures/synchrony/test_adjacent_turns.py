@@ -11,8 +11,8 @@ import pytest
 
 from tests.surrogate_tables import two_way
 from tests.talks import session as talk
-from therapy_analytics.arrays import arrays_with_company
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.arrays import arrays_with_donors
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures._base import wide_name
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
 from therapy_analytics.measures.null.surrogates import pool_of
@@ -22,7 +22,7 @@ from therapy_analytics.measures.synchrony.adjacent_turns import (
     SLOPE,
     AdjacentTurnMeasure,
     adjacent_result,
-    mean_scores,
+    mean_of_defined,
     replies_of,
     segments_of,
     slopes,
@@ -42,9 +42,9 @@ def words(session: Any) -> Any:
     return session.n_words.astype(float)
 
 
-def beside_each_other(words: Any, anchors: Any, replies: Any) -> Any:
+def beside_each_other(a: Any, b: Any) -> Any:
     """4 words and then 5 come to 45."""
-    return 10 * words[anchors] + words[replies]
+    return 10 * a + b
 
 
 def kind(**fields: Any) -> AdjacentTurnMeasure:
@@ -80,8 +80,8 @@ def dialogue(of_counts: Any, n: int, seed: int = 0, **about: Any) -> Any:
     return of_counts(n_words, generator.binomial(n_words[:, None], np.linspace(0.02, 0.4, 9)), **about)
 
 
-def in_company(of_counts: Any, company_of: Any, n: int = 40) -> Any:
-    return dialogue(of_counts, n, company=company_of(dialogue(of_counts, 500, seed=1), range(0, 501, 50)))
+def with_donors(of_counts: Any, donors_from: Any, n: int = 40) -> Any:
+    return dialogue(of_counts, n, donors=donors_from(dialogue(of_counts, 500, seed=1), range(0, 501, 50)))
 
 
 # ---- values
@@ -101,7 +101,7 @@ def test_who_follows_whom_by_hand(of_counts: Any) -> None:
     assert np.isnan(found.shuffled.p[CLIENT, 0])  # three pairs are too few to ask
 
 
-def test_parts() -> None:
+def test_segments() -> None:
     assert [(part.name, part.first, part.last) for part in segments_of(7)] == [
         ("whole", 0, 6),
         ("third_1", 0, 2),
@@ -137,8 +137,8 @@ def test_delay(of_counts: Any) -> None:
 
 
 def test_pairs_without_a_value_are_not_counted(of_counts: Any) -> None:
-    def score(words: Any, anchors: Any, replies: Any) -> Any:
-        pair = beside_each_other(words, anchors, replies)
+    def score(a: Any, b: Any) -> Any:
+        pair = beside_each_other(a, b)
         return np.where(pair == 34, np.nan, pair)
 
     found = adjacent_result(kind(score=score), of_counts([1, 2, 3, 4, 5, 6]))
@@ -189,50 +189,46 @@ def test_slopes_are_those_of_least_squares() -> None:
             assert found == pytest.approx(np.polyfit(at[defined], values[defined], 1)[0], abs=1e-12)
 
 
-def test_means_of_segments() -> None:
+def test_means_of_defined_scores() -> None:
     values = np.array([[1.0, np.nan], [2.0, np.nan], [6.0, 5.0]])
-    members = np.array([[1.0, 1, 1], [1, 1, 0], [0, 0, 0]])
-    np.testing.assert_array_equal(mean_scores(values, members), [[3, 5], [1.5, np.nan], [np.nan, np.nan]])
+    np.testing.assert_array_equal(mean_of_defined(values), [3, 5])
+    np.testing.assert_array_equal(mean_of_defined(values[:2]), [1.5, np.nan])
+    np.testing.assert_array_equal(mean_of_defined(values[:0]), [np.nan, np.nan])
 
 
 # ---- sums, draws
 
 
 @pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
-def test_values_of_parts_are_sums_over_their_pairs(one: AdjacentTurnMeasure, of_counts: Any) -> None:
+def test_values_of_segments_are_those_of_their_pairs(one: AdjacentTurnMeasure, of_counts: Any) -> None:
     session = dialogue(of_counts, 60)
     found, own = adjacent_result(one, session), one.represent(session)
     for row, role in ((THERAPIST, 0), (CLIENT, 1)):
         spoken = session.n_words > 0
         replies = np.array([i for i in range(1, 60) if i % 2 == role and spoken[i] and spoken[i - 1]])
         for at, part in enumerate(found.segments[:-1]):
-            inside = replies[(replies >= part.first) & (replies <= part.last), None]
-            if one.score is not None:
-                wanted = np.nanmean(one.score(own, inside - 1, inside)) if len(inside) else np.nan
-            else:
-                wanted = one.over(one.terms(own, inside - 1, inside).sum(axis=0))[0]
+            inside = replies[(replies >= part.first) & (replies <= part.last)]
+            wanted = one.over(one.score(own[inside - 1], own[inside])[:, None])[0]
             np.testing.assert_allclose(found.values[row, at], wanted, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
 def test_a_few_pairs_at_a_time_give_the_same(
-    one: AdjacentTurnMeasure, of_counts: Any, company_of: Any, monkeypatch: pytest.MonkeyPatch
+    one: AdjacentTurnMeasure, of_counts: Any, donors_from: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = in_company(of_counts, company_of)
+    session = with_donors(of_counts, donors_from)
     wanted = adjacent_result(one, session)
-    monkeypatch.setattr(adjacent_turns, "_MOST_PAIRS", 500)
-    monkeypatch.setattr(adjacent_turns, "_MOST_ROWS", 7)
+    monkeypatch.setattr(adjacent_turns, "_MOST_NUMBERS", 5000)
     found = adjacent_result(one, replace(session))
     np.testing.assert_allclose(found.values, wanted.values, rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.shuffled.sd, wanted.shuffled.sd, rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.surrogate.sd, wanted.surrogate.sd, rtol=0, atol=1e-12)
 
 
-def test_chance_by_a_loop_over_draws(of_counts: Any) -> None:
+def test_shuffles_by_a_loop_over_draws(of_counts: Any) -> None:
     session = dialogue(of_counts, 40)
     own, found = LSM.represent(session), adjacent_result(LSM, session)
-    assert LSM.score is not None
-    drawn = np.array([np.nanmean(LSM.score(own, one.anchors, one.replies), axis=0) for one in replies_of(session)])
+    drawn = np.array([np.nanmean(LSM.score(own[one.anchors], own[one.replies]), axis=0) for one in replies_of(session)])
     assert found.shuffled.mean[1:3, 0] == pytest.approx(drawn[:, 1:].mean(axis=1))
     assert found.shuffled.sd[1:3, 0] == pytest.approx(drawn[:, 1:].std(axis=1, ddof=1))
     both, difference = drawn.mean(axis=0), drawn[0] - drawn[1]
@@ -243,16 +239,17 @@ def test_chance_by_a_loop_over_draws(of_counts: Any) -> None:
 
 
 @pytest.mark.parametrize("one", [LSM, COORDINATION, DIGITS, replace(LSM, delay=2)], ids=lambda one: one.name)
-def test_strangers_by_a_loop_over_dialogues(one: AdjacentTurnMeasure, of_counts: Any, company_of: Any) -> None:
-    """Each dialogue as a session of its own, in which the turns of one are the stranger's."""
-    session = in_company(of_counts, company_of)
-    pool, whole, n = pool_of(session), session.company.whole, len(session)
+def test_surrogate_pairs_by_a_loop_over_dialogues(one: AdjacentTurnMeasure, of_counts: Any, donors_from: Any) -> None:
+    """Each dialogue as a session of its own, in which the turns of one are the donor's."""
+    session = with_donors(of_counts, donors_from)
+    pool, whole, n = pool_of(session), session.donors.whole, len(session)
     n_words = np.append(session.n_words, whole.n_words[pool.donated])
     counts = np.concatenate([session.turns.counts, whole.turns.counts[pool.donated]])
     found, tables = adjacent_result(one, session), np.empty((4, 6, 6))
     for therapist, client in np.ndindex(6, 6):
         turns = np.arange(n)
-        turns[pool.therapists[0]], turns[pool.clients[0]] = pool.therapists[therapist], pool.clients[client]
+        therapists, clients = pool.speakers
+        turns[therapists[0]], turns[clients[0]] = therapists[therapist], clients[client]
         tables[:, therapist, client] = adjacent_result(one, of_counts(n_words[turns], counts[turns])).values[:, 0]
     for direction in range(4):
         expected = two_way(tables[direction], two_sided=direction == DIFFERENCE)
@@ -262,21 +259,19 @@ def test_strangers_by_a_loop_over_dialogues(one: AdjacentTurnMeasure, of_counts:
 
 @pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
 @pytest.mark.parametrize("n", [4, 5, 9, 10])
-def test_few_strangers(one: AdjacentTurnMeasure, of_counts: Any, company_of: Any, n: int) -> None:
+def test_few_donors(one: AdjacentTurnMeasure, of_counts: Any, donors_from: Any, n: int) -> None:
     """From 5 there is an expectation, from 10 a z and a p."""
-    others = company_of(dialogue(of_counts, 50 * n, seed=1), range(0, 50 * n + 1, 50))
-    found = adjacent_result(one, dialogue(of_counts, 40, company=others))
+    others = donors_from(dialogue(of_counts, 50 * n, seed=1), range(0, 50 * n + 1, 50))
+    found = adjacent_result(one, dialogue(of_counts, 40, donors=others))
     assert (np.isfinite([found.surrogate.mean[:, 0], found.surrogate.sd[:, 0]]) == (n >= 5)).all()
     assert (np.isfinite([found.surrogate.z[:, 0], found.surrogate.p[:, 0]]) == (n >= 10)).all()
     assert np.isfinite(found.shuffled.p[:, 0]).all()
 
 
-def test_one_who_never_replies_beside_strangers(of_counts: Any, company_of: Any) -> None:
+def test_one_who_never_replies_beside_surrogate_pairs(of_counts: Any, donors_from: Any) -> None:
     session = dialogue(of_counts, 40)
-    others = company_of(dialogue(of_counts, 500, seed=1), range(0, 501, 50))
-    found = adjacent_result(
-        LSM, of_counts(session.n_words + 1, session.turns.counts, roles="TCOO" * 10, company=others)
-    )
+    others = donors_from(dialogue(of_counts, 500, seed=1), range(0, 501, 50))
+    found = adjacent_result(LSM, of_counts(session.n_words + 1, session.turns.counts, roles="TCOO" * 10, donors=others))
     np.testing.assert_array_equal(np.isfinite(found.surrogate.p[:, 0]), [True, False, True, False])
     assert found.surrogate.mean[BOTH, 0] == found.surrogate.mean[CLIENT, 0]
 
@@ -291,7 +286,7 @@ def test_which_end_counts(of_counts: Any) -> None:
     np.testing.assert_array_equal(higher.shuffled.p[DIFFERENCE], lower.shuffled.p[DIFFERENCE])
 
 
-def test_the_slope_of_what_only_rises_is_beyond_chance(of_counts: Any) -> None:
+def test_the_slope_of_what_only_rises_is_beyond_its_shuffles(of_counts: Any) -> None:
     """Two-sided: rising and falling alike, at best twice one of the draws with the session."""
     for order in (1, -1):
         session = of_counts(np.arange(1, 41)[::order])
@@ -302,7 +297,7 @@ def test_the_slope_of_what_only_rises_is_beyond_chance(of_counts: Any) -> None:
 
 
 @pytest.mark.parametrize("one", KINDS, ids=lambda one: one.name)
-def test_exchanged_roles_mirror_the_directions(one: AdjacentTurnMeasure, of_counts: Any) -> None:
+def test_swapped_roles_mirror_the_directions(one: AdjacentTurnMeasure, of_counts: Any) -> None:
     session = dialogue(of_counts, 60)
     other = replace(session, turns=replace(session.turns, roles=1 - session.turns.roles))
     found, mirrored = adjacent_result(one, session), adjacent_result(one, other)
@@ -344,16 +339,16 @@ def test_values_and_columns_have_the_same_names(of_counts: Any) -> None:
                 assert values[wide_name(measure, direction, "out_of")] == found.n_pairs[at]
 
 
-# ---- is chance what it says?
+# ---- is the null distribution what it says?
 
 
 @pytest.fixture(scope="module")
 def p_values(of_counts: Any) -> Any:
-    """p of 400 sessions of 40 turns that are drawn independently of each other, (400, measures, 4 directions)."""
+    """p of 400 sessions of 24 turns that are drawn independently of each other, (400, measures, 4 directions)."""
     generator = np.random.default_rng(7)
     found = []
     for seed in range(400):
-        n_words = generator.integers(2, 15, 40)
+        n_words = generator.integers(2, 15, 24)
         session = of_counts(n_words, generator.binomial(n_words[:, None], np.linspace(0.02, 0.2, 9)), seed=seed)
         found.append([adjacent_result(one, session).shuffled.p[:, 0] for one in KINDS])
     return np.array(found)
@@ -379,26 +374,26 @@ def people(generator: np.random.Generator, n: int, n_turns: int) -> tuple[Any, A
 
 
 @pytest.fixture(scope="module")
-def strangers_p(of_counts: Any, company_of: Any) -> Any:
-    """p of 300 sessions beside strangers, of whom none follows anybody, (300, 4 directions)."""
+def surrogate_p(of_counts: Any, donors_from: Any) -> Any:
+    """p of 300 sessions beside surrogate pairs, of whom none follows anybody, (300, 4 directions)."""
     generator, found = np.random.default_rng(11), []
     for _ in range(15):
         words, counts = people(generator, 20, 18)
-        others = company_of(of_counts(words, counts), range(0, 361, 18))
+        others = donors_from(of_counts(words, counts), range(0, 361, 18))
         for seed in range(20):
-            session = of_counts(*people(generator, 1, 18), seed=seed, company=others)
+            session = of_counts(*people(generator, 1, 18), seed=seed, donors=others)
             found.append(adjacent_result(LSM, session).surrogate.p[:, 0])
     return np.array(found)
 
 
-def test_strangers_p_is_uniform_where_nobody_follows(strangers_p: Any) -> None:
-    """Of 300, 15 are expected; the strangers are few and the same for 20 sessions, so that more and fewer happen."""
-    assert np.isfinite(strangers_p).all()
-    share = (strangers_p <= 0.05).mean(axis=0)
+def test_surrogate_p_is_uniform_where_nobody_follows(surrogate_p: Any) -> None:
+    """Of 300, 15 are expected; the donors are few and the same for 20 sessions, so that more and fewer happen."""
+    assert np.isfinite(surrogate_p).all()
+    share = (surrogate_p <= 0.05).mean(axis=0)
     assert (share < 0.09).all(), share
     assert (share > 0.01).all(), share
     assert 0.025 < share.mean() < 0.07, share
-    assert np.abs(np.median(strangers_p, axis=0) - 0.5).max() < 0.12
+    assert np.abs(np.median(surrogate_p, axis=0) - 0.5).max() < 0.12
 
 
 def test_following_is_found(of_counts: Any) -> None:
@@ -425,11 +420,11 @@ def test_sessions_of_a_batch_get_what_each_gets_alone() -> None:
         talk(*(" ".join(generator.choice(lexicon, n)) for n in generator.integers(1, longest, n_turns)), name=str(i))
         for i, (n_turns, longest) in enumerate(sizes)
     ]
-    together = arrays_with_company(sessions, Settings(), choose_strangers(sessions))
+    together = arrays_with_donors(sessions, Settings(), choose_donors(sessions))
     assert np.isfinite(adjacent_result(LSM, together[0]).surrogate.mean[0, 0])
     for one in (LEXICAL, LEXICAL_2, SIMILARITY, *KINDS):
         for at in (0, 2, 3, 4):
-            (alone,) = arrays_with_company([sessions[at]], Settings(), choose_strangers(sessions))
+            (alone,) = arrays_with_donors([sessions[at]], Settings(), choose_donors(sessions))
             wanted, found = adjacent_result(one, alone), adjacent_result(one, together[at])
             for name in ("values", "n_pairs", "series"):
                 np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))

@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.measures.null.surrogates import TokenRows
-from therapy_analytics.measures.synchrony.alignment import Counts, count_ngrams, lexical_cosines, of_speakers
-from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosines, tagged_ngrams
-from therapy_analytics.measures.synchrony.whole_session import Side
+from therapy_analytics.measures.synchrony._ngrams import count_ngrams
+from therapy_analytics.measures.synchrony.alignment import cosine as lexical_cosine
+from therapy_analytics.measures.synchrony.syntactic_alignment import syntactic_cosine, tagged_ngrams
+from therapy_analytics.measures.synchrony.whole_session import Side, total
 
 Words = Sequence[str]
 
@@ -32,27 +33,27 @@ class Talk:
     tags: Any
     offsets: Any
 
-    def grams(self, n: int) -> Counts:
-        """Return how often each turn has each sequence of words."""
-        return count_ngrams(self.words, self.offsets, n)
+    @property
+    def rows(self) -> TokenRows:
+        return TokenRows(np.stack([self.words, self.tags], axis=1).astype(np.uint64), self.offsets)
 
     def lexical(self, n: int, one: Any, other: Any) -> Any:
-        """Return the alignment of turns with turns, each with each."""
-        return lexical_cosines(self.grams(n)[one], self.grams(n)[other])
+        """Return the alignment of turns with turns, one by one."""
+        counts = count_ngrams(self.rows, n)
+        return lexical_cosine(counts[one], counts[other])
 
     def syntactic(self, n: int, one: Any, other: Any) -> Any:
         """Return the same by tags."""
-        grams = tagged_ngrams(TokenRows(np.stack([self.words, self.tags], axis=1).astype(np.uint64), self.offsets), n)
-        return syntactic_cosines(grams, grams.has[one], grams.has[other])
+        ngrams = tagged_ngrams(self.rows, n)
+        return syntactic_cosine(ngrams[one], ngrams[other])
 
     def of_sides(self, n: int, one: Any, other: Any) -> tuple[float, float]:
         """Return both of all turns of one side with all of the other."""
-        sides = [Side(np.array([turns]), np.array(turns)) for turns in (one, other)]
-        rows = TokenRows(np.stack([self.words, self.tags], axis=1).astype(np.uint64), self.offsets)
-        grams, tagged = self.grams(n), tagged_ngrams(rows, n)
-        words = lexical_cosines(*(of_speakers(grams, side) for side in sides))
-        tags = syntactic_cosines(tagged, *(of_speakers(tagged.has, side).sign() for side in sides))
-        return float(words[0, 0]), float(tags[0, 0])
+        counts, ngrams, at = count_ngrams(self.rows, n), tagged_ngrams(self.rows, n), np.arange(1)
+        sides = [[Side(i, rows[turns], at, at) for rows in (counts, ngrams)] for i, turns in enumerate((one, other))]
+        words = lexical_cosine(*(total(side) for side, _ in sides))
+        tags = syntactic_cosine(*(total(side) for _, side in sides))
+        return float(words), float(tags)
 
 
 def talk(*turns: str) -> Talk:
@@ -69,12 +70,12 @@ def talk(*turns: str) -> Talk:
 
 def lexical(n: int, *turns: str) -> Any:
     """Alignment of each turn with the next."""
-    return np.diagonal(talk(*turns).lexical(n, slice(len(turns) - 1), slice(1, len(turns)))).tolist()
+    return talk(*turns).lexical(n, np.arange(len(turns) - 1), np.arange(1, len(turns))).tolist()
 
 
 def syntactic(n: int, *turns: str) -> Any:
     """Alignment of each turn with the next."""
-    return np.diagonal(talk(*turns).syntactic(n, slice(len(turns) - 1), slice(1, len(turns)))).tolist()
+    return talk(*turns).syntactic(n, np.arange(len(turns) - 1), np.arange(1, len(turns))).tolist()
 
 
 # ---- by hand
@@ -134,9 +135,9 @@ def test_nothing_left_is_undefined() -> None:
 
 def test_whole_conversation_takes_sides_together() -> None:
     # T: "i see", "i know"; C: "you see", "see". T: i 2, see 1, know 1; C: you 1, see 2. Product 2, squares 6 and 5.
-    said = talk("i/P see/V", "you/P see/V", "i/P know/V", "see/V")
+    turns = talk("i/P see/V", "you/P see/V", "i/P know/V", "see/V")
     # Different words: i, see, know; you, see. Without see: P 1, V 1 against P 1. Product 1, squares 2 and 1.
-    assert said.of_sides(1, [0, 2], [1, 3]) == pytest.approx((2 / np.sqrt(6 * 5), 1 / np.sqrt(2)))
+    assert turns.of_sides(1, [0, 2], [1, 3]) == pytest.approx((2 / np.sqrt(6 * 5), 1 / np.sqrt(2)))
 
 
 def test_whole_conversation_without_an_n_gram_is_undefined() -> None:
@@ -146,7 +147,7 @@ def test_whole_conversation_without_an_n_gram_is_undefined() -> None:
 def test_no_turns() -> None:
     for offsets in (np.array([0]), np.array([0, 0, 0])):
         nothing = Talk(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), offsets)
-        some = slice(len(offsets) - 1)
+        some = np.arange(len(offsets) - 1)
         assert np.isnan(nothing.lexical(2, some, some)).all()
         assert np.isnan(nothing.syntactic(2, some, some)).all()
 
@@ -187,8 +188,10 @@ def test_as_counters_give_it(n: int) -> None:
     @settings(max_examples=40, deadline=None)
     @given(DIALOGUE)
     def check(turns: list[list[tuple[int, int]]]) -> None:
-        said, every = arrays(turns), np.arange(len(turns))
-        words, tags = said.lexical(n, every, every), said.syntactic(n, every, every)
+        dialogue, every = arrays(turns), np.arange(len(turns))
+        one, other = (at.ravel() for at in np.meshgrid(every, every, indexing="ij"))
+        tables = dialogue.lexical(n, one, other), dialogue.syntactic(n, one, other)
+        words, tags = (each.reshape(len(turns), len(turns)) for each in tables)
         for found, counted in ((words, counted_lexical), (tags, counted_syntactic)):
             wanted = [[counted(turns[i], turns[j], n) for j in every] for i in every]
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
@@ -221,7 +224,7 @@ class Prepared:
     """ALIGN's turns of a session: who speaks, and the words as arrays."""
 
     speakers: list[str]
-    said: Talk
+    talk: Talk
 
 
 @cache
@@ -256,33 +259,35 @@ def cleaned(text: str) -> str:
     return kept
 
 
-def pieces(word: str) -> list[str]:
+def word_parts(word: str) -> list[str]:
     """Split a word of letters and apostrophes as NLTK does."""
     if "''" in word:
         return [
-            piece for part in word.replace("''", " '' ").split() for piece in (pieces(part) if part != "''" else [part])
+            token
+            for part in word.replace("''", " '' ").split()
+            for token in (word_parts(part) if part != "''" else [part])
         ]
     if QUOTE.match(word):
-        return ["'", *pieces(word[1:])]
+        return ["'", *word_parts(word[1:])]
     if ending := ENDING.fullmatch(word):
-        return [*pieces(ending[1]), ending[2]]
+        return [*word_parts(ending[1]), ending[2]]
     return HALVES.get(word, word).split()
 
 
 def tokens_of(text: str) -> list[str]:
-    return [piece for word in text.split() for piece in pieces(word)]
+    return [token for word in text.split() for token in word_parts(word)]
 
 
 def merged(rows: pd.DataFrame) -> list[tuple[str, str]]:
     """Drop rows of less than two tokens, then write neighbouring rows of a speaker as one."""
     turns: list[tuple[str, str]] = []
-    for who, said in zip(rows.interlocutor, rows.utterance_text.map(cleaned), strict=True):
-        if len(tokens_of(said)) < 2:
+    for who, text in zip(rows.interlocutor, rows.utterance_text.map(cleaned), strict=True):
+        if len(tokens_of(text)) < 2:
             continue
         if turns and turns[-1][0] == who:
-            turns[-1] = (who, turns[-1][1] + " " + said)
+            turns[-1] = (who, turns[-1][1] + " " + text)
         else:
-            turns.append((who, said))
+            turns.append((who, text))
     return turns
 
 
@@ -290,7 +295,7 @@ def prepared(rows: pd.DataFrame) -> Prepared:
     table = expansions()
     contraction = re.compile("|".join(table))
     turns = merged(rows)
-    words = [tokens_of(contraction.sub(lambda found: table[found[0]], said)) for _, said in turns]
+    words = [tokens_of(contraction.sub(lambda found: table[found[0]], text)) for _, text in turns]
     bare = [[word.replace("'", "") for word in turn] for turn in words]
     ids = {word: i for i, word in enumerate(dict.fromkeys(word for turn in bare for word in turn), 1)}
     tokens = np.array([ids[word] for turn in bare for word in turn], dtype=np.int32)
@@ -314,13 +319,13 @@ def peer(corpora: Path, name: str) -> pd.DataFrame:
 def test_turn_to_turn_as_align(corpora: Path, sessions: dict[Any, Prepared]) -> None:
     given_values = peer(corpora, "align_T2T.csv")
     for key, rows in given_values.groupby("transcript_id"):
-        said = sessions[key].said
-        lengths = np.diff(said.offsets)
+        dialogue = sessions[key].talk
+        lengths = np.diff(dialogue.offsets)
         np.testing.assert_array_equal(lengths[:-1], rows.utterance_length1)
         np.testing.assert_array_equal(lengths[1:], rows.utterance_length2)
         first = np.arange(len(rows))
         for n in (1, 2):
-            values = np.nan_to_num(np.diagonal(said.lexical(n, first, first + 1)))  # ALIGN gives 0 to empty turns
+            values = np.nan_to_num(dialogue.lexical(n, first, first + 1))  # ALIGN gives 0 to empty turns
             np.testing.assert_allclose(values, rows[f"lexical_tok{n}"], rtol=0, atol=1e-9)
     assert len(given_values) > 3000
 
@@ -331,10 +336,10 @@ def test_whole_conversation_as_align(corpora: Path, sessions: dict[Any, Prepared
         session = sessions[row.transcript_id]
         second = np.array([who != session.speakers[0] for who in session.speakers])
         # ALIGN writes the turns of a side behind one another, and counts sequences across them.
-        whose = np.repeat(second, np.diff(session.said.offsets))
-        words = np.concatenate([session.said.words[~whose], session.said.words[whose]])
+        whose = np.repeat(second, np.diff(session.talk.offsets))
+        words = np.concatenate([session.talk.words[~whose], session.talk.words[whose]])
         sides = Talk(words, words, np.array([0, np.count_nonzero(~whose), len(words)]))
         for n in (1, 2):
-            value = np.nan_to_num(sides.lexical(n, [0], [1])[0, 0])
+            value = np.nan_to_num(sides.lexical(n, [0], [1])[0])
             assert value == pytest.approx(getattr(row, f"lexical_tok{n}"), rel=0, abs=1e-9)
     assert len(rows) > 80

@@ -9,22 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from therapy_analytics.measures.synchrony.coordination import (
-    aggregate,
-    coordination,
-    coordination_of,
-    marks,
-    terms,
-)
+from therapy_analytics.measures.synchrony.coordination import coordination, coordination_of, marks, mean_of_markers
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 
 EIGHT = ["article", "auxverb", "conj", "adverb", "ppron", "ipron", "preps", "quant"]
 
 
-def of_pairs(before: Any, after: Any, *, fewest: int = 1) -> Any:
+def of_pairs(before: Any, after: Any) -> Any:
     """Coordination of each marker; rows are pairs."""
-    a, b = np.array(before, dtype=float), np.array(after, dtype=float)
-    return coordination_of(terms(a, b).sum(axis=0), fewest=fewest)
+    return coordination_of(np.array(before, dtype=float), np.array(after, dtype=float))
 
 
 # ---- by hand
@@ -40,31 +33,23 @@ def test_one_marker_in_four_replies() -> None:
 
 def test_a_marker_that_no_turn_before_has_is_undefined() -> None:
     np.testing.assert_array_equal(of_pairs([[0, 1], [0, 1]], [[1, 1], [1, 0]]), [np.nan, 0])
-    # The target threshold: at least two turns before; the second marker is in one.
-    np.testing.assert_array_equal(of_pairs([[1, 1], [1, 0]], [[1, 1], [0, 0]], fewest=2), [0, np.nan])
 
 
 def test_no_pairs() -> None:
     nothing = np.zeros((0, 9), dtype=np.uint8)
     assert np.isnan(of_pairs(nothing, nothing)).all()
-    assert np.isnan(aggregate(of_pairs(nothing, nothing)))
+    assert np.isnan(mean_of_markers(of_pairs(nothing, nothing)))
 
 
-def test_three_ways_to_one_number() -> None:
-    """The second speaker's first marker is unknown: .4 alone, nothing, or .2 (the first speaker's) and .4."""
-    two = np.array([[0.2, 0.4], [np.nan, 0.4]])
-    assert aggregate(two).tolist() == pytest.approx([0.3, 0.4])
-    np.testing.assert_allclose(aggregate(two, how="complete"), [0.3, np.nan])
-    assert aggregate(two, how="filled").tolist() == pytest.approx([0.3, 0.3])
-    unknown = np.full((2, 3), np.nan)
-    assert np.isnan(aggregate(unknown)).all()
-    assert np.isnan(aggregate(unknown, how="filled")).all()
+def test_markers_that_are_undefined_do_not_count() -> None:
+    assert mean_of_markers(np.array([[0.2, 0.4], [np.nan, 0.4]])).tolist() == pytest.approx([0.3, 0.4])
+    assert np.isnan(mean_of_markers(np.full((2, 3), np.nan))).all()
 
 
 def test_a_session_that_a_reader_can_count(make) -> None:  # type: ignore[no-untyped-def]
     """Articles alone, in T's turns 0 and 4; the client has one in the reply to 0 and not in the others: 1/2 - 1/3."""
-    said = ["the dog", "the cat", "dogs", "cats", "a dog", "cats"]
-    session = make([("TC"[i % 2], text) for i, text in enumerate(said)])
+    texts = ["the dog", "the cat", "dogs", "cats", "a dog", "cats"]
+    session = make([("TC"[i % 2], text) for i, text in enumerate(texts)])
     assert marks(session)[:, CATEGORIES.index("function_words.articles")].tolist() == [1, 1, 0, 0, 1, 0]
     values = coordination(session)
     assert values["coordination_client"] == pytest.approx(1 / 2 - 1 / 3)
@@ -81,8 +66,8 @@ def test_a_session_that_a_reader_can_count(make) -> None:  # type: ignore[no-unt
 def test_how_often_a_marker_is_said_in_a_turn_does_not_matter(of_counts: Any) -> None:
     generator = np.random.default_rng(0)
     counts = generator.integers(0, 3, (40, 9))
-    once, often = (coordination(of_counts(np.full(40, 30), one)) for one in (np.minimum(counts, 1), counts))
-    for name, value in once.items():
+    single, often = (coordination(of_counts(np.full(40, 30), one)) for one in (np.minimum(counts, 1), counts))
+    for name, value in single.items():
         np.testing.assert_array_equal(value, often[name])
 
 
@@ -93,7 +78,7 @@ def test_markers_that_are_always_or_never_there_are_0_or_undefined(of_counts: An
     assert always["coordination_p"] == 1
     assert np.isnan(always["coordination_z"])
     never = coordination(of_counts(np.full(20, 9)))
-    assert all(np.isnan(value).all() for value in never.values())
+    assert all(np.isnan(value).all() for name, value in never.items() if not name.startswith("out_of_"))
 
 
 # ---- ConvoKit
@@ -122,12 +107,12 @@ def test_cell_for_cell_as_convokit(corpora: Path, markers: pd.DataFrame, merged:
             has, therapist = np.maximum.reduceat(has, starts), therapist[starts]
         for side, name in ((True, "T"), (False, "C")):
             replies = np.flatnonzero((therapist[1:] == side) & (therapist[:-1] != side)) + 1
-            each = coordination_of(terms(has[replies - 1], has[replies]).sum(axis=0))
+            each = coordination_of(has[replies - 1], has[replies])
             (row,) = theirs[(theirs.transcript_id == session) & (theirs.speaker == name)].itertuples()
             wanted = np.array([getattr(row, marker) for marker in EIGHT])
             np.testing.assert_array_equal(np.isnan(each), np.isnan(wanted))
             np.testing.assert_allclose(each, wanted, rtol=0, atol=1e-12)
-            assert aggregate(each) == pytest.approx(row.mean_available, rel=0, abs=1e-12)
+            assert mean_of_markers(each) == pytest.approx(row.mean_available, rel=0, abs=1e-12)
             assert np.count_nonzero(~np.isnan(each)) == row.n_markers
             n_undefined += np.isnan(each).sum()
     assert len(theirs) > 160

@@ -117,44 +117,44 @@ def test_nobody_replies(of_counts: Any) -> None:
         assert replies.replies.shape == (0, 1 + DRAWS)
 
 
-# ---- strangers
+# ---- donors
 
 
-def strangers(of_counts: Any, company_of: Any, n: int, words: Any) -> Any:
-    """Strangers of as many turns each, all of the same lengths."""
-    return company_of(of_counts(np.tile(words, n)), range(0, len(words) * (n + 1), len(words)))
+def donors_of_lengths(of_counts: Any, donors_from: Any, n: int, words: Any) -> Any:
+    """SurrogatePool of as many turns each, all of the same lengths."""
+    return donors_from(of_counts(np.tile(words, n)), range(0, len(words) * (n + 1), len(words)))
 
 
 def drawn(session: Any) -> tuple[Any, Any]:
     """Return the donors' turns in the place of the therapist's, and of the client's, as positions among all donors."""
     pool = pool_of(session)
     assert len(pool.donated)
-    therapists, clients = (pool.donated[one[1:] - len(session)] for one in (pool.therapists, pool.clients))
+    therapists, clients = (pool.donated[one[1:] - len(session)] for one in pool.speakers)
     return therapists, clients
 
 
-def test_each_donor_lends_turns_of_one_role(of_counts: Any, company_of: Any) -> None:
+def test_each_donor_gives_turns_of_one_role(of_counts: Any, donors_from: Any) -> None:
     generator = np.random.default_rng(0)
-    company = strangers(of_counts, company_of, 11, generator.integers(1, 30, 20))
-    session = of_counts(generator.integers(1, 30, 15), company=company)
+    donors = donors_of_lengths(of_counts, donors_from, 11, generator.integers(1, 30, 20))
+    session = of_counts(generator.integers(1, 30, 15), donors=donors)
     for role, turns in zip((THERAPIST, CLIENT), drawn(session), strict=True):
         assert turns.shape == (5, len(range(role, 15, 2)))
         np.testing.assert_array_equal(turns // 20, np.broadcast_to(np.arange(role, 10, 2)[:, None], turns.shape))
-        assert (company.whole.turns.roles[turns] == role).all()
+        assert (donors.whole.turns.roles[turns] == role).all()
         assert (np.diff(np.sort(turns, axis=1), axis=1) > 0).all()  # no turn twice
     assert donors_of(session) == list(range(10))
 
 
-def test_there_are_at_most_eight_donors_of_each_role(of_counts: Any, company_of: Any) -> None:
-    session = of_counts(np.full(12, 3), company=strangers(of_counts, company_of, 20, np.full(20, 3)))
+def test_there_are_at_most_eight_donors_of_each_role(of_counts: Any, donors_from: Any) -> None:
+    session = of_counts(np.full(12, 3), donors=donors_of_lengths(of_counts, donors_from, 20, np.full(20, 3)))
     assert donors_of(session) == list(range(2 * MOST_DONORS)) == list(range(16))
     assert [turns.shape for turns in drawn(session)] == [(8, 6), (8, 6)]
 
 
-def test_each_therapist_meets_each_client(of_counts: Any, company_of: Any) -> None:
+def test_each_therapist_meets_each_client(of_counts: Any, donors_from: Any) -> None:
     generator = np.random.default_rng(0)
-    company = strangers(of_counts, company_of, 6, generator.integers(1, 30, 40))
-    session = of_counts(generator.integers(0, 9, 31), company=company)
+    donors = donors_of_lengths(of_counts, donors_from, 6, generator.integers(1, 30, 40))
+    session = of_counts(generator.integers(0, 9, 31), donors=donors)
     pool = pool_of(session)
     for delay, role in product((1, 2), (THERAPIST, CLIENT)):
         replies, (anchors, own) = replies_of(session, delay)[role], pairs_of(session, role, delay)
@@ -162,92 +162,92 @@ def test_each_therapist_meets_each_client(of_counts: Any, company_of: Any) -> No
         for draw, (therapist, client) in enumerate(product(range(4), range(4))):
             for of_role, turns, found in sides:
                 speaker = therapist if of_role == THERAPIST else client
-                place = np.searchsorted(pool.of_role(of_role)[0], turns)
-                np.testing.assert_array_equal(found[:, draw], pool.of_role(of_role)[speaker, place])
+                place = np.searchsorted(pool.speakers[of_role][0], turns)
+                np.testing.assert_array_equal(found[:, draw], pool.speakers[of_role][speaker, place])
 
 
-def test_a_strangers_turn_is_as_long_where_there_is_one(of_counts: Any, company_of: Any) -> None:
-    company = strangers(of_counts, company_of, 16, np.repeat([1, 3, 9, 27, 81, 1, 3, 9, 27, 81], 2))
-    for turns in drawn(of_counts([81, 81, 1, 1, 9, 9], company=company)):
-        np.testing.assert_array_equal(company.whole.n_words[turns], np.tile([81, 1, 9], (8, 1)))
+def test_a_donors_turn_is_as_long_where_there_is_one(of_counts: Any, donors_from: Any) -> None:
+    donors = donors_of_lengths(of_counts, donors_from, 16, np.repeat([1, 3, 9, 27, 81, 1, 3, 9, 27, 81], 2))
+    for turns in drawn(of_counts([81, 81, 1, 1, 9, 9], donors=donors)):
+        np.testing.assert_array_equal(donors.whole.n_words[turns], np.tile([81, 1, 9], (8, 1)))
 
 
-def test_of_turns_as_long_one_of_the_same_place_is_lent(of_counts: Any, company_of: Any) -> None:
+def test_of_turns_as_long_one_of_the_same_place_is_taken(of_counts: Any, donors_from: Any) -> None:
     """The session has a quarter of the donors' turns: one of each four, in order, the first of the first four."""
-    company = strangers(of_counts, company_of, 16, np.full(80, 3))
-    for role, turns in enumerate(drawn(of_counts(np.full(20, 3), company=company))):
+    donors = donors_of_lengths(of_counts, donors_from, 16, np.full(80, 3))
+    for role, turns in enumerate(drawn(of_counts(np.full(20, 3), donors=donors))):
         np.testing.assert_array_equal((turns % 80 - role) // 2 // 4, np.broadcast_to(np.arange(10), turns.shape))
 
 
-def test_length_counts_for_more_than_place(of_counts: Any, company_of: Any) -> None:
+def test_length_counts_for_more_than_place(of_counts: Any, donors_from: Any) -> None:
     """One long turn at the end of each donor's, and one at the session's beginning."""
-    company = strangers(of_counts, company_of, 16, [*np.full(18, 3), 30, 30])
-    for role, turns in enumerate(drawn(of_counts([30, 30, *np.full(10, 3)], company=company))):
+    donors = donors_of_lengths(of_counts, donors_from, 16, [*np.full(18, 3), 30, 30])
+    for role, turns in enumerate(drawn(of_counts([30, 30, *np.full(10, 3)], donors=donors))):
         assert (turns[:, 0] % 20 == 18 + role).all()
 
 
-def test_openings_are_set_beside_openings(of_counts: Any, company_of: Any) -> None:
+def test_openings_are_set_beside_openings(of_counts: Any, donors_from: Any) -> None:
     generator = np.random.default_rng(0)
-    company = strangers(of_counts, company_of, 16, generator.integers(3, 6, 60))
-    for turns in drawn(of_counts(generator.integers(3, 6, 60), company=company)):
+    donors = donors_of_lengths(of_counts, donors_from, 16, generator.integers(3, 6, 60))
+    for turns in drawn(of_counts(generator.integers(3, 6, 60), donors=donors)):
         places = (turns % 60) // 2
         assert abs(places - np.arange(30)).mean() < 3  # 10 for turns from anywhere
 
 
-def test_surrogates_do_not_depend_on_the_seed(of_counts: Any, company_of: Any) -> None:
+def test_surrogates_do_not_depend_on_the_seed(of_counts: Any, donors_from: Any) -> None:
     generator = np.random.default_rng(0)
-    company = strangers(of_counts, company_of, 16, generator.integers(1, 30, 40))
+    donors = donors_of_lengths(of_counts, donors_from, 16, generator.integers(1, 30, 40))
     n_words = generator.integers(1, 30, 30)
-    each = [drawn(of_counts(n_words, company=company, seed=seed)) for seed in (0, 1)]
+    each = [drawn(of_counts(n_words, donors=donors, seed=seed)) for seed in (0, 1)]
     for one, other in zip(*each, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_stranger_with_fewer_turns_lends_each_as_often_as_need_be(of_counts: Any, company_of: Any) -> None:
-    # 25 turns of each for the ten of each stranger: two or three times each.
-    company = strangers(of_counts, company_of, 5, np.full(20, 3))
-    for turns in drawn(of_counts(np.full(50, 3), company=company)):
+def test_a_donor_with_fewer_turns_gives_each_as_often_as_need_be(of_counts: Any, donors_from: Any) -> None:
+    # 25 turns of each for the ten of each donor: two or three times each.
+    donors = donors_of_lengths(of_counts, donors_from, 5, np.full(20, 3))
+    for turns in drawn(of_counts(np.full(50, 3), donors=donors)):
         for draw in turns:
             assert np.unique(draw, return_counts=True)[1].max() <= 3
 
 
 @pytest.mark.parametrize("n", range(FEWEST_DONORS + 1))
-def test_under_five_others_there_are_no_surrogates(of_counts: Any, company_of: Any, n: int) -> None:
-    session = of_counts([3, 3, 3], company=strangers(of_counts, company_of, n, np.full(20, 3)) if n else None)
+def test_under_five_others_there_are_no_surrogates(of_counts: Any, donors_from: Any, n: int) -> None:
+    session = of_counts([3, 3, 3], donors=donors_of_lengths(of_counts, donors_from, n, np.full(20, 3)) if n else None)
     assert len(donors_of(session)) == (4 if n == 5 else 0)
-    assert len(pool_of(session).therapists) == (3 if n == 5 else 1)
+    assert len(pool_of(session).speakers[0]) == (3 if n == 5 else 1)
 
 
 @pytest.mark.parametrize(
     ("n_ample", "chosen"),
     [(9, range(14)), (10, [*range(4), *range(5, 15)]), (13, [*range(3), *range(5, 18)]), (18, range(5, 21))],
 )
-def test_those_with_as_many_turns_are_preferred(of_counts: Any, company_of: Any, n_ample: int, chosen: Any) -> None:
-    """Five strangers of 6 turns, then some of 20; the session has 12."""
+def test_those_with_as_many_turns_are_preferred(of_counts: Any, donors_from: Any, n_ample: int, chosen: Any) -> None:
+    """Five donors of 6 turns, then some of 20; the session has 12."""
     ends = np.cumsum([0] + 5 * [6] + n_ample * [20])
-    company = company_of(of_counts(np.full(ends[-1], 3)), ends)
-    assert donors_of(of_counts(np.full(12, 3), company=company)) == list(chosen)
+    donors = donors_from(of_counts(np.full(ends[-1], 3)), ends)
+    assert donors_of(of_counts(np.full(12, 3), donors=donors)) == list(chosen)
     # Six turns, three of each: all have as many.
-    found = donors_of(of_counts(np.full(6, 3), company=company))
+    found = donors_of(of_counts(np.full(6, 3), donors=donors))
     assert found == list(range(min((5 + n_ample) // 2, 8) * 2))
 
 
-def test_who_says_nothing_has_no_surrogate_pairs(of_counts: Any, company_of: Any) -> None:
-    company = strangers(of_counts, company_of, 5, np.full(20, 3))
-    assert [one.anchors.shape for one in replies_of(of_counts([3, 3], company=company))] == [(0, 209), (1, 209)]
-    assert len(pool_of(of_counts([3, 0, 3], company=company)).donated) == 0
+def test_who_says_nothing_has_no_surrogate_pairs(of_counts: Any, donors_from: Any) -> None:
+    donors = donors_of_lengths(of_counts, donors_from, 5, np.full(20, 3))
+    assert [one.anchors.shape for one in replies_of(of_counts([3, 3], donors=donors))] == [(0, 209), (1, 209)]
+    assert len(pool_of(of_counts([3, 0, 3], donors=donors)).donated) == 0
 
 
 @pytest.mark.parametrize("n", [20, 30, 50])
-def test_strangers_turns_are_not_longer_on_the_whole(of_counts: Any, company_of: Any, n: int) -> None:
+def test_donors_turns_are_not_longer_on_the_whole(of_counts: Any, donors_from: Any, n: int) -> None:
     """Those that are taken already are got round on both sides: of 50 turns for 20, and where each is taken once."""
     generator = np.random.default_rng(n)
-    lent = own = 0.0
+    taken = own = 0.0
     for _ in range(20):
         n_words = generator.geometric(0.1, 500)
-        company = company_of(of_counts(n_words), range(0, 501, 50))
-        session = of_counts(generator.geometric(0.1, n), company=company)
-        lent += sum(n_words[turns].mean(axis=0).sum() for turns in drawn(session))
+        donors = donors_from(of_counts(n_words), range(0, 501, 50))
+        session = of_counts(generator.geometric(0.1, n), donors=donors)
+        taken += sum(n_words[turns].mean(axis=0).sum() for turns in drawn(session))
         own += session.n_words.sum()
     # 20 n turns of 10 words: one standard error is .95 / sqrt(20 n), .05 for the shortest.
-    assert lent / own == pytest.approx(1, abs=0.1)
+    assert taken / own == pytest.approx(1, abs=0.1)

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.measures.synchrony.linguistic_distance import following, least_distances, nclid, word_movers
+from therapy_analytics.measures.synchrony.linguistic_distance import nclid, nearest_next, scale, uclid, word_movers
+from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.session import CLIENT, OTHER, THERAPIST
 
 T, C, X = THERAPIST, CLIENT, OTHER
@@ -23,72 +25,74 @@ APART = np.array(
         [0.7, 0.6, 0.4, 0.0],
     ]
 )
-FIGURES = ("uclid", "alpha_anchor", "alpha_coord", "alpha_between", "nclid", "n_anchor")
+COLUMNS = ("uclid", "alpha_anchor", "alpha_coord", "alpha_between", "nclid")
+Floats = NDArray[np.float64]
 
 
-def test_both_directions_by_hand():
-    found = nclid(APART, np.array([T, C, T, C]))
-    therapist, client = found["therapist"], found["client"]
+def sides(apart: Floats, roles: list[int]) -> tuple[Side, Side]:
+    """Return the therapist and the client of a session whose turns are so far apart."""
+    at = [np.flatnonzero(np.array(roles, dtype=np.int64) == role) for role in (T, C)]
+    return Side(T, apart[at[T]], at[T], at[C]), Side(C, apart[at[C]], at[C], at[T])
+
+
+def nearest(anchor: Side, other: Side, k: int = 3) -> list[float]:
+    return nearest_next(anchor.rows[:, other.at], anchor.at, other.at, k=k).tolist()
+
+
+def test_both_directions_by_hand() -> None:
+    therapist, client = sides(APART, [T, C, T, C])
     # Therapist as anchor: turn 0 is min(.2, .7), turn 2 is .4.
-    np.testing.assert_allclose(therapist.per_turn, [0.2, np.nan, 0.4, np.nan])
-    assert therapist.uclid == pytest.approx(0.3)
-    assert (therapist.alpha_anchor, therapist.alpha_coord) == pytest.approx((0.5, 0.6))
-    assert therapist.alpha_between == pytest.approx((0.2 + 0.7 + 0.4) / 3)
-    assert therapist.nclid == pytest.approx(0.3 / (0.5 + 0.6 + 1.3 / 3))
+    assert nearest(therapist, client) == [0.2, 0.4]
+    assert uclid(therapist, client) == pytest.approx(0.3)
+    assert scale(therapist, client) == pytest.approx(0.5 + 0.6 + (0.2 + 0.7 + 0.4) / 3)
     # Client as anchor: only turn 1 has a therapist's turn (2) after it.
-    np.testing.assert_allclose(client.per_turn, [np.nan, 0.3, np.nan, np.nan])
-    assert (client.uclid, client.alpha_between, client.n_anchor) == pytest.approx((0.3, 0.3, 1))
-    assert (client.alpha_anchor, client.alpha_coord) == pytest.approx((0.6, 0.5))
+    np.testing.assert_array_equal(nearest(client, therapist), [0.3, np.nan])
+    assert uclid(client, therapist) == pytest.approx(0.3)
+    assert scale(client, therapist) == pytest.approx(0.6 + 0.5 + 0.3)
+    by_therapist, by_client = 0.3 / 1.4, 0.3 / (0.5 + 0.6 + 1.3 / 3)
+    both = (by_therapist + by_client) / 2
+    assert nclid(therapist, client) == pytest.approx([both, by_therapist, by_client, by_therapist - by_client, 0.3])
 
 
-def test_k_is_how_far_it_looks():
-    # Turns 1, 2, 3 are the client's; the nearest of the first one is .2, and it is the first.
+def test_k_is_how_far_it_looks() -> None:
+    # Turns 1, 2, 3 are the client's; the nearest of the first one is .9, of two .5.
     apart = np.array([[0, 0.9, 0.5, 0.1], [0.9, 0, 0, 0], [0.5, 0, 0, 0], [0.1, 0, 0, 0]])
-    for k, nearest in ((1, 0.9), (2, 0.5), (3, 0.1), (9, 0.1)):
-        assert nclid(apart, np.array([T, C, C, C]), k=k)["therapist"].uclid == pytest.approx(nearest)
+    for k, least in ((1, 0.9), (2, 0.5), (3, 0.1), (9, 0.1)):
+        assert nearest(*sides(apart, [T, C, C, C]), k=k) == [least]
 
 
-def test_turns_without_a_known_word_are_left_out():
+def test_turns_without_a_known_word_are_left_out() -> None:
     apart = APART.copy()
     apart[1] = apart[:, 1] = np.nan
-    found = nclid(apart, np.array([T, C, T, C]))
-    assert found["therapist"].uclid == pytest.approx((0.7 + 0.4) / 2)
-    assert found["therapist"].alpha_between == pytest.approx((0.7 + 0.4) / 2)
-    assert np.isnan(found["therapist"].alpha_coord)
-    assert np.isnan(found["therapist"].nclid)
-    assert found["client"].n_anchor == 0
-    assert np.isnan(found["client"].uclid)
+    therapist, client = sides(apart, [T, C, T, C])
+    assert uclid(therapist, client) == pytest.approx((0.7 + 0.4) / 2)
+    assert np.isnan(scale(therapist, client))  # no two turns of the client are known
+    assert np.isnan(nclid(therapist, client)).all()
+    assert np.isnan(uclid(client, therapist))
 
 
-def test_others_take_no_part():
+def test_others_take_no_part() -> None:
     with_other = np.full((5, 5), 0.01)
     keep = np.array([0, 1, 3, 4])
     with_other[np.ix_(keep, keep)] = APART
-    found, expected = (
-        nclid(apart, roles)
-        for apart, roles in ((with_other, np.array([T, C, X, T, C])), (APART, np.array([T, C, T, C])))
-    )
-    for role, one in expected.items():
-        assert [getattr(found[role], name) for name in FIGURES] == [getattr(one, name) for name in FIGURES]
+    found, expected = nclid(*sides(with_other, [T, C, X, T, C])), nclid(*sides(APART, [T, C, T, C]))
+    np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("roles", [[], [T], [T, T], [T, C], [C, C, T]])
-def test_undefined_is_nan(roles):
-    found = nclid(np.zeros((len(roles), len(roles))), np.array(roles, dtype=np.int8))
-    assert all(np.isnan(one.nclid) for one in found.values())
+@pytest.mark.parametrize("roles", [[T, C], [C, C, T]])
+def test_undefined_is_nan(roles: list[int]) -> None:
+    assert np.isnan(nclid(*sides(np.zeros((len(roles), len(roles))), roles))[:4]).all()
 
 
-def test_many_shuffles_at_once_are_as_one_by_one():
-    draw = np.random.default_rng(3)
-    apart = draw.random((12, 12))
-    roles = draw.permutation(np.repeat([T, C], 6))
-    turns, after = following(roles == T, roles == C, k=3)
-    orders = draw.permuted(np.tile(np.arange(12), (5, 1)), axis=1)
-    shuffled = np.where(after < 0, -1, orders[:, after])
-    together = least_distances(apart, orders[:, turns], shuffled)
-    for order, found in zip(orders, together, strict=True):
-        expected = least_distances(apart[np.ix_(order, order)], turns, after)
-        np.testing.assert_array_equal(found, expected)
+def test_replies_in_another_order() -> None:
+    generator = np.random.default_rng(3)
+    apart = generator.random((12, 12))
+    therapist, client = sides(apart, generator.permutation(np.repeat([T, C], 6)).tolist())
+    for order in generator.permuted(np.tile(client.at, (5, 1)), axis=1):
+        moved = np.arange(12)
+        moved[client.at] = order
+        expected = nearest_next(apart[np.ix_(therapist.at, order)], therapist.at, client.at)
+        assert uclid(therapist, client, order) == pytest.approx(expected[~np.isnan(expected)].mean())
 
 
 def _annomi(corpora: Path, words: dict[str, int]) -> tuple[list[str], list[list[np.ndarray]], list[np.ndarray]]:
@@ -119,15 +123,15 @@ def test_agrees_with_the_reference_on_annomi(corpora):
     with (peers / "nclid_reference_w2v100.csv").open(newline="") as file:
         reference = {(row["transcript_id"], row["dir"]): row for row in csv.DictReader(file)}
     ids, turns, roles = _annomi(corpora, words)
-    some = [i for i, session in enumerate(turns) if len(session) < 50]  # the others take longer
+    some = [i for i, session in enumerate(turns) if len(session) < 30]  # the others take longer
     for i in some:
-        found = nclid(word_movers(turns[i], vectors), roles[i])
-        for anchor, name in (("therapist", "t2p"), ("client", "p2t")):
-            expected = [float(reference[ids[i], name][figure]) for figure in FIGURES]
-            np.testing.assert_allclose(
-                [getattr(found[anchor], figure) for figure in FIGURES], expected, atol=1e-6, rtol=0
-            )
-    assert len(some) > len(turns) / 3
+        therapist, client = sides(word_movers(turns[i], vectors), roles[i].tolist())
+        for anchor, other, name in ((therapist, client, "t2p"), (client, therapist, "p2t")):
+            expected = {column: float(reference[ids[i], name][column]) for column in COLUMNS}
+            alphas = expected["alpha_anchor"] + expected["alpha_coord"] + expected["alpha_between"]
+            found = uclid(anchor, other), scale(anchor, other), uclid(anchor, other) / scale(anchor, other)
+            np.testing.assert_allclose(found, [expected["uclid"], alphas, expected["nclid"]], atol=1e-6, rtol=0)
+    assert len(some) > 10
 
 
 def test_without_the_package_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Similarity of parts of speech: counted by hand, against a plain formula, and in any company."""
+"""Similarity of parts of speech: counted by hand, against a plain formula, and beside any donors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.talks import TALK, arrays, session
 from therapy_analytics.language import AnnotatedSession, Batch
-from therapy_analytics.language.company import choose_strangers, companies, length_class
+from therapy_analytics.language.donors import choose_donors, donors_by_length, length_class
 from therapy_analytics.language.syntax import UPOS, tag
 from therapy_analytics.measures import MEASURES
 from therapy_analytics.measures.synchrony.part_of_speech_similarity import (
@@ -33,7 +33,7 @@ WORDS = [
     "and",
     "the",
     "red",
-    "house",
+    "garden",
     "sees",
     "often",
     "of",
@@ -84,8 +84,8 @@ def test_divergence_by_hand() -> None:
 
 
 def test_turns_by_hand() -> None:
-    said = marked("dogs/NOUN bark/VERB", "cats/NOUN ./PUNCT", "go/VERB dog/NOUN", "run/VERB")
-    found = values(said)
+    spoken = marked("dogs/NOUN bark/VERB", "cats/NOUN ./PUNCT", "go/VERB dog/NOUN", "run/VERB")
+    found = values(spoken)
     # Half nouns, half verbs against nouns (the dot is no word): 1 - .3113; so too the pairs after it.
     np.testing.assert_allclose(found["pos_similarity_turn"], [NAN, 0.688722, 0.688722, 0.688722], atol=1e-6)
     # All of the therapist: half nouns, half verbs; all of the client: half nouns, half verbs.
@@ -93,8 +93,8 @@ def test_turns_by_hand() -> None:
 
 
 def test_counts_are_those_of_words() -> None:
-    said = marked("dogs/NOUN bark/VERB dogs/NOUN", "!/PUNCT", "what/")
-    counts = tag_counts(said)
+    spoken = marked("dogs/NOUN bark/VERB dogs/NOUN", "!/PUNCT", "what/")
+    counts = tag_counts(spoken)
     assert counts.shape == (3, len(UPOS))
     assert counts[0, [UPOS.index("NOUN"), UPOS.index("VERB")]].tolist() == [2, 1]
     assert counts.sum(axis=1).tolist() == [3, 0, 0]
@@ -124,7 +124,7 @@ def test_it_is_symmetric_in_range_and_the_plain_formula(a: list[int], b: list[in
     middle = (p + q) / 2
     kl = [sum(x * np.log2(x / m) for x, m in zip(one, middle, strict=True) if x) for one in (p, q)]
     assert found == pytest.approx(np.mean(kl), abs=1e-12)
-    many = divergence(np.stack([p, q], axis=1)[:, :, None], np.stack([p, q], axis=1)[:, None, :])
+    many = divergence(np.stack([p, q])[:, None], np.stack([p, q]))
     assert many == pytest.approx(np.array([[0, found], [found, 0]]), abs=1e-12)
 
 
@@ -134,7 +134,7 @@ def test_short_turns_of_one_speaker_are_far_apart() -> None:
     means = []
     for n in (2, 40):
         drawn = generator.multinomial(n, np.full(5, 0.2), size=(2, 300)) / n
-        means.append(divergence(*drawn.transpose(0, 2, 1)).mean())
+        means.append(divergence(*drawn).mean())
     assert means[0] > 0.4
     assert means[1] < 0.1
 
@@ -166,14 +166,14 @@ def crowd(n: int = 12) -> list[Session]:
     ]
 
 
-def test_batch_and_company_change_nothing() -> None:
+def test_batch_and_donors_change_nothing() -> None:
     sessions = crowd()
-    strangers = companies(choose_strangers(sessions), read)
-    batch = [replace(one, company=strangers[length_class(one.session)]) for one in tagged(*sessions)]
+    donors = donors_by_length(choose_donors(sessions), read)
+    batch = [replace(one, donors=donors[length_class(one.session)]) for one in tagged(*sessions)]
     for one, in_batch in list(zip(sessions, batch, strict=True))[:2]:
-        by_itself, in_company = values(next(iter(tagged(one)))), values(in_batch)
-        for name, value in in_company.items():
-            if "strangers" in name:
+        by_itself, with_donors = values(next(iter(tagged(one)))), values(in_batch)
+        for name, value in with_donors.items():
+            if "surrogate" in name:
                 assert np.isfinite(value)
             else:
                 np.testing.assert_array_equal(value, by_itself[name])
@@ -181,7 +181,7 @@ def test_batch_and_company_change_nothing() -> None:
 
 def test_a_long_session() -> None:
     generator = np.random.default_rng(5)
-    words = np.array(["dogs", "run", "quickly", "and", "the", "red", "house"])
+    words = np.array(["dogs", "run", "quickly", "and", "the", "red", "garden"])
     batch = arrays(session(*(" ".join(generator.choice(words, 3)) for _ in range(2000))))
     tags = (batch.turns.tokens.ids % len(UPOS)).astype(np.int8)
     found = values(next(iter(replace(batch, turns=replace(batch.turns, tags=tags)))))

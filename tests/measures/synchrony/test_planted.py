@@ -24,7 +24,7 @@ NEIGHBOURS = [*OF_WORDS, *OF_STYLE, *OF_TOPIC]
 WHOLES = ["lagged_coupling", "lexical_alignment_whole", "recurrence", "semantic_context", "shared_expressions"]
 ORDERED = {
     "z": [*NEIGHBOURS, "recurrence_rate"],
-    "strangers_z": [
+    "surrogate_z": [
         *NEIGHBOURS,
         "recurrence_rate",
         "lexical_alignment_whole",
@@ -32,8 +32,8 @@ ORDERED = {
         "semantic_context",
     ],
 }
-"""Columns that must rise with the plant, beside shuffles and beside strangers."""
-LEADS = {"z": [*NEIGHBOURS, "recurrence_balance"], "strangers_z": ["expression_initiated_therapist"]}
+"""Columns that must rise with the plant, beside shuffles and beside surrogate pairs."""
+LEADS = {"z": [*NEIGHBOURS, "recurrence_balance"], "surrogate_z": ["expression_initiated_therapist"]}
 """Columns that say who follows: in a table of the benchmark, above 0 the therapist does."""
 
 Found = Callable[[str], pd.DataFrame]
@@ -47,7 +47,7 @@ def found() -> Found:
     alone = {f"{what} alone": planted.Plant("client", {what: 0.6}) for what in planted.PLANTS}
     cells = planted.cells() | alone
 
-    def of(cell: str) -> pd.DataFrame:
+    def measured(cell: str) -> pd.DataFrame:
         if cell not in known:
             none = cell == "none 0"
             sessions = planted.dialogues(N_NULL if none else N, cells[cell])
@@ -60,11 +60,11 @@ def found() -> Found:
             )
         return known[cell]
 
-    return of
+    return measured
 
 
-def _z(one: pd.DataFrame, of: str = "value", z: str = "z") -> pd.Series:
-    return one[one["of"] == of].groupby("measure")[z].mean()
+def _z(one: pd.DataFrame, about: str = "value", z: str = "z") -> pd.Series:
+    return one[one["about"] == about].groupby("measure")[z].mean()
 
 
 def test_the_same_seed_makes_the_same_dialogues() -> None:
@@ -83,7 +83,7 @@ def test_lengths_are_those_of_talk_and_roles_alternate() -> None:
 
 
 def test_as_many_words_are_repeated_as_are_planted() -> None:
-    """Of the client's words .6 come from the turn before, and some more by chance; none of the therapist's must."""
+    """Of the client's words .6 come from the turn before, and some more by accident; none of the therapist's must."""
     plant = planted.Plant("client", {"words": 0.6})
     turns = [[turn.text.lower().strip(".?").split() for turn in one.turns] for one in planted.dialogues(20, plant)]
     shares: dict[int, list[bool]] = {1: [], 2: []}
@@ -105,14 +105,14 @@ def test_length_follows_as_far_as_planted() -> None:
     assert after_client == pytest.approx(0, abs=0.15)
 
 
-@pytest.mark.parametrize("z", ["z", "strangers_z"])
-def test_the_stronger_the_plant_the_further_from_chance(found: Found, z: str) -> None:
+@pytest.mark.parametrize("z", ["z", "surrogate_z"])
+def test_the_stronger_the_plant_the_further_from_the_null(found: Found, z: str) -> None:
     cells = [["none 0"], *([f"{who} {strength}" for who in ("client", "therapist")] for strength in STRENGTHS)]
     course = pd.DataFrame([_z(pd.concat(map(found, names)), z=z)[ORDERED[z]] for names in cells])
     assert (course.diff().iloc[1:] > 0).all(axis=None), course.round(2).to_string()
 
 
-@pytest.mark.parametrize("z", ["z", "strangers_z"])
+@pytest.mark.parametrize("z", ["z", "surrogate_z"])
 def test_the_one_who_follows_is_found(found: Found, z: str) -> None:
     for strength in STRENGTHS:
         lead = pd.DataFrame({who: _z(found(f"{who} {strength}"), "lead", z) for who in ("client", "therapist")})
@@ -130,27 +130,27 @@ def test_measures_respond_to_their_own_plant_most(found: Found) -> None:
 
 
 def _off(one: pd.DataFrame, p: str) -> list[str]:
-    """Return measures with p under the level more often than chance has it once in 10,000 times, or low on average.
+    """Return measures with p under the level as often as happens once in 10,000 times, or low on average.
 
     The average of p is .5 where nobody follows, or more where values are tied; of 40 it falls under .35 once in 2,000
     times. It tells apart what the few smallest p cannot.
     """
     known = one[one[p].notna()]
-    groups = known.assign(under=known[p] < LEVEL).groupby(["measure", "of"])
+    groups = known.assign(under=known[p] < LEVEL).groupby(["measure", "about"])
     sums, n = groups["under"].sum(), groups.size()
     off = (binom.sf(sums - 1, n, LEVEL) < 1e-4) | (groups[p].mean() < LOWEST_MEAN)
-    return [f"{name} ({of})" for name, of in sums.index[off & (n >= N_NULL / 2)]]
+    return [f"{name} ({about})" for name, about in sums.index[off & (n >= N_NULL / 2)]]
 
 
 def test_no_measure_finds_what_was_not_planted(found: Found) -> None:
     assert not _off(found("none 0"), "p")
 
 
-def test_partners_who_do_not_follow_are_as_strangers(found: Found) -> None:
-    assert not _off(found("none 0"), "strangers_p")
+def test_partners_who_do_not_follow_are_as_surrogate_pairs(found: Found) -> None:
+    assert not _off(found("none 0"), "surrogate_p")
 
 
-@pytest.mark.parametrize("p", ["p", "strangers_p"])
+@pytest.mark.parametrize("p", ["p", "surrogate_p"])
 def test_all_measures_together_keep_to_the_level(found: Found, p: str) -> None:
     """Measures go together, and ties make p larger: fewer than 5 of 100 are usual, 8 are not."""
     known = found("none 0")[p].dropna()

@@ -1,230 +1,211 @@
-"""Cross-recurrence by hand, and against a plot that is built point by point."""
+"""Recurrence of sessions: by hand, and against plots that are built point by point."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, fields
-from math import log
+from collections import Counter
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from therapy_analytics.errors import BadOptionError
-from therapy_analytics.measures.synchrony.recurrence import Recurrence, Series, cross_recurrence
+from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
+from therapy_analytics.language.donors import choose_donors, donors_by_length
+from therapy_analytics.language.lexicons import Matcher
+from therapy_analytics.measures.null.surrogates import pool_of
+from therapy_analytics.measures.synchrony.recurrence import REACH, RECURRENCE, recurrence, values_of_counts
+from therapy_analytics.measures.synchrony.whole_session import session_result, speakers_in
+from therapy_analytics.session import Session, Turn
 
-VALUES = tuple(one.name for one in fields(Recurrence))
-
-# --- by hand -------------------------------------------------------------------------------------------------------
-#
-# Therapist (down), one turn:  a b c a        Client (across), one turn:  b c a a d
-#
-#         b  c  a  a  d
-#      a  .  .  *  *  .        recurrent points: 2 + 1 + 1 + 2 = 6 of 4 * 5 = 20 cells
-#      b  *  .  .  .  .        one diagonal: b, c, a from row 2 and column 1 on, so 3 long; three points stand alone
-#      c  .  *  .  .  .        vertical lines (one word of the therapist, neighbours of the client): a a twice
-#      a  .  .  *  *  .
-A, B, C, D = range(4)
-DOWN = Series.of([A, B, C, A], [0, 0, 0, 0])
-ACROSS = Series.of([B, C, A, A, D], [1, 1, 1, 1, 1])
+# --- sessions that a reader can count -------------------------------------------------------------------------------
 
 
-def test_a_plot_that_a_reader_can_count() -> None:
-    found = cross_recurrence(DOWN, ACROSS)
-    assert found.n_points == 6
-    assert found.rate == 6 / 20
-    assert found.n_lines == 1
-    assert found.determinism == 3 / 6
-    assert found.mean_line == found.longest_line == 3
-    assert found.entropy == 0  # one length
-    assert np.isnan(found.relative_entropy)
-    assert found.laminarity == 4 / 6
-    assert found.trapping_time == 2
-    assert np.isnan(found.balance)  # the client never speaks before the therapist
+def test_words_by_hand(make) -> None:  # type: ignore[no-untyped-def]
+    """ "you feel lost" / "I feel lost": 2 like pairs of 9, both on one line of 2; the client is never earlier."""
+    values = recurrence(make([("T", "You feel lost."), ("C", "I feel lost!")]))
+    assert values["recurrence_rate"] == pytest.approx(2 / 9)
+    assert (values["recurrence_determinism"], values["recurrence_mean_line"]) == (1, 2)
+    assert np.isnan(values["recurrence_balance"])
+    assert np.isnan(values["recurrence_rate_null_mean"])  # one turn each: no null distribution
 
 
-def test_the_transposed_plot_has_the_same_diagonals_and_other_verticals() -> None:
-    found = cross_recurrence(ACROSS, DOWN)
-    assert (found.rate, found.determinism, found.mean_line) == (6 / 20, 3 / 6, 3)
-    # Columns of the plot above: b | c | a . . a | a . . a | nothing: no neighbours.
-    assert found.laminarity == 0
-    assert np.isnan(found.trapping_time)
+def test_a_longer_line_and_a_point_alone(make) -> None:  # type: ignore[no-untyped-def]
+    """Turn 1 repeats three words (a line of 3), turn 2 one of them: 4 points, of 3 * 4 + 4 * 2 pairs of words."""
+    talk = [("T", "really so lost"), ("C", "really so lost here"), ("T", "lost again")]
+    values = recurrence(make(talk))
+    assert values["recurrence_rate"] == pytest.approx(4 / 20)
+    assert values["recurrence_determinism"] == pytest.approx(3 / 4)
+    assert values["recurrence_mean_line"] == 3
+    assert values["recurrence_balance"] == pytest.approx(3 / 12 - 1 / 8)
 
 
-#         a  b | a  b  c         Client: turns 1 and 3. Therapist: one turn, 2.
-#      a  *  .   *  .  .
-#      b  .  *   .  *  .         lines a b (2) and a b c (3)
-#      c  .  .   .  .  *
-def test_entropy_of_two_lengths() -> None:
-    found = cross_recurrence(Series.of([A, B, C], [2, 2, 2]), Series.of([A, B, A, B, C], [1, 1, 3, 3, 3]))
-    assert found.n_lines == 2
-    assert found.mean_line == 2.5
-    assert found.entropy == pytest.approx(log(2))  # two lengths, each once
-    assert found.relative_entropy == pytest.approx(1)
-    assert found.balance == pytest.approx(3 / 9 - 2 / 6)  # later: 3 of 3 x 3; earlier: 2 of 3 x 2
+def test_classes_by_hand(make) -> None:  # type: ignore[no-untyped-def]
+    """ "to the dog", "at a cat": to and at, the and a are alike: 2 of 9, on one line; no word is the same."""
+    values = recurrence(make([("T", "to the dog"), ("C", "at a cat")]))
+    assert values["recurrence_class_rate"] == pytest.approx(2 / 9)
+    assert values["recurrence_class_determinism"] == 1
+    assert values["recurrence_rate"] == 0
+    assert np.isnan(values["recurrence_determinism"])
 
 
-#         a | b         Therapist: a in turn 0, b in turn 2. Client: a in turn 1, b in turn 3.
-#      a  *   .
-#      -              the line a b runs over the ends of turns
-#      b  .   *
-def test_a_line_over_the_end_of_a_turn() -> None:
-    x, y = Series.of([A, B], [0, 2]), Series.of([A, B], [1, 3])
-    assert cross_recurrence(x, y).determinism == 1
-    cut = cross_recurrence(x, y, cut_at_turns=True)
-    assert (cut.n_points, cut.determinism, cut.n_lines) == (2, 0, 0)
-    for undefined in (cut.mean_line, cut.longest_line, cut.entropy):
-        assert np.isnan(undefined)
-    # Turn 0 with turn 3 is three turns apart; that point of the plot (a, b) is empty: cells only.
-    assert (cross_recurrence(x, y, reach=1).rate, cross_recurrence(x, y, reach=3).rate) == (2 / 3, 2 / 4)
+def test_a_word_of_no_class_ends_a_run(make) -> None:  # type: ignore[no-untyped-def]
+    values = recurrence(make([("T", "to dog the"), ("C", "at cat a")]))
+    assert values["recurrence_class_rate"] == pytest.approx(2 / 9)
+    assert values["recurrence_class_determinism"] == 0
 
 
-def test_words_of_no_class_are_never_alike_but_are_words() -> None:
-    found = cross_recurrence(Series.of([-1, A], [0, 0]), Series.of([-1, A], [1, 1]))
-    assert (found.n_points, found.rate) == (1, 1 / 4)
-    assert cross_recurrence(Series.of([-1, -2], [0, 0]), Series.of([-1, -2], [1, 1])).rate == 0
+def test_parts_of_contractions_have_their_own_class(make) -> None:  # type: ignore[no-untyped-def]
+    """ "n't" is read as "not": do|n't and is|not are auxiliary verb and negation."""
+    values = recurrence(make([("T", "Don't"), ("C", "is not")]))
+    assert values["recurrence_class_rate"] == pytest.approx(2 / 4)
+    assert values["recurrence_class_determinism"] == 1
 
 
-def test_nothing_said_is_undefined() -> None:
-    nothing, empty = Series.of([], []), dict.fromkeys(VALUES, np.nan) | {"n_points": 0, "n_lines": 0}
-    for x, y in ((nothing, nothing), (DOWN, nothing), (nothing, ACROSS), (DOWN, Series.of([A], [40]))):
-        np.testing.assert_equal(asdict(cross_recurrence(x, y)), empty)
+def test_turns_out_of_reach_are_not_compared(make) -> None:  # type: ignore[no-untyped-def]
+    near, far = ([("T", "lost"), *[("O", "no")] * n, ("C", "lost")] for n in (REACH - 1, REACH))
+    assert recurrence(make(near))["recurrence_rate"] == 1
+    assert np.isnan(recurrence(make(far))["recurrence_rate"])
 
 
-def test_points_without_lines_have_no_determinism_rather_than_an_undefined_one() -> None:
-    found = cross_recurrence(Series.of([A], [0]), Series.of([A], [1]))
-    assert (found.determinism, found.laminarity) == (0, 0)
+def test_longest_line_entropy_and_laminarity_by_hand(make) -> None:  # type: ignore[no-untyped-def]
+    """Turn 1 repeats "so lost" and says "lost" twice more in a row; turn 3 repeats "I feel very": lines of 2 and of 3.
+
+    Points: so, lost, lost, lost; I, feel, very: 7. Vertical: lost against lost lost lost: 3. Lines run diagonally: so
+    lost (2), I feel very (3); "lost" ends its turn, so the two that follow stand alone.
+    """
+    talk = [("T", "so lost"), ("C", "so lost lost lost"), ("T", "I feel very"), ("C", "I feel very")]
+    values = recurrence(make(talk))
+    assert values["recurrence_longest_line"] == 3
+    assert values["recurrence_entropy"] == pytest.approx(np.log(2))  # two lengths, each once
+    assert values["recurrence_laminarity"] == pytest.approx(3 / 7)
+    split = [("T", "so lost"), ("C", "so lost"), ("O", "mm"), ("C", "lost lost")]
+    assert recurrence(make(split))["recurrence_laminarity"] == pytest.approx(2 / 4)  # cut where the turn ends
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda: Series.of([1, 2], [0]),
-        lambda: Series.of([1, 2], [1, 0]),
-        lambda: Series.of([1], [-1]),
-        lambda: cross_recurrence(DOWN, ACROSS, reach=0),
-    ],
-)
-def test_what_cannot_be_used_is_said(wrong) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(BadOptionError):
-        wrong()
+@pytest.mark.parametrize("talk", [[], [("T", "Hello")], [("T", "..."), ("C", "!")], [("O", "the"), ("T", "the")]])
+def test_one_speaker_or_no_words_is_undefined(make, talk) -> None:  # type: ignore[no-untyped-def]
+    assert all(np.isnan(value) for value in recurrence(make(talk)).values())
 
 
-# --- against a plot built point by point ----------------------------------------------------------------------------
+# --- against plots that are built point by point --------------------------------------------------------------------
 
 
-def _runs(marks: Sequence[bool], breaks: Sequence[bool]) -> list[int]:
-    """Lengths of runs of two or more; ``breaks[k]``: a run ends before k."""
-    found, length = [], 0
-    for mark, ends in zip([*marks, False], [*breaks, False], strict=True):
-        if length and (not mark or ends):
-            found.append(length)
-            length = 0
-        length += bool(mark)
-    return [length for length in found if length >= 2]
+def test_values_of_counts_by_hand() -> None:
+    found = values_of_counts(np.array([10, 2, 0, 0.0]), np.array([20, 6, 2, 1.0]))
+    assert found == pytest.approx([8 / 30, 3 / 8, 3, 6 / 20 - 2 / 10])
+    assert np.isnan(values_of_counts(np.zeros(4), np.zeros(4))).all()
 
 
-def _dense(x: Series, y: Series, reach: int | None, *, cut: bool) -> dict[str, float]:
-    """The definitions, on the whole matrix."""
-    lag = y.turn[None] - x.turn[:, None]
-    near = np.abs(lag) <= (10**9 if reach is None else reach)
-    plot = (x.ids[:, None] == y.ids) & (x.ids[:, None] >= 0) & near
-    new_x, new_y = (np.diff(one.turn, prepend=one.turn[:1]).astype(bool) & cut for one in (x, y))
-    diagonal: list[int] = []
-    for offset in range(1 - len(x), len(y)):
-        i = np.arange(max(0, -offset), min(len(x), len(y) - offset))
-        diagonal += _runs(plot[i, i + offset].tolist(), (new_x[i] | new_y[i + offset]).tolist())
-    vertical = [length for row in plot.tolist() for length in _runs(row, new_y.tolist())]
-    return _summed(plot, near, lag, diagonal, vertical)
+Talk = list[tuple[int, list[str]]]
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else np.nan
-
-
-def _summed(
-    plot: NDArray[np.bool_], near: NDArray[np.bool_], lag: NDArray[np.int64], diagonal: list[int], vertical: list[int]
-) -> dict[str, float]:
-    n, shares = plot.sum(), np.unique(diagonal, return_counts=True)[1] / max(len(diagonal), 1)
-    later, earlier = (_ratio((plot & side).sum(), (near & side).sum()) for side in (lag > 0, lag < 0))
-    entropy = -sum(share * log(share) for share in shares) if diagonal else np.nan
+def plot(turns: Talk, others: Talk) -> dict[str, float]:
+    """Return the values of the plot of two speakers: turns with their place in the session, compared word by word."""
+    n_cells, n_points, lines, vertical = Counter[bool](), Counter[bool](), list[int](), 0
+    for (at, one), (place, other) in product(turns, others):
+        if at == place or abs(at - place) > REACH:
+            continue
+        points = {(i, j) for i, j in product(range(len(one)), range(len(other))) if one[i] == other[j]}
+        n_cells[place > at] += len(one) * len(other)
+        n_points[place > at] += len(points)
+        for i, j in points:
+            length = next(n for n in range(1, 99) if (i + n, j + n) not in points)
+            if (i - 1, j - 1) not in points and length > 1:
+                lines.append(length)
+            vertical += bool({(i, j - 1), (i, j + 1)} & points)
+    total, all_points = sum(n_cells.values()), sum(n_points.values())
+    shares = np.array([*Counter(lines).values()]) / max(len(lines), 1)
+    rates = {later: n_points[later] / n_cells[later] if n_cells[later] else np.nan for later in (True, False)}
     return {
-        "rate": _ratio(n, near.sum()),
-        "determinism": _ratio(sum(diagonal), n),
-        "mean_line": _ratio(sum(diagonal), len(diagonal)),
-        "longest_line": max(diagonal, default=np.nan),
-        "entropy": entropy,
-        "relative_entropy": entropy / log(len(shares)) if len(shares) > 1 else np.nan,
-        "laminarity": _ratio(sum(vertical), n),
-        "trapping_time": _ratio(sum(vertical), len(vertical)),
-        "balance": later - earlier,
-        "n_points": n,
-        "n_lines": len(diagonal),
+        "rate": all_points / total if total else np.nan,
+        "determinism": sum(lines) / all_points if all_points else np.nan,
+        "mean_line": float(np.mean(lines)) if lines else np.nan,
+        "balance": rates[True] - rates[False],
+        "longest_line": max(lines, default=np.nan),
+        "entropy": float(-(shares @ np.log(shares))) if lines else np.nan,
+        "laminarity": vertical / all_points if all_points else np.nan,
     }
 
 
-def _talk(generator: np.random.Generator, *, turns: int = 20, words: float = 5, vocabulary: int = 12) -> list[Series]:
-    """Two people who alternate and say what they like; some words are nothing."""
-    turn = np.repeat(np.arange(turns), 1 + generator.poisson(words - 1, turns))
-    ids = generator.integers(-1, vocabulary, len(turn))
-    return [Series(ids[turn % 2 == side], turn[turn % 2 == side]) for side in (0, 1)]
+TURNS = st.lists(st.tuples(st.sampled_from("TCO"), st.lists(st.sampled_from("xyz"), max_size=6)), max_size=9)
 
 
-def _assert_same(found: dict[str, float], expected: dict[str, float]) -> None:
-    for name in VALUES:
-        np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=1e-12, err_msg=name)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TURNS)
+def test_sessions_are_those_of_their_plots(make, turns: list[tuple[str, list[str]]]) -> None:  # type: ignore[no-untyped-def]
+    values = recurrence(make([(who, " ".join(words)) for who, words in turns]))
+    sides = [[(at, words) for at, (who, words) in enumerate(turns) if who == side] for side in "TC"]
+    expected = {f"recurrence_{name}": value for name, value in plot(*sides).items()}
+    assert {name: values[name] for name in expected} == pytest.approx(expected, nan_ok=True, abs=1e-12)
 
 
-@pytest.mark.parametrize("cut", [False, True])
-@pytest.mark.parametrize("reach", [None, 1, 3, 10])
-@pytest.mark.parametrize("vocabulary", [1, 3, 40])
-def test_the_same_as_the_dense_plot(reach: int | None, cut: bool, vocabulary: int) -> None:
-    x, y = _talk(np.random.default_rng(vocabulary), vocabulary=vocabulary)
-    found = cross_recurrence(x, y, reach=reach, cut_at_turns=cut)
-    _assert_same(asdict(found), _dense(x, y, reach, cut=cut))
+def test_surrogate_pairs_are_those_of_their_plots(sessions: list[AnnotatedSession]) -> None:
+    session, pool = sessions[0], pool_of(sessions[0])
+    assert session.donors is not None
+    texts = [*(turn.text for turn in session.session.turns)]
+    texts += [session.donors.whole.session.turns[at].text for at in pool.donated.tolist()]
+    therapists, clients = speakers_in(RECURRENCE, session, surrogates=True)
+    for chosen in ((0, 0), (0, 2), (3, 0), (4, 1)):
+        sides = [
+            [(at, texts[turn].split()) for at, turn in zip(turns[0].tolist(), turns[one].tolist(), strict=True)]
+            for turns, one in zip(pool.speakers, chosen, strict=True)
+        ]
+        expected = plot(*sides)
+        found = RECURRENCE.score(therapists[chosen[0]], clients[chosen[1]])
+        wanted = [expected[name] for name in ("rate", "determinism", "mean_line", "balance")]
+        np.testing.assert_allclose(np.asarray(found)[:4], wanted, rtol=0, atol=1e-12)
 
 
-words = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 6)), max_size=25)
-
-
-@settings(max_examples=100, deadline=None)
-@given(words, words, st.sampled_from([None, 1, 2, 5]), st.booleans())
-def test_the_same_as_the_dense_plot_whatever_is_said(
-    one: list[tuple[int, int]], other: list[tuple[int, int]], reach: int | None, cut: bool
+def test_long_sessions_are_shuffled_in_sections(
+    sessions: list[AnnotatedSession], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where turns do not alternate, or both stand at one position."""
-    x, y = (Series.of([word for word, _ in said], sorted(turn for _, turn in said)) for said in (one, other))
-    _assert_same(asdict(cross_recurrence(x, y, reach=reach, cut_at_turns=cut)), _dense(x, y, reach, cut=cut))
+    """In sections of one turn nothing is shuffled: every draw is the session itself."""
+    monkeypatch.setattr("therapy_analytics.measures.synchrony.recurrence.SECTION", 1)
+    found = session_result(RECURRENCE, replace(sessions[0]))
+    defined = ~np.isnan(found.values)
+    np.testing.assert_allclose(found.shuffled.mean[defined], found.values[defined])
+    np.testing.assert_allclose(found.shuffled.sd[defined], 0, atol=1e-12)
 
 
-# --- properties ------------------------------------------------------------------------------------------------------
+# --- sessions with donors ---------------------------------------------------------------------------------------------
 
 
-def test_who_is_x_does_not_matter_to_points_and_diagonals() -> None:
-    x, y = _talk(np.random.default_rng(2), vocabulary=4)
-    one, other = asdict(cross_recurrence(x, y)), asdict(cross_recurrence(y, x))
-    for name in set(VALUES) - {"laminarity", "trapping_time", "balance"}:
-        assert one[name] == pytest.approx(other[name])
-    assert one["balance"] == pytest.approx(-other["balance"])
+def _session(name: str, generator: np.random.Generator, *, follow: bool) -> Session:
+    """Fifteen exchanges over 40 words; the client says half of the therapist's words again, or does not."""
+    words = np.array([f"word{chr(97 + i // 7)}{chr(97 + i % 7)}" for i in range(40)])
+    turns = []
+    spoken = words[:8]
+    for i in range(30):
+        own = generator.choice(words, 8)
+        spoken = np.concatenate([spoken[:4], own[4:]]) if follow and i % 2 else own
+        role = "client" if i % 2 else "therapist"
+        turns.append(Turn(index=i, speaker=role, role=role, text=" ".join(spoken), first_row=i + 1))  # type: ignore[arg-type]
+    return Session(id=name, source_file="made.txt", turns=tuple(turns))
 
 
-def test_names_of_words_do_not_matter() -> None:
-    x, y = _talk(np.random.default_rng(3), vocabulary=6)
-    names = np.append(np.random.default_rng(0).permutation(6) * 10**15 + 7, -5)  # the last stands for -1
-    renamed = [Series(names[one.ids], one.turn) for one in (x, y)]
-    np.testing.assert_equal(asdict(cross_recurrence(*renamed)), asdict(cross_recurrence(x, y)))
+@pytest.fixture(scope="module")
+def sessions() -> list[AnnotatedSession]:
+    generator = np.random.default_rng(4)
+    made = [_session(f"s{i}", generator, follow=i < 3) for i in range(11)]
+    matcher = Matcher(builtin_lexicons())
+    (donors,) = donors_by_length(choose_donors(made), lambda some: annotate(some, matcher)).values()
+    return [replace(one, donors=donors) for one in annotate(made, matcher)]
 
 
-def test_where_the_session_begins_does_not_matter() -> None:
-    x, y = _talk(np.random.default_rng(3), vocabulary=6)
-    moved = [Series(one.ids, one.turn + 1000) for one in (x, y)]
-    np.testing.assert_equal(asdict(cross_recurrence(*moved)), asdict(cross_recurrence(x, y)))
+def test_who_takes_words_up_is_found_beside_both_null_distributions(sessions: list[AnnotatedSession]) -> None:
+    found = [recurrence(one) for one in sessions]
+    for name in ("recurrence_rate", "recurrence_determinism"):
+        for z in ("z", "surrogate_z"):
+            assert min(one[f"{name}_{z}"] for one in found[:3]) > 2, (name, z)
+            assert abs(np.mean([one[f"{name}_{z}"] for one in found[3:]])) < 1.5, (name, z)
+    assert min(one["recurrence_balance_z"] for one in found[:3]) > 2  # the client follows
 
 
-def test_the_same_words_in_both_mouths_are_one_long_line() -> None:
-    x = Series.of(np.arange(30), np.repeat(np.arange(0, 20, 2), 3))
-    found = cross_recurrence(x, Series(x.ids, x.turn + 1))
-    assert (found.longest_line, found.n_lines, found.determinism) == (30, 1, 1)
-    assert cross_recurrence(x, Series(x.ids, x.turn + 1), cut_at_turns=True).longest_line == 3
+def test_alone_and_in_a_batch(sessions: list[AnnotatedSession]) -> None:
+    matcher = Matcher(builtin_lexicons())
+    for one in sessions[::3]:
+        (alone,) = annotate([one.session], matcher)
+        alone = replace(alone, donors=one.donors)
+        assert recurrence(alone) == pytest.approx(recurrence(one), rel=0, abs=0, nan_ok=True)

@@ -23,7 +23,7 @@ from therapy_analytics.measures.synchrony.whole_session import SESSION_MEASURES
 from therapy_analytics.session import Session, Turn
 
 FUNCTION_WORDS = "the a I you it of in to and but not no very so just many some all have is was will"
-WORDS = (FUNCTION_WORDS + " dog house work sleep tired walk talk money sister night bread river").split(" ")
+WORDS = (FUNCTION_WORDS + " dog garden work sleep tired walk talk money sister night bread river").split(" ")
 NAMES = ["lsm", "lsm_turn_mean", "rlsm", "coordination"]
 SHUFFLED = ["null_mean", "null_sd", "z", "p"]
 SURROGATE = ["surrogate_mean", "surrogate_z", "surrogate_p"]
@@ -37,10 +37,10 @@ def dialogue(seed: int, n: int = 41, **about: Any) -> Session:
     generator = np.random.default_rng(seed)
     turns = []
     for i in range(n):
-        said = generator.choice(WORDS, generator.integers(1, 9)).tolist()
+        words = generator.choice(WORDS, generator.integers(1, 9)).tolist()
         role = "other" if i == 6 else ("therapist", "client")[i % 2]
         turns.append(
-            Turn(index=i, speaker=role, role=role, text="..." if i == 9 else " ".join(said), first_row=i + 1)  # type: ignore[arg-type]
+            Turn(index=i, speaker=role, role=role, text="..." if i == 9 else " ".join(words), first_row=i + 1)  # type: ignore[arg-type]
         )
     return Session(id=f"session_{seed}", source_file="s.txt", turns=tuple(turns), **about)
 
@@ -53,7 +53,7 @@ def table() -> pd.DataFrame:
     return ta.synchrony(DIALOGUES, measures=NAMES)
 
 
-def of(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+def rows_with(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
     """Rows that have these values."""
     for name, value in wanted.items():
         table = table[table[name] == value]
@@ -94,7 +94,7 @@ def test_a_measure_of_an_extra_is_computed_where_it_is_named(extra: str) -> None
 def test_measures_with_options() -> None:
     left_out, delayed = lsm(absent="left_out"), replace(LSM, delay=2, name="lsm_later")
     found = ta.synchrony(DIALOGUES[:1], measures=["lsm_turn_mean", replace(left_out, name="lsm_used"), delayed])
-    whole = of(found, part="whole", direction="both").set_index("measure")
+    whole = rows_with(found, part="whole", direction="both").set_index("measure")
     whole = whole[whole.out_of.notna()]  # without their slopes
     assert list(whole.index) == ["lsm_turn_mean", "lsm_used", "lsm_later"]
     # What neither uses lifts the value by the published formula.
@@ -125,20 +125,20 @@ def test_rows_and_columns(table: pd.DataFrame) -> None:
     parts = ["third_1", "third_2", "third_3", *["window"] * 5]
     assert len(table) == 12 * (1 + 3 * 4 * (1 + 1 + len(parts)))
     assert table.session_id.unique().tolist() == [one.id for one in DIALOGUES]
-    own = of(table, session_id="session_0", measure="rlsm")
-    assert of(own, part="whole").direction.tolist() == list(DIRECTIONS)
+    own = rows_with(table, session_id="session_0", measure="rlsm")
+    assert rows_with(own, part="whole").direction.tolist() == list(DIRECTIONS)
     for way in DIRECTIONS:
-        assert sorted(of(own, direction=way).part) == sorted(["whole", *parts])
+        assert sorted(rows_with(own, direction=way).part) == sorted(["whole", *parts])
         assert own[(own.direction == way) & (own.part != "whole")].part.tolist() == parts
-    assert of(own, part="window", direction="both")[["first_turn", "last_turn"]].to_numpy().tolist() == [
+    assert rows_with(own, part="window", direction="both")[["first_turn", "last_turn"]].to_numpy().tolist() == [
         [first, first + 19] for first in (0, 5, 10, 15, 20)
     ]
-    slope = of(table, session_id="session_0", measure="rlsm_slope")
+    slope = rows_with(table, session_id="session_0", measure="rlsm_slope")
     assert slope.direction.tolist() == list(DIRECTIONS)
     assert (slope.part == "whole").all()
     assert slope[["first_turn", "last_turn"]].drop_duplicates().to_numpy().tolist() == [[0, 40]]
     assert slope.out_of.isna().all()
-    whole = of(table, session_id="session_0", measure="lsm")
+    whole = rows_with(table, session_id="session_0", measure="lsm")
     assert (len(whole), whole.out_of.isna().all(), whole.part.item()) == (1, True, "whole")
     assert table.dtypes[["first_turn", "last_turn"]].eq(np.int64).all()
     assert table[["n", "lo", "hi"]].isna().all(axis=None)
@@ -149,7 +149,7 @@ def test_a_value_stands_beside_its_null_distributions(table: pd.DataFrame) -> No
     adjacent = table[table.value.notna() & (table.measure != "lsm")]
     whole = adjacent[adjacent.part == "whole"]
     assert whole[SHUFFLED + SURROGATE].notna().all(axis=None)
-    style = of(table, measure="lsm")
+    style = rows_with(table, measure="lsm")
     assert style[SHUFFLED].isna().all(axis=None)
     assert style[SURROGATE].notna().all(axis=None)
 
@@ -159,19 +159,15 @@ def test_thirds_and_windows_by_a_loop(table: pd.DataFrame, kind: Any, make: Any)
     letters: Mapping[str, str] = {"therapist": "T", "client": "C", "other": "O"}
     session = make([(letters[turn.role], turn.text) for turn in DIALOGUES[2].turns])
     own, roles = kind.represent(session), [turn.role for turn in DIALOGUES[2].turns]
-    for row in of(table, session_id="session_2", measure=kind.name).itertuples():
+    for row in rows_with(table, session_id="session_2", measure=kind.name).itertuples():
         if row.direction not in ("therapist", "client"):
             continue
         other = "client" if row.direction == "therapist" else "therapist"
         inside = range(max(row.first_turn, 1), row.last_turn + 1)
         replies = [i for i in inside if roles[i] == row.direction and roles[i - 1] == other and 9 not in (i, i - 1)]
-        at = np.array(replies)[:, None]
-        if kind.score is not None:
-            each = kind.score(own, at - 1, at)
-            value = each.mean()
-        else:
-            terms = kind.terms(own, at - 1, at)
-            each, (value,) = (kind.each or kind.over)(terms), kind.over(terms.sum(axis=0))
+        at = np.array(replies)
+        scores = kind.score(own[at - 1], own[at])[:, None]
+        each, (value,) = kind.each(scores) if kind.each else scores, kind.over(scores)
         assert row.value == pytest.approx(value, abs=1e-12)
         assert row.out_of == np.count_nonzero(~np.isnan(each))
 
@@ -190,7 +186,7 @@ def test_ranges(table: pd.DataFrame) -> None:
             assert table[column.name].dropna().between(column.low, column.high).all()
     values = table[table.direction != "difference"]
     for name, low in (("lsm", 0), ("lsm_turn_mean", 0), ("rlsm", 0), ("coordination", -1)):
-        assert of(values, measure=name).value.dropna().between(low, 1).all()
+        assert rows_with(values, measure=name).value.dropna().between(low, 1).all()
     # Each has surrogates of five therapists and five clients of the other sessions.
     for one, n in (("p", DRAWS + 1), ("surrogate_p", (5 + 1) ** 2)):
         rows = table[table[one].notna() & (table.measure != "lsm")]
@@ -209,13 +205,10 @@ def test_z_is_the_distance_in_standard_deviations(table: pd.DataFrame) -> None:
     assert (np.sign(rows.surrogate_z) == np.sign(rows.value - rows.surrogate_mean)).all()
 
 
-def test_style_matching_of_all_that_is_said(table: pd.DataFrame, make: Any) -> None:
+def test_style_matching_of_whole_sessions(table: pd.DataFrame, make: Any) -> None:
     session = make([(turn.role[0].upper(), turn.text) for turn in DIALOGUES[1].turns])
-    own, n_words = np.split(WHOLE_LSM.represent(session), [9], axis=1)
-    sides = [
-        100 * own[of_role].sum(axis=0) / n_words[of_role].sum() for of_role in map(session.of, ("therapist", "client"))
-    ]
-    assert of(table, session_id="session_1", measure="lsm").value.item() == pytest.approx(matching(*sides))
+    sides = [WHOLE_LSM.represent(session)[session.of(role)].sum(axis=0) for role in ("therapist", "client")]
+    assert rows_with(table, session_id="session_1", measure="lsm").value.item() == pytest.approx(matching(*sides))
 
 
 # ---- what must not matter, and what must
@@ -224,20 +217,20 @@ def test_style_matching_of_all_that_is_said(table: pd.DataFrame, make: Any) -> N
 def test_names_batch_mates_and_order_do_not_matter(table: pd.DataFrame) -> None:
     renamed = [replace(one, id=f"x{i}", source_file="y") for i, one in enumerate(DIALOGUES)]
     same(ta.synchrony(renamed, measures=NAMES).drop(columns="session_id"), table.drop(columns="session_id"))
-    alone = ta.synchrony(DIALOGUES[3], measures=NAMES, strangers=DIALOGUES)
-    same(alone, of(table, session_id="session_3"))
-    backwards = ta.synchrony(DIALOGUES[::-1], measures=NAMES[::-1], strangers=DIALOGUES[::-1])
-    same(of(backwards, session_id="session_3", measure="rlsm"), of(alone, measure="rlsm"))
+    alone = ta.synchrony(DIALOGUES[3], measures=NAMES, donors=DIALOGUES)
+    same(alone, rows_with(table, session_id="session_3"))
+    backwards = ta.synchrony(DIALOGUES[::-1], measures=NAMES[::-1], donors=DIALOGUES[::-1])
+    same(rows_with(backwards, session_id="session_3", measure="rlsm"), rows_with(alone, measure="rlsm"))
 
 
 def test_the_seed_matters_to_shuffles_alone(table: pd.DataFrame) -> None:
     other = ta.synchrony(DIALOGUES, measures=NAMES, settings=ta.Settings(seed=1))
     same(other.drop(columns=SHUFFLED), table.drop(columns=SHUFFLED))
-    adjacent = of(table, part="whole", direction="both", measure="rlsm").index
+    adjacent = rows_with(table, part="whole", direction="both", measure="rlsm").index
     assert (other.null_mean[adjacent] != table.null_mean[adjacent]).all()
 
 
-def test_exchanged_roles_mirror_directions(table: pd.DataFrame) -> None:
+def test_swapped_roles_mirror_directions(table: pd.DataFrame) -> None:
     swap: Any = {"therapist": "client", "client": "therapist", "other": "other"}
     mirrored = ta.synchrony(
         [replace(one, turns=tuple(replace(turn, role=swap[turn.role]) for turn in one.turns)) for one in DIALOGUES],
@@ -257,23 +250,23 @@ def test_exchanged_roles_mirror_directions(table: pd.DataFrame) -> None:
 # ---- surrogate pairs
 
 
-def test_strangers_may_be_given(table: pd.DataFrame) -> None:
+def test_donors_may_be_given(table: pd.DataFrame) -> None:
     others = [dialogue(seed) for seed in range(20, 30)]
-    found = ta.synchrony(DIALOGUES, measures=NAMES, strangers=others)
+    found = ta.synchrony(DIALOGUES, measures=NAMES, donors=others)
     same(found.drop(columns=SURROGATE), table.drop(columns=SURROGATE))
     beside = found.surrogate_mean.notna() & table.surrogate_mean.notna()
     assert (found.surrogate_mean[beside] != table.surrogate_mean[beside]).mean() > 0.9
     # A session that is among them is no donor to itself; with five it has four others, which are too few.
-    mine = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=[DIALOGUES[0], *others])
-    same(mine, ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others))
-    few = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=[DIALOGUES[0], *others[:4]])
+    mine = ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=[DIALOGUES[0], *others])
+    same(mine, ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others))
+    few = ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=[DIALOGUES[0], *others[:4]])
     assert few[SURROGATE].isna().all(axis=None)
     assert few.p.notna().any()
 
 
 @pytest.mark.parametrize("n", [4, 5, 9, 10])
-def test_under_ten_strangers_there_is_no_p(n: int) -> None:
-    found = ta.synchrony(DIALOGUES[0], measures=NAMES, strangers=[dialogue(seed) for seed in range(20, 20 + n)])
+def test_under_ten_donors_there_is_no_p(n: int) -> None:
+    found = ta.synchrony(DIALOGUES[0], measures=NAMES, donors=[dialogue(seed) for seed in range(20, 20 + n)])
     asked = found[found.p.notna() | (found.measure == "lsm")]
     assert asked.surrogate_mean.notna().eq(n >= 5).all()
     assert asked[["surrogate_z", "surrogate_p"]].notna().eq(n == 10).all(axis=None)
@@ -282,15 +275,15 @@ def test_under_ten_strangers_there_is_no_p(n: int) -> None:
 def test_those_who_speak_as_long_are_preferred() -> None:
     """The first four are shorter: with sixteen others they are left out, with nine they are not."""
     others = [dialogue(seed, n=20 if seed < 24 else 60) for seed in range(20, 40)]
-    found = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others)
+    found = ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others)
     assert found.surrogate_p.notna().any()
-    same(found, ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[4:]))
-    some = ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[:13])
+    same(found, ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others[4:]))
+    some = ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others[:13])
     assert some.surrogate_p.notna().any()
-    assert ta.synchrony(DIALOGUES[0], measures=["rlsm"], strangers=others[4:13]).surrogate_p.isna().all()
+    assert ta.synchrony(DIALOGUES[0], measures=["rlsm"], donors=others[4:13]).surrogate_p.isna().all()
 
 
-def test_the_same_client_is_no_stranger() -> None:
+def test_the_same_client_is_no_donor() -> None:
     """Asked first without names: what is kept of that must not be used again.
 
     Eleven others are enough for p; two of them are the client of the first three sessions, and nine are too few.
@@ -303,10 +296,10 @@ def test_the_same_client_is_no_stranger() -> None:
     assert known[1].tolist() == [False] * 3 + [True] * 9
 
 
-def test_strangers_who_say_nothing_but_signs() -> None:
-    said = [("therapist", "the dog"), ("client", "...")] * 8
-    found = ta.synchrony([*DIALOGUES, said], measures=NAMES)
-    whole = of(found, session_id="session_0", part="whole")
+def test_donors_who_say_nothing_but_signs() -> None:
+    spoken = [("therapist", "the dog"), ("client", "...")] * 8
+    found = ta.synchrony([*DIALOGUES, spoken], measures=NAMES)
+    whole = rows_with(found, session_id="session_0", part="whole")
     assert whole.surrogate_p.notna().eq(whole.value.notna()).all()
 
 
@@ -318,8 +311,8 @@ def test_delays_longer_than_the_session() -> None:
 
 def test_rows_of_many_are_those_of_each() -> None:
     """One has no turns and one has few: places are those of the session, not of the batch."""
-    said = [DIALOGUES[0], Session(id="none", source_file="s.txt", turns=()), dialogue(50, n=3), DIALOGUES[1]]
-    alone = [ta.synchrony(one, measures=NAMES, strangers=DIALOGUES) for one in said]
-    same(ta.synchrony(said, measures=NAMES, strangers=DIALOGUES), pd.concat(alone))
+    spoken = [DIALOGUES[0], Session(id="none", source_file="s.txt", turns=()), dialogue(50, n=3), DIALOGUES[1]]
+    alone = [ta.synchrony(one, measures=NAMES, donors=DIALOGUES) for one in spoken]
+    same(ta.synchrony(spoken, measures=NAMES, donors=DIALOGUES), pd.concat(alone))
     assert alone[1]["value"].isna().all()
-    assert ta.synchrony(said, measures=[]).empty
+    assert ta.synchrony(spoken, measures=[]).empty

@@ -15,20 +15,22 @@ from hypothesis import strategies as st
 
 from tests.surrogate_tables import two_way
 from therapy_analytics.language import AnnotatedSession, annotate, builtin_lexicons
-from therapy_analytics.language.company import choose_strangers, companies, length_class
+from therapy_analytics.language.donors import choose_donors, donors_by_length, length_class
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures.null.surrogates import TokenRows, pool_of
 from therapy_analytics.measures.synchrony import shared_expressions as measured
+from therapy_analytics.measures.synchrony._ngrams import ngrams_in
 from therapy_analytics.measures.synchrony.shared_expressions import (
     EXPRESSIONS,
     SharedExpressions,
     expressions_of,
+    of_speaker,
     self_repetition,
 )
 from therapy_analytics.measures.synchrony.whole_session import Side
 from therapy_analytics.session import Session, Turn
 
-Said = list[tuple[int, list[str]]]
+Turns = list[tuple[int, list[str]]]
 T, C, OTHER = 0, 1, 2
 
 # Free occurrences (sequences that both use, in no longer one of the turn) in brackets:
@@ -45,12 +47,12 @@ T, C, OTHER = 0, 1, 2
 WEEK = "T so how was your week | C my week was hard | T your week was hard so | C hard yes so hard"
 
 
-def said(text: str) -> Said:
+def turns_of(text: str) -> Turns:
     turns = (turn.split() for turn in text.split("|"))
     return [("TCO".index(role), words) for role, *words in turns]
 
 
-def arrays(turns: Said) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+def arrays(turns: Turns) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """Ids, offsets, roles and the spelling of each id."""
     known: dict[str, int] = {}
     ids = [known.setdefault(word, len(known)) for _, words in turns for word in words]
@@ -58,43 +60,54 @@ def arrays(turns: Said) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     return np.array(ids, dtype=np.int32), offsets, np.array([role for role, _ in turns], dtype=np.int8), list(known)
 
 
-def tokens_of(turns: Said, *, words: str = "") -> TokenRows:
+def tokens_of(turns: Turns, *, words: str = "") -> TokenRows:
     """Return turns as tokens; those of other characters than letters are no words, if so asked."""
     ids, offsets, _, spelt = arrays(turns)
     verbal = np.array([not words or any(map(str.isalnum, word)) for word in spelt], dtype=np.uint64)
     return TokenRows(np.stack([ids.astype(np.uint64), verbal[ids]], axis=1), offsets)
 
 
-def shared(turns: Said | str, *, words: str = "") -> SharedExpressions:
-    turns = said(turns) if isinstance(turns, str) else turns
-    sides = [[i for i, (role, _) in enumerate(turns) if role == side] for side in (T, C)]
-    at = [np.array(side, dtype=np.int64) for side in sides]
-    return expressions_of(tokens_of(turns, words=words), *(Side(one[None], one) for one in at))
+def shared(turns: Turns | str, *, words: str = "") -> SharedExpressions:
+    turns = turns_of(turns) if isinstance(turns, str) else turns
+    rows = ngrams_in(tokens_of(turns, words=words))
+    at = [np.array([i for i, (role, _) in enumerate(turns) if role == side], dtype=np.int64) for side in (T, C)]
+    return expressions_of(*(of_speaker(Side(side, rows[at[side]], at[side], at[1 - side])) for side in (T, C)))
+
+
+def per_turn(turns: Turns | str) -> Any:
+    """Return the shares of repetition of all turns, in order; of two who take part."""
+    turns = turns_of(turns) if isinstance(turns, str) else turns
+    found, each = shared(turns).per_turn, np.full(len(turns), np.nan)
+    for side in (T, C):
+        each[[i for i, (role, _) in enumerate(turns) if role == side]] = found[side]
+    return each
 
 
 def own(text: str, role: int) -> float:
-    return self_repetition(tokens_of([turn for turn in said(text) if turn[0] == role]))
+    tokens = tokens_of([turn for turn in turns_of(text) if turn[0] == role])
+    at = np.arange(len(tokens))
+    return self_repetition(of_speaker(Side(role, ngrams_in(tokens), at, at)))
 
 
 class TestByHand:
     def test_values_that_a_reader_can_count(self) -> None:
         found = shared(WEEK)
-        assert found.n_expressions.item() == 5
-        assert found.variety.item() == pytest.approx(5 / 18)
-        assert found.initiated.item() == pytest.approx(3 / 5)
+        assert found.n_expressions == 5
+        assert found.variety == pytest.approx(5 / 18)
+        assert found.initiated == pytest.approx(3 / 5)
 
     def test_repetition_counts_established_expressions_only(self) -> None:
         """Turn 2: three of five tokens ("so" is established in turn 3). Turn 3: hard, so, hard."""
         found = shared(WEEK)
-        np.testing.assert_allclose(found.per_turn, [0, 0, 3 / 5, 3 / 4])
-        assert found.repetition.item() == pytest.approx(6 / 18)
-        assert found.repetition_by.ravel() == pytest.approx([3 / 10, 3 / 8])
+        np.testing.assert_allclose(per_turn(WEEK), [0, 0, 3 / 5, 3 / 4])
+        assert found.repetition == pytest.approx(6 / 18)
+        assert found.repetition_by == pytest.approx([3 / 10, 3 / 8])
 
     def test_lengths_are_those_of_instances(self) -> None:
         """3 in turn 0, 1 in turn 1, 2 in turn 2, 2 in turn 3 ("hard" once): six of one token, two of three."""
         found = shared(WEEK)
-        assert found.mean_length.item() == 12 / 8
-        assert found.entropy.item() == pytest.approx(-(0.75 * log(0.75) + 0.25 * log(0.25)))
+        assert found.mean_length == 12 / 8
+        assert found.entropy == pytest.approx(-(0.75 * log(0.75) + 0.25 * log(0.25)))
 
     def test_self_repetition(self) -> None:
         """T repeats so, was, "your week", which cover 4 of 5 tokens in each turn. C repeats hard, 3 of 8."""
@@ -117,7 +130,7 @@ class TestByHand:
         assert shared("T . yes . no | C . yes but .").n_expressions == 2
 
 
-def naive(turns: Said) -> dict[str, float]:
+def naive(turns: Turns) -> dict[str, float]:
     """The definition spelt out: every sequence, every occurrence, free when no larger one holds it."""
 
     def runs(words: Sequence[str]) -> set[tuple[int, int]]:
@@ -149,28 +162,29 @@ turn_lists = st.lists(st.tuples(st.integers(0, 1), st.lists(st.sampled_from("abc
 
 class TestAlways:
     @given(turn_lists)
-    def test_as_the_definition_says(self, turns: Said) -> None:
+    def test_as_the_definition_says(self, turns: Turns) -> None:
         both = [(T, ["t"]), (C, ["c"]), *turns]
         expected, found = naive(both), shared(both)
         assert found.n_expressions == expected["n_expressions"]
-        assert found.repetition.item() == pytest.approx(expected["repetition"])
-        assert found.mean_length.item() == pytest.approx(expected["mean_length"], nan_ok=True)
+        assert found.repetition == pytest.approx(expected["repetition"])
+        assert found.mean_length == pytest.approx(expected["mean_length"], nan_ok=True)
         if found.n_expressions:
-            assert (found.initiated * found.n_expressions).item() == pytest.approx(expected["begun"])
+            assert found.initiated * found.n_expressions == pytest.approx(expected["begun"])
         assert 0 <= found.variety <= 1
         assert found.repetition <= 1
 
     @given(turn_lists)
-    def test_exchange_of_speakers(self, turns: Said) -> None:
+    def test_swapped_speakers(self, turns: Turns) -> None:
         """All stays but what is of one of the two, which changes sides."""
         one, other = shared(turns), shared([(1 - role, words) for role, words in turns])
-        for name in ("variety", "repetition", "entropy", "mean_length", "per_turn"):
+        np.testing.assert_array_equal(per_turn(turns), per_turn([(1 - role, words) for role, words in turns]))
+        for name in ("variety", "repetition", "entropy", "mean_length"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         np.testing.assert_array_equal(one.repetition_by, other.repetition_by[::-1])
         np.testing.assert_allclose(one.initiated, 1 - other.initiated, atol=1e-12)
 
     @given(turn_lists, st.permutations(range(3)))
-    def test_names_of_words_do_not_matter(self, turns: Said, names: list[int]) -> None:
+    def test_names_of_words_do_not_matter(self, turns: Turns, names: list[int]) -> None:
         renamed = [(role, ["xyz"[names["abc".index(word)]] for word in words]) for role, words in turns]
         _same(shared(turns), shared(renamed))
 
@@ -190,7 +204,7 @@ class TestAlways:
 
     def test_nothing_at_all(self) -> None:
         nothing = TokenRows(np.zeros((0, 2), dtype=np.uint64), np.zeros(1, dtype=np.int64))
-        assert np.isnan(self_repetition(nothing))
+        assert np.isnan(self_repetition(of_speaker(Side(T, ngrams_in(nothing), np.arange(0), np.arange(0)))))
 
 
 def test_long_texts_in_reasonable_time() -> None:
@@ -217,14 +231,16 @@ def test_as_the_program_of_the_papers_author() -> None:
         found = shared(turns)
         assert found.n_expressions == measures.num_expressions
         assert found.repetition == measures.expression_repetition
-        assert found.entropy.item() == pytest.approx(measures.entr * log(2), abs=1e-12)
+        assert found.entropy == pytest.approx(measures.entr * log(2), abs=1e-12)
         assert found.mean_length == measures.average_expression_length
         assert found.initiated == measures.initiated_expressions_by(next(iter(Speaker)))
-        assert tuple(found.repetition_by.ravel()) == tuple(map(measures.expression_repetition_by, Speaker))
+        assert found.repetition_by == tuple(map(measures.expression_repetition_by, Speaker))
 
 
 def _same(one: SharedExpressions, other: SharedExpressions) -> None:
-    for name in one.__slots__:
+    for mine, theirs in zip(one.per_turn, other.per_turn, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    for name in set(one.__slots__) - {"per_turn"}:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
@@ -295,10 +311,10 @@ def crowd(n: int = 12) -> list[Session]:
     return sessions
 
 
-def read(sessions: Sequence[Session], strangers: Sequence[Session]) -> list[AnnotatedSession]:
+def read(sessions: Sequence[Session], others: Sequence[Session]) -> list[AnnotatedSession]:
     matcher = Matcher(builtin_lexicons())
-    company = companies(choose_strangers(strangers), lambda some: annotate(some, matcher))
-    return [replace(one, company=company.get(length_class(one.session))) for one in annotate(sessions, matcher)]
+    donors = donors_by_length(choose_donors(others), lambda some: annotate(some, matcher))
+    return [replace(one, donors=donors.get(length_class(one.session))) for one in annotate(sessions, matcher)]
 
 
 def test_the_same_alone_and_in_a_batch() -> None:
@@ -319,21 +335,23 @@ def test_surrogate_pairs_as_dialogues_written_out() -> None:
     """Each surrogate dialogue, as words, measured by itself."""
     for session in read(crowd(), crowd())[:2]:
         found, pool = values(session), pool_of(session)
-        assert session.company is not None
-        said = [lower(session, at) for at in range(len(session))]
-        said += [lower(session.company.whole, at) for at in pool.donated]
+        assert session.donors is not None
+        words = [lower(session, at) for at in range(len(session))]
+        words += [lower(session.donors.whole, at) for at in pool.donated]
         tables = np.empty((len(NAMES), 6, 6))
         for therapist, client in np.ndindex(6, 6):
-            turns = [(at, (T, said[i])) for at, i in zip(pool.therapists[0], pool.therapists[therapist], strict=True)]
-            turns += [(at, (C, said[i])) for at, i in zip(pool.clients[0], pool.clients[client], strict=True)]
+            speakers = (T, therapist), (C, client)
+            places = [
+                (side, zip(pool.speakers[side][0], pool.speakers[side][one], strict=True)) for side, one in speakers
+            ]
+            turns = [(at, (side, words[i])) for side, pairs in places for at, i in pairs]
             one = shared([turn for _, turn in sorted(turns, key=lambda turn: turn[0])], words="letters")
             lengths = one.entropy, one.mean_length
-            figures = [one.variety, one.repetition, *lengths, *one.repetition_by, one.initiated]
-            tables[:, therapist, client] = [figure.item() for figure in figures]
+            tables[:, therapist, client] = [one.variety, one.repetition, *lengths, *one.repetition_by, one.initiated]
         for name, table in zip(NAMES, tables, strict=True):
-            factors = name == "expression_variety"
-            mean, sd, z, p = two_way(np.log(table) if factors else table, two_sided="initiated" in name)
-            if factors:
+            multiplied = name == "expression_variety"
+            mean, sd, z, p = two_way(np.log(table) if multiplied else table, two_sided="initiated" in name)
+            if multiplied:
                 mean, z = np.exp(mean), (table[0, 0] / np.exp(mean) - 1) / sd
-            shown = [found[f"{name}_{end}"] for end in ("strangers", "strangers_z", "strangers_p")]
+            shown = [found[f"{name}_{end}"] for end in ("surrogate_mean", "surrogate_z", "surrogate_p")]
             assert shown == pytest.approx([mean, z, p], rel=1e-6)

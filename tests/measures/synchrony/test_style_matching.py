@@ -1,4 +1,4 @@
-"""LSM and rLSM by hand, against chance, and against other programs."""
+"""LSM and rLSM by hand, beside shuffles, and against other programs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from therapy_analytics.measures.synchrony.adjacent_turns import mean_of_defined
 from therapy_analytics.measures.synchrony.style_matching import (
     CATEGORIES,
+    counts_and_words,
     matching,
     over_categories,
+    per_cent,
     reciprocal,
-    shares,
     style_matching,
 )
 
@@ -26,14 +28,14 @@ SHUFFLES = 100
 
 def test_the_published_formula() -> None:
     """One category: 10 and 5 per cent give 1 - 5 / 15.0001; the eight that neither uses give 1."""
-    a, b = np.zeros(9), np.zeros(9)
-    a[0], b[0] = 10, 5
+    a, b = np.zeros(10), np.zeros(10)
+    a[[0, -1]], b[[0, -1]] = (10, 100), (5, 100)
     assert matching(a, b) == pytest.approx((8 + 1 - 5 / 15.0001) / 9)
     assert matching(a, b, absent="left_out") == pytest.approx(1 - 5 / 15.0001)
 
 
 def test_categories_that_neither_uses() -> None:
-    nothing, some = np.zeros(9), np.r_[np.zeros(8), 10.0]
+    nothing, some = np.r_[np.zeros(9), 100.0], np.r_[np.zeros(8), 10.0, 100.0]
     assert matching(nothing, nothing) == pytest.approx(1)
     assert np.isnan(matching(nothing, nothing, absent="left_out"))
     # One category, of one of the two: 1 - 10 / 10.0001.
@@ -51,7 +53,7 @@ def test_a_pair_that_a_reader_can_count(make) -> None:  # type: ignore[no-untype
     values = style_matching(session)
     share = np.zeros((2, 9))
     share[:, CATEGORIES.index("function_words.articles")] = [50, 25]
-    np.testing.assert_array_equal(shares(session), share)
+    np.testing.assert_array_equal(per_cent(counts_and_words(session)), share)
     expected = (8 + 1 - 25 / 75.0001) / 9
     assert values["lsm_turn"][1] == pytest.approx(expected)
     assert np.isnan(values["lsm_turn"][0])
@@ -95,9 +97,9 @@ def test_the_same_words_match_fully(make) -> None:  # type: ignore[no-untyped-de
 
 
 def test_one_speaker_or_no_words_is_undefined(make) -> None:  # type: ignore[no-untyped-def]
-    for said in ([("T", "Hello there")], [("T", "..."), ("C", "!")], [("O", "the"), ("T", "the")], []):
-        values = style_matching(make(said))
-        assert all(np.isnan(value).all() for value in values.values())
+    for talk in ([("T", "Hello there")], [("T", "..."), ("C", "!")], [("O", "the"), ("T", "the")], []):
+        values = style_matching(make(talk))
+        assert all(np.all(value == 0 if "out_of" in name else np.isnan(value)) for name, value in values.items())
 
 
 def test_turns_of_others_break_the_pairs(make) -> None:  # type: ignore[no-untyped-def]
@@ -105,26 +107,26 @@ def test_turns_of_others_break_the_pairs(make) -> None:  # type: ignore[no-untyp
     assert np.flatnonzero(~np.isnan(values["lsm_turn"])).tolist() == [3]
 
 
-# ---- against chance
+# ---- beside shuffles
 
 
 def _dialogue(generator: np.random.Generator, *, follow: bool) -> list[tuple[str, str]]:
     """Turns full of articles or full of pronouns; the reply follows the turn before it or does not."""
     styles = ["the dog and the cat saw a big bird", "he told me that she will call us again"]
-    said: list[tuple[str, str]] = []
+    turns: list[tuple[str, str]] = []
     for _ in range(30):
         first = int(generator.integers(2))
         second = first if follow else int(generator.integers(2))
-        said += [("T", styles[first]), ("C", styles[second])]
-    return said
+        turns += [("T", styles[first]), ("C", styles[second])]
+    return turns
 
 
-def test_following_is_found_above_chance_and_chance_is_not(make) -> None:  # type: ignore[no-untyped-def]
+def test_following_is_found_and_what_is_unrelated_is_not(make) -> None:  # type: ignore[no-untyped-def]
     generator = np.random.default_rng(0)
     followed = [style_matching(make(_dialogue(generator, follow=True))) for _ in range(5)]
     unrelated = [style_matching(make(_dialogue(generator, follow=False))) for _ in range(40)]
     for name in ("lsm_turn_mean", "rlsm"):
-        # The client follows, the therapist does not: the mean of both comes closer to chance.
+        # The client follows, the therapist does not: the mean of both is closer to shuffles.
         assert min(one[f"{name}_client_z"] for one in followed) > 4
         assert min(one[f"{name}_z"] for one in followed) > 1.645
         z = np.array([one[f"{name}_z"] for one in unrelated])
@@ -133,9 +135,9 @@ def test_following_is_found_above_chance_and_chance_is_not(make) -> None:  # typ
 
 
 def test_the_shuffles_depend_on_the_words_and_the_seed_alone(make) -> None:  # type: ignore[no-untyped-def]
-    said = _dialogue(np.random.default_rng(3), follow=False)
-    once, again = style_matching(make(said)), style_matching(make(said))
-    assert once["lsm_turn_mean_null_mean"] == again["lsm_turn_mean_null_mean"]
+    talk = _dialogue(np.random.default_rng(3), follow=False)
+    first, again = style_matching(make(talk)), style_matching(make(talk))
+    assert first["lsm_turn_mean_null_mean"] == again["lsm_turn_mean_null_mean"]
 
 
 # ---- what other programs gave: LIWC counts of eight categories (turns and tokens), and LSM, rLSM of them
@@ -158,49 +160,48 @@ def _peer(corpora: Path, name: str) -> pd.DataFrame:
     return pd.read_csv(path)
 
 
-def _turns(rows: pd.DataFrame) -> tuple[Any, Any, Any]:
-    """Rows of one speaker put together: per cent of each category, tokens, whether the therapist speaks."""
+def _turns(rows: pd.DataFrame) -> tuple[Any, Any]:
+    """Rows of one speaker put together: counts of each category and tokens, and whether the therapist speaks."""
     therapist = (rows.speaker == "therapist").to_numpy()
     starts = np.flatnonzero(np.r_[True, therapist[1:] != therapist[:-1]])
     counts = np.add.reduceat(rows[EIGHT].to_numpy(float), starts)
     n = np.add.reduceat(rows.n_tok.to_numpy(float), starts)
-    return 100 * counts / np.maximum(n, 1)[:, None], n, therapist[starts]
+    return np.column_stack([counts, n]), therapist[starts]
 
 
 def test_lsm_as_another_program_has_it(counted: pd.DataFrame, reference: pd.DataFrame) -> None:
     for session, rows in counted.groupby("transcript_id"):
         sides = [rows[rows.speaker == who] for who in ("therapist", "client")]
-        a, b = (100 * side[EIGHT].to_numpy().sum(axis=0) / side.n_tok.sum() for side in sides)
+        a, b = (side[[*EIGHT, "n_tok"]].to_numpy(float).sum(axis=0) for side in sides)
         assert matching(a, b) == pytest.approx(reference.lsm_percent[session], rel=0, abs=1e-9)
     assert len(reference) > 80
 
 
 def test_rlsm_as_another_program_has_it(counted: pd.DataFrame, reference: pd.DataFrame) -> None:
     for session, rows in counted.groupby("transcript_id"):
-        percent, n, therapist = _turns(rows)
-        replies = np.arange(1, len(n))
+        counts, therapist = _turns(rows)
+        replies = np.arange(1, len(counts))
         both = []
         for side, name in ((True, "rlsm_T_responds"), (False, "rlsm_C_responds")):
             own = replies[therapist[1:] == side]
-            both.append(over_categories(reciprocal(percent[own - 1], percent[own]).sum(axis=0)))
+            both.append(over_categories(mean_of_defined(reciprocal(counts[own - 1], counts[own]))))
             assert both[-1] == pytest.approx(reference[name][session], rel=0, abs=1e-9)
         wanted = reference.loc[session, ["rlsm_T_responds", "rlsm_C_responds"]].mean()
         assert np.mean(both) == pytest.approx(wanted, rel=0, abs=1e-9)
 
 
-def test_chance_is_near_that_of_another_program(counted: pd.DataFrame, reference: pd.DataFrame) -> None:
+def test_shuffles_are_near_those_of_another_program(counted: pd.DataFrame, reference: pd.DataFrame) -> None:
     """Their shuffles are other ones, 100 a session: means and p are near."""
     generator = np.random.default_rng(0)
     found = []
     for session, rows in counted.groupby("transcript_id"):
-        percent, n, therapist = _turns(rows)
-        replies = np.arange(1, len(n))
+        counts, therapist = _turns(rows)
+        replies = np.arange(1, len(counts))
         for side, end in ((True, "T"), (False, "C")):
             own = replies[therapist[1:] == side]
             orders = np.concatenate([[own], generator.permuted(np.tile(own, (SHUFFLES, 1)), axis=1)])
-            drawn = over_categories(
-                reciprocal(np.broadcast_to(percent[own - 1], percent[orders].shape), percent[orders]).sum(axis=1)
-            )
+            each = reciprocal(counts[own - 1], counts[orders])
+            drawn = over_categories(mean_of_defined(each.swapaxes(0, 1)))
             p = np.count_nonzero(drawn >= drawn[0] - 1e-12) / (SHUFFLES + 1)
             theirs = reference.loc[session]
             found.append((drawn[1:].mean(), theirs[f"null_{end}"], p, theirs[f"p_{end}"]))

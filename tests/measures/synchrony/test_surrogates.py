@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.surrogate_tables import two_way
-from therapy_analytics.measures.null.summary import NullSummary, beside_surrogates, beside_surrogates_by_factors
+from therapy_analytics.measures.null.summary import NullSummary, beside_surrogates, beside_surrogates_by_logarithms
 from therapy_analytics.measures.synchrony.adjacent_turns import adjacent_result
 from therapy_analytics.measures.synchrony.style_matching import LSM, WHOLE_LSM
 from therapy_analytics.measures.synchrony.whole_session import session_result
@@ -44,7 +44,7 @@ def test_as_least_squares(n: int, two_sided: bool) -> None:
     np.testing.assert_allclose([lower.z, lower.p], [-found.z, found.p])
 
 
-def test_speakers_as_factors_by_hand() -> None:
+def test_effects_that_multiply_by_hand() -> None:
     """Speakers who have half and a third of what others have: a sixth of 12 is expected, 3 are found."""
     table = np.full((6, 6), 12.0)
     table[0] /= 2
@@ -53,7 +53,7 @@ def test_speakers_as_factors_by_hand() -> None:
     noise = np.exp(np.random.default_rng(0).normal(0, 0.01, size=(6, 6)))
     noise[0, 0] = 1
     certain = np.ones(1, dtype=np.bool_)
-    found = beside_surrogates_by_factors((table * noise)[None], certain, closer="higher", two_sided=~certain)
+    found = beside_surrogates_by_logarithms((table * noise)[None], certain, closer="higher", two_sided=~certain)
     logarithms = two_way(np.log(table * noise))
     assert found.mean == pytest.approx([np.exp(logarithms.mean)])
     assert found.mean[0] == pytest.approx(2, rel=0.02)
@@ -128,26 +128,26 @@ def people(generator: np.random.Generator, n: int, *, follows: float = 0.0) -> t
 
 
 @pytest.fixture(scope="module")
-def shares_below(of_counts: Any, company_of: Any) -> Any:
+def shares_below(of_counts: Any, donors_from: Any) -> Any:
     """Return a function: the share of p below .05 of 300 dialogues, of LSM of turns and of the whole."""
 
-    def of(follows: float) -> Any:
+    def share(follows: float) -> Any:
         generator, p = np.random.default_rng(12), []
         for _ in range(30):
-            others = company_of(of_counts(*people(generator, 20)), range(0, 601, 30))
+            others = donors_from(of_counts(*people(generator, 20)), range(0, 601, 30))
             for seed in range(10):
-                session = of_counts(*people(generator, 1, follows=follows), seed=seed, company=others)
+                session = of_counts(*people(generator, 1, follows=follows), seed=seed, donors=others)
                 p.append(
                     [adjacent_result(LSM, session).surrogate.p[0, 0], session_result(WHOLE_LSM, session).surrogate.p[0]]
                 )
         assert len(p) == 300
         return (np.array(p) < 0.05).mean(axis=0)
 
-    return of
+    return share
 
 
 def test_unrelated_dialogues_are_as_surrogate_pairs(shares_below: Any) -> None:
-    """15 of 300 are expected: .05, with a standard error of .013. Pooled exchanges found 1 of turns."""
+    """15 of 300 are expected: .05, with a standard error of .013. Pooled turns found 1."""
     share = shares_below(0.0)
     assert (share > 0.02).all(), share
     assert (share < 0.09).all(), share

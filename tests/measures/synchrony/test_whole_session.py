@@ -11,20 +11,20 @@ import pytest
 
 import therapy_analytics as ta
 from tests.surrogate_tables import two_way
-from therapy_analytics.arrays import arrays_with_company
+from therapy_analytics.arrays import arrays_with_donors
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.company import choose_strangers
+from therapy_analytics.language.donors import choose_donors
 from therapy_analytics.measures import Column
 from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS
-from therapy_analytics.measures.null.surrogates import pool_of, pooled, spoken_turns
+from therapy_analytics.measures.null.surrogates import pool_of, spoken_turns
 from therapy_analytics.measures.synchrony.style_matching import WHOLE_LSM, matching
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import (
     SESSION_MEASURES,
     SessionMeasure,
-    Side,
     session_result,
-    sides_of,
+    speakers_in,
+    total,
 )
 from therapy_analytics.settings import Settings
 
@@ -47,22 +47,22 @@ def words(session: Any) -> Any:
     return session.n_words.astype(float)
 
 
-def product_and_difference(words: Any, therapists: Side, clients: Side) -> Any:
-    one, other = (words[side.turns].sum(axis=1) for side in (therapists, clients))
-    return np.stack([np.multiply.outer(one, other), np.subtract.outer(one, other)], axis=-1)
+def product_and_difference(one: Any, other: Any) -> Any:
+    return np.array([one * other, one - other])
 
 
 COUNT = SessionMeasure(
     name="count",
     columns=(column("count_product"), column("count_difference")),
     represent=words,
-    values=product_and_difference,
+    speaker=total,
+    score=product_and_difference,
     two_sided=("count_difference",),
 )
 
 
-def company(of_counts: Any, company_of: Any, words_of_each: Any) -> Any:
-    return company_of(of_counts(np.repeat(words_of_each, 10)), [10 * s for s in range(len(words_of_each) + 1)])
+def donors(of_counts: Any, donors_from: Any, words_of_each: Any) -> Any:
+    return donors_from(of_counts(np.repeat(words_of_each, 10)), [10 * s for s in range(len(words_of_each) + 1)])
 
 
 def test_values_by_hand(of_counts: Any) -> None:
@@ -83,25 +83,18 @@ def test_without_one_of_the_two_it_is_undefined(of_counts: Any, roles: str) -> N
         assert values.shape == (2,)
 
 
-def test_donors_take_the_place_of_one_of_the_two_and_of_both(of_counts: Any, company_of: Any) -> None:
+def test_donors_take_the_place_of_one_of_the_two_and_of_both(of_counts: Any, donors_from: Any) -> None:
     """Own turns have 12 words, four each. Donors' have 1 to 10, so that a dialogue says who it is with.
 
     Donors of the therapist's turns have 1, 3, ..., 9, those of the client's 2, 4, ..., 10. The product of a dialogue
     is 16 times that of the words of its turns: 16 * 12 * 12 are found. Expected are, with 5 and 6 words in the mean,
     16 * (12 * 6 + 12 * 5 - 5 * 6); the differences are the sum of two effects.
     """
-    session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
-    seen: list[Any] = []
-
-    def values(words: Any, therapists: Side, clients: Side) -> Any:
-        seen.append([words[side.turns] for side in (therapists, clients)])
-        return product_and_difference(words, therapists, clients)
-
-    found = session_result(replace(COUNT, values=values), session)
-    ((of_therapists, of_clients),) = seen
+    session = of_counts(np.full(8, 12), donors=donors(of_counts, donors_from, range(1, 11)))
+    found, (of_therapists, of_clients) = session_result(COUNT, session), speakers_in(COUNT, session, surrogates=True)
     therapists, clients = range(1, 10, 2), range(2, 11, 2)
-    np.testing.assert_array_equal(of_therapists, np.repeat([[12], *([n] for n in therapists)], 4, axis=1))
-    np.testing.assert_array_equal(of_clients, np.repeat([[12], *([n] for n in clients)], 4, axis=1))
+    assert of_therapists == [4 * n for n in (12, *therapists)]
+    assert of_clients == [4 * n for n in (12, *clients)]
     table = 16.0 * np.outer([12, *therapists], [12, *clients])
     expected = two_way(table)
     assert expected.mean == pytest.approx(16 * (12 * 6 + 12 * 5 - 5 * 6))
@@ -110,49 +103,43 @@ def test_donors_take_the_place_of_one_of_the_two_and_of_both(of_counts: Any, com
 
 
 @pytest.mark.parametrize("name", [one.name for one in SESSION_MEASURES if one.surrogates and one.extra != "syntax"])
-def test_each_measure_says_the_same_of_many_as_of_one(name: str, sample_in_company: AnnotatedSession) -> None:
-    kind, session = SESSION_MEASURES[name], sample_in_company
-    turns, (therapists, clients) = pooled(session, kind.represent), sides_of(pool_of(session))
-    found = kind.values(turns, therapists, clients)
-    assert found.shape == (len(therapists.turns), len(clients.turns), len(kind.columns))
-    assert np.isfinite(found).any()
-    compared = np.array(["words_" not in column.name or "function" in column.name for column in kind.columns])
-    for i, j in ((0, 0), (0, 2), (3, 0), (2, 4)):
-        pair = [Side(side.turns[[at]], side.at) for side, at in ((therapists, i), (clients, j))]
-        alone = kind.values(turns, *pair)[0, 0]
-        np.testing.assert_allclose(alone[compared], found[i, j, compared], rtol=0, atol=1e-12)
+def test_surrogate_pairs_do_not_change_the_values(name: str, sample_with_donors: AnnotatedSession) -> None:
+    """The session's own two get what they get where no donors stand in the pool."""
+    kind, session = SESSION_MEASURES[name], sample_with_donors
+    found, alone = session_result(kind, session), session_result(kind, replace(session, donors=None))
+    assert len(pool_of(session).speakers[0]) > 1
+    np.testing.assert_allclose(found.values, alone.values, rtol=0, atol=1e-12)
+    matched = np.array([column.name in kind.matched for column in kind.columns])
+    assert np.isnan(found.surrogate.mean[matched]).all()
+    assert np.isfinite(found.surrogate.mean[~matched]).any()
 
 
 @pytest.fixture(scope="module")
-def sample_in_company(samples: Path) -> AnnotatedSession:
+def sample_with_donors(samples: Path) -> AnnotatedSession:
     sessions = ta.read(samples)
-    return arrays_with_company(sessions[:1], Settings(), choose_strangers(sessions))[0]
+    return arrays_with_donors(sessions[:1], Settings(), choose_donors(sessions))[0]
 
 
 @pytest.mark.parametrize("end", [1, -1])
-def test_both_ends_can_be_rare(of_counts: Any, company_of: Any, end: int) -> None:
+def test_both_ends_can_be_rare(of_counts: Any, donors_from: Any, end: int) -> None:
     """The value is farther from what is expected than any other pair is, but for one as far below that is as far."""
-    session = of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, 11)))
+    session = of_counts(np.full(8, 12), donors=donors(of_counts, donors_from, range(1, 11)))
 
-    def values(words: Any, therapists: Side, clients: Side) -> Any:
-        product = product_and_difference(words, therapists, clients)[..., 0]
-        return np.stack([product, end * product], axis=-1)
-
-    found = session_result(replace(COUNT, values=values), session)
+    found = session_result(replace(COUNT, score=lambda one, other: np.array([1, end]) * one * other), session)
     assert found.surrogate.p == pytest.approx([1 / 36, 2 / 36])
 
 
 @pytest.mark.parametrize(("n", "mean", "p"), [(4, False, False), (5, True, False), (9, True, False), (10, True, True)])
-def test_few_strangers(of_counts: Any, company_of: Any, n: int, mean: bool, p: bool) -> None:
-    found = session_result(COUNT, of_counts(np.full(8, 12), company=company(of_counts, company_of, range(1, n + 1))))
+def test_few_donors(of_counts: Any, donors_from: Any, n: int, mean: bool, p: bool) -> None:
+    found = session_result(COUNT, of_counts(np.full(8, 12), donors=donors(of_counts, donors_from, range(1, n + 1))))
     assert (np.isfinite([found.surrogate.mean, found.surrogate.sd]) == mean).all()
     assert np.isfinite(found.surrogate.z[0]) == p  # the second is the sum of the effects of both
     assert (np.isfinite(found.surrogate.p) == p).all()
 
 
 def test_shuffles(of_counts: Any) -> None:
-    def shuffled(words: Any, therapists: Side, clients: Side, generator: np.random.Generator) -> Any:
-        assert (therapists.turns.shape, clients.turns.shape) == ((1, 4), (1, 4))
+    def shuffled(one: Any, other: Any, generator: np.random.Generator) -> Any:
+        assert (one, other) == (40, 40)
         return np.stack([generator.permuted(np.arange(DRAWS) - 1.0), np.arange(DRAWS) - DRAWS / 2], axis=1)
 
     kind = replace(COUNT, shuffled=shuffled)
@@ -166,11 +153,10 @@ def test_shuffles(of_counts: Any) -> None:
     assert not any(name.endswith(("null_mean", "null_sd", "product_p")) for name in without)
 
 
-def test_few_turns_are_not_set_beside_chance(of_counts: Any, company_of: Any) -> None:
-    strangers = company(of_counts, company_of, range(1, 11))
+def test_few_turns_have_no_null_distribution(of_counts: Any, donors_from: Any) -> None:
+    others = donors(of_counts, donors_from, range(1, 11))
     few, enough = (
-        session_result(COUNT, of_counts(np.full(2 * n, 10), company=strangers))
-        for n in (FEWEST_PAIRS - 1, FEWEST_PAIRS)
+        session_result(COUNT, of_counts(np.full(2 * n, 10), donors=others)) for n in (FEWEST_PAIRS - 1, FEWEST_PAIRS)
     )
     assert np.isfinite(few.values).all()
     assert np.isnan(few.surrogate.p).all()
@@ -182,21 +168,21 @@ def test_values_and_columns_have_the_same_names(of_counts: Any) -> None:
         assert list(session_values(kind, of_counts([5] * 9))) == [one.name for one in session_columns(kind)]
 
 
-def test_style_matching_of_the_whole(of_counts: Any, company_of: Any) -> None:
+def test_style_matching_of_the_whole(of_counts: Any, donors_from: Any) -> None:
     generator = np.random.default_rng(0)
     n_words = generator.integers(1, 20, 550)
     counts = generator.binomial(n_words[:, None], 0.1, (550, 9))
-    others = company_of(of_counts(n_words[50:], counts[50:]), range(0, 501, 50))
-    session = of_counts(n_words[:50], counts[:50], company=others)
+    others = donors_from(of_counts(n_words[50:], counts[50:]), range(0, 501, 50))
+    session = of_counts(n_words[:50], counts[:50], donors=others)
     found = session_result(WHOLE_LSM, session)
-    sides = [100 * counts[start:50:2].sum(axis=0) / n_words[start:50:2].sum() for start in (0, 1)]
+    sides = [np.append(counts[start:50:2].sum(axis=0), n_words[start:50:2].sum()) for start in (0, 1)]
     assert found.values[0] == pytest.approx(matching(*sides))
     assert 0 < found.surrogate.sd[0] < 0.2
     mirrored = replace(session, turns=replace(session.turns, roles=1 - session.turns.roles))
     assert session_result(WHOLE_LSM, mirrored).values[0] == found.values[0]
 
 
-def test_strangers_p_is_uniform_where_nobody_follows(of_counts: Any, company_of: Any) -> None:
+def test_surrogate_p_is_uniform_where_nobody_follows(of_counts: Any, donors_from: Any) -> None:
     """300 sessions of people with rates of their own: 15 are expected.
 
     Or fewer: who is like everybody is so in half of the dialogues too, so that the smallest p are rare.
@@ -204,9 +190,9 @@ def test_strangers_p_is_uniform_where_nobody_follows(of_counts: Any, company_of:
     generator, p = np.random.default_rng(12), []
     for _ in range(15):
         words, counts = people(generator, 20)
-        others = company_of(of_counts(words, counts), range(0, 601, 30))
+        others = donors_from(of_counts(words, counts), range(0, 601, 30))
         for seed in range(20):
-            session = of_counts(*people(generator, 1), seed=seed, company=others)
+            session = of_counts(*people(generator, 1), seed=seed, donors=others)
             p.append(session_result(WHOLE_LSM, session).surrogate.p[0])
     assert len(p) == 300
     assert 0.005 < np.mean(np.array(p) <= 0.05) < 0.09

@@ -16,7 +16,8 @@ from therapy_analytics.behaviours.codebook import DEFAULT_CORRELATION
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.meanings import STEPS, meanings
 from therapy_analytics.measures import Column, measure, rate, rate_columns
-from therapy_analytics.measures._base import Evidence, Value, slopes
+from therapy_analytics.measures._base import Evidence, Value
+from therapy_analytics.measures._turns import slopes
 from therapy_analytics.measures.alliance._goal_task_bond import CONSTRUCTS, barred, counted, load_contrast
 from therapy_analytics.measures.null.shuffles import DRAWS
 from therapy_analytics.measures.null.summary import Bools, Floats

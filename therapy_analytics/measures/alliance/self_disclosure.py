@@ -15,8 +15,9 @@ from therapy_analytics.language import AnnotatedSession, TurnArrays, builtin_lex
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.language.stretches import Stretches, stretches, turns_of
 from therapy_analytics.measures import Column, mean_column, measure, rate_columns
-from therapy_analytics.measures._base import OnPage, Shown, Value, counted_rate, slopes
+from therapy_analytics.measures._base import OnPage, Shown, Value, counted_rate
 from therapy_analytics.measures._intervals import WORD_CORRELATION
+from therapy_analytics.measures._turns import slopes
 from therapy_analytics.session import Role
 
 Floats = NDArray[np.float64]

@@ -147,12 +147,12 @@ def beside_surrogates(tables: Floats, asked: Bools, *, closer: Closer, two_sided
     )
 
 
-def beside_surrogates_by_factors(tables: Floats, asked: Bools, *, closer: Closer, two_sided: Bools) -> NullSummary:
-    """Do as `beside_surrogates` where speakers act as factors: logarithms are compared, and 0 is undefined."""
+def beside_surrogates_by_logarithms(tables: Floats, asked: Bools, *, closer: Closer, two_sided: Bools) -> NullSummary:
+    """Do as `beside_surrogates` where speakers' effects multiply: logarithms are compared, and 0 is undefined."""
     logarithms = np.log(tables, out=np.full(tables.shape, nan), where=tables > 0)
     of_logs = beside_surrogates(logarithms, asked, closer=closer, two_sided=two_sided)
     mean = np.exp(of_logs.mean)
-    sd = of_logs.sd * mean  # to first order, as for any function of what varies little
+    sd = of_logs.sd * mean  # to first order, as for any function of a value that varies little
     z = np.divide(tables[..., 0, 0] - mean, sd, out=np.full(mean.shape, nan), where=~np.isnan(of_logs.z))
     return NullSummary(mean, sd, z, of_logs.p)
 

@@ -2,8 +2,7 @@
 
 Donors are other sessions of the run. Half of them give the turns of their therapist, the others those of their client,
 so that no two donors have ever talked with each other. Each turn of the session is replaced by a donor's turn of about
-its length and place. All turns that a session and its surrogate pairs need stand in one `Pool`, and each measure
-scores positions in it.
+its length and place. The turns of a session and of its donors stand in one `TurnPool`; measures score positions in it.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.annotate import Company
-from therapy_analytics.language.integers import consecutive, distinct
+from therapy_analytics.language.annotate import Donors
+from therapy_analytics.language.integers import consecutive
 from therapy_analytics.session import CLIENT, THERAPIST
 
 Ints = NDArray[np.int64]
@@ -33,36 +32,27 @@ _STEPS = 1_000_000
 
 
 def spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
-    """Return the positions of turns with words, (n_therapist_turns,) and (n_client_turns,)."""
-    return session.cached(_spoken_turns)
-
-
-def _spoken_turns(session: AnnotatedSession) -> tuple[Ints, Ints]:
+    """Return the positions of turns with words, int64 (n_therapist_turns,) and (n_client_turns,)."""
     spoken, roles = session.n_words > 0, session.turns.roles
     return np.flatnonzero(spoken & (roles == THERAPIST)), np.flatnonzero(spoken & (roles == CLIENT))
 
 
 def donors_of(session: AnnotatedSession) -> list[int]:
-    """Return the donors of a session, as numbers in its `Company`: an even number, at most twice `MOST_DONORS`.
+    """Return the donors of a session, as numbers in its `Donors`: an even number, at most twice `MOST_DONORS`.
 
     They are those who speak as many turns as the session, or come nearest to it. Whoever speaks fewer turns gives some
     of them twice, and such dialogues are less varied than real ones.
     """
-    return session.cached(_donors)
-
-
-def _donors(session: AnnotatedSession) -> list[int]:
-    company, wanted = session.company, [len(turns) for turns in spoken_turns(session)]
-    others = company.others_than(session.session) if company is not None else []
-    if company is None or len(others) < FEWEST_DONORS or not all(wanted):
+    donors, wanted = session.donors, [len(turns) for turns in spoken_turns(session)]
+    others = donors.others_than(session.session) if donors is not None else []
+    if donors is None or len(others) < FEWEST_DONORS or not all(wanted):
         return []
-    has = [min(1.0, *(n / own for n, own in zip(company.n_turns(i), wanted, strict=True))) for i in others]
+    enough = {i: min(1.0, *(n / own for n, own in zip(donors.n_turns(i), wanted, strict=True))) for i in others}
     n = min(len(others) // 2, MOST_DONORS)
-    nearest = sorted(range(len(others)), key=lambda at: -has[at])[: 2 * n]
-    return [others[at] for at in sorted(nearest)]
+    return sorted(sorted(others, key=lambda i: -enough[i])[: 2 * n])
 
 
-def turns_like(wanted: Ints, company: Company, role: int, donor: int) -> Ints:
+def turns_like(wanted: Ints, donors: Donors, role: int, donor: int) -> Ints:
     """Return a donor's turns that are like a session's own in length and place.
 
     Sessions open and close alike: two speakers would seem to go along with each other for that alone if a donor's turns
@@ -74,15 +64,15 @@ def turns_like(wanted: Ints, company: Company, role: int, donor: int) -> Ints:
     ----------
     wanted : int64 array (n_turns,)
         The words of the session's turns of one role.
-    company : Company
+    donors : Donors
         The other sessions.
     role, donor : int
-        Whose turns are taken, `THERAPIST` or `CLIENT`, and of which of the other sessions.
+        Whose turns are taken, `THERAPIST` or `CLIENT`, and of which of the donors.
 
     Returns
     -------
     int64 array (n_turns,)
-        Positions in `Company.whole`.
+        Positions in `Donors.whole`.
 
     References
     ----------
@@ -91,10 +81,10 @@ def turns_like(wanted: Ints, company: Company, role: int, donor: int) -> Ints:
     """
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 (slow to import)
 
-    turns, found = company.spoken[donor, role], np.empty(len(wanted), dtype=np.int64)
-    cost = _apart(np.log1p(wanted), np.log1p(company.whole.n_words[turns]))
-    cost += _apart(_places(len(wanted)), _places(len(turns)))
-    # Whoever has too few turns is asked several times, each time for turns from all over the session.
+    turns, found = donors.spoken[donor, role], np.empty(len(wanted), dtype=np.int64)
+    cost = _differences(np.log1p(wanted), np.log1p(donors.whole.n_words[turns]))
+    cost += _differences(_places(len(wanted)), _places(len(turns)))
+    # A donor with too few turns is asked several times, each time for turns from all over the session.
     times = -(-len(wanted) // len(turns))
     for time in range(times):
         found[time::times] = turns[linear_sum_assignment(cost[time::times])[1]]
@@ -105,56 +95,49 @@ def _places(n: int) -> Floats:
     return (np.arange(n) + 0.5) / n
 
 
-def _apart(own: Floats, others: Floats) -> Floats:
-    apart: Floats = np.rint(np.abs(own[:, None] - others) * _STEPS)
-    return apart
+def _differences(own: Floats, others: Floats) -> Floats:
+    return np.asarray(np.rint(np.abs(own[:, None] - others) * _STEPS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pool:
+class TurnPool:
     """The turns of a session and of its surrogate pairs.
 
     Positions below ``n_turns`` are the session's own turns; position ``n_turns + k`` is turn ``donated[k]`` of
-    `Company.whole`.
+    `Donors.whole`.
 
     Attributes
     ----------
-    therapists, clients : int64 array (1 + n_donors, n_turns_of_role)
-        Positions of the turns of the session's own speaker (row 0) and of each donor in that role, turn by turn in the
-        places of the session's own.
+    speakers : two int64 arrays (1 + n_donors, n_therapist_turns) and (1 + n_donors, n_client_turns)
+        Of the therapists, then of the clients: the positions of the turns of the session's own speaker (row 0) and of
+        each donor in that role, turn by turn in the places of the session's own.
     donated : int64 array (n_donated,)
         The donors' turns, each once.
     """
 
-    therapists: Ints
-    clients: Ints
+    speakers: tuple[Ints, Ints]
     donated: Ints
 
-    def of_role(self, role: int) -> Ints:
-        """Return the speakers' turns of a role, `THERAPIST` or `CLIENT`."""
-        return self.therapists if role == THERAPIST else self.clients
 
-
-def pool_of(session: AnnotatedSession) -> Pool:
+def pool_of(session: AnnotatedSession) -> TurnPool:
     """Return the turns of a session and of its surrogate pairs, of whom there may be none."""
     return session.cached(_pool)
 
 
-def _pool(session: AnnotatedSession) -> Pool:
-    own, donors, company = spoken_turns(session), donors_of(session), session.company
-    if company is None or not donors:
-        return Pool(own[THERAPIST][None], own[CLIENT][None], np.zeros(0, dtype=np.int64))
-    each = [
-        np.stack([turns_like(session.n_words[own[role]], company, role, donor) for donor in donors[role::2]])
+def _pool(session: AnnotatedSession) -> TurnPool:
+    own, donors, chosen = spoken_turns(session), session.donors, donors_of(session)
+    if donors is None or not chosen:
+        return TurnPool((own[THERAPIST][None], own[CLIENT][None]), np.zeros(0, dtype=np.int64))
+    taken = [
+        np.stack([turns_like(session.n_words[own[role]], donors, role, donor) for donor in chosen[role::2]])
         for role in (THERAPIST, CLIENT)
     ]
-    taken = np.concatenate([turns.ravel() for turns in each])
-    donated, place = distinct(taken, len(company.whole))
-    at = np.split(len(session) + place, [each[THERAPIST].size])
+    donated = np.unique(np.concatenate([turns.ravel() for turns in taken]))
     therapists, clients = (
-        np.concatenate([turns[None], some.reshape(-1, len(turns))]) for turns, some in zip(own, at, strict=True)
+        np.concatenate([turns[None], len(session) + np.searchsorted(donated, others)])
+        for turns, others in zip(own, taken, strict=True)
     )
-    return Pool(therapists, clients, donated)
+    return TurnPool((therapists, clients), donated)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,7 +159,7 @@ class TokenRows:
         return len(self.offsets) - 1
 
     def __getitem__(self, turns: Ints) -> TokenRows:
-        """Return some of the turns."""
+        """Return the tokens of some of the turns."""
         lengths = np.diff(self.offsets)[turns]
         places, _ = consecutive(self.offsets[turns], lengths)
         return TokenRows(self.values[places], np.append(0, np.cumsum(lengths)))
@@ -188,12 +171,12 @@ class TokenRows:
 
     @property
     def turn(self) -> Ints:
-        """The turn of each token, (n_tokens,)."""
+        """The turn of each token, int64 (n_tokens,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
 def pooled(session: AnnotatedSession, represent: Callable[[AnnotatedSession], Any]) -> Any:
-    """Return what a function makes of the turns of a session, followed by what it makes of the donors' turns.
+    """Return what a function makes of the turns of a session, followed by what it makes of the donated turns.
 
     Parameters
     ----------
@@ -205,10 +188,10 @@ def pooled(session: AnnotatedSession, represent: Callable[[AnnotatedSession], An
     Returns
     -------
     array or TokenRows
-        A row for each position of the `Pool`.
+        A row for each position of the `TurnPool`.
     """
-    own, donated, company = represent(session), pool_of(session).donated, session.company
-    if company is None or not len(donated):
+    own, donated, donors = represent(session), pool_of(session).donated, session.donors
+    if donors is None or not len(donated):
         return own
-    others = company.whole.cached(represent)[donated]
+    others = donors.whole.cached(represent)[donated]
     return own.followed_by(others) if isinstance(own, TokenRows) else np.concatenate([own, others])

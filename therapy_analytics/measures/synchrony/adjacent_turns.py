@@ -1,25 +1,21 @@
 """Adjacent-turn measures: how alike is a reply to the turn before it, over the session and along it.
 
-How to add a measure: say what it needs of each turn (`represent`), and how alike two turns are (`score`); hand an
-`AdjacentTurnMeasure` to `adjacent_turn_measure`. All that stands beside the value (who follows whom, thirds, windows,
-slope, shuffles, surrogate pairs, columns and rows of the tables) follows from these. Where the value of several replies
-is not the mean of one number each, the measure says what replies add up (`terms`) and what sums of them come to
-(`over`).
+How to add a measure: say what it needs of each turn (`represent`), and how alike a reply is to the turn before
+(`score`); hand an `AdjacentTurnMeasure` to `adjacent_turn_measure`. Who follows whom, thirds, windows, slope, shuffles,
+surrogate pairs, columns and rows of the tables follow from these. Shuffles and surrogate pairs call `score` on other
+turns.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from therapy_analytics.language import AnnotatedSession, Extra
-from therapy_analytics.language.integers import consecutive, distinct
 from therapy_analytics.measures._base import Direction, Evidence
 from therapy_analytics.measures._turns import THIRDS
 from therapy_analytics.measures.null.shuffles import FEWEST_PAIRS, permutations
@@ -33,10 +29,21 @@ DIRECTIONS: tuple[Direction, ...] = ("both", "therapist", "client", "difference"
 WHOLE, WINDOW_NAME, SLOPE = "whole", "window", "slope"
 WINDOW, STEP = 20, 5
 """Turns of a sliding window, and between the beginnings of two."""
-_MOST_PAIRS = 500_000
-"""So many pairs of turns are scored at a time."""
-_MOST_ROWS = 256
-"""Of so many pairs, with all their draws, a table is made at a time."""
+_MOST_NUMBERS = 1_000_000
+"""About so many numbers, of the rows of pairs of turns, are scored at a time, which bounds the memory."""
+
+
+def mean_of_defined(values: Floats) -> Floats:
+    """Return the means over the first axis of the values that are defined, (n, ...) to (...); nan where none is.
+
+    Examples
+    --------
+    >>> mean_of_defined(np.array([[1.0, nan], [2.0, nan], [nan, 5.0]])).tolist()
+    [1.5, 5.0]
+    """
+    defined = ~np.isnan(values)
+    n = defined.sum(axis=0)
+    return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=0) / np.maximum(n, 1), nan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +58,17 @@ class AdjacentTurnMeasure:
         As in `Column`, of one pair of turns.
     represent : callable
         What the measure needs of each turn: an array (n_turns, ...) or `TokenRows` of a session.
-    score : callable or None
-        ``score(turns, anchors, replies)``: how alike replies are to the turns before, (n_pairs, n_draws), nan where
-        undefined. Anchors and replies are positions among the turns, int64 (n_pairs, n_draws).
-        None where `terms` say it.
-    terms : callable or None
-        ``terms(turns, anchors, replies)``: what pairs add up, (n_pairs, n_draws, n_terms), never nan. None where the
-        value of several replies is the mean of their scores.
-    over : callable or None
-        What sums of terms over pairs come to, (..., n_terms) to (...).
+    encode : callable or None
+        What becomes of the rows of all turns at once before they are scored, where that takes all of them: the counts
+        of n-grams of `TokenRows`.
+    score : callable
+        ``score(a, b)``: how alike replies (rows of b) are to the turns before (rows of a), (n_pairs,), nan where
+        undefined; or several numbers of each pair, (n_pairs, ...), where the value of several replies is not the mean
+        of their values.
+    over : callable
+        The value of several replies, by default the mean: scores (n_pairs, n_draws, ...) to (n_draws,).
     each : callable or None
-        What the terms of all pairs of dialogues, (n_pairs, n_draws, n_terms), come to for each pair, (n_pairs,
-        n_draws); `over` of each by itself if None.
+        The value of each reply: scores (n_pairs, n_draws, ...) to (n_pairs, n_draws); None where the score is that.
     low, high : float
         Range of the value.
     closer : {"higher", "lower"}
@@ -89,9 +95,9 @@ class AdjacentTurnMeasure:
     misleads: str
     source: str
     represent: Callable[[AnnotatedSession], Any]
-    score: Callable[[Any, Ints, Ints], Floats] | None = None
-    terms: Callable[[Any, Ints, Ints], Floats] | None = None
-    over: Callable[[Floats], Floats] | None = None
+    score: Callable[[Any, Any], Floats]
+    encode: Callable[[Any], Any] | None = None
+    over: Callable[[Floats], Floats] = mean_of_defined
     each: Callable[[Floats], Floats] | None = None
     low: float = 0.0
     high: float = 1.0
@@ -119,14 +125,14 @@ def adjacent_turn_measure(kind: AdjacentTurnMeasure) -> AdjacentTurnMeasure:
 
 
 def pairs_of(session: AnnotatedSession, role: int, delay: int = 1) -> tuple[Ints, Ints]:
-    """Return the turns of a role that stand right behind one of the other, and the turns that they are compared with.
+    """Return the turns of a role right after one of the other, and the turns that they are compared with.
 
-    Both have words, and all between them are of these two in turn.
+    Both have words, and the turns between them are of these two alternately.
 
     Returns
     -------
     anchors, replies : int64 array (n_pairs,)
-        In order.
+        Positions in the session, in order.
     """
     roles, spoken = session.turns.roles, session.n_words > 0
     back = 2 * delay - 1
@@ -147,8 +153,9 @@ class Replies:
     turns : int64 array (n_pairs,)
         The turns of the session that reply.
     anchors, replies : int64 array (n_pairs, n_draws)
-        Positions in the `Pool`. The first draws are each therapist with each client, (1 + n_donors) ** 2, the client
-        changing first; so draw 0 is the session itself. Shuffles of the replies follow.
+        Positions in the `TurnPool` of the turns before, and of the replies. The first draws are each therapist with
+        each client, (1 + n_donors) ** 2, the client changing first; so draw 0 is the session itself. Shuffles of the
+        replies follow.
     """
 
     turns: Ints
@@ -162,20 +169,20 @@ def replies_of(session: AnnotatedSession, delay: int = 1) -> tuple[Replies, Repl
 
 
 def _replies_of(session: AnnotatedSession, delay: int) -> tuple[Replies, Replies]:
-    pool, generator = pool_of(session), session.generator()
-    therapist, client = np.divmod(np.arange(len(pool.therapists) ** 2), len(pool.therapists))
-    speakers = {THERAPIST: pool.therapists[therapist], CLIENT: pool.clients[client]}
+    speakers, generator = pool_of(session).speakers, session.generator()
+    size = len(speakers[THERAPIST])
+    who = np.divmod(np.arange(size * size), size)  # the therapist, and the client, of each pair of speakers
     found = []
     for role, other in ((THERAPIST, CLIENT), (CLIENT, THERAPIST)):
         anchors, replies = pairs_of(session, role, delay)
-        places = [np.searchsorted(speakers[one][0], turns) for one, turns in ((other, anchors), (role, replies))]
         shuffled = permutations(replies, generator)
-        of_pairs = (speakers[other][:, places[0]], speakers[role][:, places[1]])
-        both = [
-            np.concatenate([of_pairs[0], np.broadcast_to(anchors, shuffled.shape)]),
-            np.concatenate([of_pairs[1], shuffled]),
-        ]
-        found.append(Replies(replies, *(np.ascontiguousarray(one.T) for one in both)))
+        anchor, reply = (
+            speakers[one][who[one]][:, np.searchsorted(speakers[one][0], turns)]
+            for one, turns in ((other, anchors), (role, replies))
+        )
+        anchor = np.concatenate([anchor, np.broadcast_to(anchors, shuffled.shape)])
+        reply = np.concatenate([reply, shuffled])
+        found.append(Replies(replies, anchor.T, reply.T))
     return found[0], found[1]
 
 
@@ -207,35 +214,14 @@ def segments_of(n_turns: int) -> tuple[Segment, ...]:
     return (Segment(WHOLE, 0, last), *thirds, *windows, Segment(SLOPE, 0, last))
 
 
-def _members(turns: Ints, segments: tuple[Segment, ...]) -> sparse.csr_array:
-    """Return 1 where a reply lies in a segment, else 0, (n_segments, n_pairs); sparse, as windows hold few replies."""
-    first, last = (np.array(ends) for ends in zip(*((one.first, one.last) for one in segments), strict=True))
-    begin, end = np.searchsorted(turns, first), np.searchsorted(turns, last, side="right")
-    pair, segment = consecutive(begin, end - begin)
-    return sparse.csr_array((np.ones(len(pair)), (segment, pair)), shape=(len(segments), len(turns)))
+def _pairs_within(turns: Ints, segments: tuple[Segment, ...]) -> list[slice]:
+    """Return which of the replies (n_pairs,), in order, lie in each segment."""
+    first, last = zip(*((one.first, one.last) for one in segments), strict=True)
+    ends = np.searchsorted(turns, first).tolist(), np.searchsorted(turns, last, side="right").tolist()
+    return [slice(begin, end) for begin, end in zip(*ends, strict=True)]
 
 
 # ---- values
-
-
-def mean_scores(scores: Floats, members: sparse.csr_array) -> Floats:
-    """Return the means of the defined scores of each segment.
-
-    Parameters
-    ----------
-    scores : float64 array (n_pairs, n_draws)
-        Nan where undefined.
-    members : sparse float64 array (n_segments, n_pairs)
-        1 where a pair lies in a segment, else 0.
-
-    Returns
-    -------
-    float64 array (n_segments, n_draws)
-        Nan of nothing.
-    """
-    known = ~np.isnan(scores)
-    n = members @ known.astype(np.float64)
-    return np.where(n > 0, members @ np.where(known, scores, 0.0) / np.maximum(n, 1), nan)
 
 
 def slopes(scores: Floats) -> Floats:
@@ -265,29 +251,24 @@ def slopes(scores: Floats) -> Floats:
 
 
 def _of_draws(
-    kind: AdjacentTurnMeasure, turns: Any, replies: Replies, members: sparse.csr_array
+    kind: AdjacentTurnMeasure, rows: Any, replies: Replies, within: list[slice], numbers_per_turn: float
 ) -> tuple[Floats, Floats]:
     """Return the value of each segment and draw, (n_segments, n_draws), and of each reply of the session, (n_pairs,).
 
     The last of the segments is the slope.
     """
     n_pairs, n_draws = replies.replies.shape
-    values, of_turns = np.empty((members.shape[0], n_draws)), np.empty(0)
-    at_a_time = max(1, _MOST_PAIRS // max(n_pairs, 1))
+    values, of_turns = np.empty((len(within), n_draws)), np.empty(0)
+    at_a_time = int(max(1, _MOST_NUMBERS // max(n_pairs * numbers_per_turn, 1)))
     for first in range(0, n_draws, at_a_time):
-        some = slice(first, first + at_a_time)
-        pairs = turns, replies.anchors[:, some], replies.replies[:, some]
-        if kind.score is not None:
-            scores = kind.score(*pairs)
-            values[:, some] = mean_scores(scores, members)
-        else:
-            assert kind.terms is not None and kind.over is not None  # noqa: S101, PT018 (a measure has the one or both)
-            terms = kind.terms(*pairs)
-            scores = (kind.each or kind.over)(terms)
-            sums = members @ terms.reshape(n_pairs, math.prod(terms.shape[1:]))
-            values[:, some] = kind.over(sums.reshape(len(values), *terms.shape[1:]))
-        values[-1, some] = slopes(scores)
-        of_turns = scores[:, 0] if first == 0 else of_turns
+        draws = slice(first, first + at_a_time)
+        anchors, answers = replies.anchors[:, draws], replies.replies[:, draws]
+        scores = kind.score(rows[anchors.ravel()], rows[answers.ravel()])
+        scores = scores.reshape(*anchors.shape, *scores.shape[1:])
+        each = kind.each(scores) if kind.each else scores
+        values[:-1, draws] = [kind.over(scores[segment]) for segment in within[:-1]]
+        values[-1, draws] = slopes(each)
+        of_turns = each[:, 0] if first == 0 else of_turns
     return values, of_turns
 
 
@@ -305,7 +286,7 @@ class AdjacentResult:
     values, n_pairs : float64 array (4, n_segments)
         The values, and the pairs that they rest on.
     shuffled, surrogate : NullSummary
-        The values beside shuffles, and beside surrogate pairs.
+        The values beside shuffles, and beside surrogate pairs, of the same shape.
     series : float64 array (n_turns,)
         The value of each turn that replies; nan for the others.
     """
@@ -324,16 +305,18 @@ def adjacent_result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> Adj
 
 
 def _result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> AdjacentResult:
-    turns, segments = pooled(session, kind.represent), segments_of(len(session))
+    rows, segments = pooled(session, kind.represent), segments_of(len(session))
+    rows = kind.encode(rows) if kind.encode else rows
+    numbers_per_turn = rows.size / max(len(session) + len(pool_of(session).donated), 1)
     series, by_role, n_by_role = np.full(len(session), nan), [], []
     for replies in replies_of(session, kind.delay):
-        members = _members(replies.turns, segments)
-        values, of_turns = _of_draws(kind, turns, replies, members)
+        within = _pairs_within(replies.turns, segments)
+        values, of_turns = _of_draws(kind, rows, replies, within, numbers_per_turn)
         series[replies.turns] = of_turns
         by_role.append(values)
-        n_by_role.append(members @ (~np.isnan(of_turns)).astype(np.float64))
+        n_by_role.append(np.array([np.count_nonzero(~np.isnan(of_turns[one])) for one in within], dtype=np.float64))
     values, n_pairs = _by_direction(*by_role), _pairs_by_direction(*n_by_role)
-    size = len(pool_of(session).therapists)
+    size = len(pool_of(session).speakers[THERAPIST])
     tables, shuffles = np.split(values, [size * size], axis=-1)
     asked, two_sided = n_pairs >= FEWEST_PAIRS, np.zeros(n_pairs.shape, dtype=np.bool_)
     two_sided[DIRECTIONS.index("difference")] = two_sided[:, -1] = True
@@ -349,38 +332,10 @@ def _result(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> AdjacentRes
 
 def _by_direction(therapist: Floats, client: Floats) -> Floats:
     """Return values by `DIRECTIONS`, (4, ...): both is the mean of the two, or the one that there is."""
-    mean = (therapist + client) / 2
-    both = np.where(np.isnan(therapist), client, np.where(np.isnan(client), therapist, mean))
+    both = mean_of_defined(np.stack([therapist, client]))
     return np.stack([both, therapist, client, therapist - client])
 
 
 def _pairs_by_direction(therapist: Floats, client: Floats) -> Floats:
     """Return the pairs behind values by `DIRECTIONS`; a difference is as sure as the rarer of the two."""
     return np.stack([therapist + client, therapist, client, np.minimum(therapist, client)])
-
-
-def by_table(table: Callable[[Ints, Ints], Floats], n_turns: int, anchors: Ints, replies: Ints) -> Floats:
-    """Score pairs by a table of each of the anchors with each of the replies.
-
-    Shuffles and surrogate pairs ask for the same turns over and over; where a matrix product gives all of them at once,
-    this is less work than to score pairs one by one.
-
-    Parameters
-    ----------
-    table : callable
-        Of two arrays of positions, (n_anchors,) and (n_replies,): scores (n_anchors, n_replies).
-    n_turns : int
-        Positions are below this.
-    anchors, replies : int64 array (n_pairs, n_draws)
-        The pairs.
-
-    Returns
-    -------
-    float64 array (n_pairs, n_draws)
-    """
-    found = []
-    for first in range(0, max(len(anchors), 1), _MOST_ROWS):
-        some = slice(first, first + _MOST_ROWS)
-        (rows, row), (columns, column) = distinct(anchors[some], n_turns), distinct(replies[some], n_turns)
-        found.append(table(rows, columns)[row, column])
-    return np.concatenate(found)

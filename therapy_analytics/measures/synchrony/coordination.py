@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import nan
-from typing import Literal
 
 import numpy as np
 
@@ -11,109 +10,77 @@ from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import OnPage, Shown, Value
 from therapy_analytics.measures.null.summary import Floats
-from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
+from therapy_analytics.measures.synchrony.adjacent_turns import (
+    AdjacentTurnMeasure,
+    adjacent_turn_measure,
+    mean_of_defined,
+)
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 from therapy_analytics.measures.synchrony.tables import adjacent_columns, adjacent_values
 
-Aggregate = Literal["available", "complete", "filled"]
-
 
 def marks(session: AnnotatedSession) -> Floats:
-    """Return which function-word categories each turn has, 0 or 1, (n_turns, 9)."""
+    """Return which function-word categories each turn has, 0 or 1, float64 (n_turns, 9)."""
     columns = [session.turns.column(category) for category in CATEGORIES]
     return (session.turns.counts[:, columns] > 0).astype(np.float64)
 
 
-def terms(a: Floats, b: Floats) -> Floats:
-    """Return what pairs of turns add up.
+def coordination_of(a: Floats, b: Floats) -> Floats:
+    """Return P(marker in reply | marker in turn before) - P(marker in reply), of each marker.
 
     Parameters
     ----------
-    a, b : float64 array (..., n_markers)
-        Which markers the turn before has, and the reply, 0 or 1.
-
-    Returns
-    -------
-    float64 array (..., 3 * n_markers + 1)
-        For each marker whether the turn before has it, both have it, the reply has it; then 1 for the pair.
-    """
-    return np.concatenate([a, a * b, b, np.ones((*b.shape[:-1], 1))], axis=-1)
-
-
-def coordination_of(sums: Floats, *, fewest: int = 1) -> Floats:
-    """Return P(marker in reply | marker in turn before) - P(marker in reply), for each marker.
-
-    Parameters
-    ----------
-    sums : float64 array (..., 3 * n_markers + 1)
-        Turns before that have each marker, pairs in which both have it, replies that have it; pairs.
-    fewest : int
-        Markers that fewer turns before have are undefined (the target threshold).
+    a, b : float64 array (n_pairs, ..., n_markers)
+        Which markers the turns before have, and the replies, 0 or 1.
 
     Returns
     -------
     float64 array (..., n_markers)
-        -1 to 1; nan where undefined.
+        -1 to 1; nan of a marker that no turn before has.
 
     Examples
     --------
     Four replies. The marker is in two of the turns before and in the replies to both, and in
     one of the other replies: 2/2 - 3/4.
 
-    >>> coordination_of(np.array([2, 2, 3, 4.0])).tolist()
+    >>> coordination_of(np.array([[1.0], [1], [0], [0]]), np.array([[1.0], [1], [1], [0]])).tolist()
     [0.25]
     """
-    before, both, after = np.split(sums[..., :-1], 3, axis=-1)
-    enough = before >= max(fewest, 1)
-    return np.where(enough, both / np.maximum(before, 1) - after / np.maximum(sums[..., -1:], 1), nan)
+    n_before = a.sum(axis=0)
+    given = (a * b).sum(axis=0) / np.where(n_before > 0, n_before, nan)
+    return np.asarray(given - _rate(b))
 
 
-def aggregate(markers: Floats, *, how: Aggregate = "available") -> Floats:
-    """Return one number for several markers, (..., n_markers) to (...).
-
-    Parameters
-    ----------
-    markers : float64 array (..., n_markers)
-        As `coordination_of` returns them; for "filled", (n_speakers, n_markers).
-    how : {"available", "complete", "filled"}
-        The mean of the markers that are defined; the mean where all are, else nan; or the mean
-        in which an undefined marker counts as that marker's mean over the speakers. The
-        publication's three ways to treat speakers of whom little is known.
-
-    Examples
-    --------
-    >>> two = np.array([[0.2, 0.4], [0.4, np.nan]])
-    >>> [aggregate(two, how=how).round(2).tolist() for how in ("available", "complete", "filled")]
-    [[0.3, 0.4], [0.3, nan], [0.3, 0.4]]
-    """
-    if how == "filled":
-        known = ~np.isnan(markers)
-        n_known = known.sum(axis=0)
-        means = np.where(n_known > 0, np.where(known, markers, 0.0).sum(axis=0) / np.maximum(n_known, 1), nan)
-        markers = np.where(known, markers, means)
-    defined = ~np.isnan(markers)
-    n, needed = np.count_nonzero(defined, axis=-1), markers.shape[-1] if how == "complete" else 1
-    total = np.where(defined, markers, 0.0).sum(axis=-1)
-    return np.where(n >= needed, total / np.maximum(n, 1), nan)
-
-
-def above_rate(terms: Floats) -> Floats:
-    """Return by how much each reply exceeds its dialogue's rate of the markers that the turn before has.
+def above_rate(a: Floats, b: Floats) -> Floats:
+    """Return by how much each reply exceeds the rate of the markers that the turn before has.
 
     Parameters
     ----------
-    terms : float64 array (n_pairs, n_dialogues, 3 * n_markers + 1)
-        As `terms` returns them, of all pairs of dialogues.
+    a, b : float64 array (n_pairs, ..., n_markers)
+        As for `coordination_of`.
 
     Returns
     -------
-    float64 array (n_pairs, n_dialogues)
-        Mean over the markers that the turn before has of (1 or 0) - P(marker in reply), -1 to 1.
+    float64 array (n_pairs, ...)
+        Mean over the markers that the turn before has of (1 or 0) - P(marker in reply), -1 to 1; nan where it has none.
     """
-    before, both, after = np.split(terms[..., :-1], 3, axis=-1)
-    n = before.sum(axis=-1)
-    rate = after.sum(axis=0) / max(len(after), 1)
-    return np.where(n > 0, (both - before * rate).sum(axis=-1) / np.maximum(n, 1), nan)
+    n = a.sum(axis=-1)
+    return np.asarray((a * (b - _rate(b))).sum(axis=-1) / np.where(n > 0, n, nan))
+
+
+def _rate(b: Floats) -> Floats:
+    """Return in how many of the replies (n_pairs, ..., n_markers) each marker is, as a share, (..., n_markers)."""
+    return np.asarray(b.sum(axis=0) / max(len(b), 1))
+
+
+def mean_of_markers(markers: Floats) -> Floats:
+    """Return the mean of the markers that are defined, (..., n_markers) to (...)."""
+    return mean_of_defined(np.moveaxis(markers, -1, 0))
+
+
+def _both(a: Floats, b: Floats) -> Floats:
+    """Return the marks of the turn before and of the reply, of which `coordination_of` needs several at once."""
+    return np.stack([a, b], axis=1)
 
 
 COORDINATION = adjacent_turn_measure(
@@ -125,13 +92,13 @@ COORDINATION = adjacent_turn_measure(
         formula="P(category in the reply | category in the turn before) - P(category in the reply), mean over the nine "
         "function-word categories that occur in a turn before; of one reply, the mean over the categories that the "
         "turn before has of (1 or 0) - P(category in the reply)",
-        misleads="Few pairs leave wide error, and most sessions do not exceed chance; a long turn before has every "
-        "category, which moves the value to 0. Not a quality score",
+        misleads="Few pairs leave wide error, and most sessions do not exceed their shuffles; a long turn before "
+        "has every category, which moves the value to 0. Not a quality score",
         source="Danescu-Niculescu-Mizil, C., Lee, L., Pang, B., & Kleinberg, J. (2012). Echoes of power. WWW '12",
         represent=marks,
-        terms=lambda marks, anchors, replies: terms(marks[anchors], marks[replies]),
-        over=lambda sums: aggregate(coordination_of(sums)),
-        each=above_rate,
+        score=_both,
+        over=lambda marks: mean_of_markers(coordination_of(marks[:, :, 0], marks[:, :, 1])),
+        each=lambda marks: above_rate(marks[:, :, 0], marks[:, :, 1]),
         low=-1.0,
         high=1.0,
     )

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nan
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.null.shuffles import DRAWS, permutations
+from therapy_analytics.measures.null.shuffles import permutations
 from therapy_analytics.measures.null.summary import Bools, Floats
 from therapy_analytics.measures.null.surrogates import Ints
 from therapy_analytics.measures.synchrony.style_matching import CATEGORIES
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
+from therapy_analytics.session import THERAPIST
 
 N_LAGS = 3
-_FEWEST = 8
-FEWEST_EXCHANGES = _FEWEST + N_LAGS + 1
-"""Under so many with both values coupling is undefined, by the defaults of `couple`."""
+"""Lags on either side: 1, 3 and 5 turns."""
+FEWEST_EXCHANGES = 8 + N_LAGS + 1
+"""Under so many with both values coupling is undefined: the furthest lag, and the autoregression, leave under 8."""
 FEWEST_UNUSUAL = 4
 """So many values of a series must differ from its most frequent one.
 
@@ -36,8 +35,8 @@ SERIES: Mapping[str, tuple[str, str]] = {
     "words": (
         "words per turn",
         (
-            "A turn's length goes with what is asked and with who holds the floor. There is no baseline of strangers: "
-            "their turns are chosen by length"
+            "A turn's length goes with what is asked and with who holds the floor. There are no surrogate pairs: "
+            "donors' turns are chosen by length"
         ),
     ),
     "affect": (
@@ -48,7 +47,7 @@ SERIES: Mapping[str, tuple[str, str]] = {
         "function words per 100 words",
         (
             "Turns of few words have extreme shares, so that lengths that go together look like coupling: shuffles are "
-            "exceeded in 21 of 100 sessions, strangers of the same lengths are not"
+            "exceeded in 21 of 100 sessions, surrogate pairs of the same lengths are not"
         ),
     ),
     "pace": (
@@ -57,128 +56,29 @@ SERIES: Mapping[str, tuple[str, str]] = {
     ),
 }
 """What of each turn is coupled, and when that misleads."""
-_WORDS = list(SERIES).index("words")
 _MISLEADS = (
     "Not a quality score. Undefined under 12 exchanges, and where fewer than 4 exchanges of one of the two differ from "
     "the most frequent value; under 40 found only when strong (a correlation of .5 in two of three sessions)"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Coupling:
-    """Correlation of two series at each lag, and what it comes to; nan where undefined.
+def left_over(series: Floats) -> Floats:
+    """Take the straight line over the session, and the first-order autoregression, out of series.
 
-    Attributes
-    ----------
-    lags : int64 array (2 * n_lags,)
-        In turns: -5, -3, -1, 1, 3, 5. Above 0 the client's turn comes later: at 1 it is the reply to the
-        therapist's turn, at -1 the therapist's turn is the reply to the client's.
-    correlations : float64 array (2 * n_lags,)
-        Pearson's r at each lag, -1 to 1.
-    peak : float
-        The r that is furthest from 0, with its sign.
-    peak_lag : float
-        Its lag, in turns.
-    strength : float
-        Mean over lags of the absolute value of Fisher's z of r, from 0.
-    leading : float
-        The same mean over the lags above 0 minus that over the lags below 0. Above 0: the client follows.
-    """
-
-    lags: NDArray[np.int64]
-    correlations: Floats
-    peak: float
-    peak_lag: float
-    strength: float
-    leading: float
-
-
-def couple(x: ArrayLike, y: ArrayLike, *, n_lags: int = N_LAGS, detrend: bool = True, whiten: bool = True) -> Coupling:
-    """Correlate a value of the therapist's turns with the same value of the client's, at several lags.
-
-    High `strength`: the one's value tells of the other's some turns before or later.
-
-    Parameters
-    ----------
-    x, y : array (n_exchanges,)
-        Value of the therapist's turn, and of the client's turn that follows it. nan (a turn without words) is
-        put where the trend would have it, so that it counts for nothing.
-    n_lags : int
-        Lags on either side: 3 stands for 1, 3 and 5 turns, the client later, and as many with the client
-        earlier. Turns alternate, so there are no even lags; and in exchanges the two sides would not be alike.
-    detrend : bool
-        Take the straight line over the session out of each series first: both tire as the hour goes on, and
-        what a common drift makes alike is not following.
-    whiten : bool
-        Take out of each series what its own value before tells of it (a first-order autoregression), because
-        two series that change slowly correlate by accident far more often than a shuffle makes them.
-
-    Returns
-    -------
-    Coupling
-        All nan when fewer than 4 values of a series differ from its most frequent one (the exchanges with words of
-        emotion, say), when a series is a straight line, or when the furthest lag leaves fewer than 8 exchanges
-        (with the defaults: under 12 exchanges with both values). A lag is nan when what it leaves of a series does
-        not vary; `peak`, `strength` and `leading` then are too.
-
-    Notes
-    -----
-    The mean of absolute z values is Ramseyer and Tschacher's; they and Boker et al. correlate in windows of a
-    minute of video, which a session of 40 exchanges is too short for. The sign of coupling says nothing about
-    quality. r beyond .999 counts as .999 in z.
-
-    References
-    ----------
-    Boker, S. M., Xu, M., Rotondo, J. L., & King, K. (2002). Windowed cross-correlation and peak picking for the
-    analysis of variability in the association between behavioral time series. Psychological Methods, 7, 338-355.
-
-    Ramseyer, F., & Tschacher, W. (2011). Nonverbal synchrony in psychotherapy: coordinated body movement reflects
-    relationship quality and outcome. Journal of Consulting and Clinical Psychology, 79, 284-295.
-
-    Examples
-    --------
-    The client repeats the therapist's value in the reply (lag 1), whatever it is.
-
-    >>> said = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
-    >>> found = couple(said, said, detrend=False, whiten=False)
-    >>> round(found.peak, 3), found.peak_lag, found.leading > 0
-    (1.0, 1.0, True)
-    """
-    one, other = (np.asarray(series, dtype=np.float64) for series in (x, y))
-    if one.shape != other.shape or one.ndim != 1:
-        raise BadOptionError("y", "the two series differ in length", "Give one value of each for every exchange")
-    if n_lags < 1:
-        raise BadOptionError("n_lags", "there is no lag below 1", "Give 1 or more")
-    lags, found = 2 * np.arange(-n_lags, n_lags) + 1, np.full(2 * n_lags, nan)
-    if both_defined(one, other, n_lags=n_lags, whiten=whiten):
-        (own,), left = (left_over(each[None], detrend=detrend, whiten=whiten) for each in (one, other))
-        (found,) = correlations(own, left, n_lags)
-    at = int(np.argmax(np.abs(found)))
-    strength, leading = strengths(found)
-    peak_lag = nan if np.isnan(found[at]) else float(lags[at])
-    return Coupling(lags, found, float(found[at]), peak_lag, float(strength), float(leading))
-
-
-def both_defined(x: Floats, y: Floats, *, n_lags: int = N_LAGS, whiten: bool = True) -> Bools:
-    """Return whether so many exchanges have both values that the furthest lag leaves 8, (..., n) each to (...)."""
-    n = np.count_nonzero(np.isfinite(x) & np.isfinite(y), axis=-1)
-    return np.asarray(n - n_lags - whiten >= _FEWEST)
-
-
-def left_over(series: Floats, *, detrend: bool = True, whiten: bool = True) -> Floats:
-    """Take trend and autocorrelation out of series.
+    What a common drift makes alike is not following; and two series that change slowly correlate by accident far more
+    often than a shuffle makes them.
 
     Parameters
     ----------
     series : float64 array (k, n)
-        Nan where unknown.
-    detrend, whiten : bool
-        As for `couple`.
+        Nan where unknown (a turn without words).
 
     Returns
     -------
-    float64 array (k, n), or (k, n - 1) if whitened
-        What is left, 0 where a value is unknown; nan all along a series that does not vary enough.
+    float64 array (k, n - 1)
+        What is left of all values but the first; 0 where a value is unknown, so that it counts for nothing. Nan all
+        along a series that does not vary enough: fewer than `FEWEST_UNUSUAL` values differ from its most frequent one,
+        or it is a straight line.
 
     References
     ----------
@@ -187,16 +87,13 @@ def left_over(series: Floats, *, detrend: bool = True, whiten: bool = True) -> F
     known = np.isfinite(series)
     filled = np.where(known, series, 0.0)
     n = np.maximum(known.sum(axis=1, keepdims=True), 1)
-    left = np.where(known, filled - filled.sum(axis=1, keepdims=True) / n, 0.0)
-    if detrend:
-        at = np.arange(series.shape[1], dtype=np.float64)
-        time = np.where(known, at - (known @ at)[:, None] / n, 0.0)
-        left = left - time * _products(time, left) / np.maximum(_products(time, time), 1e-300)
-    varies = np.abs(left).max(axis=1, initial=0.0) > 1e-9 * np.abs(filled).max(axis=1, initial=0.0)
+    at = np.arange(series.shape[1], dtype=np.float64)
+    centred = np.where(known, filled - filled.sum(axis=1, keepdims=True) / n, 0.0)
+    time = np.where(known, at - (known @ at)[:, None] / n, 0.0)
+    straight = centred - time * _products(time, centred) / np.maximum(_products(time, time), 1e-300)
+    varies = np.abs(straight).max(axis=1, initial=0.0) > 1e-9 * np.abs(filled).max(axis=1, initial=0.0)
     varies &= np.array([_n_unusual(one[has]) for one, has in zip(series, known, strict=True)]) >= FEWEST_UNUSUAL
-    if whiten:
-        left = _whitened(left, known)
-    return np.where(varies[:, None], left, nan)
+    return np.where(varies[:, None], _whitened(straight, known), nan)
 
 
 def _n_unusual(values: Floats) -> int:
@@ -209,53 +106,67 @@ def _products(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.vecdot(a, b)[:, None])
 
 
-def _whitened(left: Floats, known: Bools) -> Floats:
+def _whitened(values: Floats, known: Bools) -> Floats:
     """Take out the first-order autoregression; its coefficient is corrected for its bias of -(1 + 3 phi) / n."""
-    n = np.maximum(known.sum(axis=1, keepdims=True), 4)  # fewer are left undefined
-    before, after = left[:, :-1], left[:, 1:]
+    n = np.maximum(known.sum(axis=1, keepdims=True), 4)  # series of fewer are undefined anyway
+    before, after = values[:, :-1], values[:, 1:]
     phi = _products(after, before) / np.maximum(_products(before, before), 1e-300)
     phi = np.clip((n * phi + 1) / (n - 3), -_HIGHEST_PHI, _HIGHEST_PHI)
     return np.where(known[:, 1:], after - phi * before, 0.0)
 
 
-def correlations(x: Floats, ys: Floats, n_lags: int) -> Floats:
-    """Return Pearson's r of a series with others at each lag.
-
-    The client's value that stands ``shift`` exchanges later is 2 * shift + 1 turns later.
+def correlations(x: Floats, y: Floats, n_lags: int = N_LAGS) -> Floats:
+    """Return Pearson's r of series of the therapist with series of the client at each lag.
 
     Parameters
     ----------
-    x : float64 array (n,)
-        Of the therapist.
-    ys : float64 array (n_series, n)
-        Of the client, in several orders or of several clients.
+    x, y : float64 array (..., n), shapes that broadcast
+        Values of the therapist's turns, and of the client's turns that follow them.
     n_lags : int
-        Lags on either side.
+        Lags on either side: 3 stands for 1, 3 and 5 turns, the client later, and as many with the client earlier.
+        Turns alternate, so there are no even lags.
 
     Returns
     -------
-    float64 array (n_series, 2 * n_lags)
-        Nan where one of the two does not vary.
+    float64 array (..., 2 * n_lags)
+        -1 to 1, at the lags -5, -3, -1, 1, 3, 5. Above 0 the client's turn comes later: at 1 it is the reply to the
+        therapist's turn, at -1 the therapist's turn is the reply to the client's. Nan where one does not vary.
+
+    Examples
+    --------
+    The client repeats the therapist's value in the reply (lag 1), whatever it is.
+
+    >>> values = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8])
+    >>> correlations(values, values, n_lags=1).round(3).tolist()
+    [-0.081, 1.0]
     """
-    found = np.full((len(ys), 2 * n_lags), nan)
-    for column, shift in enumerate(range(-n_lags, n_lags)):
-        one, others = x[max(-shift, 0) : len(x) - max(shift, 0)], ys[:, max(shift, 0) : len(x) + min(shift, 0)]
-        one, others = one - one.mean(), others - others.mean(axis=1, keepdims=True)
-        scale = np.sqrt((others**2).sum(axis=1) * (one @ one))
-        np.divide(others @ one, scale, out=found[:, column], where=scale > 1e-12)
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    n, found = x.shape[-1], []
+    for shift in range(-n_lags, n_lags):  # the client's value stands so many exchanges later
+        one, other = x[..., max(-shift, 0) : n - max(shift, 0)], y[..., max(shift, 0) : n + min(shift, 0)]
+        one, other = (each - each.mean(axis=-1, keepdims=True) for each in (one, other))
+        scale = np.sqrt(np.vecdot(one, one) * np.vecdot(other, other))
+        found.append(np.vecdot(one, other) / np.where(scale > 1e-12, scale, nan))
+    return np.clip(np.stack(found, axis=-1), -1.0, 1.0)
 
 
 def strengths(correlations: Floats) -> tuple[Floats, Floats]:
-    """Return the mean absolute z over all lags, and over those of the client following less those of the therapist.
+    """Return how strong coupling is, and how much more the client follows the therapist than the other way round.
 
     Parameters
     ----------
     correlations : float64 array (..., 2 * n_lags)
+        As `correlations` returns them.
 
     Returns
     -------
-    float64 array (...), twice
+    strength, leading : float64 array (...)
+        The mean over lags of the absolute value of Fisher's z of r, from 0 (r beyond .999 counts as .999); and this
+        mean over the lags above 0 less that over the lags below 0.
+
+    Notes
+    -----
+    The mean of absolute z values is Ramseyer and Tschacher's; they and Boker et al. correlate in windows of a minute of
+    video, which a session of 40 exchanges is too short for. The sign of coupling says nothing about quality.
     """
     z = np.abs(np.arctanh(np.clip(correlations, -_HIGHEST_R, _HIGHEST_R)))
     earlier, later = np.split(z, 2, axis=-1)
@@ -273,8 +184,8 @@ def turn_series(session: AnnotatedSession) -> Floats:
     emotions, function = (session.turns.counts[:, [categories[one] for one in names]].sum(axis=1) for names in lists)
     # A turn of no length has no pace.
     seconds = np.array([_seconds(turn.start_s, turn.end_s) for turn in session.session.turns], dtype=np.float64)
-    said = np.where(words > 0, words, nan)
-    return np.stack([said, 100 * emotions / said, 100 * function / said, said / seconds], axis=-1)
+    spoken = np.where(words > 0, words, nan)
+    return np.stack([spoken, 100 * emotions / spoken, 100 * function / spoken, spoken / seconds], axis=-1)
 
 
 def _seconds(start: float | None, end: float | None) -> float:
@@ -307,40 +218,47 @@ def exchanges(therapist: Ints, client: Ints) -> tuple[Ints, Ints, int]:
     return of_therapist, of_client, n
 
 
-def _by_exchange(turns: Floats, therapists: Side, clients: Side) -> tuple[Floats, Floats]:
-    """Return the series of each therapist and each client by exchange, (n_speakers, n_series, n_exchanges) each."""
-    *places, n = exchanges(therapists.at, clients.at)
-    found = []
-    for side, at in zip((therapists, clients), places, strict=True):
-        series = np.full((len(side.turns), len(SERIES), n), nan)
-        series[..., at] = turns[side.turns].swapaxes(1, 2)
-        series[1:, _WORDS] = nan  # a donor's turn is as long as the one that it stands for
-        found.append(series)
-    return found[0], found[1]
+@dataclass(frozen=True, slots=True, eq=False)
+class SpeakerSeries:
+    """The series of one speaker.
+
+    Attributes
+    ----------
+    known : bool array (n_series, n_exchanges)
+        Whether the exchange has a value.
+    left : float64 array (n_series, n_exchanges - 1), or (n_shuffles, n_series, n_exchanges - 1)
+        What `left_over` leaves of the values; in several orders.
+    """
+
+    known: Bools
+    left: Floats
 
 
-def _values(turns: Floats, therapists: Side, clients: Side) -> Floats:
-    """Return strength and leading of each series, (n_therapists, n_clients, 2 * n_series)."""
-    one, other = _by_exchange(turns, therapists, clients)
-    found = np.full((len(one), len(other), len(SERIES), 2), nan)
-    for therapist, series in np.ndindex(one.shape[:2]):
-        enough = both_defined(one[therapist, series], other[:, series])
-        if enough.any():
-            (x,), ys = left_over(one[therapist, series][None]), left_over(other[enough, series])
-            found[therapist, enough, series] = np.stack(strengths(correlations(x, ys, N_LAGS)), axis=-1)
-    return found.reshape(*found.shape[:2], -1)
+def of_speaker(side: Side) -> SpeakerSeries:
+    """Return the series of a speaker by exchange; its rows are those of `turn_series`."""
+    places = (side.at, side.others_at) if side.role == THERAPIST else (side.others_at, side.at)
+    *exchange, n = exchanges(*places)
+    series = np.full((len(SERIES), n), nan)
+    series[:, exchange[side.role]] = side.rows.T
+    return SpeakerSeries(np.isfinite(series), left_over(series))
 
 
-def _shuffled(turns: Floats, therapists: Side, clients: Side, generator: np.random.Generator) -> Floats:
+def couple(therapist: SpeakerSeries, client: SpeakerSeries) -> Floats:
+    """Return strength and leading of each series, float64 (..., 2 * n_series).
+
+    Nan where the furthest lag leaves fewer than 8 exchanges with both values.
+    """
+    n_both = np.count_nonzero(therapist.known & client.known, axis=-1)
+    enough = n_both >= FEWEST_EXCHANGES
+    left = np.where(enough[:, None], therapist.left, nan)
+    found = np.stack(strengths(correlations(left, client.left)), axis=-1)
+    return found.reshape(*found.shape[:-2], -1)
+
+
+def _shuffled(therapist: SpeakerSeries, client: SpeakerSeries, generator: np.random.Generator) -> Floats:
     """Return the values with what is left of the client's series in other orders, (n_draws, 2 * n_series)."""
-    (one,), (other,) = _by_exchange(turns, therapists, clients)
-    found = np.full((DRAWS, len(SERIES), 2), nan)
-    orders = permutations(np.arange(one.shape[1] - 1), generator)
-    for series in range(len(SERIES)):
-        if both_defined(one[series], other[series]):
-            (x,), (y,) = left_over(one[series][None]), left_over(other[series][None])
-            found[:, series] = np.stack(strengths(correlations(x, y[orders], N_LAGS)), axis=-1)
-    return found.reshape(DRAWS, -1)
+    orders = permutations(np.arange(client.left.shape[1]), generator)
+    return couple(therapist, replace(client, left=client.left[:, orders].swapaxes(0, 1)))
 
 
 def _columns(name: str) -> tuple[Column, Column]:
@@ -379,8 +297,11 @@ COUPLING = session_measure(
         name="lagged_coupling",
         columns=tuple(column for name in SERIES for column in _columns(name)),
         represent=turn_series,
-        values=_values,
+        speaker=of_speaker,
+        score=couple,
         shuffled=_shuffled,
+        # A donor's turn is as long as the one that it stands for.
+        matched=("coupling_words_strength", "coupling_words_leading"),
         two_sided=tuple(f"coupling_{name}_leading" for name in SERIES),
         extra="coupling",
     )
@@ -392,14 +313,12 @@ def lagged_coupling(session: AnnotatedSession) -> dict[str, Value]:
     """Correlate what the two do turn by turn at several lags: words, emotion words, function words, pace.
 
     High strength: one's turns tell of the other's some turns later; leading above 0: the
-    client follows the therapist. See `couple` for the formula as an example, and for the
-    correlation at each lag.
+    client follows the therapist. See `correlations` for an example, and `strengths`.
 
     Notes
     -----
     Shuffles put the client's values in another order after trend and autocorrelation were taken
-    out of them: a series that changes slowly would else exceed its shuffles by itself (see
-    `coupling_against_chance`).
+    out of them: a series that changes slowly would else exceed its shuffles by itself.
 
     References
     ----------

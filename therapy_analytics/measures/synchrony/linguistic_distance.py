@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
 
@@ -14,13 +13,12 @@ from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.embeddings import load_embeddings
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Value
-from therapy_analytics.measures.null.shuffles import DRAWS, permutations
+from therapy_analytics.measures._base import Value, mean_column
+from therapy_analytics.measures.null.shuffles import permutations
 from therapy_analytics.measures.null.summary import Floats
-from therapy_analytics.measures.null.surrogates import Ints, spoken_turns
+from therapy_analytics.measures.null.surrogates import Ints
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
-from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
-from therapy_analytics.session import CLIENT, OTHER, ROLES, THERAPIST
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
 
 K = 3
 """So many of the other's next turns are looked at."""
@@ -30,66 +28,79 @@ _MOST_STEPS = 1_000_000
 """Of the solver."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nclid:
-    """Coordination of one person, the coordinator, with another, the anchor.
-
-    Attributes
-    ----------
-    uclid : float
-        Mean of `per_turn`: unnormalised distance.
-    alpha_anchor, alpha_coord : float
-        Mean distance between any two turns of the anchor, and of the coordinator.
-    alpha_between : float
-        Mean distance between a turn of the anchor and any later one of the coordinator.
-    nclid : float
-        ``uclid / (alpha_anchor + alpha_coord + alpha_between)``; high means less coordination.
-    n_anchor : int
-        Turns that `uclid` rests on.
-    per_turn : float64 array (n_turns,)
-        For each turn of the anchor, the distance to the nearest of the coordinator's next turns; nan for others.
-    """
-
-    uclid: float
-    alpha_anchor: float
-    alpha_coord: float
-    alpha_between: float
-    nclid: float
-    n_anchor: int
-    per_turn: Floats
-
-
-def nclid(distances: Floats, roles: NDArray[np.integer], *, k: int = 3) -> dict[str, Nclid]:
-    """Return nCLiD in both directions, under the role of the anchor.
-
-    High means that the other's replies stay farther from what the anchor said, as measured against
-    how far turns of this session are from each other anyway.
+def nearest_next(apart: Floats, at: Ints, others_at: Ints, *, k: int = K) -> Floats:
+    """Return the distance of each turn to the nearest of the other's next `k` turns.
 
     Parameters
     ----------
-    distances : float64 array (n_turns, n_turns)
-        Symmetric; nan where a turn has no known word.
-    roles : int array (n_turns,)
-        Positions in `therapy_analytics.session.ROLES`; turns of others take no part.
+    apart : float64 array (n_turns, n_others)
+        Distance of each turn of the one to each of the other's; nan where one has no known word.
+    at, others_at : int64 array (n_turns,) and (n_others,)
+        Where in the session the turns stand, in order.
     k : int
-        How many of the coordinator's next turns are looked at.
+        How many of the other's next turns are looked at.
 
     Returns
     -------
-    dict of str to Nclid
-        ``"therapist"``: does the client stay near the therapist; ``"client"``: the other way
-        round. Values that rest on no pair are nan.
+    float64 array (n_turns,)
+        Nan where no distance is known.
+
+    Examples
+    --------
+    The one's turns stand at 0 and 3, the other's at 1, 2 and 4: next after 0 are 1 and 2, after 3 is 4.
+
+    >>> apart = np.array([[0.5, 0.2, 0.1], [0.3, 0.3, 0.4]])
+    >>> nearest_next(apart, np.array([0, 3]), np.array([1, 2, 4]), k=2).tolist()
+    [0.2, 0.4]
+    """
+    following = np.searchsorted(others_at, at)[:, None] + np.arange(k)
+    padded = np.pad(apart, ((0, 0), (0, k)), constant_values=nan)
+    return np.asarray(np.fmin.reduce(np.take_along_axis(padded, following, axis=1), axis=1))
+
+
+def uclid(anchor: Side, other: Side, order: Ints | None = None) -> float:
+    """Return the mean distance of the anchor's turns to the nearest of the other's next turns.
+
+    Parameters
+    ----------
+    anchor, other : Side
+        Of `word_distances`; `Side.rows` are the distances of each of its turns to all turns of the session.
+    order : int64 array (n_others,), optional
+        The turns of the other in another order, as places in the session.
+    """
+    apart = anchor.rows[:, other.at if order is None else order]
+    return mean_column(nearest_next(apart, anchor.at, other.at))
+
+
+def scale(anchor: Side, other: Side) -> float:
+    """Return how far turns lie from each other: among the anchor's, among the other's, and to the other's later ones.
+
+    The sum of three mean distances.
+    """
+    within = [mean_column(side.rows[:, side.at][np.less.outer(side.at, side.at)]) for side in (anchor, other)]
+    return sum(within) + mean_column(anchor.rows[:, other.at][np.less.outer(anchor.at, other.at)])
+
+
+def nclid(therapist: Side, client: Side) -> Floats:
+    """Return nCLiD of both directions: mean, therapist, client, difference; and the mean of uclid.
+
+    High means that replies stay farther from what the other said, as measured against how far turns of this session
+    are from each other anyway. Who replies gives the name; the other is the anchor.
+
+    Parameters
+    ----------
+    therapist, client : Side
+        Of `word_distances`.
+
+    Returns
+    -------
+    float64 array (5,)
+        Nan where a value rests on no pair of turns.
 
     Notes
     -----
-    Not a quality score. Short turns lie far from everything, and in most sessions nCLiD is not
-    below what shuffled turns give: `least_distances` takes shuffles.
-
-    References
-    ----------
-    Nasir, M., Chakravarthula, S. N., Baucom, B., Atkins, D. C., Georgiou, P., & Narayanan, S. (2019).
-    Modeling interpersonal linguistic coordination in conversations using word mover's distance.
-    Interspeech.
+    Not a quality score. Short turns lie far from everything, and in most sessions nCLiD is not below what shuffled
+    turns give.
 
     Examples
     --------
@@ -98,77 +109,28 @@ def nclid(distances: Floats, roles: NDArray[np.integer], *, k: int = 3) -> dict[
     a later one of the client's (.2 + .7 + .4) / 3; .3 / (.5 + .6 + .4333) = .1957.
 
     >>> apart = np.array([[0, 0.2, 0.5, 0.7], [0.2, 0, 0.3, 0.6], [0.5, 0.3, 0, 0.4], [0.7, 0.6, 0.4, 0]])
-    >>> round(nclid(apart, np.array([THERAPIST, CLIENT, THERAPIST, CLIENT]))["therapist"].nclid, 4)
+    >>> therapist, client = (Side(i, apart[i::2], np.arange(i, 4, 2), np.arange(1 - i, 4, 2)) for i in (0, 1))
+    >>> float(nclid(therapist, client)[2].round(4))
     0.1957
     """
-    sides = {THERAPIST: CLIENT, CLIENT: THERAPIST}
-    return {ROLES[anchor]: _one_way(distances, roles == anchor, roles == other, k) for anchor, other in sides.items()}
+    return _values(uclid(client, therapist), uclid(therapist, client), therapist, client)
 
 
-def following(anchor: NDArray[np.bool_], other: NDArray[np.bool_], *, k: int) -> tuple[Ints, Ints]:
-    """Return the anchor's turns (a,), and for each the other's next `k` turns (a, k), -1 where there are fewer.
-
-    Examples
-    --------
-    >>> turns, after = following(np.array([1, 0, 0, 1, 0], bool), np.array([0, 1, 1, 0, 1], bool), k=2)
-    >>> turns.tolist(), after.tolist()
-    ([0, 3], [[1, 2], [4, -1]])
-    """
-    turns, others = np.flatnonzero(anchor), np.flatnonzero(other)
-    place = np.searchsorted(others, turns)[:, None] + np.arange(k)
-    return turns, np.append(others, np.full(k, -1))[np.minimum(place, len(others))]
+def _values(of_therapist: float, of_client: float, therapist: Side, client: Side) -> Floats:
+    """Return the values from the uclid of the therapist's replies and of the client's, (5,)."""
+    one, other = of_therapist / (scale(client, therapist) or nan), of_client / (scale(therapist, client) or nan)
+    return np.array([(one + other) / 2, one, other, one - other, (of_therapist + of_client) / 2])
 
 
-def least_distances(distances: Floats, turns: Ints, after: Ints) -> Floats:
-    """Return the distance of each turn to the nearest of those after it, nan where none is known.
-
-    Parameters
-    ----------
-    distances : float64 array (n_turns, n_turns)
-        Nan where a turn has no known word.
-    turns, after : int arrays (..., a) and (..., a, k)
-        As from `following`, -1 for no turn; or many shuffles of them at once.
-
-    Returns
-    -------
-    float64 array (..., a)
-
-    Examples
-    --------
-    >>> least_distances(np.array([[0, 0.5, 0.2], [0.5, 0, 0.9], [0.2, 0.9, 0]]), np.array([0]), np.array([[1, 2, -1]]))
-    array([0.2])
-    """
-    found = distances[turns[..., None], after]
-    least = np.where((after < 0) | np.isnan(found), inf, found).min(axis=-1, initial=inf)
-    return np.where(np.isinf(least), nan, least)
-
-
-def _one_way(distances: Floats, anchor: NDArray[np.bool_], other: NDArray[np.bool_], k: int) -> Nclid:
-    turns, after = following(anchor, other, k=k)
-    per_turn = np.full(len(distances), nan)
-    per_turn[turns] = least_distances(distances, turns, after)
-    later = np.triu(np.ones(distances.shape, dtype=np.bool_), 1)
-    uclid, n_anchor = _mean(per_turn)
-    within, within_other, between = (
-        _mean(distances[later & one[:, None] & two])[0]
-        for one, two in ((anchor, anchor), (other, other), (anchor, other))
+def _shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
+    """Return the values with the replies of each in another order, (n_draws, 5); the scales stay."""
+    orders = [permutations(side.at, generator) for side in (therapist, client)]
+    return np.array(
+        [
+            _values(uclid(client, therapist, replies), uclid(therapist, client, answers), therapist, client)
+            for replies, answers in zip(*orders, strict=True)
+        ]
     )
-    scale = within + within_other + between
-    return Nclid(
-        uclid=uclid,
-        alpha_anchor=within,
-        alpha_coord=within_other,
-        alpha_between=between,
-        nclid=uclid / scale if scale else nan,
-        n_anchor=n_anchor,
-        per_turn=per_turn,
-    )
-
-
-def _mean(values: Floats) -> tuple[float, int]:
-    """Return the mean of the values that are known, nan if there is none, and their number."""
-    known = values[~np.isnan(values)]
-    return (float(known.mean()), len(known)) if len(known) else (nan, 0)
 
 
 def word_movers(bags: Sequence[Ints], vectors: NDArray[np.floating]) -> Floats:
@@ -273,41 +235,6 @@ def _of_turns(session: AnnotatedSession) -> Floats:
     return word_movers(bags, vectors)
 
 
-def _roles(therapists: Side, clients: Side, n_turns: int) -> NDArray[np.int8]:
-    roles = np.full(n_turns, OTHER, dtype=np.int8)
-    roles[therapists.at], roles[clients.at] = THERAPIST, CLIENT
-    return roles
-
-
-def _values(distances: Floats, therapists: Side, clients: Side) -> Floats:
-    """Return the values of the session, (1, 1, 5)."""
-    found = nclid(distances, _roles(therapists, clients, len(distances)), k=K)
-    # Who follows is the one who is not the anchor.
-    by_therapist, by_client = found["client"], found["therapist"]
-    both = (by_therapist.nclid + by_client.nclid) / 2
-    distance = (by_therapist.uclid + by_client.uclid) / 2
-    values = both, by_therapist.nclid, by_client.nclid, by_therapist.nclid - by_client.nclid, distance
-    return np.array(values)[None, None]
-
-
-def _shuffled(distances: Floats, therapists: Side, clients: Side, generator: np.random.Generator) -> Floats:
-    """Return the values with each speaker's turns in another order, (n_draws, 5)."""
-    n_turns, roles = len(distances), _roles(therapists, clients, len(distances))
-    orders = np.tile(np.append(np.arange(n_turns), -1), (DRAWS, 1))  # the last is for no turn
-    for side in (therapists, clients):
-        orders[:, side.at] = permutations(side.at, generator)
-    found, distance, normed = nclid(distances, roles, k=K), [], []
-    for anchor, other in ((THERAPIST, CLIENT), (CLIENT, THERAPIST)):
-        turns, after = following(roles == anchor, roles == other, k=K)
-        each = least_distances(distances, np.broadcast_to(turns, (DRAWS, len(turns))), orders[:, after])
-        known, one = ~np.isnan(each), found[ROLES[anchor]]
-        distance.append(np.where(known, each, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
-        normed.append(distance[-1] / (one.alpha_anchor + one.alpha_coord + one.alpha_between))
-    by_client, by_therapist = normed
-    both = (by_client + by_therapist) / 2
-    return np.stack([both, by_therapist, by_client, by_therapist - by_client, (distance[0] + distance[1]) / 2], axis=1)
-
-
 _SOURCE = (
     "Nasir, M., Chakravarthula, S. N., Baucom, B., Atkins, D. C., Georgiou, P., & Narayanan, S. (2019). Modeling "
     "interpersonal linguistic coordination in conversations using word mover's distance. Interspeech"
@@ -326,7 +253,8 @@ def _column(name: str, meaning: str, **change: object) -> Column:
         "high": inf,
         "high_means": "lower is more alike",
         "formula": _FORMULA,
-        "misleads": "Not a quality score: short turns lie far from everything, and most sessions are not below chance",
+        "misleads": "Not a quality score: short turns lie far from everything, and most sessions are not "
+        "below their shuffles",
         "source": _SOURCE,
         "evidence": "supported",
         **change,
@@ -356,7 +284,7 @@ NCLID = session_measure(
             ),
         ),
         represent=word_distances,
-        values=_values,
+        score=nclid,
         shuffled=_shuffled,
         surrogates=False,
         two_sided=("nclid_difference",),
@@ -398,11 +326,7 @@ def linguistic_distance(session: AnnotatedSession) -> dict[str, Value]:
     Interspeech.
     """
     each = np.full(len(session), nan)
-    if all(map(len, spoken_turns(session))):
-        distances = word_distances(session)
-        roles = np.where(session.n_words > 0, session.turns.roles, OTHER)
-        found = nclid(distances, roles, k=K)
-        for role in (THERAPIST, CLIENT):
-            own = roles == role
-            each[own] = found[ROLES[role]].per_turn[own]
+    therapist, client = (one for (one,) in speakers_in(NCLID, session, surrogates=False))
+    for anchor, other in ((therapist, client), (client, therapist)):
+        each[anchor.at] = nearest_next(anchor.rows[:, other.at], anchor.at, other.at)
     return session_values(NCLID, session) | {"uclid_turn": each}

@@ -6,10 +6,9 @@ import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.language.syntax import UPOS
-from therapy_analytics.measures import Column, measure
+from therapy_analytics.measures import measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.null.summary import Floats
-from therapy_analytics.measures.null.surrogates import Ints
 from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure
 from therapy_analytics.measures.synchrony.tables import (
     adjacent_columns,
@@ -17,7 +16,7 @@ from therapy_analytics.measures.synchrony.tables import (
     session_columns,
     session_values,
 )
-from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
+from therapy_analytics.measures.synchrony.whole_session import of_whole_sides, session_measure
 
 _SHAPIRA = (
     "Shapira, N., Atzil-Slonim, D., Tuval Mashiach, R., & Shapira, O. (2022). Measuring linguistic synchrony in "
@@ -26,14 +25,27 @@ _SHAPIRA = (
 )
 _FORMULA = (
     "1 - Jensen-Shannon divergence, in bits, of the shares p and q of the universal part-of-speech tags of the words "
-    "and pieces of contractions (signs left out): 1 - (H((p + q) / 2) - (H(p) + H(q)) / 2), H(p) = -sum p log2 p"
+    "and parts of contractions (signs left out): 1 - (H((p + q) / 2) - (H(p) + H(q)) / 2), H(p) = -sum p log2 p"
 )
 _MISLEADS = (
     "The divergence of short turns is large whoever speaks (a turn of one word has one tag), so that the value grows "
-    "with words per turn; with few tags strangers are alike too. Read it beside words per turn and its baselines. Tags "
-    "are a tagger's, and less sure in short or broken talk. Not a quality score"
+    "with words per turn; with few tags people who never met are alike too. Read it beside words per turn and its null "
+    "distributions. Tags are a tagger's, and less sure in short or broken talk. Not a quality score"
 )
 _TINY = np.finfo(np.float64).tiny
+
+
+def tag_counts(session: AnnotatedSession) -> Floats:
+    """Return how many words of each turn have each part of speech, float64 (n_turns, 17); signs are no words."""
+    turns = session.turns
+    counts = np.zeros((len(session), len(UPOS)))
+    if turns.tags is None or not len(session):
+        return counts
+    first, last = int(turns.offsets[0]), int(turns.offsets[-1])
+    tags, of_turn = turns.tags[first:last], np.repeat(np.arange(len(session)), np.diff(turns.offsets))
+    counted = turns.tokens.verbal[turns.tokens.ids[first:last]] & (tags >= 0)
+    np.add.at(counts, (of_turn[counted], tags[counted]), 1.0)
+    return counts
 
 
 def divergence(p: Floats, q: Floats) -> Floats:
@@ -41,8 +53,8 @@ def divergence(p: Floats, q: Floats) -> Floats:
 
     Parameters
     ----------
-    p, q : float64 array (n_tags, ...), shapes that broadcast
-        Shares that add up to 1 over the first axis, or all 0 where there is nothing to share.
+    p, q : float64 array (..., n_tags)
+        Shares that add up to 1 over the last axis, or all 0 where there is nothing to share.
 
     Returns
     -------
@@ -61,37 +73,26 @@ def divergence(p: Floats, q: Floats) -> Floats:
 
 
 def _entropy(shares: Floats) -> Floats:
-    """Return the entropy of shares over the first axis, in bits; nan of nothing."""
-    bits = -(shares * np.log2(np.maximum(shares, _TINY))).sum(axis=0)
-    return np.where(shares.any(axis=0), bits, np.nan)
+    """Return the entropy of shares over the last axis, in bits; nan of nothing."""
+    bits = -(shares * np.log2(np.maximum(shares, _TINY))).sum(axis=-1)
+    return np.where(shares.any(axis=-1), bits, np.nan)
 
 
-def tag_counts(session: AnnotatedSession) -> Floats:
-    """Return how many words of each turn have each part of speech, (n_turns, 17); signs are no words."""
-    turns = session.turns
-    counts = np.zeros((len(session), len(UPOS)))
-    if turns.tags is None or not len(session):
-        return counts
-    first, last = int(turns.offsets[0]), int(turns.offsets[-1])
-    tags, of_turn = turns.tags[first:last], np.repeat(np.arange(len(session)), np.diff(turns.offsets))
-    counted = turns.tokens.verbal[turns.tokens.ids[first:last]] & (tags >= 0)
-    at = of_turn[counted] * len(UPOS) + tags[counted]
-    return np.bincount(at, minlength=counts.size).reshape(counts.shape).astype(np.float64)
+def similarity(a: Floats, b: Floats) -> Floats:
+    """Return 1 less the divergence of the parts of speech of turns, or of all that two people say.
 
+    Parameters
+    ----------
+    a, b : float64 array (..., n_tags)
+        Words of each part of speech.
 
-def _shares(counts: Floats) -> Floats:
-    """Return the share of each part of speech, (n, 17) counts to (17, n); 0 where there are no tagged words."""
-    return np.asarray(counts.T / np.maximum(counts.sum(axis=1), 1))
-
-
-def _score(counts: Floats, anchors: Ints, replies: Ints) -> Floats:
-    shares = _shares(counts)
-    return 1.0 - divergence(shares[:, anchors], shares[:, replies])
-
-
-def _of_all(counts: Floats, therapists: Side, clients: Side) -> Floats:
-    one, other = (_shares(counts[side.turns].sum(axis=1)) for side in (therapists, clients))
-    return (1.0 - divergence(one[:, :, None], other[:, None]))[..., None]
+    Returns
+    -------
+    float64 array (...)
+        0 to 1; nan where one of the two has no tagged word.
+    """
+    one, other = (counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1) for counts in (a, b))
+    return np.asarray(1.0 - divergence(one, other))
 
 
 SIMILARITY = adjacent_turn_measure(
@@ -104,33 +105,20 @@ SIMILARITY = adjacent_turn_measure(
         misleads=_MISLEADS,
         source=_SHAPIRA,
         represent=tag_counts,
-        score=_score,
+        score=similarity,
         extra="syntax",
     )
 )
 
 
 WHOLE_SIMILARITY = session_measure(
-    SessionMeasure(
-        name="pos_similarity",
-        columns=(
-            Column(
-                name="pos_similarity",
-                meaning="Similarity of parts of speech of all that the therapist says and all that the client says",
-                unit="1 - bits",
-                low=0,
-                high=1,
-                high_means="higher is more alike",
-                formula=_FORMULA,
-                misleads="Near 1 for almost any two people who say some hundred words; only the distance from "
-                f"strangers tells. {_MISLEADS}",
-                source=_SHAPIRA,
-                evidence="supported",
-            ),
-        ),
-        represent=tag_counts,
-        values=_of_all,
-        extra="syntax",
+    of_whole_sides(
+        SIMILARITY,
+        "pos_similarity",
+        "Similarity of parts of speech of all that the therapist says and all that the client says",
+        _FORMULA,
+        misleads="Near 1 for almost any two people who say some hundred words; only the distance from surrogate pairs "
+        f"tells. {_MISLEADS}",
     )
 )
 
@@ -149,10 +137,10 @@ def part_of_speech_similarity(session: AnnotatedSession) -> dict[str, Value]:
     other. In their 872 sessions similarity went with alliance and, over the treatment, with less improvement: no sign
     of quality.
 
-    The shares are those counted: short turns are far apart by chance alone. The strangers' turns are as long as those
+    The shares are those counted: short turns are far apart by accident. Donors' turns are as long as those
     that they stand for, but shuffled replies are not: where long and short turns alternate, neighbours are less alike
     than shuffled turns for that reason alone (median z -1.1 over 40 sessions of motivational interviewing; -0.2 from
-    strangers).
+    surrogate pairs).
 
     References
     ----------

@@ -1,4 +1,10 @@
-"""Categorical cross-recurrence: which words, or classes of words, of the one return in what the other says."""
+"""Categorical cross-recurrence: which words, or classes of words, of the one return in what the other says.
+
+Word i of the therapist and word j of the client make a recurrent point (i, j) when they are alike, and points (i, j),
+(i + 1, j + 1), ... a diagonal line: a sequence of words that both say. A line ends with the turn. So points and lines
+follow from the n-grams that two turns share: of B1 pairs of equal words, B2 of equal bigrams, B3 of equal trigrams,
+B2 - B3 is the number of lines of two points or more, and 2 * B2 - B3 the number of points on them.
+"""
 
 from __future__ import annotations
 
@@ -7,228 +13,28 @@ from dataclasses import dataclass, replace
 from math import inf, nan
 
 import numpy as np
-from numpy.typing import ArrayLike
+from scipy import sparse
 
-from therapy_analytics.errors import BadOptionError
 from therapy_analytics.language import AnnotatedSession, builtin_lexicons
-from therapy_analytics.language.integers import consecutive, distinct
 from therapy_analytics.language.lexicons import Matcher
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.null.shuffles import permutations
 from therapy_analytics.measures.null.summary import Floats
-from therapy_analytics.measures.null.surrogates import Ints, TokenRows, spoken_turns
-from therapy_analytics.measures.synchrony.alignment import count_ngrams
+from therapy_analytics.measures.null.surrogates import Ints, TokenRows, TurnPool, spoken_turns
+from therapy_analytics.measures.synchrony._ngrams import Counts, count_ngrams
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
 from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
+from therapy_analytics.session import CLIENT, THERAPIST
 
 REACH = 5
 """Only words whose turns lie at most so many turns apart are compared."""
 SECTION = 250
 """Turns of the client that are shuffled among themselves: a longer session falls into several such sections."""
+NearTurns = tuple[Ints, Ints]
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """What one of the two says, word after word.
-
-    Attributes
-    ----------
-    ids : int64 array (n_words,)
-        What each word is: its type, or its function-word class. Negative: nothing, and never recurrent.
-    turn : int64 array (n_words,)
-        Position of each word's turn in the session, from 0, never falling. Turns without words are left out.
-    """
-
-    ids: Ints
-    turn: Ints
-
-    @classmethod
-    def of(cls, ids: ArrayLike, turn: ArrayLike) -> Series:
-        """Return a series of anything that numpy reads as two lists of whole numbers.
-
-        Raises
-        ------
-        BadOptionError
-            The two differ in length, or the turns are negative or out of order.
-        """
-        series = cls(np.asarray(ids, dtype=np.int64), np.asarray(turn, dtype=np.int64))
-        if series.ids.shape != series.turn.shape or series.ids.ndim != 1:
-            raise BadOptionError("turn", "there must be one position for each word", "Give two lists of one length")
-        if len(series) and (series.turn[0] < 0 or np.any(np.diff(series.turn) < 0)):
-            raise BadOptionError("turn", "positions are negative or fall", "Give the words in the order of the session")
-        return series
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-@dataclass(frozen=True, slots=True)
-class Recurrence:
-    """Values of a cross-recurrence plot; what is undefined is nan.
-
-    Attributes
-    ----------
-    rate : float
-        RR: share of recurrent points among all pairs of words that are compared, 0 to 1 (crqa: per cent).
-    determinism : float
-        DET: share of the recurrent points that lie on diagonal lines of two or more, 0 to 1; 0 when there are
-        points but no line (crqa: NA).
-    mean_line, longest_line : float
-        L and LMAX: mean and greatest length of the diagonal lines, in words, from 2; nan without lines (crqa: 0).
-    entropy : float
-        ENTR: Shannon entropy of the lengths of diagonal lines, in nats, from 0.
-    relative_entropy : float
-        rENTR: `entropy` divided by the logarithm of the number of different lengths, 0 to 1; nan for one length.
-    laminarity : float
-        LAM: share of the recurrent points on vertical lines (two or more words of the client in a row that are
-        like one word of the therapist), 0 to 1.
-    trapping_time : float
-        TT: mean length of the vertical lines, in words, from 2.
-    balance : float
-        Recurrence rate where the client's word comes later, minus where it comes earlier, -1 to 1. Above 0: the
-        client takes up the therapist's words more than the therapist takes up the client's.
-    n_points, n_lines : float
-        Recurrent points, and diagonal lines of two or more.
-    """
-
-    rate: float = nan
-    determinism: float = nan
-    mean_line: float = nan
-    longest_line: float = nan
-    entropy: float = nan
-    relative_entropy: float = nan
-    laminarity: float = nan
-    trapping_time: float = nan
-    balance: float = nan
-    n_points: float = 0.0
-    n_lines: float = 0.0
-
-
-def cross_recurrence(x: Series, y: Series, *, reach: int | None = REACH, cut_at_turns: bool = False) -> Recurrence:
-    """Quantify the cross-recurrence plot of what the therapist says and what the client says.
-
-    Word i of the therapist and word j of the client make a recurrent point (i, j) when they are alike. High
-    `rate`: the two use the same words (or classes); high `determinism` and long lines: in the same order.
-
-    Parameters
-    ----------
-    x, y : Series
-        The therapist's words, and the client's.
-    reach : int or None
-        Only words whose turns lie at most so many turns apart are compared, so that the cost goes with the length
-        of the session, that words an hour apart do not count as synchrony, and that the order of turns matters.
-        5 is the three nearest turns on either side where two alternate. None: the whole plot, the values of the
-        R package crqa (delay 1, embed 1, radius near 0, lines from 2, side both, no Theiler window). Its rate
-        does not depend on the order of turns at all.
-    cut_at_turns : bool
-        Whether lines end where a turn of either ends. Classically they do not: all that one speaker says is one
-        series. The columns of sessions have them cut.
-
-    Raises
-    ------
-    BadOptionError
-        The reach is below 1.
-
-    Returns
-    -------
-    Recurrence
-        With each value's unit and range. All nan, and counts 0, when one of the two says nothing in reach.
-
-    Notes
-    -----
-    The rate of words grows as vocabulary gets small, that of classes as they get few: compare sessions by their
-    distance from chance (`recurrence_rate_z` of the sessions table) only. Words of no class stay in the
-    denominator of `rate`. Time and memory go with the number of recurrent points.
-
-    References
-    ----------
-    Coco, M. I., & Dale, R. (2014). Cross-recurrence quantification analysis of categorical and continuous time
-    series: an R package. Frontiers in Psychology, 5, 510.
-
-    Marwan, N., Romano, M. C., Thiel, M., & Kurths, J. (2007). Recurrence plots for the analysis of complex
-    systems. Physics Reports, 438, 237-329.
-
-    Fusaroli, R., & Tylen, K. (2016). Investigating conversational dynamics: interactive alignment, interpersonal
-    synergy, and collective task performance. Cognitive Science, 40, 145-171.
-
-    Examples
-    --------
-    The therapist says "you feel lost", the client "I feel lost": 2 points of 9, on one line of 2.
-
-    >>> you, feel, lost, i = range(4)
-    >>> found = cross_recurrence(Series.of([you, feel, lost], [0, 0, 0]), Series.of([i, feel, lost], [1, 1, 1]))
-    >>> round(found.rate, 3), found.determinism, found.mean_line
-    (0.222, 1.0, 2.0)
-    """
-    if reach is not None and reach < 1:
-        raise BadOptionError("reach", "no two turns of different speakers are that close", "Give 1 or more, or None")
-    furthest = max((int(one.turn[-1]) for one in (x, y) if len(one)), default=0)
-    far = furthest if reach is None else min(reach, furthest)
-    i, j = _points(x, y, far)
-    lag = y.turn[j] - x.turn[i]
-    n_points = np.array([len(i), np.count_nonzero(lag > 0), np.count_nonzero(lag < 0)])
-    n_cells = np.array([_n_cells(x, y, *lags) for lags in ((-far, far), (1, far), (-far, -1))])
-    rate, later, earlier = _ratio(n_points, n_cells).tolist()
-    diagonal, vertical = (_lines(x, y, i, j, step=step, cut_at_turns=cut_at_turns) for step in ((1, 1), (0, 1)))
-    shares = np.unique(diagonal, return_counts=True)[1] / max(len(diagonal), 1)
-    entropy = abs(float(shares @ np.log(shares))) if len(diagonal) else nan
-    return Recurrence(
-        rate=rate,
-        determinism=float(_ratio(diagonal.sum(), len(i))),
-        mean_line=float(_ratio(diagonal.sum(), len(diagonal))),
-        longest_line=float(diagonal.max()) if len(diagonal) else nan,
-        entropy=entropy,
-        relative_entropy=float(_ratio(entropy, np.log(max(len(shares), 1)))),
-        laminarity=float(_ratio(vertical.sum(), len(i))),
-        trapping_time=float(_ratio(vertical.sum(), len(vertical))),
-        balance=later - earlier,
-        n_points=float(len(i)),
-        n_lines=float(len(diagonal)),
-    )
-
-
-def _points(x: Series, y: Series, reach: int) -> tuple[Ints, Ints]:
-    """Return the recurrent points, as places in `x` and in `y`, (n_points,) each.
-
-    Once `y` is sorted by id and turn, the words of `y` in reach that are like a word of `x` stand side by side.
-    """
-    rank = np.unique(np.concatenate([x.ids, y.ids]), return_inverse=True)[1]
-    span = int(max(x.turn.max(initial=0), y.turn.max(initial=0))) + 2 * reach + 2
-    x_key, y_key = rank[: len(x)] * span + x.turn, rank[len(x) :] * span + y.turn + reach
-    order = np.argsort(y_key, kind="stable")
-    first, end = np.searchsorted(y_key[order], [x_key, x_key + 2 * reach + 1])
-    places, i = consecutive(first, np.where(x.ids >= 0, end - first, 0))
-    return i, order[places]
-
-
-def _lines(x: Series, y: Series, i: Ints, j: Ints, *, step: tuple[int, int], cut_at_turns: bool) -> Ints:
-    """Return the lengths of the lines of two points or more, diagonal by steps (1, 1) and vertical by (0, 1)."""
-    across = i - j if step == (1, 1) else i
-    order = np.lexsort((j, across))
-    i, j = i[order], j[order]
-    goes_on = (np.diff(i) == step[0]) & (np.diff(j) == step[1])
-    if cut_at_turns:
-        goes_on &= (np.diff(x.turn[i]) == 0) & (np.diff(y.turn[j]) == 0)
-    begins = np.flatnonzero(np.append(len(i) > 0, ~goes_on)[: len(i)])
-    lengths = np.diff(np.append(begins, len(i)))
-    return lengths[lengths > 1]
-
-
-def _n_cells(x: Series, y: Series, first: int, last: int) -> int:
-    """Return how many pairs of words have their turns ``first`` to ``last`` apart (y's position less x's)."""
-    begin, end = (np.searchsorted(y.turn, x.turn + lag) for lag in (first, last + 1))
-    return int(np.sum(end - begin))
-
-
-def _ratio(part: ArrayLike, whole: ArrayLike) -> Floats:
-    """Return one divided by the other; nan where the other is 0."""
-    found = np.full(np.shape(whole), nan)
-    np.divide(part, whole, out=found, where=np.greater(whole, 0))
-    return found
-
-
-# ---- of a session
+# ---- what turns share
 
 
 def words_and_classes(session: AnnotatedSession) -> TokenRows:
@@ -252,61 +58,63 @@ def _function_words() -> Matcher:
     return Matcher([one for one in builtin_lexicons() if one.name == "function_words"])
 
 
-def word_series(session: AnnotatedSession) -> tuple[Series, Series]:
-    """Return the therapist's words, and the client's; words and pieces of contractions, without punctuation."""
-    return _series(session, 0)
-
-
-def class_series(session: AnnotatedSession) -> tuple[Series, Series]:
-    """Return the function-word class of each word of the therapist, and of the client; -1 for words of no class."""
-    return _series(session, 1)
-
-
-def _series(session: AnnotatedSession, which: int) -> tuple[Series, Series]:
-    words = words_and_classes(session)
-    said = words.values[:, which]
-    ids = np.where(said == 0, -1, np.unique(said, return_inverse=True)[1])
-    mine = [np.isin(words.turn, turns) for turns in spoken_turns(session)]
-    therapist, client = (Series(ids[side], words.turn[side]) for side in mine)
-    return therapist, client
-
-
-# ---- of a session and of many others like it
-#
-# A diagonal line of L points is an n-gram of L words that both say. Of n-grams of one, two and three words in reach of
-# each other there are B1, B2 and B3: B1 points, of which 2 * B2 - B3 have a neighbour on their diagonal, on B2 - B3
-# lines. So no line is followed, and every order of the turns is a sum over pairs of turns. Lines end with the turn.
-
-
-def turn_tables(words: TokenRows, rows: Ints, columns: Ints) -> list[Floats]:
-    """Return what each turn of the therapists has in common with each turn of the clients.
+def near_turns(therapist: Ints, client: Ints) -> tuple[NearTurns, NearTurns]:
+    """Return which turns of the two are compared: pairs in which the client's comes earlier, and later.
 
     Parameters
     ----------
-    words : TokenRows
-        The words and classes of turns.
-    rows, columns : int64 array (n_rows,) and (n_columns,)
-        Turns.
+    therapist, client : int64 array (n_turns,) each
+        Where in the session their turns stand.
 
     Returns
     -------
-    list of 7 float64 arrays (n_rows, n_columns)
-        Pairs of words; pairs of equal n-grams of one, two and three words; the same of classes.
+    two pairs of int64 arrays (n_pairs,)
+        The therapist's turns, and the client's, as numbers among those given.
     """
-    n_words = np.diff(words.offsets).astype(np.float64)
-    tables = [np.outer(n_words[rows], n_words[columns])]
-    for which in (0, 1):
-        for n in (1, 2, 3):
-            counts = count_ngrams(words.values[:, which], words.offsets, n)
-            tables.append((counts[rows] @ counts[columns].T).toarray())
-    return tables
-
-
-def _near(therapists: Side, clients: Side) -> list[tuple[Ints, Ints]]:
-    """Return the pairs of turns in reach, as numbers of the two's turns: the client's comes earlier, and later."""
-    lag = clients.at - therapists.at[:, None]
+    lag = client - therapist[:, None]
     one, other = (np.nonzero(near) for near in ((lag < 0) & (lag >= -REACH), (lag > 0) & (lag <= REACH)))
-    return [(one[0], one[1]), (other[0], other[1])]
+    return (one[0], one[1]), (other[0], other[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedNgrams:
+    """What each turn of the therapists shares with each turn of the clients.
+
+    Attributes
+    ----------
+    tables : float64 array (7, n_therapist_turns, n_client_turns)
+        Pairs of words; pairs of equal n-grams of one, two and three words; the same of classes.
+    near : two pairs of int64 arrays (n_pairs,)
+        As from `near_turns`.
+    turns : int64 array (n_turns,)
+        Turns of one speaker, as rows or columns of the tables.
+    """
+
+    tables: Floats
+    near: tuple[NearTurns, NearTurns]
+    turns: Ints
+
+    def __getitem__(self, turns: Ints) -> SharedNgrams:
+        return replace(self, turns=self.turns[turns])
+
+
+def shared_ngrams(words: TokenRows, pool: TurnPool) -> SharedNgrams:
+    """Count the n-grams that turns share; see `words_and_classes`."""
+    therapists, clients = (np.unique(turns) for turns in pool.speakers)
+    n_words = np.diff(words.offsets).astype(np.float64)
+    counts = [count_ngrams(each, n) for each in (words, _classes(words)) for n in (1, 2, 3)]
+    tables = [np.outer(n_words[therapists], n_words[clients])]
+    tables += [(each[therapists] @ each[clients].T).toarray() for each in counts]
+    place = np.zeros(len(words), dtype=np.int64)
+    place[therapists], place[clients] = np.arange(len(therapists)), np.arange(len(clients))
+    return SharedNgrams(np.stack(tables), near_turns(pool.speakers[THERAPIST][0], pool.speakers[CLIENT][0]), place)
+
+
+def _classes(words: TokenRows) -> TokenRows:
+    return replace(words, values=words.values[:, ::-1])
+
+
+# ---- values of two speakers
 
 
 def values_of_counts(earlier: Floats, later: Floats) -> Floats:
@@ -314,13 +122,13 @@ def values_of_counts(earlier: Floats, later: Floats) -> Floats:
 
     Parameters
     ----------
-    earlier, later : float64 array (..., 4)
+    earlier, later : float64 array (4,)
         Pairs of words, and pairs of equal n-grams of one, two and three, where the client's turn comes earlier, and
         where it comes later.
 
     Returns
     -------
-    float64 array (..., 4)
+    float64 array (4,)
 
     Examples
     --------
@@ -329,34 +137,86 @@ def values_of_counts(earlier: Floats, later: Floats) -> Floats:
     >>> values_of_counts(np.array([0, 0, 0, 0]), np.array([20, 6, 2, 1.0])).tolist()
     [0.3, 0.5, 3.0, nan]
     """
-    pairs, points, two, three = np.moveaxis(earlier + later, -1, 0)
-    balance = _ratio(later[..., 1], later[..., 0]) - _ratio(earlier[..., 1], earlier[..., 0])
+    pairs, points, two, three = earlier + later
+    balance = _ratio(later[1], later[0]) - _ratio(earlier[1], earlier[0])
     on_lines = 2 * two - three
-    return np.stack([_ratio(points, pairs), _ratio(on_lines, points), _ratio(on_lines, two - three), balance], axis=-1)
+    return np.array([_ratio(points, pairs), _ratio(on_lines, points), _ratio(on_lines, two - three), balance])
 
 
-def _values_in(tables: list[Floats], near: list[tuple[Ints, Ints]], rows: Ints, columns: Ints) -> Floats:
-    """Return the values of dialogues, (..., 6), from rows and columns of the tables for each place, (..., n_turns)."""
-    earlier, later = (
-        np.stack([table[rows[..., t], columns[..., c]].sum(axis=-1) for table in tables], axis=-1) for t, c in near
-    )
-    of_words = values_of_counts(earlier[..., :4], later[..., :4])
-    of_classes = values_of_counts(earlier[..., [0, 4, 5, 6]], later[..., [0, 4, 5, 6]])
-    return np.concatenate([of_words, of_classes[..., :2]], axis=-1)
+def _ratio(count: float, total: float) -> float:
+    return count / total if total > 0 else nan
 
 
-def _values(words: TokenRows, therapists: Side, clients: Side) -> Floats:
-    (rows, row), (columns, column) = (distinct(side.turns, len(words)) for side in (therapists, clients))
-    return _values_in(turn_tables(words, rows, columns), _near(therapists, clients), row[:, None], column[None])
+def cross_recurrence(therapist: Side, client: Side) -> Floats:
+    """Return rate, determinism, mean line and balance of words, then rate and determinism of classes, (6,).
+
+    Parameters
+    ----------
+    therapist, client : Side
+        Whose rows are `SharedNgrams`.
+    """
+    shared, turns = therapist.rows, (therapist.rows.turns, client.rows.turns)
+    earlier, later = (shared.tables[:, turns[0][t], turns[1][c]].sum(axis=1) for t, c in shared.near)
+    of_words = values_of_counts(earlier[:4], later[:4])
+    of_classes = values_of_counts(earlier[[0, 4, 5, 6]], later[[0, 4, 5, 6]])
+    return np.append(of_words, of_classes[:2])
 
 
-def _shuffled(words: TokenRows, therapists: Side, clients: Side, generator: np.random.Generator) -> Floats:
+def _shuffled(therapist: Side, client: Side, generator: np.random.Generator) -> Floats:
     """Return the values with the client's turns in other orders, (n_draws, 6)."""
-    n = len(clients.at)
+    n = len(client.at)
     sections = np.array_split(np.arange(n), max(-(-n // SECTION), 1))
     orders = np.concatenate([permutations(section, generator) for section in sections], axis=1)
-    tables = turn_tables(words, therapists.at, clients.at)
-    return _values_in(tables, _near(therapists, clients), np.arange(len(therapists.at))[None], orders)
+    return np.array([cross_recurrence(therapist, replace(client, rows=client.rows[order])) for order in orders])
+
+
+# ---- values of the session that are not set beside shuffles
+
+
+def _near_products(a: Counts, b: Counts, session: AnnotatedSession) -> float:
+    """Return the sum of products of counts of the therapist's turns, and of the client's, over turns in reach."""
+    therapist, client = spoken_turns(session)
+    return sum(float((a[therapist[t]] * b[client[c]]).sum()) for t, c in near_turns(therapist, client))
+
+
+def line_lengths(session: AnnotatedSession) -> Ints:
+    """Return how many diagonal lines of words have 0, 1, 2, ... points, int64 (n,); lines have two points or more.
+
+    A line of L points is L - n + 1 pairs of equal n-grams. So the lines of n points or more are the pairs of equal
+    n-grams less those of equal (n + 1)-grams.
+    """
+    words, equal = words_and_classes(session), [0.0]
+    while len(equal) < 3 or equal[-1]:
+        counts = count_ngrams(words, len(equal))
+        equal.append(_near_products(counts, counts, session))
+    at_least = -np.diff([*equal[2:], 0.0])
+    return np.append([0, 0], -np.diff([*at_least, 0.0])).astype(np.int64)
+
+
+def words_in_a_row(words: TokenRows, n: int) -> Counts:
+    """Return how often each turn has each word `n` times in a row, float64 (n_turns, n_types).
+
+    Examples
+    --------
+    "no no no yes" has "no" twice twice in a row:
+
+    >>> words = TokenRows(np.array([[5, 0], [5, 0], [5, 0], [7, 0]], dtype=np.uint64), np.array([0, 4]))
+    >>> words_in_a_row(words, 2).toarray().tolist()
+    [[2.0, 0.0]]
+    """
+    types, which = np.unique(words.values[:, 0], return_inverse=True)
+    turn, first = words.turn, np.arange(max(len(which) - n + 1, 0))
+    same = np.all([(which[first + i] == which[first]) & (turn[first + i] == turn[first]) for i in range(n)], axis=0)
+    places = first[same]
+    return sparse.csr_array((np.ones(len(places)), (turn[places], which[places])), shape=(len(words), len(types)))
+
+
+def laminarity(session: AnnotatedSession) -> float:
+    """Return the share of points on vertical lines: words of the client, two or more in a row, like the therapist's."""
+    words = words_and_classes(session)
+    one, two, three = (words_in_a_row(words, n) for n in (1, 2, 3))
+    points, pairs, triples = (_near_products(one, each, session) for each in (one, two, three))
+    return _ratio(2 * pairs - triples, points)
 
 
 _SOURCE = (
@@ -364,10 +224,12 @@ _SOURCE = (
     "series: an R package. Frontiers in Psychology 5"
 )
 _MISLEADS = (
-    "Not a quality score. It grows as vocabulary gets small and turns long; above chance means nearness, also that of "
-    "two who stay with a topic for some turns each for reasons of their own. Compare sessions by z alone"
+    "Not a quality score. It grows as vocabulary gets small and turns long; beyond shuffles it means nearness, also "
+    "that of two who stay with a topic for some turns each for reasons of their own. Compare sessions by z alone"
 )
-_NO_CHANCE = "Not a quality score, and not set beside chance: compare recurrence_determinism between sessions instead"
+_NO_NULL = (
+    "Not a quality score, and without a null distribution: compare recurrence_determinism between sessions instead"
+)
 _RATE = Column(
     name="recurrence_rate",
     meaning="Share of pairs of words, one of each speaker, that are the same word",
@@ -409,7 +271,7 @@ _BALANCE = replace(
     low=-1,
     high_means="above 0: the client takes up the therapist's words more than the other way round",
     formula=f"equal pairs / pairs of words, the client's turn 1 to {REACH} turns later, minus the same for earlier",
-    misleads=f"{_MISLEADS}. Seldom beyond chance in a single session",
+    misleads=f"{_MISLEADS}. Seldom beyond its shuffles in a single session",
 )
 _CLASS_RATE, _CLASS_DETERMINISM = (
     replace(one, name=f"recurrence_class_{name}", meaning=meaning, high_means=direction, misleads=misleads)
@@ -419,7 +281,7 @@ _CLASS_RATE, _CLASS_DETERMINISM = (
             "rate",
             "Share of pairs of words, one of each speaker, that are function words of the same class",
             "higher: the two use the same few classes of function words near each other",
-            f"{_MISLEADS}. Near chance in most sessions",
+            f"{_MISLEADS}. Near its shuffles in most sessions",
         ),
         (
             _DETERMINISM,
@@ -436,7 +298,7 @@ _PLAIN = [
         name="recurrence_longest_line",
         meaning="Length of the longest run of words that both say",
         formula="length of the longest diagonal line, as in recurrence_determinism",
-        misleads=f"{_NO_CHANCE}. Grows with the length of the session",
+        misleads=f"{_NO_NULL}. Grows with the length of the session",
     ),
     replace(
         _MEAN_LINE,
@@ -446,7 +308,7 @@ _PLAIN = [
         low=0,
         high_means="higher: wordings of many lengths in common; 0: all of one length",
         formula="Shannon entropy of the lengths of diagonal lines, as in recurrence_determinism",
-        misleads=f"{_NO_CHANCE}. Grows with the number of runs, and rests on few",
+        misleads=f"{_NO_NULL}. Grows with the number of runs, and rests on few",
     ),
     replace(
         _RATE,
@@ -455,7 +317,7 @@ _PLAIN = [
         high_means="higher: the client dwells on single words of the therapist",
         formula="equal pairs on vertical lines of two or more / equal pairs, of words whose turns lie at most "
         f"{REACH} turns apart; lines end with the turn",
-        misleads=f"{_NO_CHANCE}. Cut at turn ends, so that 'yeah' in turn after turn does not count",
+        misleads=f"{_NO_NULL}. Cut at turn ends, so that 'yeah' in turn after turn does not count",
     ),
 ]
 
@@ -466,7 +328,8 @@ RECURRENCE = session_measure(
         name="recurrence",
         columns=_COLUMNS,
         represent=words_and_classes,
-        values=_values,
+        encode=shared_ngrams,
+        score=cross_recurrence,
         shuffled=_shuffled,
         two_sided=(_BALANCE.name,),
         extra="recurrence",
@@ -480,19 +343,18 @@ def recurrence(session: AnnotatedSession) -> dict[str, Value]:
 
     High rate: the two use the same words near each other; high determinism and mean line: in
     the same order; balance above 0: the client takes up the therapist's words. See
-    `cross_recurrence` for the formulas as an example, and for other values of the method, of
-    `word_series` and `class_series` of a session.
+    `values_of_counts` for the formulas as an example.
 
     Notes
     -----
     Lines are cut where a turn ends, because no line survives when turns are moved. It hardly
     matters: in 87 sessions of motivational interviewing determinism of words is .149 instead of
     .152, of function-word classes .176 instead of .180 (r = .99 between sessions). Laminarity
-    is at chance in those sessions, and entropy of lines exceeds it less often than determinism
-    does: they and the longest line stand here as they are, without chance beside them. Laminarity of
+    is that of shuffles in those sessions, and entropy of lines exceeds them less often than determinism
+    does: they and the longest line stand here without a null distribution. Laminarity of
     words is .037 in those sessions, and .051 where lines run on into the next turn (r = .5).
 
-    Above chance means nearness, not yet imitation. Of 400 simulated pairs who change their topic
+    Beyond shuffles means nearness, not yet imitation. Of 400 simulated pairs who change their topic
     independently at every other turn, 6 per cent lay beyond the 5 per cent limit of the rate; of
     those who do at every fifth, 16 per cent (4 if turns are independent).
 
@@ -504,6 +366,12 @@ def recurrence(session: AnnotatedSession) -> dict[str, Value]:
     Fusaroli, R., & Tylen, K. (2016). Investigating conversational dynamics: interactive
     alignment, interpersonal synergy, and collective task performance. Cognitive Science, 40, 145-171.
     """
-    found = cross_recurrence(*word_series(session), cut_at_turns=True)
-    plain = {column.name: getattr(found, column.name.removeprefix("recurrence_")) for column in _PLAIN}
+    lines = line_lengths(session)
+    lengths = np.flatnonzero(lines)
+    shares = lines[lengths] / max(lines.sum(), 1)
+    plain = {
+        "recurrence_longest_line": float(lengths.max()) if len(lengths) else nan,
+        "recurrence_entropy": abs(float(shares @ np.log(shares))) if len(lengths) else nan,
+        "recurrence_laminarity": laminarity(session),
+    }
     return session_values(RECURRENCE, session) | plain

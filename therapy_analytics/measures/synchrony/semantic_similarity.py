@@ -11,66 +11,46 @@ from math import nan
 import numpy as np
 
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.language.meanings import STEPS, divided, dots, meanings
+from therapy_analytics.language.meanings import meanings
 from therapy_analytics.measures import Column, measure
-from therapy_analytics.measures._base import Curve, Direction, OnPage, Shown, Statistic, Value, wide_name
-from therapy_analytics.measures.null.shuffles import DRAWS, FEWEST_PAIRS, permutations
-from therapy_analytics.measures.null.summary import Floats, beside_shuffles
-from therapy_analytics.measures.null.surrogates import Ints, Pool, spoken_turns
-from therapy_analytics.measures.synchrony.adjacent_turns import AdjacentTurnMeasure, adjacent_turn_measure, by_table
+from therapy_analytics.measures._base import (
+    Curve,
+    Direction,
+    OnPage,
+    Shown,
+    Value,
+    mean_column,
+    wide_name,
+)
+from therapy_analytics.measures.null.summary import Floats
+from therapy_analytics.measures.synchrony._course import (
+    FLOW_TURN,
+    FLOWS,
+    VECTORS,
+    cosines,
+    flow_columns,
+    flow_values,
+    return_columns,
+    return_values,
+)
+from therapy_analytics.measures.synchrony.adjacent_turns import (
+    AdjacentTurnMeasure,
+    adjacent_turn_measure,
+)
 from therapy_analytics.measures.synchrony.tables import (
     adjacent_columns,
     adjacent_values,
-    null_columns,
     session_columns,
     session_values,
 )
-from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, sides_of
-from therapy_analytics.session import CLIENT, THERAPIST
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
 
-BLOCK = 10
-"""Turns of a block, the unit in which talk leaves a topic and returns to it."""
-FEWEST_BLOCKS, MOST_BLOCKS = FEWEST_PAIRS + 2, 200
-"""From so many on there are shuffles; longer sessions have so many, which are longer."""
 _OWN = "This package's own"
-_GRAY = (
-    "Gray, K., Anderson, S., Chen, E. E., Kelly, J. M., Christian, M. S., Patrick, J., ... & Lewis, K. (2019). Forward "
-    "flow: A new measure to quantify free thought and predict creativity. American Psychologist 74; here over turns"
-)
-_ANGUS = (
-    "This package's own, after the long-range recurrence of Angus, D., Smith, A., & Wiles, J. (2012). Human "
-    "communication as coupled time series. IEEE Transactions on Audio, Speech, and Language Processing 20"
-)
-_VECTORS = "Vectors are means over words: order, negation and irony count for nothing"
 
 
 def vectors_of(session: AnnotatedSession) -> Floats:
     """Return the vector of each turn, (n_turns, n_dimensions), of length `STEPS`; 0 without meaning."""
     return meanings(session).vectors
-
-
-def cosines(a: Floats, b: Floats) -> Floats:
-    """Return the cosine of each vector of the one with each of the other.
-
-    Parameters
-    ----------
-    a, b : float64 array (n_a, n_dimensions) and (n_b, n_dimensions)
-
-    Returns
-    -------
-    float64 array (n_a, n_b)
-        -1 to 1; nan where one is 0.
-
-    Examples
-    --------
-    >>> cosines(np.array([[2.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 3.0], [1.0, 1.0]])).round(3).tolist()
-    [[1.0, 0.0, 0.707]]
-    """
-    return divided(a @ b.T, np.multiply.outer(dots(a, a), dots(b, b)))
-
-
-def _score(vectors: Floats, anchors: Ints, replies: Ints) -> Floats:
-    return by_table(lambda rows, columns: cosines(vectors[rows], vectors[columns]), len(vectors), anchors, replies)
 
 
 SIMILARITY = adjacent_turn_measure(
@@ -82,10 +62,10 @@ SIMILARITY = adjacent_turn_measure(
         formula="cosine of the vectors of a turn and of the turn before, each the mean of the vectors of its words",
         misleads="Long turns are alike whatever they are about (means over many words lie near one another), and short "
         "ones ('yeah', 'okay') are 1 or near 0; saying the opposite in the same words is 1. Read it beside words per "
-        f"turn and its baselines. {_VECTORS}. Not a quality score",
+        f"turn and its null distributions. {VECTORS}. Not a quality score",
         source="This package's own; static vectors after Tulkens, S., & van Dongen, T. (2024). Model2Vec",
         represent=vectors_of,
-        score=_score,
+        score=cosines,
         low=-1.0,
         core=True,
         shown=True,
@@ -96,45 +76,21 @@ SIMILARITY = adjacent_turn_measure(
 # ---- context: all that the other has said so far
 
 
-def contexts(vectors: Floats, therapists: Side, clients: Side) -> tuple[Floats, Floats]:
-    """Return the cosines of turns with what the other said earlier, for each therapist with each client.
+def context(own: Side, other: Side) -> Floats:
+    """Return the cosine of each turn with the sum of the other's earlier turns, float64 (n_turns,).
 
     Parameters
     ----------
-    vectors : float64 array (n, n_dimensions)
-        Of all turns of the `Pool`.
-    therapists, clients : Side
-        Who speaks.
-
-    Returns
-    -------
-    float64 array (n_therapist_turns, n_therapists, n_clients), and (n_client_turns, n_therapists, n_clients)
-        Of each turn with the sum of the other's earlier turns; nan where either has no meaning.
+    own, other : Side
+        Whose rows are vectors of meaning, (n_turns, n_dimensions). Nan where there is no meaning.
     """
-    sides = therapists, clients
-    heard = [np.zeros((len(side.turns), vectors.shape[1])) for side in sides]
-    found: tuple[list[Floats], list[Floats]] = ([], [])
-    of_role = np.repeat([THERAPIST, CLIENT], [len(side.at) for side in sides])
-    place = np.concatenate([np.arange(len(side.at)) for side in sides])
-    for which in np.argsort(np.concatenate([side.at for side in sides])).tolist():
-        role = int(of_role[which])
-        said = vectors[sides[role].turns[:, place[which]]]
-        near = cosines(said, heard[1 - role])
-        found[role].append(near if role == THERAPIST else near.T)
-        heard[role] += said
-    return np.stack(found[THERAPIST]), np.stack(found[CLIENT])
+    heard = np.cumsum(np.vstack([np.zeros(other.rows.shape[1]), other.rows]), axis=0)
+    return cosines(own.rows, heard[np.searchsorted(other.at, own.at)])
 
 
-def _means(values: Floats) -> Floats:
-    """Return the means of those that are defined over the first axis, (n, ...) to (...); nan of none."""
-    defined = ~np.isnan(values)
-    n = defined.sum(axis=0)
-    return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=0) / np.maximum(n, 1), nan)
-
-
-def _context_values(vectors: Floats, therapists: Side, clients: Side) -> Floats:
-    one, other = (_means(each) for each in contexts(vectors, therapists, clients))
-    return np.stack([_means(np.stack([one, other])), one, other], axis=-1)
+def _context_score(therapist: Side, client: Side) -> Floats:
+    means = mean_column(context(therapist, client)), mean_column(context(client, therapist))
+    return np.array([mean_column(np.array(means)), *means])
 
 
 def _context_column(direction: Direction, whose: str) -> Column:
@@ -150,8 +106,8 @@ def _context_column(direction: Direction, whose: str) -> Column:
         formula="cosine of a turn's vector with the mean of the unit vectors of all the other's earlier turns; mean "
         "over turns" + (", then of the two" if direction == "both" else ""),
         misleads="Grows over a session as the mean settles, and with words per turn; a session of one topic is high "
-        "whoever brought it up. What counts is the distance from strangers. "
-        f"{_VECTORS}. Not a quality score",
+        "whoever brought it up. What counts is the distance from surrogate pairs. "
+        f"{VECTORS}. Not a quality score",
         source=_OWN,
         evidence="supported",
     )
@@ -166,7 +122,7 @@ CONTEXT = session_measure(
             _context_column("client", "the client's turns"),
         ),
         represent=vectors_of,
-        values=_context_values,
+        score=_context_score,
         core=True,
     )
 )
@@ -178,225 +134,13 @@ CONTEXT_TURN = replace(
 )
 
 
-def _context_series(session: AnnotatedSession, vectors: Floats) -> Floats:
+def _context_series(session: AnnotatedSession) -> Floats:
     """Return the cosine of each turn with all that the other has said so far, (n_turns,)."""
     series = np.full(len(session), nan)
-    own = spoken_turns(session)
-    if all(map(len, own)):
-        sides = sides_of(Pool(own[THERAPIST][None], own[CLIENT][None], own[THERAPIST][:0]))
-        for side, found in zip(sides, contexts(vectors, *sides), strict=True):
-            series[side.at] = found[:, 0, 0]
+    therapists, clients = speakers_in(CONTEXT, session, surrogates=False)
+    for own, other in ((therapists[0], clients[0]), (clients[0], therapists[0])):
+        series[own.at] = context(own, other)
     return series
-
-
-# ---- forward flow: how far thoughts move on
-
-
-def forward_flow(alike: Floats) -> Floats:
-    """Return how far each turn lies from all before it, on average.
-
-    Parameters
-    ----------
-    alike : float64 array (n, n)
-        Cosines of turns, in order.
-
-    Returns
-    -------
-    float64 array (n,)
-        Mean of 1 - cosine, 0 to 2; nan for the first.
-
-    Examples
-    --------
-    The second is as the first (0); the third at a right angle to both (1); the fourth as the third (1, 1, 0).
-
-    >>> turns = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    >>> forward_flow(turns @ turns.T).round(3).tolist()
-    [nan, 0.0, 1.0, 0.667]
-    """
-    n_before = np.arange(len(alike))
-    near = np.tril(alike, -1).sum(axis=1) / np.maximum(n_before, 1)
-    return np.where(n_before > 0, np.clip(1.0 - near, 0.0, 2.0), nan)
-
-
-def flow_in_orders(alike: Floats) -> tuple[float, float]:
-    """Return mean and standard deviation of the mean `forward_flow` over all orders of the turns; exact, not drawn.
-
-    Parameters
-    ----------
-    alike : float64 array (n, n)
-        Cosines of turns, which all have a meaning.
-
-    Notes
-    -----
-    The mean forward flow is the sum of all distances, each weighed by the later of its two places. Sums of that form
-    over all n! orders have known moments, for which the sum, the squares and the row sums of the distances are enough.
-
-    References
-    ----------
-    Mantel, N. (1967). The detection of disease clustering and a generalized regression approach. Cancer Research, 27.
-    """
-    n = len(alike)
-    if n < FEWEST_PAIRS:
-        return nan, nan
-    distances = np.where(np.eye(n, dtype=np.bool_), 0.0, 1.0 - alike)
-    average = float(distances.sum()) / (n * (n - 1))
-    distances = np.where(np.eye(n, dtype=np.bool_), 0.0, distances - average)
-    squares, rows = (distances**2).sum(), (distances.sum(axis=1) ** 2).sum()
-    # The weight of a distance by its later place k = 1, 2, ... is 1 / k; scaled so that all weights add up to 1.
-    places = np.arange(1, n)
-    later = np.append(np.cumsum((1.0 / places)[::-1])[::-1], 0.0)
-    scale = 2.0 * (n - 1)
-    row_weights = (((np.arange(n) > 0) + later) ** 2).sum() / scale**2
-    weights = 2.0 * (1.0 / places).sum() / scale**2
-    pairs, triples = n * (n - 1), n * (n - 1) * (n - 2)
-    variance = (
-        2 * weights * squares / pairs
-        + 4 * (row_weights - weights) * (rows - squares) / triples
-        + (1.0 + 2 * weights - 4 * row_weights) * (2 * squares - 4 * rows) / (triples * (n - 3))
-    )
-    return average, float(np.sqrt(max(variance, 0.0)))
-
-
-def _flow_columns(name: str, whose: str) -> list[Column]:
-    value = Column(
-        name=name,
-        meaning=f"Forward flow: how far {whose} lie in meaning from all before them",
-        unit="semantic distance",
-        low=0,
-        high=2,
-        high_means="higher: talk ranges more widely and moves on from what was said",
-        formula="1 - cosine of a turn's vector with those of earlier turns, mean over these, then over turns",
-        misleads="Made for chains of single thoughts: short turns are far from one another, and lift it. Not a quality "
-        f"score. {_VECTORS}. _z says whether the order matters: below 0, talk moves step by step, so that turns are "
-        "near to what was just said",
-        source=_GRAY,
-    )
-    orders = "all orders of the turns (exact, after Mantel, 1967)"
-    return [value, *null_columns(value, ("null_mean", "z"), shuffles=orders)]
-
-
-FLOWS = {
-    "therapist_forward_flow": "the therapist's turns",
-    "client_forward_flow": "the client's turns",
-    "session_forward_flow": "turns (of both, from those of both)",
-}
-_OF_BOTH = "session_forward_flow"
-FLOW_TURN = replace(
-    _flow_columns("forward_flow_turn", "this speaker's words")[0],
-    meaning="How far the turn lies in meaning from all earlier turns of its speaker",
-    formula="1 - cosine of the turn's vector with those of its speaker's earlier turns, mean over these",
-    level="turn",
-)
-
-
-def _flow_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Value]:
-    """Return the forward flow of the therapist's turns, of the client's, and of those of both, by column."""
-    of_role = [np.equal(session.turns.roles, role) for role in (THERAPIST, CLIENT)]
-    values: dict[str, Value] = {}
-    series = np.full(len(session), nan)
-    for name, counted in zip(FLOWS, (*of_role, of_role[0] | of_role[1]), strict=True):
-        turns = np.flatnonzero(counted & vectors.any(axis=1))
-        alike = vectors[turns] @ vectors[turns].T / STEPS**2
-        flow = forward_flow(alike)
-        if name != _OF_BOTH:
-            series[turns] = flow
-        mean = float(flow[1:].mean()) if len(turns) > 1 else nan
-        null, sd = flow_in_orders(alike)
-        # Under the steps of the vectors there is no spread
-        values |= {name: mean, f"{name}_null_mean": null, f"{name}_z": (mean - null) / sd if sd > 1e-6 else nan}
-    return values | {FLOW_TURN.name: series}
-
-
-# ---- return: back to what was left
-
-
-def returns(alike: Floats, orders: Ints) -> Floats:
-    """Return how much nearer blocks of talk are to one left behind than to the last one.
-
-    Parameters
-    ----------
-    alike : float64 array (n, n, ...)
-        Cosine of what the one says in a block (row) with what the other says in a block (column); nan if undefined.
-    orders : int64 array (n, n_orders)
-        The blocks in the order as they came, and in others.
-
-    Returns
-    -------
-    float64 array (n_orders, ...)
-        The highest cosine with a block before the last one, less that with the last one; mean over blocks from the
-        third on. -2 to 2; nan under three blocks.
-
-    Examples
-    --------
-    Topic A, then B, then A again (1 - 0); and A, B, C (0 - 0).
-
-    >>> order = np.arange(3)[:, None]
-    >>> float(returns(np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 1]]), order)[0]), float(returns(np.eye(3), order)[0])
-    (1.0, 0.0)
-    """
-    known = np.where(np.isnan(alike), -np.inf, alike)
-    found = [np.zeros((0, orders.shape[1], *alike.shape[2:]))]
-    for place in range(2, len(alike)):
-        near = known[orders[place], orders[:place]]
-        nearest, last = near[:-1].max(axis=0), near[-1]
-        defined = np.isfinite(nearest) & np.isfinite(last)
-        found.append((np.where(defined, nearest, nan) - np.where(defined, last, 0.0))[None])
-    return _means(np.concatenate(found))
-
-
-def _return_column(name: str, who: str, whose: str) -> Column:
-    return Column(
-        name=name,
-        meaning=f"Return: how much nearer in meaning the {who}'s words are to {whose} words of some time ago than to "
-        "those just before",
-        unit="difference of cosines",
-        low=-2,
-        high=2,
-        high_means="higher: comes back to what was left; below 0: stays with what was talked of last",
-        formula=f"stretches of {BLOCK} turns (at most {MOST_BLOCKS}): highest cosine with a stretch before the "
-        "last one, less that with the last one; mean over stretches from the third on",
-        misleads="The more stretches, the likelier that one of them is near: read it beside the shuffled stretches. A "
-        "closing summary counts as a return, and so does following the other who returns. Most sessions lie below "
-        f"chance, because talk stays with a topic longer than shuffled talk does. {_VECTORS}",
-        source=_ANGUS,
-    )
-
-
-RETURNS = {
-    "therapist_topic_return": ("therapist", "the client's"),
-    "client_topic_return": ("client", "the therapist's"),
-    "therapist_own_topic_return": ("therapist", "the same speaker's"),
-    "client_own_topic_return": ("client", "the same speaker's"),
-}
-_RETURN_STATISTICS: tuple[Statistic, ...] = ("null_mean", "z", "p")
-_RETURN_NAMES = [name + end for name in RETURNS for end in ("", *(f"_{one}" for one in _RETURN_STATISTICS))]
-
-
-def _return_columns() -> list[Column]:
-    values = [_return_column(name, *about) for name, about in RETURNS.items()]
-    orders = f"{DRAWS} seeded shuffles of the session's stretches of {BLOCK} turns"
-    return [one for value in values for one in (value, *null_columns(value, _RETURN_STATISTICS, shuffles=orders))]
-
-
-def _blocks(vectors: Floats, turns: Ints, n_turns: int) -> Floats:
-    """Return the sum of the vectors of one speaker's turns in each block of the session, (n_blocks, n_dimensions)."""
-    n = min(max(n_turns // BLOCK, 1), MOST_BLOCKS)
-    return np.equal.outer(np.arange(n), turns * n // max(n_turns, 1)).astype(np.float64) @ vectors[turns]
-
-
-def _return_values(session: AnnotatedSession, vectors: Floats) -> dict[str, Value]:
-    if len(session) < 3 * BLOCK:
-        return dict.fromkeys(_RETURN_NAMES, nan)
-    one, other = (_blocks(vectors, turns, len(session)) for turns in spoken_turns(session))
-    alike = np.stack([cosines(a, b) for a, b in ((one, other), (other, one), (one, one), (other, other))], axis=-1)
-    orders = np.arange(len(one))[:, None]
-    if len(one) >= FEWEST_BLOCKS:
-        orders = np.concatenate([orders, permutations(orders[:, 0], session.generator(4)).T], axis=1)
-    found = returns(alike, orders)
-    asked = np.ones(len(RETURNS), dtype=np.bool_)
-    null = beside_shuffles(found[0], found[1:].T, asked, closer="higher", two_sided=~asked)
-    statistics = np.stack([found[0], null.mean, null.z, null.p], axis=1)
-    return dict(zip(_RETURN_NAMES, statistics.ravel().tolist(), strict=True))
 
 
 _PAGE: dict[str, Shown] = {
@@ -411,9 +155,9 @@ _PAGE: dict[str, Shown] = {
         *adjacent_columns(SIMILARITY),
         *session_columns(CONTEXT),
         CONTEXT_TURN,
-        *(column for name, whose in FLOWS.items() for column in _flow_columns(name, whose)),
+        *(column for name, whose in FLOWS.items() for column in flow_columns(name, whose)),
         FLOW_TURN,
-        *_return_columns(),
+        *return_columns(),
     ],
     core=10,
     page=_PAGE,
@@ -423,7 +167,7 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
 
     High similarity means that neighbouring turns, or a turn and what the other has said so far, are about the same;
     high forward flow that thoughts move on; high return that talk comes back to what it had left. See `cosines`,
-    `contexts`, `forward_flow` and `returns` for the formulas as examples.
+    `context`, `forward_flow` and `returns` for the formulas as examples.
 
     Notes
     -----
@@ -442,5 +186,5 @@ def semantic_similarity(session: AnnotatedSession) -> dict[str, Value]:
     """
     vectors = vectors_of(session)
     values = adjacent_values(SIMILARITY, session) | session_values(CONTEXT, session)
-    values |= {CONTEXT_TURN.name: _context_series(session, vectors)}
-    return values | _flow_values(session, vectors) | _return_values(session, vectors)
+    values |= {CONTEXT_TURN.name: _context_series(session)}
+    return values | flow_values(session, vectors) | return_values(session, vectors)

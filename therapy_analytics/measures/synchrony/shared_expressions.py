@@ -2,97 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from therapy_analytics.language import AnnotatedSession
 from therapy_analytics.measures import Column, measure
 from therapy_analytics.measures._base import Value
 from therapy_analytics.measures.null.summary import Bools, Floats
-from therapy_analytics.measures.null.surrogates import Ints, TokenRows, spoken_turns
+from therapy_analytics.measures.null.surrogates import Ints, TokenRows
+from therapy_analytics.measures.synchrony._ngrams import TurnNgrams, ngrams_in
 from therapy_analytics.measures.synchrony.tables import session_columns, session_values
-from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure
-from therapy_analytics.session import CLIENT, THERAPIST
+from therapy_analytics.measures.synchrony.whole_session import SessionMeasure, Side, session_measure, speakers_in
 
 _NEVER = 1 << 40
 """Beyond all turns."""
 
 
-# ---- sequences that come again
+# ---- one speaker
 
 
-def repeated_ngrams(
-    ids: NDArray[np.integer], turn: Ints, kept: Callable[[Ints, Ints], Bools]
-) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the n-grams that come again, of one token, of two, ...; a longer one consists of two that overlap.
+@dataclass(frozen=True, slots=True, eq=False)
+class SpeakerNgrams:
+    """All that one speaker says.
 
-    Parameters
+    Attributes
     ----------
-    ids : int array (n_tokens,)
-        What each token is.
-    turn : int64 array (n_tokens,)
-        The turn of each, never falling; no n-gram crosses from turn to turn.
-    kept : callable
-        ``kept(places, types)``: which n-grams come again as they should, (n_types,), from where each begins and which
-        it is. Whoever has an n-gram has the shorter ones in it.
-
-    Yields
-    ------
-    places, types : int64 array (n_ngrams,)
-        Where n-grams begin, in order, and a number from 0 of each.
+    ngrams : TurnNgrams
+        Of the speaker's turns.
+    at : int64 array (n_turns,)
+        Where in the session the turns stand.
+    turn, token : int64 array (n_tokens,) and (n_ngrams,)
+        The turn of each token, and the token that each n-gram begins at, from 0.
+    first_use, last_use : int64 array (n_types,)
+        Where in the session the speaker uses each type of n-gram first, and last; `_NEVER` for none.
     """
-    places, types = np.arange(len(ids)), np.unique(ids, return_inverse=True)[1]
-    while len(places):
-        again = kept(places, types)
-        some = again[types]
-        places, types = places[some], (np.cumsum(again) - 1)[types[some]]
-        if len(places):
-            yield places, types
-        follows = np.flatnonzero((np.diff(places) == 1) & (np.diff(turn[places]) == 0))
-        longer = types[follows] * (int(types.max(initial=0)) + 1) + types[follows + 1]
-        places, types = places[follows], np.unique(longer, return_inverse=True)[1]
+
+    ngrams: TurnNgrams
+    at: Ints
+    turn: Ints
+    token: Ints
+    first_use: Ints
+    last_use: Ints
 
 
-def free_places(longest: Ints, turn: Ints, words: Bools) -> Bools:
-    """Return where the longest sequence that begins at a token stands free: it lies in no longer one, and has a word.
+def of_speaker(side: Side) -> SpeakerNgrams:
+    """Return all that a speaker says, whose rows are `TurnNgrams`."""
+    ngrams: TurnNgrams = side.rows
+    turn = np.repeat(np.arange(len(side.at)), np.diff(ngrams.offsets))
+    token = np.repeat(np.arange(len(turn)), np.diff(ngrams.starts))
+    first_use, last_use = np.full((2, len(ngrams.sizes)), _NEVER)
+    used_at = side.at[turn[token]]
+    first_use[ngrams.types[::-1]], last_use[ngrams.types] = used_at[::-1], used_at
+    return SpeakerNgrams(ngrams, side.at, turn, token, first_use, last_use)
 
-    Parameters
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreeSequences:
+    """Sequences that stand free in the turns of a speaker: in no longer one, and with a word.
+
+    Attributes
     ----------
-    longest : int64 array (n_tokens, n)
-        Tokens of the longest sequence that begins at each token, 0 for none, in each of n dialogues.
-    turn : int64 array (n_tokens,)
-        The turn of each.
-    words : bool array (n_tokens,)
-        Which tokens have a letter or digit.
+    start, length, turn, type, at : int64 array (n_sequences,)
+        The first token, how many tokens, the turn, which n-gram it is, and where in the session its turn stands.
+    """
+
+    start: Ints
+    length: Ints
+    turn: Ints
+    type: Ints
+    at: Ints
+
+
+def free_sequences(speaker: SpeakerNgrams, among: Bools) -> FreeSequences:
+    """Return the longest sequences in the turns of a speaker, of those types (n_types,) that count."""
+    ngrams, turn = speaker.ngrams, speaker.turn
+    # Whoever has a sequence has the shorter ones that begin at the same token.
+    longest = np.bincount(speaker.token, among[ngrams.types], len(turn)).astype(np.int64)
+    inside = np.zeros(len(turn), dtype=np.bool_)
+    inside[1:] = (longest[:-1] > longest[1:]) & (turn[:-1] == turn[1:])
+    n_words = np.append(0, np.cumsum(ngrams.words))
+    start = np.flatnonzero(~inside & (n_words[np.arange(len(turn)) + longest] > n_words[:-1]))
+    types = ngrams.types[ngrams.starts[start] + longest[start] - 1]
+    return FreeSequences(start, longest[start], turn[start], types, speaker.at[turn[start]])
+
+
+def covered(sequences: FreeSequences, counted: Bools, n_turns: int) -> Floats:
+    """Return how many tokens of each turn lie in the free sequences that count, float64 (n_turns,)."""
+    start, length = sequences.start[counted], sequences.length[counted]
+    fresh = length.copy()
+    fresh[1:] -= np.maximum(start[:-1] + length[:-1] - start[1:], 0)  # of two that overlap, the later ends later
+    return np.bincount(sequences.turn[counted], fresh, n_turns)
+
+
+def self_repetition(speaker: SpeakerNgrams) -> float:
+    """Return the share of a speaker's tokens in free sequences that stand in two of the turns or more (SER_S).
+
+    The first use of a sequence counts as well.
 
     Returns
     -------
-    bool array (n_tokens, n)
+    float
+        0 to 1; nan without tokens.
+
+    Examples
+    --------
+    Turns "a b", "a b c", "d" have 6 tokens; "a b" comes again, 4 tokens of 6.
+
+    >>> values = np.array([[1, 1], [2, 1], [1, 1], [2, 1], [3, 1], [4, 1]], dtype=np.uint64)
+    >>> ngrams, at = ngrams_in(TokenRows(values, np.array([0, 2, 5, 6]))), np.arange(3)
+    >>> round(self_repetition(of_speaker(Side(0, ngrams, at, at))), 3)
+    0.667
     """
-    inside = np.zeros(longest.shape, dtype=np.bool_)
-    inside[1:] = (longest[:-1] > longest[1:]) & (turn[:-1] == turn[1:])[:, None]
-    before = np.append(0, np.cumsum(words))
-    return np.asarray(~inside & (before[np.arange(len(turn))[:, None] + longest] > before[:-1, None]))
+    free = free_sequences(speaker, speaker.first_use != speaker.last_use)
+    hits = covered(free, np.ones(len(free.start), dtype=np.bool_), len(speaker.at)).sum()
+    return float(hits) / len(speaker.turn) if len(speaker.turn) else nan
 
 
-def uncovered(start: Ints, length: Ints) -> Ints:
-    """Return how many tokens of each free sequence, in order, lie in none before it: of two, the later ends later."""
-    found = length.copy()
-    found[1:] -= np.maximum(start[:-1] + length[:-1] - start[1:], 0)
-    return found
+# ---- two speakers
 
 
-# ---- what two speakers share
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SharedExpressions:
-    """What each therapist shares with each client, (n_therapists, n_clients) each; undefined values are nan.
+    """What a therapist and a client share; undefined values are nan.
 
     A shared expression is a sequence of one or more tokens within a turn that both speakers use, and that stands free
     (not inside a longer sequence that both use) at least once. It is established in the turn by which both have used
@@ -100,171 +134,40 @@ class SharedExpressions:
 
     Attributes
     ----------
-    n_expressions : int64 array
+    n_expressions : int
         Different shared expressions.
-    variety : float64 array
+    variety : float
         Expressions per token, 0 to 1 (EV).
-    repetition : float64 array
+    repetition : float
         Share of tokens in established expressions: free occurrences from the turn on that establishes them (ER).
-    entropy, mean_length : float64 array
+    entropy, mean_length : float
         Of the lengths in tokens of instances, an instance being an expression that stands free in a turn: Shannon
         entropy in nats (ENTR), mean (L).
-    repetition_by : float64 array (2, n_therapists, n_clients)
+    repetition_by : (float, float)
         Share of the therapist's, and of the client's tokens that `repetition` counts (ER_S).
-    initiated : float64 array
+    initiated : float
         Share of the expressions that the therapist used first (IE_S).
-    per_turn : float64 array (n_turns,)
-        Share of the tokens of each turn of the first therapist with the first client that `repetition` counts, in the
-        order of the session; nan without tokens.
+    per_turn : two float64 arrays (n_therapist_turns,) and (n_client_turns,)
+        Share of the tokens of each turn that `repetition` counts; nan without tokens.
     """
 
-    n_expressions: Ints
-    variety: Floats
-    repetition: Floats
-    entropy: Floats
-    mean_length: Floats
-    repetition_by: Floats
-    initiated: Floats
-    per_turn: Floats
+    n_expressions: int
+    variety: float
+    repetition: float
+    entropy: float
+    mean_length: float
+    repetition_by: tuple[float, float]
+    initiated: float
+    per_turn: tuple[Floats, Floats]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spoken:
-    """The tokens of the speakers of both roles: those of all therapists, turn by turn, then those of all clients.
-
-    Attributes
-    ----------
-    ids : uint64 array (n_tokens,)
-        What each token is.
-    words : bool array (n_tokens,)
-        Which have a letter or digit.
-    turn, at, role, speaker : int64 array (n_tokens,)
-        The turn of each token, counted over all; where in the session it stands; who speaks.
-    shape : (int, int)
-        How many therapists and clients there are.
-    """
-
-    ids: NDArray[np.uint64]
-    words: Bools
-    turn: Ints
-    at: Ints
-    role: Ints
-    speaker: Ints
-    shape: tuple[int, int]
-
-
-def _spoken(tokens: TokenRows, therapists: Side, clients: Side) -> _Spoken:
-    sides = therapists, clients
-    rows = tokens[np.concatenate([side.turns.ravel() for side in sides])]
-    of_turn = [np.concatenate([np.tile(side.at, len(side.turns)) for side in sides])]
-    of_turn.append(np.repeat([THERAPIST, CLIENT], [side.turns.size for side in sides]))
-    of_turn.append(np.concatenate([np.repeat(np.arange(len(side.turns)), len(side.at)) for side in sides]))
-    at, role, speaker = (one[rows.turn] for one in of_turn)
-    shape = len(therapists.turns), len(clients.turns)
-    return _Spoken(rows.values[:, 0], rows.values[:, 1] > 0, rows.turn, at, role, speaker, shape)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lexicon:
-    """The sequences that some therapist and some client use.
-
-    Attributes
-    ----------
-    places, types : list of int64 array
-        Of sequences of 1, 2, ... tokens: at which tokens they begin, in order, and which each is.
-    sizes : int64 array (n_types,)
-        Tokens of each.
-    first_use : two int64 arrays (n_speakers, n_types)
-        Where in the session each therapist, and each client, first uses each; `_NEVER` if at all.
-    """
-
-    places: list[Ints]
-    types: list[Ints]
-    sizes: Ints
-    first_use: tuple[Floats, Floats]
-
-
-def _lexicon(said: _Spoken) -> _Lexicon:
-    def used_by_both(places: Ints, types: Ints) -> Bools:
-        used = np.zeros((2, int(types.max()) + 1), dtype=np.bool_)
-        used[said.role[places], types] = True
-        return np.asarray(used.all(axis=0))
-
-    places, types, first, sizes, n = [], [], [], [], 0
-    for length, (at, which) in enumerate(repeated_ngrams(said.ids, said.turn, used_by_both), start=1):
-        n_types = int(which.max()) + 1
-        of_length = []
-        for role in (THERAPIST, CLIENT):
-            some = np.flatnonzero(said.role[at] == role)[::-1]  # the first use is written last
-            table = np.full((said.shape[role], n_types), _NEVER)
-            table[said.speaker[at[some]], which[some]] = said.at[at[some]]
-            of_length.append(table)
-        places.append(at)
-        types.append(which + n)
-        first.append(of_length)
-        sizes.append(np.full(n_types, length))
-        n += n_types
-    none = [np.zeros((size, 0), dtype=np.int64) for size in said.shape]
-    use = (np.concatenate([none[role], *(one[role] for one in first)], axis=1) for role in (THERAPIST, CLIENT))
-    return _Lexicon(places, types, np.concatenate([np.zeros(0, dtype=np.int64), *sizes]), (next(use), next(use)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Occurrences:
-    """Where shared expressions stand free, (n,) each: first those of the therapists, dialogue by dialogue.
-
-    Attributes
-    ----------
-    start, length : int64 array
-        The first token, counted over all dialogues, and how many tokens.
-    token : int64 array
-        The first token, counted over the speakers.
-    dialogue, cell : int64 array
-        The dialogue, ``therapist * n_clients + client``; and ``dialogue * n_types + type`` of the expression.
-    """
-
-    start: Ints
-    length: Ints
-    token: Ints
-    dialogue: Ints
-    cell: Ints
-
-    def __getitem__(self, which: Ints | Bools) -> _Occurrences:
-        return _Occurrences(*(one[which] for one in (self.start, self.length, self.token, self.dialogue, self.cell)))
-
-
-def _free(said: _Spoken, lexicon: _Lexicon) -> _Occurrences:
-    """Return where expressions stand free in the turns of each speaker, in the dialogue with each of the others."""
-    found, before = [], 0
-    for role in (THERAPIST, CLIENT):
-        own, others = np.flatnonzero(said.role == role), lexicon.first_use[1 - role] < _NEVER
-        longest = np.zeros((len(said.ids), len(others)), dtype=np.int64)
-        for places, types in zip(lexicon.places, lexicon.types, strict=True):
-            longest[places] += others[:, types].T  # whoever has a longer one has the shorter
-        longest = longest[own]
-        other, at = np.nonzero(free_places(longest, said.turn[own], said.words[own]).T)
-        token, length, of_type = own[at], longest[at, other], np.empty(len(at), dtype=np.int64)
-        for n, (places, types) in enumerate(zip(lexicon.places, lexicon.types, strict=True), start=1):
-            some = np.flatnonzero(length == n)
-            of_type[some] = types[np.searchsorted(places, token[some])]
-        therapist, client = (said.speaker[token], other)[:: 1 if role == THERAPIST else -1]
-        dialogue = therapist * said.shape[1] + client
-        cell = dialogue * len(lexicon.sizes) + of_type
-        found.append((before + other * len(own) + at, length, token, dialogue, cell))
-        before += len(own) * len(others)
-    return _Occurrences(*(np.concatenate(both) for both in zip(*found, strict=True)))
-
-
-def expressions_of(tokens: TokenRows, therapists: Side, clients: Side) -> SharedExpressions:
-    """Measure the expressions that each therapist shares with each client.
+def expressions_of(therapist: SpeakerNgrams, client: SpeakerNgrams) -> SharedExpressions:
+    """Measure the expressions that two speakers share.
 
     Parameters
     ----------
-    tokens : TokenRows
-        Of turns: what each token is, and 1 if it has a letter or digit; sequences without such a token (punctuation)
-        are no expressions, though they stand inside of some.
-    therapists, clients : Side
-        Who speaks.
+    therapist, client : SpeakerNgrams
+        Sequences without a letter or digit (punctuation) are no expressions, though they stand inside of some.
 
     Returns
     -------
@@ -277,124 +180,57 @@ def expressions_of(tokens: TokenRows, therapists: Side, clients: Side) -> Shared
     it). It is established in the client's turn, where it makes 2 of 3 tokens.
 
     >>> values = np.array([[1, 1], [2, 1], [3, 1], [1, 1], [2, 1], [4, 1]], dtype=np.uint64)
-    >>> sides = [Side(np.array([[at]]), np.array([at])) for at in (0, 1)]
-    >>> found = expressions_of(TokenRows(values, np.array([0, 3, 6])), *sides)
-    >>> found.n_expressions.tolist(), found.mean_length.tolist(), found.per_turn.round(3).tolist()
-    ([[1]], [[2.0]], [0.0, 0.667])
+    >>> ngrams, at = ngrams_in(TokenRows(values, np.array([0, 3, 6]))), np.arange(2)
+    >>> both = [of_speaker(Side(i, ngrams[at[[i]]], at[[i]], at[[1 - i]])) for i in (0, 1)]
+    >>> found = expressions_of(*both)
+    >>> found.n_expressions, found.mean_length, [turns.round(3).tolist() for turns in found.per_turn]
+    (1, 2.0, [[0.0], [0.667]])
 
     Notes
     -----
     Values grow with the length of the dialogue and with turns of one common word; read them beside those of surrogate
     pairs. The program of the papers' author (pydialign 0.1.0) gives the same values; dialign_python, which holds each
     turn against each turn before, does not.
-
-    References
-    ----------
-    Dubuisson Duplessis, G., Clavel, C., & Landragin, F. (2017). Automatic measures to characterise verbal alignment in
-    human-agent interaction. SIGDIAL, 71-81.
-
-    Dubuisson Duplessis, G., Langlet, C., Clavel, C., & Landragin, F. (2021). Towards alignment strategies in
-    human-agent interactions based on measures of lexical repetitions. Language Resources and Evaluation, 55, 353-388.
     """
-    said = _spoken(tokens, therapists, clients)
-    lexicon = _lexicon(said)
-    free, n_types = _free(said, lexicon), max(len(lexicon.sizes), 1)
-    n = said.shape[0] * said.shape[1]
-    first_free = np.full(n * n_types, _NEVER)
-    np.minimum.at(first_free, free.cell, said.at[free.token])
-    cells = np.flatnonzero(first_free < _NEVER)  # each expression of each dialogue
-    dialogue, of_type = np.divmod(cells, n_types)
-    therapist, client = np.divmod(dialogue, said.shape[1])
-    first_uses = lexicon.first_use[THERAPIST][therapist, of_type], lexicon.first_use[CLIENT][client, of_type]
-    established = np.full(len(first_free), _NEVER)
-    established[cells] = np.maximum(np.maximum(*first_uses), first_free[cells])
-    counted = free[said.at[free.token] >= established[free.cell]]
-    covered, n_tokens = uncovered(counted.start, counted.length), _tokens_by_role(said)
-    hits = np.bincount(said.role[counted.token] * n + counted.dialogue, covered, 2 * n).reshape(n_tokens.shape)
-    n_expressions = np.bincount(dialogue, minlength=n).reshape(said.shape)
-    begun = np.bincount(dialogue, first_uses[THERAPIST] < first_uses[CLIENT], n).reshape(said.shape)
-    spoken = np.asarray(n_tokens.all(axis=0))
-    entropy, mean_length = _lengths(said, lexicon, free)
-    own = counted.dialogue == 0
+    speakers = therapist, client
+    used_by_both = np.maximum(therapist.first_use, client.first_use)
+    free = [free_sequences(speaker, used_by_both < _NEVER) for speaker in speakers]
+    first_free = np.full(len(used_by_both), _NEVER)
+    for one in free:
+        np.minimum.at(first_free, one.type, one.at)
+    established = np.maximum(used_by_both, first_free)
+    expressions = np.flatnonzero(first_free < _NEVER)
+    initiated = therapist.first_use[expressions] < client.first_use[expressions]
+    hits = [covered(one, one.at >= established[one.type], len(who.at)) for who, one in zip(speakers, free, strict=True)]
+    sizes = [np.diff(speaker.ngrams.offsets) for speaker in speakers]
+    n_hits, n_tokens = [float(turns.sum()) for turns in hits], [int(turns.sum()) for turns in sizes]
+    total = sum(n_tokens) if all(n_tokens) else 0
+    entropy, mean_length = _lengths(free, therapist.ngrams.sizes)
     return SharedExpressions(
-        n_expressions=n_expressions,
-        variety=_share(n_expressions, n_tokens.sum(axis=0), spoken),
-        repetition=_share(hits.sum(axis=0), n_tokens.sum(axis=0), spoken),
+        n_expressions=len(expressions),
+        variety=_share(len(expressions), total),
+        repetition=_share(sum(n_hits), total),
         entropy=entropy,
         mean_length=mean_length,
-        repetition_by=_share(hits, n_tokens, spoken),
-        initiated=_share(begun, n_expressions, n_expressions > 0),
-        per_turn=_of_turns(said, (therapists, clients), counted.token[own], covered[own]),
+        repetition_by=(_share(n_hits[0], total and n_tokens[0]), _share(n_hits[1], total and n_tokens[1])),
+        initiated=_share(np.count_nonzero(initiated), len(expressions)),
+        per_turn=(hits[0] / np.where(sizes[0] > 0, sizes[0], nan), hits[1] / np.where(sizes[1] > 0, sizes[1], nan)),
     )
 
 
-def _share(part: Floats | Ints, whole: Floats | Ints, where: Bools) -> Floats:
-    return np.divide(part, whole, out=np.full(np.shape(part), nan), where=np.broadcast_to(where, np.shape(part)))
+def _share(count: float, of_all: int) -> float:
+    return count / of_all if of_all else nan
 
 
-def _tokens_by_role(said: _Spoken) -> Floats:
-    """Return how many tokens the therapist, and the client of each dialogue says, (2, n_therapists, n_clients)."""
-    each = [np.bincount(said.speaker[said.role == role], minlength=said.shape[role]) for role in (THERAPIST, CLIENT)]
-    return np.stack(np.broadcast_arrays(each[THERAPIST][:, None], each[CLIENT])).astype(np.float64)
-
-
-def _lengths(said: _Spoken, lexicon: _Lexicon, free: _Occurrences) -> tuple[Floats, Floats]:
-    """Return the entropy in nats and the mean of the lengths of each dialogue's instances, nan without any."""
-    n, n_types, n_places = said.shape[0] * said.shape[1], max(len(lexicon.sizes), 1), int(said.at.max(initial=0)) + 1
-    instances = np.unique(free.cell * n_places + said.at[free.token]) // n_places
-    width = int(lexicon.sizes.max(initial=0)) + 1
-    cells = instances // n_types * width + lexicon.sizes[instances % n_types]
-    counts = np.bincount(cells, minlength=n * width).reshape(*said.shape, width)
-    total = counts.sum(axis=-1)
-    shares = counts / np.maximum(total, 1)[..., None]
-    entropy = np.abs((shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=-1))
-    mean = (counts * np.arange(width)).sum(axis=-1) / np.maximum(total, 1)
-    return np.where(total > 0, entropy, nan), np.where(total > 0, mean, nan)
-
-
-def _of_turns(said: _Spoken, sides: tuple[Side, Side], token: Ints, covered: Ints) -> Floats:
-    """Return the share of covered tokens in each turn of the first two speakers, in the order of the session."""
-    n_turns = sum(side.turns.size for side in sides)
-    hits = np.bincount(said.turn[token], covered, n_turns)
-    shares = _share(hits, n_tokens := np.bincount(said.turn, minlength=n_turns), n_tokens > 0)
-    own = np.concatenate(
-        [np.arange(len(sides[THERAPIST].at)), sides[THERAPIST].turns.size + np.arange(len(sides[CLIENT].at))]
-    )
-    return np.asarray(shares[own[np.argsort(np.concatenate([side.at for side in sides]))]])
-
-
-def self_repetition(tokens: TokenRows) -> float:
-    """Return the share of a speaker's tokens in free sequences that stand in two of the turns or more (SER_S).
-
-    Parameters
-    ----------
-    tokens : TokenRows
-        Of the speaker's turns, as for `expressions_of`. The first use of a sequence counts as well.
-
-    Returns
-    -------
-    float
-        0 to 1; nan without tokens.
-
-    Examples
-    --------
-    Turns "a b", "a b c", "d" have 6 tokens; "a b" comes again, 4 tokens of 6.
-
-    >>> values = np.array([[1, 1], [2, 1], [1, 1], [2, 1], [3, 1], [4, 1]], dtype=np.uint64)
-    >>> round(self_repetition(TokenRows(values, np.array([0, 2, 5, 6]))), 3)
-    0.667
-    """
-    turn, longest = tokens.turn, np.zeros((len(tokens.values), 1), dtype=np.int64)
-
-    def in_two_turns(places: Ints, types: Ints) -> Bools:
-        first = np.empty(int(types.max()) + 1, dtype=np.int64)
-        first[types[::-1]] = turn[places[::-1]]
-        return np.bincount(types, turn[places] != first[types]) > 0
-
-    for places, _ in repeated_ngrams(tokens.values[:, 0], turn, in_two_turns):
-        longest[places] += 1
-    start = np.flatnonzero(free_places(longest, turn, tokens.values[:, 1] > 0)[:, 0])
-    return float(uncovered(start, longest[start, 0]).sum() / len(turn)) if len(turn) else nan
+def _lengths(free: list[FreeSequences], sizes: Ints) -> tuple[float, float]:
+    """Return the entropy in nats and the mean of the lengths of instances; nan without any."""
+    at, types = (np.concatenate([getattr(one, name) for one in free]) for name in ("at", "type"))
+    instances = np.unique(at * len(sizes) + types) % max(len(sizes), 1)
+    if not len(instances):
+        return nan, nan
+    counts = np.bincount(sizes[instances])
+    shares = counts[counts > 0] / len(instances)
+    return abs(float(shares @ np.log(shares))), float(sizes[instances].mean())
 
 
 # ---- of a session
@@ -407,10 +243,10 @@ def tokens_of(session: AnnotatedSession) -> TokenRows:
     return TokenRows(np.stack([tokens.keys[ids], tokens.verbal[ids].astype(np.uint64)], axis=1), offsets - offsets[0])
 
 
-def _values(tokens: TokenRows, therapists: Side, clients: Side) -> Floats:
-    found = expressions_of(tokens, therapists, clients)
+def _score(therapist: SpeakerNgrams, client: SpeakerNgrams) -> Floats:
+    found = expressions_of(therapist, client)
     lengths = found.entropy, found.mean_length
-    return np.stack([found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated], axis=-1)
+    return np.array([found.variety, found.repetition, *lengths, *found.repetition_by, found.initiated])
 
 
 _SOURCE = (
@@ -418,7 +254,7 @@ _SOURCE = (
     "human-agent interactions based on measures of lexical repetitions. Language Resources and Evaluation 55"
 )
 _MISLEADS = (
-    "Not a quality score: most shared expressions are single common words, strangers come near (.39 of .44 for "
+    "Not a quality score: most shared expressions are single common words, surrogate pairs come near (.39 of .44 for "
     "expression_repetition), and values change with the length of the session and of its turns. "
     "expression_variety is set beside surrogate pairs by its logarithm. Punctuation is part of sequences, so "
     "transcribers' habits enter"
@@ -492,10 +328,12 @@ EXPRESSIONS = session_measure(
             ),
         ),
         represent=tokens_of,
-        values=_values,
+        encode=lambda tokens, _: ngrams_in(tokens),
+        speaker=of_speaker,
+        score=_score,
         two_sided=("expression_initiated_therapist",),
         # What two share is a part of what each brings: who says half as many different things shares half as many.
-        factors=("expression_variety",),
+        multiplied=("expression_variety",),
     )
 )
 _PLAIN = (
@@ -532,8 +370,7 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     expression counts from the turn by which both have used it, and in who used it first; other
     orders of the same turns are not drawn, as the rest would not change. A donor's turn that
     stands in a dialogue twice brings no new expressions: that lowers the variety of all pairs with
-    this donor by a factor, which logarithms make an effect of the donor. `SharedExpressions` also
-    has establishment, of which descriptions differ, and which is therefore no column.
+    this donor by a factor, which logarithms make an effect of the donor.
 
     References
     ----------
@@ -544,11 +381,12 @@ def shared_expressions(session: AnnotatedSession) -> dict[str, Value]:
     strategies in human-agent interactions based on measures of lexical repetitions. Language
     Resources and Evaluation, 55, 353-388.
     """
-    own, tokens, series = spoken_turns(session), tokens_of(session), np.full(len(session), nan)
-    sides = [Side(turns[None], turns) for turns in own]
-    series[np.sort(np.concatenate(own))] = expressions_of(tokens, *sides).per_turn
+    therapist, client = (one for (one,) in speakers_in(EXPRESSIONS, session, surrogates=False))
+    series = np.full(len(session), nan)
+    if len(therapist.at) and len(client.at):
+        series[therapist.at], series[client.at] = expressions_of(therapist, client).per_turn
     return session_values(EXPRESSIONS, session) | {
-        "therapist_self_repetition": self_repetition(tokens[own[THERAPIST]]),
-        "client_self_repetition": self_repetition(tokens[own[CLIENT]]),
-        "expression_repetition_turn": np.where(all(map(len, own)), series, nan),
+        "therapist_self_repetition": self_repetition(therapist),
+        "client_self_repetition": self_repetition(client),
+        "expression_repetition_turn": series,
     }

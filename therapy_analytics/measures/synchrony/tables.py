@@ -46,21 +46,9 @@ _IN_SESSIONS: tuple[Statistic, ...] = ("value", "z")
 
 def adjacent_columns(kind: AdjacentTurnMeasure) -> list[Column]:
     """Return the columns that `adjacent_values` fills."""
-    found = [one for direction in _WHOSE for one in (*_direction_columns(kind, direction), *_slopes(kind, direction))]
-    each = replace(
-        _value_column(kind),
+    each = Column(
         name=kind.series,
         meaning=f"{kind.meaning}: this turn and the turn before",
-        level="turn",
-        core=False,
-    )
-    return [*found, each]
-
-
-def _value_column(kind: AdjacentTurnMeasure) -> Column:
-    return Column(
-        name=kind.name,
-        meaning=kind.meaning,
         unit=kind.unit,
         low=kind.low,
         high=kind.high,
@@ -69,22 +57,24 @@ def _value_column(kind: AdjacentTurnMeasure) -> Column:
         misleads=kind.misleads,
         source=kind.source,
         evidence=kind.evidence,
+        level="turn",
     )
+    return [*(one for direction in _WHOSE for one in _direction_columns(kind, each, direction)), each]
 
 
-def _direction_columns(kind: AdjacentTurnMeasure, direction: Direction) -> list[Column]:
-    """Return the columns of a measure over the session, for the replies of one direction."""
+def _direction_columns(kind: AdjacentTurnMeasure, each: Column, direction: Direction) -> list[Column]:
+    """Return the columns of a measure over the session, and of its slope, for the replies of one direction."""
     value = replace(
-        _value_column(kind),
+        each,
         name=wide_name(kind.name, direction),
+        level="session",
         meaning=f"{kind.meaning}; {_WHOSE[direction]}",
         measure=kind.name,
         direction=direction,
         core=kind.shown and direction == "both",
         compare="" if direction == "both" and not kind.variant else "part",
+        **(_of_difference(kind) if direction == "difference" else {}),
     )
-    if direction == "difference":
-        value = replace(value, **_of_difference(kind))
     pairs = replace(
         value,
         name=wide_name(kind.name, direction, "out_of"),
@@ -97,25 +87,21 @@ def _direction_columns(kind: AdjacentTurnMeasure, direction: Direction) -> list[
         statistic="out_of",
         core=False,
     )
-    return [value, *null_columns(value, (*SHUFFLED, *SURROGATE)), pairs]
-
-
-def _slopes(kind: AdjacentTurnMeasure, direction: Direction) -> list[Column]:
-    """Return the columns of how a measure changes over the session, for the replies of one direction."""
     measure = f"{kind.name}_{SLOPE}"
-    value = replace(
-        _value_column(kind),
+    slope = replace(
+        value,
         name=wide_name(measure, direction),
+        measure=measure,
         meaning=f"How {kind.series} changes from the first reply of the session to the last; {_WHOSE[direction]}",
         low=-inf,
         high=inf,
         high_means="above 0: rises over the session",
-        compare="part",
         formula=f"slope of least squares of {kind.series} on the reply's place (first 0, last 1)",
-        measure=measure,
-        direction=direction,
+        core=False,
+        compare="part",
     )
-    return [value, *null_columns(value, (*SHUFFLED, *SURROGATE))]
+    beside = (*SHUFFLED, *SURROGATE)
+    return [value, *null_columns(value, beside), pairs, slope, *null_columns(slope, beside)]
 
 
 def _of_difference(kind: AdjacentTurnMeasure) -> dict[str, Any]:
@@ -128,86 +114,82 @@ def _of_difference(kind: AdjacentTurnMeasure) -> dict[str, Any]:
     }
 
 
-def null_columns(of: Column, statistics: Sequence[Statistic], *, shuffles: str = SHUFFLES) -> list[Column]:
+_SHARE = {"unit": "probability", "low": 0, "high": 1, "high_means": "low: above the null"}
+_DISTANCE = {"unit": "standard deviations", "low": -inf, "high": inf}
+_NULL: dict[Statistic, tuple[str, str, dict[str, Any]]] = {
+    "null_mean": ("Mean of {name} over shuffles", "mean over {shuffles}", {}),
+    "null_sd": ("Standard deviation of {name} over shuffles", "standard deviation over {shuffles}", {"low": 0}),
+    "z": (
+        "How far {name} lies above its mean over shuffles",
+        "(value - null_mean) / null_sd, over {shuffles}",
+        _DISTANCE,
+    ),
+    "p": (
+        "How often shuffles are at least as synchronous as {name}; two-sided for difference and slope",
+        "share of {shuffles}, the session itself among them",
+        _SHARE,
+    ),
+    "surrogate_mean": (
+        "What {name} would be if these two were no more to each other than to others",
+        (
+            "mean of the therapist with other clients + mean of the client with other therapists - mean of surrogate "
+            f"pairs of these others, from {SURROGATES}"
+        ),
+        {"low": -inf, "high": inf},  # a sum of effects may lie a little outside the range of the values
+    ),
+    "surrogate_z": (
+        "How far {name} lies above what surrogate pairs lead one to expect",
+        "(value - surrogate_mean) / standard deviation of what such an expectation misses, from " + SURROGATES,
+        _DISTANCE,
+    ),
+    "surrogate_p": (
+        (
+            "How often surrogate pairs exceed what is expected of them as far as the session does ({name}); none with "
+            f"fewer than {FEWEST_FOR_P} donors"
+        ),
+        (
+            "share of all pairs of these therapists and clients, the session itself among them, whose residual (value "
+            f"less effect of the therapist and effect of the client) is at least as high; {SURROGATES}"
+        ),
+        _SHARE,
+    ),
+}
+"""Meaning, formula, unit and range of the statistics of null distributions."""
+
+
+def null_columns(value: Column, statistics: Sequence[Statistic], *, shuffles: str = SHUFFLES) -> list[Column]:
     """Return the columns of statistics of null distributions that stand beside another column.
 
     Parameters
     ----------
-    of : Column
+    value : Column
         The value.
     statistics : sequence of str
         Some of `SHUFFLED` and `SURROGATE`.
     shuffles : str
         What is shuffled, for the formulas.
     """
-    return [_null_column(of, one, shuffles) for one in statistics]
+    return [_null_column(value, one, shuffles) for one in statistics]
 
 
-def _null_column(of: Column, statistic: Statistic, shuffles: str) -> Column:
-    spread: dict[str, Any] = {"unit": "standard deviations", "low": -inf, "high": inf}
-    share: dict[str, Any] = {"unit": "probability", "low": 0, "high": 1, "high_means": "low: above the null"}
-    about: dict[Statistic, dict[str, Any]] = {
-        "null_mean": {"meaning": f"Mean of {of.name} over shuffles", "formula": f"mean over {shuffles}"},
-        "null_sd": {
-            "meaning": f"Standard deviation of {of.name} over shuffles",
-            "low": 0,
-            "formula": f"standard deviation over {shuffles}",
-        },
-        "z": {
-            "meaning": f"How far {of.name} lies above its mean over shuffles",
-            "formula": f"(value - null_mean) / null_sd, over {shuffles}",
-            **spread,
-        },
-        "p": {
-            "meaning": f"How often shuffles are at least as synchronous as {of.name}; two-sided for difference and "
-            "slope",
-            "formula": f"share of {shuffles}, the session itself among them",
-            **share,
-        },
-        "surrogate_mean": {
-            "meaning": f"What {of.name} would be if these two were no more to each other than to others",
-            "formula": "mean of the therapist with other clients + mean of the client with other therapists - mean of "
-            f"surrogate pairs of these others, from {SURROGATES}",
-            "low": -inf,  # a sum of effects may lie a little outside the range of the values
-            "high": inf,
-        },
-        "surrogate_z": {
-            "meaning": f"How far {of.name} lies above what surrogate pairs lead one to expect",
-            "formula": "(value - surrogate_mean) / standard deviation of what such an expectation misses, from "
-            f"{SURROGATES}",
-            **spread,
-        },
-        "surrogate_p": {
-            "meaning": f"How often surrogate pairs exceed what is expected of them as far as the session does "
-            f"({of.name}); none with fewer than {FEWEST_FOR_P} donors",
-            "formula": "share of all pairs of these therapists and clients, the session itself among them, whose "
-            "residual (value less effect of the therapist and effect of the client) is at least as high; "
-            f"{SURROGATES}",
-            **share,
-        },
-    }
+def _null_column(value: Column, statistic: Statistic, shuffles: str) -> Column:
+    meaning, formula, about = _NULL[statistic]
     return replace(
-        of,
-        name=wide_name(of.measure or of.name, of.direction, statistic),
-        measure=of.measure or of.name,
+        value,
+        name=wide_name(value.measure or value.name, value.direction, statistic),
+        measure=value.measure or value.name,
         statistic=statistic,
-        core=of.core and statistic in _IN_SESSIONS,
-        **about[statistic],
+        core=value.core and statistic in _IN_SESSIONS,
+        meaning=meaning.format(name=value.name),
+        formula=formula.format(shuffles=shuffles),
+        **about,
     )
 
 
 def _numbers(value: float, shuffled: NullSummary, surrogate: NullSummary, at: Any) -> dict[Statistic, float]:
     """Return a value and its statistics, by name; `at` is its place among the values."""
-    return {
-        "value": value,
-        "null_mean": float(shuffled.mean[at]),
-        "null_sd": float(shuffled.sd[at]),
-        "z": float(shuffled.z[at]),
-        "p": float(shuffled.p[at]),
-        "surrogate_mean": float(surrogate.mean[at]),
-        "surrogate_z": float(surrogate.z[at]),
-        "surrogate_p": float(surrogate.p[at]),
-    }
+    beside = shuffled.mean, shuffled.sd, shuffled.z, shuffled.p, surrogate.mean, surrogate.z, surrogate.p
+    return {"value": value} | {name: float(one[at]) for name, one in zip((*SHUFFLED, *SURROGATE), beside, strict=True)}
 
 
 def _segment_values(
@@ -234,12 +216,12 @@ def adjacent_values(kind: AdjacentTurnMeasure, session: AnnotatedSession) -> dic
 
 def session_columns(kind: SessionMeasure) -> list[Column]:
     """Return the columns that `session_values` fills."""
-    return [one for of in _placed(kind) for one in (of, *null_columns(of, _beside(kind)))]
+    return [one for value in _placed(kind) for one in (value, *null_columns(value, _beside(kind)))]
 
 
 def _placed(kind: SessionMeasure) -> list[Column]:
     """Return the columns of the values; where a column does not say whose replies it is about, both are meant."""
-    places = [replace(of, measure=of.measure or of.name, direction=of.direction or "both") for of in kind.columns]
+    places = [replace(one, measure=one.measure or one.name, direction=one.direction or "both") for one in kind.columns]
     return [one if one.direction == "both" else replace(one, compare="part") for one in places]
 
 
@@ -254,8 +236,7 @@ def session_values(kind: SessionMeasure, session: AnnotatedSession) -> dict[str,
     values: dict[str, Value] = {}
     for at, column in enumerate(_placed(kind)):
         numbers = _numbers(float(found.values[at]), found.shuffled, found.surrogate, at)
-        shown = {name: numbers[name] for name in ("value", *_beside(kind))}
-        values |= {wide_name(*column.row, name): number for name, number in shown.items()}
+        values |= {wide_name(*column.row, name): numbers[name] for name in ("value", *_beside(kind))}
     return values
 
 
@@ -298,11 +279,7 @@ def part_rows(session: AnnotatedSession, asked: Sequence[Kind]) -> list[Row]:
             result = adjacent_result(kind, session)
             for at, segment in enumerate(result.segments):
                 if segment.name not in (WHOLE, SLOPE):
-                    rows = [_row(*one) for one in _segment_values(kind, result, at)]
-                    found += [as_part(row, segment.name, segment.first, segment.last) for row in rows]
+                    for measure, direction, numbers in _segment_values(kind, result, at):
+                        row: Row = {"measure": measure, "direction": direction, **numbers}
+                        found.append(as_part(row, segment.name, segment.first, segment.last))
     return found
-
-
-def _row(measure: str, direction: Direction, statistics: dict[Statistic, float]) -> Row:
-    row: Row = {"measure": measure, "direction": direction}
-    return row | dict(statistics)
