@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers import ReadOptions, _long, read_files
 from therapy_analytics.readers._columns import find_columns, slug
-from therapy_analytics.readers._long import is_code
+from therapy_analytics.readers._contents import holds_codes
 from therapy_analytics.session import Session
 
 HANG_S = 10.0
@@ -173,7 +173,7 @@ def test_facts_about_the_only_session(session: SessionOf) -> None:
     ],
 )
 def test_what_is_a_code(name: str, values: list[str], expected: bool) -> None:
-    assert is_code(name, values) is expected
+    assert holds_codes(name, values) is expected
 
 
 def test_two_columns_of_one_name_are_both_kept(session: SessionOf) -> None:
@@ -372,6 +372,7 @@ WORDS = st.text("abc e,;'\"\n:.", min_size=1, max_size=30).filter(lambda text: t
 @MANGLED
 @given(talk=st.lists(st.tuples(WORDS, WORDS, st.sampled_from(["q", "r", "o"])), min_size=1, max_size=8))
 @example(talk=[(";;", ";;", "q")])
+@example(talk=[(";a;b", ";a;b", "q")])
 def test_the_layouts_agree(talk: list[tuple[str, str, str]], tmp_path: Path) -> None:
     """The same exchanges, a row an utterance, a row an exchange, a row a session."""
     talk = [("One two three four.", "Five six seven eight.", "q"), *talk]

@@ -9,10 +9,10 @@ from itertools import groupby
 
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._columns import find_columns, names_remarks, slug
+from therapy_analytics.readers._contents import GOLD, holds_codes
 from therapy_analytics.readers._label_forms import Line, has_both_roles
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows
 from therapy_analytics.readers._labels import speakers
-from therapy_analytics.readers._long import GOLD, has_codes
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, Times, from_the_first, times_of
@@ -163,7 +163,7 @@ def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout 
         )
     lasts = next((at for at, name in enumerate(slugs) if name in _LASTS), None)
     used = {*known.values(), words, role, start, lasts}
-    left = [at for at in range(len(header)) if at not in used and has_codes(header[at], _column(table, at)[1:])]
+    left = [at for at in range(len(header)) if at not in used and holds_codes(header[at], _column(table, at)[1:])]
     gold = {at: header[at].strip().removeprefix(GOLD) if header[at].startswith(GOLD) else slugs[at] for at in left}
     return _Layout(
         width=len(header),

@@ -10,9 +10,10 @@ from itertools import islice
 
 from therapy_analytics.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._by_content import speaker_and_text
+from therapy_analytics.readers._cells import column_of_sessions
 from therapy_analytics.readers._chat_markup import begins_marked
 from therapy_analytics.readers._columns import MOST_COLUMNS, Record, find_columns, may_be_header
+from therapy_analytics.readers._contents import speaker_and_text
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
@@ -20,9 +21,10 @@ from therapy_analytics.readers._table import (
     filled,
     header_place,
     header_without,
+    names_a_transcript,
     read_table,
 )
-from therapy_analytics.readers._wide import column_of_sessions, names_talk
+from therapy_analytics.readers._wide import names_talk
 
 _DELIMITERS = ",\t;|"
 _TOP = 16_384
@@ -129,9 +131,9 @@ def _plain(text: str) -> str:
 
 def _top(source: Source) -> tuple[str, list[list[str]]]:
     """Return the delimiter that splits the header into the most known columns, then the most, and its first rows."""
-    said = _SEP.match(source.head.lstrip("\ufeff"))
+    named = _SEP.match(source.head.lstrip("\ufeff"))
     top = _plain(source.head[:_TOP])
-    possible = said[1] if said else _DELIMITERS[0] + "".join(one for one in _DELIMITERS[1:] if one in top)
+    possible = named[1] if named else _DELIMITERS[0] + "".join(one for one in _DELIMITERS[1:] if one in top)
     rows = {delimiter: _first_rows(top, delimiter) for delimiter in possible}
     best = max(rows, key=lambda delimiter: _worth(rows[delimiter])) if len(rows) > 1 else possible
     return best, rows[best]
@@ -144,14 +146,19 @@ def _first_rows(top: str, delimiter: str) -> list[list[str]]:
     return list(islice(filter(None, rows), HEADER_WITHIN))
 
 
-def _worth(rows: list[list[str]]) -> tuple[int, bool, int]:
-    """Return how well a delimiter splits rows: into known columns, into as many cells each, into many named ones."""
+def _worth(rows: list[list[str]]) -> tuple[bool, int, bool, int]:
+    """Return how well a delimiter splits rows, the most telling first.
+
+    Whether the header names a transcript, how many columns of it are known, whether all rows have as many cells, how
+    many columns have a name.
+    """
     header = rows[header_place(rows)] if rows else []
     n_named = sum(any(map(str.isalnum, name)) for name in header)
     if not may_be_header(header):
-        return 0, False, n_named
-    known = sum(at is not None for at in find_columns(header, {}, loosely=False).values())
-    return known, len(header) > 1 and all(len(row) == len(header) for row in rows[1:-1]), n_named
+        return False, 0, False, n_named
+    n_known = sum(at is not None for at in find_columns(header, {}, loosely=False).values())
+    is_even = all(len(row) == len(header) for row in rows[1:-1])
+    return names_a_transcript(header), n_known, is_even, n_named
 
 
 def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
