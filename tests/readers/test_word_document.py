@@ -138,7 +138,7 @@ def test_what_stands_beside_the_words_is_left_out_and_counted(session: SessionOf
     hidden = run(" secret", "<w:vanish/>")
     one = session(docx(p("T: Hello.", comment, foot, field, hidden), p("C: Hi.", comment)), "a.docx")
     assert [turn.text for turn in one.turns] == ["Hello.", "Hi."]
-    assert one.notes == ("2 comments left out.", "1 footnote left out.", "1 piece of hidden text left out.")
+    assert one.notes == ("2 comments left out.", "1 footnote left out.", "1 hidden passage left out.")
 
 
 def test_first_row_is_the_paragraph_or_the_table_row(session: SessionOf) -> None:

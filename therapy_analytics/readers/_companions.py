@@ -83,5 +83,5 @@ def _has_meta(item: Mapping[str, Any]) -> bool:
 
 
 def _role(meta: Mapping[str, Any]) -> Role | None:
-    said = (meta.get(name) for name in _ROLES)
-    return next((role for one in said if isinstance(one, str) and (role := role_of_label(one))), None)
+    labels = (meta.get(name) for name in _ROLES)
+    return next((role for one in labels if isinstance(one, str) and (role := role_of_label(one))), None)

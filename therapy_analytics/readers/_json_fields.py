@@ -76,7 +76,7 @@ OUR_ROLES = frozenset({"therapist", "client", "other"})
 _CONTENT = (str, list, int, float, dict)
 _TAG = "(?:think|thinking|thought|reasoning)>"
 _THOUGHT = re.compile(
-    rf"<{_TAG}(?P<said>.*?)(?:</{_TAG}|\Z)|\A(?P<begun>(?:(?!<{_TAG}).)*)</{_TAG}|</{_TAG}", re.IGNORECASE | re.DOTALL
+    rf"<{_TAG}(?P<closed>.*?)(?:</{_TAG}|\Z)|\A(?P<begun>(?:(?!<{_TAG}).)*)</{_TAG}|</{_TAG}", re.IGNORECASE | re.DOTALL
 )
 _THINKING_KINDS = frozenset(
     {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thoughts", "reasoning_recap"}
@@ -211,17 +211,18 @@ def who(message: Message, plan: Plan, role: str | None) -> str | None:
     return next(filter(str.strip, names), nameless)
 
 
-def role_said(message: Message, plan: Plan) -> str | None:
+def role_in(message: Message, plan: Plan) -> str | None:
     """Return what the message says of the speaker's role, beside or inside the speaker's name.
 
     A type says so only in the words of roles, and so does a field called ``from``, which may name a person.
     """
     for key in plan.roles:
-        said = person(message[key], (*_ROLE_INSIDE, *_INSIDE))
-        if said is not None and (slug(key) not in _ROLES_NOW_AND_THEN or role_of_label(said)):
-            return said
+        role = person(message[key], (*_ROLE_INSIDE, *_INSIDE))
+        if role is not None and (slug(key) not in _ROLES_NOW_AND_THEN or role_of_label(role)):
+            return role
     inside = (message[key] for key in (*plan.speakers, *plan.codes) if key in plan.speakers or slug(key) == "meta")
-    return next((role for one in inside if isinstance(one, dict) and (role := person(one, _ROLE_INSIDE))), None)
+    roles = (person(one, _ROLE_INSIDE) for one in inside if isinstance(one, dict))
+    return next(filter(None, roles), None)
 
 
 def person(value: Any, wanted: Sequence[str] = _INSIDE) -> str | None:
@@ -239,19 +240,19 @@ def person(value: Any, wanted: Sequence[str] = _INSIDE) -> str | None:
 def is_message(value: Any) -> bool:
     """Return whether a value says who speaks and what; what may be null, as where a model calls a tool."""
     plan = field_plan(value)
-    if plan is None or (who(value, plan, None) is None and role_said(value, plan) is None):
+    if plan is None or (who(value, plan, None) is None and role_in(value, plan) is None):
         return False
-    said, _ = words(value, plan)
-    return said is None or isinstance(said, _CONTENT)
+    content, _ = words(value, plan)
+    return content is None or isinstance(content, _CONTENT)
 
 
 def is_segment(value: Any) -> bool:
-    """Return whether a value is a piece of recognised speech: words with a time, perhaps of nobody."""
+    """Return whether a value is a segment of recognised speech: words with a time, perhaps of nobody."""
     plan = field_plan(value)
     if plan is None or not plan.starts:
         return False
-    said, key = words(value, plan)
-    return isinstance(said, str) or (isinstance(said, list) and slug(key) in _PARTS)
+    content, key = words(value, plan)
+    return isinstance(content, str) or (isinstance(content, list) and slug(key) in _PARTS)
 
 
 def n_words(text: str) -> int:
@@ -280,7 +281,7 @@ def _note(left: Left, kind: str) -> str:
 def words_of(content: Any, key: str, left: Left) -> str:
     """Return the words of a message's content, which may be a text, parts, or a wrapper around either.
 
-    Parts under `content` are paragraphs; elsewhere (as in Telegram's `text`) they are pieces of one sentence.
+    Parts under `content` are paragraphs; elsewhere (as in Telegram's `text`) they are fragments of one sentence.
     """
     if isinstance(content, str):
         return without_thoughts(content, left) if "<" in content else content
@@ -333,9 +334,9 @@ def without_thoughts(text: str, left: Left) -> str:
     2
     """
     for thought in _THOUGHT.finditer(text):
-        said = thought["said"] if thought["said"] is not None else thought["begun"]
-        left["thought"] += said is not None
-        left["thought words"] += n_words(said or "")
+        words = thought["closed"] if thought["closed"] is not None else thought["begun"]
+        left["thought"] += words is not None
+        left["thought words"] += n_words(words or "")
     return _THOUGHT.sub("", text).strip()
 
 

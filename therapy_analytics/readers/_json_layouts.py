@@ -16,7 +16,7 @@ from therapy_analytics.readers._json_fields import (
     field_plan,
     is_message,
     is_segment,
-    role_said,
+    role_in,
     who,
 )
 from therapy_analytics.readers._labels import speakers
@@ -91,14 +91,13 @@ def _is_person(name: str) -> bool:
 
 
 def is_pair(value: Any) -> bool:
-    """Return whether a value holds what each side says once."""
+    """Return whether a value holds what each side says, one time each."""
     sides = sides_of(tuple(value)) if isinstance(value, dict) else None
     if sides is None:
         return False
-    said = [value[field] for field in sides.people]
-    return all(words is None or isinstance(words, str) for words in said) and any(
-        " " in (words or "") for words in said
-    )
+    texts = [value[field] for field in sides.people]
+    are_texts = all(text is None or isinstance(text, str) for text in texts)
+    return are_texts and any(" " in (text or "") for text in texts)
 
 
 def stands_alone(value: Any) -> bool:
@@ -108,7 +107,7 @@ def stands_alone(value: Any) -> bool:
 
 
 def pair_messages(pairs: Sequence[Any]) -> Iterator[Message]:
-    """Yield a message for each side of each pair, in the order in which they were said."""
+    """Yield a message for each side of each pair, in the order in which they speak."""
     for pair in pairs:
         sides = sides_of(tuple(pair)) if isinstance(pair, dict) else None
         if sides is None:
@@ -128,11 +127,11 @@ def pair_messages(pairs: Sequence[Any]) -> Iterator[Message]:
                 yield _side(field, "client" if field == sides.people[0] else "therapist", pair[field])
 
 
-def _side(field: str, role: str, said: Any) -> Message:
+def _side(field: str, role: str, text: Any) -> Message:
     named = (
         {"speaker": field} if role_of_label(field) or _is_person(field.lower()) else {"speaker": field, "role": role}
     )
-    return {**named, "content": said}
+    return {**named, "content": text}
 
 
 def turns_by_name(items: Sequence[Any]) -> list[Message] | None:
@@ -319,7 +318,7 @@ def with_channels(items: list[Any]) -> list[Any]:
     channels = [_channel(item) for item in items]
     if len(set(channels) - {""}) < 2:
         return items
-    names = [None if (plan := field_plan(item)) is None else who(item, plan, role_said(item, plan)) for item in items]
+    names = [None if (plan := field_plan(item)) is None else who(item, plan, role_in(item, plan)) for item in items]
     pairs = {(name, channel) for name, channel in zip(names, channels, strict=True) if name and channel}
     numbered = all(_CHANNEL_NUMBER.fullmatch(name) for name, _ in pairs)
     if any(names) and (not numbered or len({name for name, _ in pairs}) == len(pairs)):

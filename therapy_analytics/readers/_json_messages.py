@@ -26,7 +26,7 @@ from therapy_analytics.readers._json_fields import (
     is_segment,
     n_words,
     notes,
-    role_said,
+    role_in,
     thinks_or_calls,
     times,
     who,
@@ -55,7 +55,7 @@ _LONGEST_CODE = 40
 _LISTS_OF_WORDS = ("words", "elements", "tokens", "terms", "alignment")
 _FEW = 0.3
 """Of the rows at least so many have no label where labels stand only where the speaker changes."""
-WORDS, PIECES, WEAK, STRONG = range(4)
+WORDS, SENTENCES, WEAK, STRONG = range(4)
 """How good a form is, where several of one session stand beside each other."""
 SAMPLE = 300
 _MOST_LINES = 2000
@@ -99,8 +99,8 @@ def _on_their_days(messages: Sequence[Numbered]) -> Sequence[Numbered]:
 
 def _rows(place: int, message: Message, left: Left) -> Iterator[tuple[Row, Span]]:
     plan = field_plan(message)
-    said = None if plan is None else role_said(message, plan)
-    label = None if plan is None else who(message, plan, said)
+    role = None if plan is None else role_in(message, plan)
+    label = None if plan is None else who(message, plan, role)
     if plan is None or (label is None and not is_segment(message)):
         left["item"] += 1
         values = message.values() if isinstance(message, dict) else [message]
@@ -119,7 +119,7 @@ def _rows(place: int, message: Message, left: Left) -> Iterator[tuple[Row, Span]
         yield from _by_words(place, inside, text, label, when)
         return
     gold = {name: code for name, code in _codes(message, plan) if code} if plan.codes else {}
-    yield Row(label, text, place, None, None, _role(said, label), gold), when
+    yield Row(label, text, place, None, None, _role(role, label), gold), when
 
 
 def _content(message: Message, plan: Plan, left: Left) -> tuple[str, Span]:
@@ -141,21 +141,21 @@ def speaks(message: Any) -> bool:
     plan = field_plan(message)
     if plan is None:
         return False
-    inside, said = message.get("words"), role_said(message, plan)
-    return bool(who(message, plan, said) or said in OUR_ROLES) or (
+    inside, role = message.get("words"), role_in(message, plan)
+    return bool(who(message, plan, role) or role in OUR_ROLES) or (
         isinstance(inside, list) and any(map(_is_of_somebody, inside))
     )
 
 
 def _by_words(place: int, inside: list[Any], text: str, label: str, when: Span) -> Iterator[tuple[Row, Span]]:
     """Yield the rows of a segment without a speaker whose words have some, where the words are those of the segment."""
-    said = text.split()
+    texts = text.split()
     named = [dict(word, speaker=str(word["speaker"])) if _is_of_somebody(word) else word for word in inside]
     names = {word["speaker"] for word in named if _is_of_somebody(word)}
-    if len(names) < 2 or len(said) != len(inside) or not all(isinstance(word, dict) for word in inside):
+    if len(names) < 2 or len(texts) != len(inside) or not all(isinstance(word, dict) for word in inside):
         yield Row(next(iter(names), label), text, place, role=_role(None, next(iter(names), label))), when
         return
-    words = [{**word, "word": one, "punctuated_word": one} for word, one in zip(named, said, strict=True)]
+    words = [{**word, "word": one, "punctuated_word": one} for word, one in zip(named, texts, strict=True)]
     for message in spoken_words(words) or ():
         yield Row(message["speaker"], message["content"], place), message["time"]
 
@@ -164,20 +164,20 @@ def _is_of_somebody(word: Any) -> bool:
     return isinstance(word, dict) and isinstance(word.get("speaker"), str | int)
 
 
-def _role(said: str | None, label: str) -> Role | None:
+def _role(role: str | None, label: str) -> Role | None:
     """Return the role that stands beside a name; a role that is the label itself is found with all labels.
 
     A name that says its role in a word, as that of an interpreter does, is right about it where the role is no more
     than that of a user or a model.
     """
-    if not label.strip() and (said is None or said in OUR_ROLES):
-        return role_of_label(said) if said else None
-    if (said or "").lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
+    if not label.strip() and (role is None or role in OUR_ROLES):
+        return role_of_label(role) if role else None
+    if (role or "").lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
         return "other"
-    if said is None or said == label:
+    if role is None or role == label:
         return None
     own = None if is_first_name(label) or not _WORD.search(label) else role_of_label(label)
-    return own if own and said.lower() in _OF_MODELS else role_of_label(said)
+    return own if own and role.lower() in _OF_MODELS else role_of_label(role)
 
 
 def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:
@@ -242,51 +242,59 @@ class Found:
     direct: bool = False
 
 
-@dataclass(slots=True)
-class Search:
-    """What a search through a file has met besides sessions."""
-
-    unnamed_segments: int = 0
-    missing: str = ""
-    """Which of the fields that the user names are not there."""
-
-
-def session_of_list(items: list[Any], search: Search) -> list[Found] | None:
-    """Return the sessions that a list is; None if it only may hold some."""
-    sample = items[:: len(items) // SAMPLE + 1]
+def session_of_list(items: list[Any]) -> list[Found] | None:
+    """Return the sessions that a list is, none where it is speech of nobody; None if it only may hold some."""
+    sample = _sample(items)
     stream = words_apart({"results": results_of_stream(items)}) if results_of_stream(sample) else []
     if stream:
         return [session_of(stream, WORDS)]
     if most(sample, is_segment) or most(sample, is_message):
-        if are_words(sample):
-            return _of_words(items, search)
-        items = layouts.with_channels(items)
-        sample = items[:: len(items) // SAMPLE + 1]
-        if not any(map(speaks, sample)):
-            return _of_words(items, search)
-        return _of_messages(items)
+        return _of_speech(items)
     if most(sample, layouts.is_wrapped):
         return _of_messages(list(map(layouts.unwrapped, items)))
-    return _of_other_items(items, sample, search)
+    if most(sample, layouts.is_pair):
+        return of_pairs(items)
+    return _of_other_items(items) or None
 
 
-def _of_words(items: list[Any], search: Search) -> list[Found]:
+def _of_speech(items: list[Any]) -> list[Found]:
+    """Read messages or segments, or single words where none of these says who speaks."""
+    if not are_words(_sample(items)):
+        items = layouts.with_channels(items)
+        if any(map(speaks, _sample(items))):
+            return _of_messages(items)
+    return _of_words(items)
+
+
+def _of_words(items: list[Any]) -> list[Found]:
     words = spoken_words(items)
-    search.unnamed_segments += 0 if words else len(items)
     return [session_of(words, WORDS)] if words else []
 
 
-def _of_other_items(items: list[Any], sample: list[Any], search: Search) -> list[Found] | None:
-    if most(sample, layouts.is_pair):
-        return of_pairs(items)
+def _of_other_items(items: list[Any]) -> list[Found]:
+    """Read turns that are named by their speakers, lines with labels, or words without times."""
     for layout in (layouts.turns_by_name, layouts.turns_in_twos, layouts.labelled_turns):
         messages = layout(items)
         if messages:
             return [session_of(messages, WEAK)]
+    sample = _sample(items)
     if all(isinstance(item, str) for item in sample):
         found = labelled(items)
-        return [found] if found else None
-    return _of_words(items, search) or None if are_words(sample) else None
+        return [found] if found else []
+    return _of_words(items) if are_words(sample) else []
+
+
+def is_unnamed_speech(items: list[Any]) -> bool:
+    """Tell a list of single words, or of messages or segments none of which says who speaks."""
+    sample = _sample(items)
+    if are_words(sample):
+        return True
+    is_speech = most(sample, is_segment) or most(sample, is_message)
+    return is_speech and not any(map(speaks, _sample(layouts.with_channels(items))))
+
+
+def _sample(items: list[Any]) -> list[Any]:
+    return items[:: len(items) // SAMPLE + 1]
 
 
 def labelled(lines: Sequence[Any]) -> Found | None:
@@ -326,7 +334,7 @@ def _of_messages(items: list[Any]) -> list[Found]:
 
 def _form(plans: list[Plan]) -> int:
     if all(set(plan.texts) <= {"sentences", "elements"} for plan in plans):
-        return PIECES
+        return SENTENCES
     return WEAK if 2 * sum(plan.weak for plan in plans) > len(plans) else STRONG
 
 
@@ -365,7 +373,7 @@ def _answered(message: Mapping[str, Any]) -> object:
 
 
 def _by_answers(messages: list[Numbered]) -> list[Numbered]:
-    """Put messages that name what they answer behind it, where each is answered once at most, and none is missing."""
+    """Put messages that name what they answer behind it, where none is answered twice, and none is missing."""
     if not all(isinstance(_answered(message), str | int | None) for _, message in messages):
         return messages
     following = {str(_answered(one[1])): one for one in messages}

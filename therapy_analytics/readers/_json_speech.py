@@ -1,6 +1,6 @@
 """Recognised speech as services write it: single words, and words that stand apart from those who speak them.
 
-A word is a piece of speech with a time: a word, a mark of punctuation, or a whole segment.
+A `Word` is anything that was heard and timed: a word, a mark of punctuation, or a whole segment.
 """
 
 from __future__ import annotations
@@ -273,8 +273,8 @@ def tracks(several: Any) -> list[Message] | None:
     found = [(name, list(_unnamed(item))) for name, item in named]
     if sum(bool(words) for _, words in found) < 2:
         return None
-    pieces = [piece for name, words in found for piece in _sentences(name, words)]
-    return sorted(pieces, key=lambda one: one["time"].start.at if one["time"].start else 0.0)
+    sentences = [sentence for name, words in found for sentence in _sentences(name, words)]
+    return sorted(sentences, key=lambda one: one["time"].start.at if one["time"].start else 0.0)
 
 
 def _track(one: Mapping[str, Any], number: int | None = None) -> str:
@@ -292,13 +292,13 @@ def _names_track(name: str) -> bool:
 
 def _sentences(name: str, words: Sequence[Word]) -> Iterator[Message]:
     """Yield the sentences of a track, each with its time: between them others may speak."""
-    piece: list[Word] = []
+    sentence: list[Word] = []
     for word in words:
-        if piece and not word.is_mark and _may_end(piece[-1], word):
-            yield from messages_of(piece)
-            piece = []
-        piece.append(word._replace(speaker=name))
-    yield from messages_of(piece)
+        if sentence and not word.is_mark and _may_end(sentence[-1], word):
+            yield from messages_of(sentence)
+            sentence = []
+        sentence.append(word._replace(speaker=name))
+    yield from messages_of(sentence)
 
 
 def _may_end(one: Word, two: Word) -> bool:

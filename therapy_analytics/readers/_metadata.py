@@ -153,14 +153,14 @@ def from_name(stem: str, pattern: str | None) -> dict[str, str]:
 
 @functools.cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    pieces = re.split(r"\{([a-z][a-z0-9_]*)\}", pattern)
-    if len(pieces) < 3 or len(set(pieces[1::2])) < len(pieces[1::2]) or set("{}") & set("".join(pieces[::2])):
+    parts = re.split(r"\{([a-z][a-z0-9_]*)\}", pattern)
+    if len(parts) < 3 or len(set(parts[1::2])) < len(parts[1::2]) or set("{}") & set("".join(parts[::2])):
         raise BadOptionError(
             "--pattern",
             f"{pattern!r} has no name in braces, or one twice",
             "Write names in braces, as in {counselor}_{client}_{date}",
         )
-    named = (f"(?P<{piece}>.+?)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
+    named = (f"(?P<{part}>.+?)" if number % 2 else re.escape(part) for number, part in enumerate(parts))
     return re.compile("".join(named))
 
 

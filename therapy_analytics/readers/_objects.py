@@ -204,10 +204,10 @@ def _docs(docs: Sequence[Any]) -> _Dialogue:
 
 def _doc_speaker(doc: Any) -> str:
     """Return who speaks a Doc, or nothing; spaCy answers for an extension that nobody set with an AttributeError."""
-    said = doc.user_data.get("speaker")
-    if said is None:
-        said = getattr(getattr(doc, "_", None), "speaker", None)
-    return "" if said is None else str(said).strip()
+    speaker = doc.user_data.get("speaker")
+    if speaker is None:
+        speaker = getattr(getattr(doc, "_", None), "speaker", None)
+    return "" if speaker is None else str(speaker).strip()
 
 
 def _conversation(conversation: Any) -> _Dialogue:
@@ -238,8 +238,8 @@ def _in_order(conversation: Any) -> tuple[list[Any], tuple[str, ...]]:
 
 def _role(utterance: Any) -> Role | None:
     """Return the role that the meta of an utterance or of its speaker names."""
-    said = (_meta(one).get("role") for one in (utterance, utterance.speaker))
-    return next((role for label in said if isinstance(label, str) and (role := role_of_label(label))), None)
+    labels = (_meta(one).get("role") for one in (utterance, utterance.speaker))
+    return next((role for label in labels if isinstance(label, str) and (role := role_of_label(label))), None)
 
 
 def _meta(thing: Any) -> Mapping[Any, Any]:

@@ -1,6 +1,6 @@
 """The paragraphs and table rows that a web page shows, and where in the page each stands.
 
-By hand on the standard parser, which reads piece by piece: a page can be nested a hundred thousand deep.
+By hand on the standard parser, which is fed one element after the other: a page can be nested a hundred thousand deep.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Parser(HTMLParser):
         self._open = [_Open("", Place())]
         self._counts: Counter[str] = Counter()
         self._skipped, self._skip_depth = "", 0
-        self._pieces: list[tuple[str, bool]] = []
+        self._texts: list[tuple[str, bool]] = []
         self._cells: list[str] | None = None
         self._n_tables = self._tables_open = 0
         self._closed = ""
@@ -239,7 +239,7 @@ class _Parser(HTMLParser):
                 self.page.n_words_beside += len(data.split())
             return
         data = _CONTROL.sub("", data)
-        last = self._pieces[-1][0][-1:] if self._beside and self._pieces else ""
+        last = self._texts[-1][0][-1:] if self._beside and self._texts else ""
         if last.isalnum() and data[:1].isalnum() and _is_other_word(last, data[0]):
             self._add(" ")
         self._closed, self._beside = "", False
@@ -247,17 +247,17 @@ class _Parser(HTMLParser):
 
     def _add(self, text: str) -> None:
         if text:
-            self._pieces.append((text, self._counts["b"] > 0 or self._counts["strong"] > 0))
+            self._texts.append((text, self._counts["b"] > 0 or self._counts["strong"] > 0))
 
     def _flush(self) -> None:
         """End a paragraph; in a cell it is a line."""
         if self._cells is not None:
-            self._cells[-1] += tidy("".join(text for text, _ in self._pieces)) + "\n"
-        elif self._pieces:
-            text = tidy("".join(text for text, _ in self._pieces))
+            self._cells[-1] += tidy("".join(text for text, _ in self._texts)) + "\n"
+        elif self._texts:
+            text = tidy("".join(text for text, _ in self._texts))
             if text:
-                self._keep(Paragraph(len(self.page.blocks) + 1, text, _n_bold(self._pieces)))
-        self._pieces = []
+                self._keep(Paragraph(len(self.page.blocks) + 1, text, _n_bold(self._texts)))
+        self._texts = []
 
     def _keep(self, block: Block) -> None:
         self.page.blocks.append(block)
@@ -303,10 +303,10 @@ def tidy(text: str) -> str:
     return "\n".join(line for part in text.split("\n") if (line := _BLANKS.sub(" ", part).strip()))
 
 
-def _n_bold(pieces: list[tuple[str, bool]]) -> int:
+def _n_bold(texts: list[tuple[str, bool]]) -> int:
     """Return how many letters of the beginning are bold."""
     bold = ""
-    for text, is_bold in pieces:
+    for text, is_bold in texts:
         plain = MARKS.sub("", text)
         if not is_bold and plain.strip():
             break

@@ -234,8 +234,12 @@ def _unit_of_starts(starts: Sequence[float], words: Sequence[int]) -> float:
         or not any(at % 60 for at in starts)
     ):
         return 1.0
-    lengths, said = zip(*gaps, strict=True)
-    if len(gaps) >= _FEW_GAPS and min(len(set(lengths)), len(set(said))) > 1 and correlation(lengths, said) < _RELATED:
+    lengths, n_words = zip(*gaps, strict=True)
+    if (
+        len(gaps) >= _FEW_GAPS
+        and min(len(set(lengths)), len(set(n_words))) > 1
+        and correlation(lengths, n_words) < _RELATED
+    ):
         return 1.0
     for unit in _GUESSED:
         fit = sum(gap > 0 and _SLOWEST <= n / (gap * unit) <= _SPEECH[1] for gap, n in gaps)

@@ -119,18 +119,18 @@ def _tells_of_the_talk(
     """Tell a table of numbers for each speaker, or of quotations, from another part of the talk."""
     if not rows:
         return False
-    said = " ".join(row.text for row in talk)
+    spoken = " ".join(row.text for row in talk)
     texts = [row.text.strip(_ELLIPSES) for row in rows if row.text.strip(_ELLIPSES)]
     lettered = sum(bool(_LETTERS.search(text)) for text in texts)
     return 2 * lettered < len(texts) or (
-        len(table[0].cells) != len(main[0].cells) and all(text in said for text in texts)
+        len(table[0].cells) != len(main[0].cells) and all(text in spoken for text in texts)
     )
 
 
 def _is_about_the_session(rows: Sequence[Row], longest: int) -> bool:
-    """Tell a table of facts (client, counselor, date): each label once, few words, before a longer table."""
-    once = len({row.speaker for row in rows}) == len(rows)
-    return once and longest >= 3 * len(rows) and all(len(row.text.split()) <= _FEW_WORDS for row in rows)
+    """Tell a table of facts (client, counselor, date): no label twice, few words, before a longer table."""
+    all_differ = len({row.speaker for row in rows}) == len(rows)
+    return all_differ and longest >= 3 * len(rows) and all(len(row.text.split()) <= _FEW_WORDS for row in rows)
 
 
 def _layout(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout | None:
@@ -179,7 +179,7 @@ def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout 
 
 
 def _comes_again(labels: Sequence[str]) -> bool:
-    """Tell a column of speakers from a list of people, each of whom stands in it once."""
+    """Tell a column of speakers from a list of people, each of whom stands in it one time."""
     filled = [_key(label) for label in labels if label.strip()]
     return 2 * len(set(filled)) <= len(filled) + 1
 

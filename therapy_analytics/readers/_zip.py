@@ -24,7 +24,7 @@ _AGAIN = "Open it in the program that wrote it and save it again"
 
 
 def bounded_zip(source: Source) -> zipfile.ZipFile:
-    """Open the archive that a file is, once it is known what unpacking it would cost at most.
+    """Open the archive that a file is, after a check of what unpacking it would cost at most.
 
     The sizes that an archive claims are the bound: `zipfile` never unpacks more of a part
     than its claim, so a claim that lies ends in a checksum error, not in a full memory.

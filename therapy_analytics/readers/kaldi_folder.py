@@ -41,16 +41,16 @@ def sniff(source: Source) -> float:
 def read_kaldi_folder(source: Source) -> Iterator[RawSession]:
     """Folders of Kaldi data: words, times and speakers of utterances, a session for each recording."""
     segments = {name: _segment(rest) for name, rest in _fields(beside(source, SEGMENTS)).items()}
-    said = _fields(source.text)
-    places = {name: place for place, name in enumerate(said, start=1)}
+    texts = _fields(source.text)
+    places = {name: place for place, name in enumerate(texts, start=1)}
     speakers = _fields(beside(source, SPEAKERS))
     if all(name == speaker for name, speaker in speakers.items()):
         speakers = {}  # as Kaldi wants it where nobody knows who speaks
-    sessions, sides = _sessions(said, segments, speakers)
+    sessions, sides = _sessions(texts, segments, speakers)
     notes = [] if speakers else [_BY_NAME]
-    n_repeated = sum(bool(line.strip()) for line in source.lines) - len(said)
+    n_repeated = sum(bool(line.strip()) for line in source.lines) - len(texts)
     notes += [f"{counted(n_repeated, 'line')} left out: another has the same utterance."] if n_repeated else []
-    speakers = speakers or sides or _by_name(said, segments)
+    speakers = speakers or sides or _by_name(texts, segments)
     if not speakers:
         raise source.error(
             "no file says who speaks", "Put the file utt2spk, with a speaker for each utterance, beside it"
@@ -59,7 +59,7 @@ def read_kaldi_folder(source: Source) -> Iterator[RawSession]:
         unknown = sum(name not in segments for name in names)
         told = (f"{counted(unknown, 'utterance')} without a time.",) if unknown and segments else ()
         ordered = sorted(names, key=lambda name: _start(segments, name))
-        rows = [_row(said[name], places[name], speakers.get(name, ""), segments.get(name)) for name in ordered]
+        rows = [_row(texts[name], places[name], speakers.get(name, ""), segments.get(name)) for name in ordered]
         yield RawSession(recording, rows, notes=(*notes, *told))
 
 
@@ -75,7 +75,7 @@ def _segment(rest: str) -> _Segment:
 
 
 def _sessions(
-    said: Mapping[str, str], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
+    texts: Mapping[str, str], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Return the utterances of each session, and who speaks them where each side of a talk is recorded alone."""
     recordings = {one.recording for one in segments.values()}
@@ -83,7 +83,7 @@ def _sessions(
     by_side = len(split) == len(recordings) and _are_sides(split, segments, speakers)
     sessions: dict[str, list[str]] = {}
     sides: dict[str, str] = {}
-    for name in said:
+    for name in texts:
         recording = segments[name].recording if name in segments else ""
         match = split.get(recording) if by_side else None
         sessions.setdefault(match["talk"] if match else recording, []).append(name)
@@ -109,14 +109,14 @@ def _are_sides(
     return all(sum(map(len, people)) == len(set.union(*people)) == len(people) for people in talks.values())
 
 
-def _by_name(said: Mapping[str, str], segments: Mapping[str, _Segment]) -> dict[str, str]:
+def _by_name(texts: Mapping[str, str], segments: Mapping[str, _Segment]) -> dict[str, str]:
     """Return the beginnings of the names of utterances as their speakers, as Kaldi asks for; nothing if all are one."""
     speakers = {}
-    for name in said:
+    for name in texts:
         of_recording = set(_PARTS.split(segments[name].recording)) if name in segments else set()
         parts = [part for part in _PARTS.split(name) if part not in of_recording and not part.isdecimal()]
         speakers[name] = parts[0] if parts else ""
-    return speakers if 1 < len(set(speakers.values())) < len(said) and all(speakers.values()) else {}
+    return speakers if 1 < len(set(speakers.values())) < len(texts) and all(speakers.values()) else {}
 
 
 def _start(segments: Mapping[str, _Segment], name: str) -> float:

@@ -38,7 +38,7 @@ _MOST_SPACES = 100
 
 
 def sniff(source: Source) -> float:
-    """Be certain of an archive that says it is OpenDocument text, and of such text in one piece of XML."""
+    """Be certain of an archive that says it is OpenDocument text, and of such text in a single XML file."""
     if source.encoding != BINARY:
         return 1.0 if begins_with(source, "document") and _TEXT_TYPE.decode() in source.head else 0.0
     is_zip = source.data.startswith(b"PK")

@@ -77,15 +77,15 @@ def cut(source: Source, size: int) -> Sequence[Part]:
 
 
 def _borders(metadata: Any, size: int) -> Iterator[int]:
-    """Yield the rows before which a part can begin: small groups go together; what is read takes room for each row."""
+    """Yield the rows before which a part can begin: small groups go together; each row takes memory when it is read."""
     row = held = 0
     for at in range(metadata.num_row_groups):
         group = metadata.row_group(at)
-        room = max(group.total_byte_size, _LEAST * group.num_rows)
-        if held and held + room > size:
+        n_bytes = max(group.total_byte_size, _LEAST * group.num_rows)
+        if held and held + n_bytes > size:
             yield row
             held = 0
-        row, held = row + group.num_rows, held + room
+        row, held = row + group.num_rows, held + n_bytes
 
 
 def _some_rows(file: Any) -> list[Record]:
@@ -130,7 +130,7 @@ def _pyarrow(source: Source) -> Any:
 
 @contextmanager
 def _opened(source: Source, pyarrow: Any) -> Iterator[Any]:
-    """Open a file so that a text that comes a million times is held once; a large one stays where it is."""
+    """Open a file so that a text that comes a million times is held one time; a large file is not held."""
     if not source.place:
         handle = pyarrow.BufferReader(source.data)
     elif is_address(source.place):
@@ -183,7 +183,7 @@ def _groups(metadata: Any, begin: int, end: int) -> tuple[list[int], int, float]
 
 
 def _rows_at_a_time(file: Any, pyarrow: Any) -> int:
-    """Plain texts are held once, however often they come; where there are others, a few rows are enough."""
+    """Return how many rows are read at a time: few where equal cells, such as lists, are not shared in memory."""
     types = pyarrow.types
     held_once = (types.is_dictionary, types.is_string, types.is_primitive)
     small = all(any(test(one.type) for test in held_once) for one in file.schema_arrow)

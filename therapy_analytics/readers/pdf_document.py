@@ -68,7 +68,7 @@ def _n_words(lines: Sequence[str]) -> str:
 
 
 def _pages(source: Source, mode: Literal["plain", "layout"] = "plain") -> Pages:
-    """Return the lines of each page, without empty ones; in the mode ``layout`` spaces show where each piece stands.
+    """Return the lines of each page, without empty ones; in the mode ``layout`` spaces keep their places.
 
     Raises
     ------

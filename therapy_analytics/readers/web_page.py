@@ -61,8 +61,8 @@ def read_web_page(source: Source) -> Iterator[RawSession]:
             "this web page shows no turns with the names of speakers",
             "Open the transcript itself and save that page, or take the export of the service (JSON, captions, Word)",
         )
-    said = [row for row in session.rows if row.text]
-    inside = _around({row.place for row in said}, page.places) if len(said) >= _FEWEST else None
+    spoken = [row for row in session.rows if row.text]
+    inside = _around({row.place for row in spoken}, page.places) if len(spoken) >= _FEWEST else None
     blocks: list[Block] = []
     beside: list[Block] = []
     for block, place in zip(page.blocks, page.places, strict=True):
@@ -86,7 +86,7 @@ def _unpacked(source: Source) -> Source:
 
 
 def _named_session(blocks: Sequence[Block]) -> RawSession | None:
-    """Read a page that tells names from words: all up to the next name is said by the one who was named."""
+    """Read a page that tells names from words: all up to the next name is spoken by the one who was named."""
     rows: list[Row] = []
     n_words_before, clock = 0, ""
     for place, name, line in _named_lines(blocks):
@@ -129,7 +129,7 @@ def _above(place: Place | None) -> Iterator[Place]:
 
 
 def _around(numbers: set[int], places: Sequence[Place]) -> Place | None:
-    """Return the innermost element that holds all that is said."""
+    """Return the innermost element that holds all that is spoken."""
     found: list[Place] = []
     for at in sorted(numbers):
         above = list(_above(places[at - 1]))
@@ -175,12 +175,12 @@ def _settled(page: Page, text: str, named_by: re.Pattern[str] | None) -> str:
     """Return a text in which only names are marked, each at the beginning of a line."""
     if not MARKS.search(text):
         return text
-    pieces, end = [], 0
+    parts, end = [], 0
     for match in named_by.finditer(text) if named_by else ():
         name = " ".join(MARKS.sub("", match[1]).split()).rstrip(":")
-        pieces += [_pressed(page, text[end : match.start()]), f"\n{NAME}{name}{NAME_END}" if name else " "]
+        parts += [_pressed(page, text[end : match.start()]), f"\n{NAME}{name}{NAME_END}" if name else " "]
         end = match.end()
-    return tidy("".join([*pieces, _pressed(page, text[end:])]))
+    return tidy("".join([*parts, _pressed(page, text[end:])]))
 
 
 def _pressed(page: Page, text: str) -> str:

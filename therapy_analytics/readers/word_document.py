@@ -49,7 +49,7 @@ _COUNTED = (
     ("footnoteReference", "footnote"),
     ("endnoteReference", "endnote"),
     ("change", "tracked deletion"),
-    ("hidden", "piece of hidden text"),
+    ("hidden", "hidden passage"),
     ("box", "text box"),
 )
 
@@ -129,7 +129,7 @@ def session_of_blocks(blocks: Sequence[Block], wanted: Mapping[str, str] | None 
 
 
 def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
-    """Return the paragraphs and rows in order, and how many pieces of what was left out, and boxes, there are."""
+    """Return the paragraphs and rows in order, and how often something was left out, by its kind."""
     body = _Body()
 
     def take(part: IO[bytes]) -> bool:

@@ -69,8 +69,8 @@ def read_workbook(source: Source) -> Iterator[RawSession]:
 
 def _together(sheets: list[tuple[str, list[RawSession]]], n_left_out: int, n_words: int) -> Iterator[RawSession]:
     """Yield the sessions of all sheets; where there are several, one without a name has that of its sheet."""
-    said = f"{counted(n_left_out, 'sheet')} of the workbook without a transcript left out ({counted(n_words, 'word')})."
-    notes = (said,) if n_left_out else ()
+    note = f"{counted(n_left_out, 'sheet')} of the workbook without a transcript left out ({counted(n_words, 'word')})."
+    notes = (note,) if n_left_out else ()
     for title, sessions in sheets:
         for one in sessions:
             name = one.name or (title if len(sheets) > 1 else "")
