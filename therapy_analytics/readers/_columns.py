@@ -14,7 +14,7 @@ from therapy_analytics.readers._roles import role_of_label
 
 Record = tuple[int, list[str]]
 """The number of a data row, from 1, and its cells, as many as the header has."""
-Found = Mapping[str, int | None]
+Places = Mapping[str, int | None]
 """The place of each known kind of column, from 0; None for a kind that the table does not have."""
 NAMES: Mapping[str, tuple[str, ...]] = {
     "text": (

@@ -14,7 +14,7 @@ from itertools import pairwise
 from therapy_analytics.readers._columns import (
     LONGEST_FACT,
     REMARKS,
-    Found,
+    Places,
     Record,
     is_sentence,
     may_be_fact,
@@ -65,7 +65,7 @@ _ENDS_SENTENCE = (".", "?", "!", "\u2026", "\u3002", "\uff1f")
 # ---- speakers and words
 
 
-def speaker_and_text(header: Sequence[str], rows: Sequence[Sequence[str]], known: Found) -> tuple[int, int] | None:
+def speaker_and_text(header: Sequence[str], rows: Sequence[Sequence[str]], known: Places) -> tuple[int, int] | None:
     """Return the columns of speakers and of words by what they hold.
 
     Parameters
@@ -158,7 +158,7 @@ def _may_be_name(cell: str) -> bool:
     )
 
 
-def names_without_header(rows: Sequence[Sequence[str]], known: Found) -> list[str]:
+def names_without_header(rows: Sequence[Sequence[str]], known: Places) -> list[str]:
     """Return names for the columns of a table that begins with its first turn; empty where it has a header.
 
     It has none where the first row names a speaker who comes again, or holds a sentence where others do. Columns that

@@ -234,7 +234,7 @@ def _without_names(rows: list[Row], left: Left) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSession:
     """A session, how good its form is, and whether it is a list of messages right where it was looked for."""
 
     session: RawSession
@@ -242,7 +242,7 @@ class Found:
     direct: bool = False
 
 
-def session_of_list(items: list[Any]) -> list[Found] | None:
+def session_of_list(items: list[Any]) -> list[FoundSession] | None:
     """Return the sessions that a list is, none where it is speech of nobody; None if it only may hold some."""
     sample = _sample(items)
     stream = words_apart({"results": results_of_stream(items)}) if results_of_stream(sample) else []
@@ -257,7 +257,7 @@ def session_of_list(items: list[Any]) -> list[Found] | None:
     return _of_other_items(items) or None
 
 
-def _of_speech(items: list[Any]) -> list[Found]:
+def _of_speech(items: list[Any]) -> list[FoundSession]:
     """Read messages or segments, or single words where none of these says who speaks."""
     if not are_words(_sample(items)):
         items = layouts.with_channels(items)
@@ -266,12 +266,12 @@ def _of_speech(items: list[Any]) -> list[Found]:
     return _of_words(items)
 
 
-def _of_words(items: list[Any]) -> list[Found]:
+def _of_words(items: list[Any]) -> list[FoundSession]:
     words = spoken_words(items)
     return [session_of(words, WORDS)] if words else []
 
 
-def _of_other_items(items: list[Any]) -> list[Found]:
+def _of_other_items(items: list[Any]) -> list[FoundSession]:
     """Read turns that are named by their speakers, lines with labels, or words without times."""
     for layout in (layouts.turns_by_name, layouts.turns_in_twos, layouts.labelled_turns):
         messages = layout(items)
@@ -297,7 +297,7 @@ def _sample(items: list[Any]) -> list[Any]:
     return items[:: len(items) // SAMPLE + 1]
 
 
-def labelled(lines: Sequence[Any]) -> Found | None:
+def labelled(lines: Sequence[Any]) -> FoundSession | None:
     """Read lines such as ``Therapist: ...`` as a text with labels is read; most of them must have one."""
     texts = [line if isinstance(line, str) else "" for line in lines]
     if len(texts) > _MOST_LINES and labelled(texts[: _MOST_LINES // 10]) is None:
@@ -305,14 +305,14 @@ def labelled(lines: Sequence[Any]) -> Found | None:
     found = labelled_rows([Line(place, text, text) for place, text in enumerate(texts, start=1)])
     if found is None or len(found.labels) < 2 or found.share <= _FEWEST_LABELLED:
         return None
-    return Found(RawSession("", found.rows, found.facts, found.notes, passed_over=found.passed_over), WEAK)
+    return FoundSession(RawSession("", found.rows, found.facts, found.notes, passed_over=found.passed_over), WEAK)
 
 
 def most(sample: Sequence[Any], test: Callable[[Any], bool]) -> bool:
     return bool(sample) and 2 * sum(map(test, sample)) > len(sample)
 
 
-def _of_messages(items: list[Any]) -> list[Found]:
+def _of_messages(items: list[Any]) -> list[FoundSession]:
     """Part messages that each say which session they are of."""
     parts: dict[str, list[Numbered]] = {}
     odd, last = 0, ""
@@ -338,7 +338,7 @@ def _form(plans: list[Plan]) -> int:
     return WEAK if 2 * sum(plan.weak for plan in plans) > len(plans) else STRONG
 
 
-def read_messages(messages: list[Numbered], form: int, label: str = "", left: Left | None = None) -> Found:
+def read_messages(messages: list[Numbered], form: int, label: str = "", left: Left | None = None) -> FoundSession:
     left = Counter() if left is None else left
     ordered = _in_order(messages)
     rows, told, began = rows_of(ordered, left)
@@ -346,7 +346,7 @@ def read_messages(messages: list[Numbered], form: int, label: str = "", left: Le
     timed = all(plan and first(message, plan.starts) is not None for message, plan in plans)
     by = "of their times" if timed else "in which they answer each other"
     moved = (f"The messages were put in the order {by}.",) if ordered is not messages else ()
-    return Found(RawSession(label, rows, notes=(*notes(left), *told, *moved), began=began), form)
+    return FoundSession(RawSession(label, rows, notes=(*notes(left), *told, *moved), began=began), form)
 
 
 def _in_order(messages: list[Numbered]) -> list[Numbered]:
@@ -385,11 +385,11 @@ def _by_answers(messages: list[Numbered]) -> list[Numbered]:
     return order if len(order) == len(messages) and order != messages else messages
 
 
-def session_of(messages: Sequence[Message], form: int) -> Found:
+def session_of(messages: Sequence[Message], form: int) -> FoundSession:
     return read_messages(list(enumerate(messages, start=1)), form)
 
 
-def of_pairs(pairs: list[Any]) -> list[Found]:
+def of_pairs(pairs: list[Any]) -> list[FoundSession]:
     """Read pairs as the exchanges of one session; questions that come again are not of one session."""
     if all(map(layouts.stands_alone, pairs[:SAMPLE])):
         asked = [next(layouts.pair_messages([pair]), {}).get("content") for pair in pairs]

@@ -19,7 +19,7 @@ from therapy_analytics.readers._json_messages import (
     STRONG,
     WEAK,
     WORDS,
-    Found,
+    FoundSession,
     labelled,
     most,
     of_pairs,
@@ -96,11 +96,11 @@ _MOST_INSIDE = 4
 
 Person = tuple[str, Role | None]
 """A name, and a role where it is known."""
-Keyed = tuple[str, Found]
+Keyed = tuple[str, FoundSession]
 """A session and the key of an object under which it stands."""
 
 
-def sessions_in(value: Any, depth: int = DEEPEST) -> list[Found]:
+def sessions_in(value: Any, depth: int = DEEPEST) -> list[FoundSession]:
     """Walk down to the sessions of a value of JSON, at most `depth` levels."""
     if isinstance(value, dict) and depth:
         return _in_object(value, depth)
@@ -110,7 +110,7 @@ def sessions_in(value: Any, depth: int = DEEPEST) -> list[Found]:
     return [one for item in value for one in sessions_in(item, depth - 1)] if found is None else found
 
 
-def _in_object(value: dict[str, Any], depth: int) -> list[Found]:
+def _in_object(value: dict[str, Any], depth: int) -> list[FoundSession]:
     """Return the sessions that an object is or holds, with what it says about them, their speakers and the model."""
     if layouts.is_tree(value):
         return _of_tree(value)
@@ -129,14 +129,16 @@ def _in_object(value: dict[str, Any], depth: int) -> list[Found]:
     return [_with_context(one, name, facts, people, told) for (_, one), name in zip(inside, names, strict=True)]
 
 
-def _with_context(one: Found, name: str, facts: Mapping[str, str], people: Mapping[str, Person], told: str) -> Found:
+def _with_context(
+    one: FoundSession, name: str, facts: Mapping[str, str], people: Mapping[str, Person], told: str
+) -> FoundSession:
     rows = with_names(one.session.rows, people) if people else one.session.rows
     rows = [Row("system", told, 1, role="other"), *rows] if told else rows
     metadata = {**facts, **one.session.metadata}
     return replace(one, session=replace(one.session, name=name, rows=rows, metadata=metadata))
 
 
-def _of_tree(value: Mapping[str, Any]) -> list[Found]:
+def _of_tree(value: Mapping[str, Any]) -> list[FoundSession]:
     left: Left = Counter()
     messages = layouts.branch(value, left)
     if not messages:
@@ -146,7 +148,7 @@ def _of_tree(value: Mapping[str, Any]) -> list[Found]:
     return [replace(found, session=replace(found.session, metadata=layouts.about_tree(value)))]
 
 
-def _of_object(value: dict[str, Any]) -> list[Found]:
+def _of_object(value: dict[str, Any]) -> list[FoundSession]:
     """Return the session that an object is whose values are messages, or whose fields are columns or hold words."""
     spoken = words_apart(value)
     if spoken:
@@ -186,7 +188,7 @@ def _below(value: Mapping[str, Any], depth: int) -> Iterator[Keyed]:
                 yield key, replace(one, form=form, direct=isinstance(item, list))
 
 
-def _in_text(text: str) -> Found | None:
+def _in_text(text: str) -> FoundSession | None:
     """Read a text with labels or with the marks of a model's chat."""
     messages = marked_messages(text)
     if messages:
@@ -196,7 +198,7 @@ def _in_text(text: str) -> Found | None:
     return labelled(lines) if len(lines) > 1 else None
 
 
-def _names(inside: list[tuple[str, Found]], own: str) -> list[str]:
+def _names(inside: list[tuple[str, FoundSession]], own: str) -> list[str]:
     """Name sessions by what names them in the file, by their key among several, or by the object around them."""
     several = len({key for key, _ in inside}) > 1
     names = [one.session.name or (key if several else "") for key, one in inside]
@@ -244,7 +246,7 @@ def _without_copies(inside: list[Keyed]) -> list[Keyed]:
     """Leave out what is said again under another key, nearly all of it; of two equals the worse form."""
     if len({key for key, _ in inside}) < 2:
         return inside
-    kept: list[tuple[str, Found, frozenset[tuple[str, ...]]]] = []
+    kept: list[tuple[str, FoundSession, frozenset[tuple[str, ...]]]] = []
     for key, found in sorted(inside, key=lambda one: _rank(one[1]), reverse=True):
         own = _n_grams(found)
         others = [n_grams for name, _, n_grams in kept if name != key]
@@ -253,12 +255,12 @@ def _without_copies(inside: list[Keyed]) -> list[Keyed]:
     return [(key, found) for key, found in inside if any(found is other for _, other, _ in kept)]
 
 
-def _n_grams(found: Found) -> frozenset[tuple[str, ...]]:
+def _n_grams(found: FoundSession) -> frozenset[tuple[str, ...]]:
     words = [word for row in found.session.rows for word in _WORD.findall(row.text.casefold())]
     return frozenset(zip(*(words[at:] for at in range(_N)), strict=False))
 
 
-def _rank(found: Found) -> tuple[bool, bool, int, int]:
+def _rank(found: FoundSession) -> tuple[bool, bool, int, int]:
     """Return what orders forms of one talk: messages before all others, then those with times."""
     rows = found.session.rows
     has_times = any(row.start_s is not None for row in rows)
@@ -281,7 +283,7 @@ def _without_parts(inside: list[Keyed]) -> list[Keyed]:
     ]
 
 
-def _holds(whole: Found, part: Found) -> bool:
+def _holds(whole: FoundSession, part: FoundSession) -> bool:
     """Tell whether all that is said in one session is said in a longer one, message after message."""
     texts, inside = ([row.text for row in one.session.rows] for one in (whole, part))
     places = range(len(texts) - len(inside) + 1) if len(texts) > len(inside) > 0 else ()

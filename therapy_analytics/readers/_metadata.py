@@ -42,7 +42,7 @@ class AboutSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SessionTable:
     """A table about sessions.
 
     Attributes
@@ -83,7 +83,7 @@ def _is_metadata(path: str, place: str) -> bool:
         return True
 
 
-def load_metadata(path: Path, keep: Iterable[str] = ()) -> Table:
+def load_metadata(path: Path, keep: Iterable[str] = ()) -> SessionTable:
     """Read a table about sessions.
 
     Parameters
@@ -101,7 +101,7 @@ def load_metadata(path: Path, keep: Iterable[str] = ()) -> Table:
     return _load(shown(path), placed(path), tuple(keep))
 
 
-def _load(path: str, place: str, keep: tuple[str, ...]) -> Table:
+def _load(path: str, place: str, keep: tuple[str, ...]) -> SessionTable:
     rows: dict[str, AboutSession] = {}
     header, records = _rows(path, place)
     if not set(_KEYS) & set(header):
@@ -120,7 +120,7 @@ def _load(path: str, place: str, keep: tuple[str, ...]) -> Table:
             raise BadDataFileError(path, f"two rows are about the session {key!r}", "Keep one of them")
         facts = {ALIASES.get(name, name): value for name, value in row.items() if name not in left_out}
         rows[identity] = AboutSession(line, key, facts)
-    return Table(path, place, rows, tuple(filled), tuple(left_out))
+    return SessionTable(path, place, rows, tuple(filled), tuple(left_out))
 
 
 def _identity(key: str) -> str:
@@ -175,7 +175,7 @@ def combined(*sources: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ..
     return about, (notes,) if differ else ()
 
 
-def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iterator[Table]:
+def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iterator[SessionTable]:
     """Yield the tables that speak about a transcript: the one beside it, then the user's own.
 
     Parameters
@@ -200,7 +200,7 @@ def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iter
             yield found
 
 
-def table_at(path: str, place: str, options: ReadOptions) -> Table | None:
+def table_at(path: str, place: str, options: ReadOptions) -> SessionTable | None:
     """Return the table at a place; None where it is a transcript, or is no longer there.
 
     Raises
@@ -219,7 +219,7 @@ def table_at(path: str, place: str, options: ReadOptions) -> Table | None:
 @functools.lru_cache(maxsize=_KEPT)
 def _known(
     name: str, place: str, _state: object, keep: tuple[str, ...], *, by_user: bool
-) -> Table | BadDataFileError | None:
+) -> SessionTable | BadDataFileError | None:
     """Return a table that many files ask for, what is wrong with it, or nothing for one that is a transcript.
 
     What a process keeps is found by the state of the file, so that no one is told what an older one said.

@@ -65,14 +65,14 @@ _BLANKS = re.compile(r"[ \t\xa0]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class Element:
     """An element of the page, and the one around it."""
 
-    around: Place | None = None
+    around: Element | None = None
 
 
 @dataclass(slots=True)
-class Page:
+class WebPage:
     """What a page shows.
 
     Attributes
@@ -80,7 +80,7 @@ class Page:
     blocks : list of Paragraph or TableRow
         In order, with marks in the text: a name that an element says to be one stands between the letters `NAME` and
         `NAME_END`; buttons, and the roles that classes tell, are marked as well.
-    places : list of Place
+    places : list of Element
         Where in the page each block stands.
     dated : bool
         Whether times are counted from the first message, because the page says days and hours.
@@ -89,7 +89,7 @@ class Page:
     """
 
     blocks: list[Block] = field(default_factory=list, repr=False)
-    places: list[Place] = field(default_factory=list, repr=False)
+    places: list[Element] = field(default_factory=list, repr=False)
     dated: bool = False
     n_words_beside: int = 0
 
@@ -99,12 +99,12 @@ class _Open:
     """An element that is open, and the mark that its end is written with."""
 
     tag: str
-    place: Place
+    place: Element
     classes: str = ""
     mark: str = ""
 
 
-def page_blocks(text: str) -> Page:
+def page_blocks(text: str) -> WebPage:
     """Return what a page shows.
 
     Parameters
@@ -128,8 +128,8 @@ class _Parser(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.page = Page()
-        self._open = [_Open("", Place())]
+        self.page = WebPage()
+        self._open = [_Open("", Element())]
         self._counts: Counter[str] = Counter()
         self._skipped, self._skip_depth = "", 0
         self._texts: list[tuple[str, bool]] = []
@@ -206,7 +206,7 @@ class _Parser(HTMLParser):
         if role:
             self._add(f"{_ROLE}{role}{_ROLE_END}")
         deep = len(self._open) > _DEEPEST
-        place = self._open[-1].place if deep else Place(self._open[-1].place)
+        place = self._open[-1].place if deep else Element(self._open[-1].place)
         ends = {NAME: NAME_END, _BUTTON: _BUTTON_END}
         self._open.append(_Open(tag, place, classes, ends.get(mark, " " if tag == "time" else "")))
         self._counts[tag] += 1

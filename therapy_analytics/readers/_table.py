@@ -17,7 +17,7 @@ from therapy_analytics.readers import _long, _wide
 from therapy_analytics.readers._base import RawSession, Source
 from therapy_analytics.readers._columns import (
     NAMES,
-    Found,
+    Places,
     Record,
     find_beside_times,
     find_columns,
@@ -256,7 +256,7 @@ def _by_contents(source: Source, table: Table, found: dict[str, int | None]) -> 
     return replace(table, notes=(*table.notes, note))
 
 
-def _no_layout(source: Source, found: Found, width: int) -> UnreadableFileError:
+def _no_layout(source: Source, found: Places, width: int) -> UnreadableFileError:
     what = {"text": "what is said", "speaker": "who speaks"}
     missing = [kind for kind in what if found[kind] is None]
     known = ", ".join(NAMES[missing[0]][:6])
@@ -284,7 +284,7 @@ def _with_sessions(table: Table, found: dict[str, int | None]) -> Table:
     return replace(_with_column(table, "session", joined), notes=(*table.notes, note))
 
 
-def _tells_sessions_apart(table: Table, at: int, found: Found) -> bool:
+def _tells_sessions_apart(table: Table, at: int, found: Places) -> bool:
     """Tell a column that names sessions: its rows are together, and several people speak in most of them."""
     speaker = found["speaker"]
     if speaker is None or at in found.values():
@@ -299,7 +299,7 @@ def _tells_sessions_apart(table: Table, at: int, found: Found) -> bool:
     return 1 < n_blocks == len(people) and 2 * several > len(people)
 
 
-def beside_times(table: Table, found: Found) -> dict[str, int | None]:
+def beside_times(table: Table, found: Places) -> dict[str, int | None]:
     """Return the columns that say more of times; a date with a time of day is all that there is to say."""
     beside = {kind: at for kind, at in find_beside_times(table.header).items() if at not in found.values()}
     if found["start"] is not None:

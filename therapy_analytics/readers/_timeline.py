@@ -19,9 +19,9 @@ from therapy_analytics.readers._times import (
     LATE,
     SERIAL,
     SURELY_DATE,
-    Mark,
     Span,
     Time,
+    TimeMark,
     resolved,
     since_1970,
 )
@@ -123,20 +123,20 @@ def _in_hours(spans: Sequence[Span], texts: Sequence[str]) -> Sequence[Span]:
     return [Span(_of_day(one.start), _of_day(one.end)) for one in spans]
 
 
-def _of_day(mark: Mark | None) -> Mark | None:
-    return None if mark is None else Mark(60 * mark.at, "noon")
+def _of_day(mark: TimeMark | None) -> TimeMark | None:
+    return None if mark is None else TimeMark(60 * mark.at, "noon")
 
 
-def _scaled(mark: Mark | None, unit: float) -> Mark | None:
+def _scaled(mark: TimeMark | None, unit: float) -> TimeMark | None:
     """Bring a plain number to seconds."""
     if mark is None or mark.kind != "bare" or unit == 1:
         return mark
     if unit == DAY:
-        return Mark(round((mark.at - _SERIAL_1970) * DAY, 2), "date")
-    return Mark(round(mark.at * unit, 6), "time")
+        return TimeMark(round((mark.at - _SERIAL_1970) * DAY, 2), "date")
+    return TimeMark(round(mark.at * unit, 6), "time")
 
 
-def _from_first(starts: Sequence[Mark | None], ends: Sequence[Mark | None]) -> Timeline:
+def _from_first(starts: Sequence[TimeMark | None], ends: Sequence[TimeMark | None]) -> Timeline:
     """Count dates and times of day from the first of them."""
     known = [mark for mark in starts if mark is not None]
     least = FIRST_DATE if all(mark.at >= FIRST_DATE for mark in known) else SURELY_DATE
@@ -160,20 +160,20 @@ def _from_first(starts: Sequence[Mark | None], ends: Sequence[Mark | None]) -> T
     return Timeline(plain[0], plain[1], told=told)
 
 
-def _n_lost(marks: Sequence[Mark | None], times: Sequence[Time]) -> int:
+def _n_lost(marks: Sequence[TimeMark | None], times: Sequence[Time]) -> int:
     return sum(mark is not None and time is None for mark, time in zip(marks, times, strict=True))
 
 
-def _of_recording(mark: Mark | None) -> Time:
+def _of_recording(mark: TimeMark | None) -> Time:
     return None if mark is None or mark.kind == "date" else round(mark.at, 6)
 
 
-def _since(mark: Mark | None, origin: float, least: float) -> Time:
+def _since(mark: TimeMark | None, origin: float, least: float) -> Time:
     at = None if mark is None or not (mark.kind == "date" or mark.at >= least) else since_1970(mark.at)
     return None if at is None or at < origin else round(at - origin, 6)
 
 
-def _after(marks: Sequence[Mark | None], first: float) -> list[Time]:
+def _after(marks: Sequence[TimeMark | None], first: float) -> list[Time]:
     """Count times of day from the first; those of the small hours may be of the next day."""
     since = [None if mark is None else round(mark.at - first, 6) for mark in marks]
     return [time + DAY if time is not None and time < -HALF_DAY else time for time in since]

@@ -1,4 +1,4 @@
-"""Times in all the ways of writing them: each becomes a `Mark`, a number and what is known of it.
+"""Times in all the ways of writing them: each becomes a `TimeMark`, a number and what is known of it.
 
 What the marks of a session count, and from when, is decided in ``_timeline``.
 """
@@ -53,7 +53,7 @@ _BRACKETS = "[]()"
 _MISSING = frozenset({"", "-", "--", "\u2013", "?", "na", "n/a", "nan", "nat", "none", "null", "unknown"})
 
 
-class Mark(NamedTuple):
+class TimeMark(NamedTuple):
     """A time as it stands in a file.
 
     Attributes
@@ -79,14 +79,14 @@ class Mark(NamedTuple):
 class Span(NamedTuple):
     """When something begins and ends, how long it takes where its beginning is to be read; what could not be read."""
 
-    start: Mark | None = None
-    end: Mark | None = None
-    lasts: Mark | None = None
+    start: TimeMark | None = None
+    end: TimeMark | None = None
+    lasts: TimeMark | None = None
     n_unread: int = 0
 
 
 NEVER = Span()
-_Marks = tuple[Mark | None, Mark | None]
+_Marks = tuple[TimeMark | None, TimeMark | None]
 _NOTHING: _Marks = (None, None)
 
 
@@ -192,7 +192,7 @@ def date_seconds(text: str) -> Time:
     return None if mark is None else mark.at
 
 
-def _iso(text: str) -> Mark | None:
+def _iso(text: str) -> TimeMark | None:
     short = text.strip()[:_LONGEST_DATE].removesuffix(" UTC").replace(" +", "+")
     if not (short[:4].isdecimal() and short[4:5] == "-"):
         return None
@@ -200,7 +200,7 @@ def _iso(text: str) -> Mark | None:
         stamp = datetime.fromisoformat(short)
         zone = stamp.utcoffset()
         moment = stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
-        return Mark(moment.timestamp(), "date", 0.0 if zone is None else zone.total_seconds())
+        return TimeMark(moment.timestamp(), "date", 0.0 if zone is None else zone.total_seconds())
     except (ValueError, OverflowError):
         return None
 
@@ -280,7 +280,7 @@ def _marks(value: Any, unit: float | None) -> _Marks | None:
 def _of_number(number: float, unit: float | None) -> _Marks | None:
     if not 0 <= number < _LATEST:
         return None
-    return (Mark(number, "bare") if unit is None else Mark(round(number * unit, 9), "time")), None
+    return (TimeMark(number, "bare") if unit is None else TimeMark(round(number * unit, 9), "time")), None
 
 
 def _of_parts(value: Mapping[str, Any]) -> _Marks | None:
@@ -314,7 +314,7 @@ def _of_text(text: str, unit: float | None) -> _Marks | None:
     return both if None not in both else None
 
 
-def _of_one(text: str) -> Mark | None:
+def _of_one(text: str) -> TimeMark | None:
     if ":" in text:
         date = _iso(text)
         if date is not None:
@@ -322,12 +322,12 @@ def _of_one(text: str) -> Mark | None:
         noon, clock = _half_day(text), _clock(text)
         if noon is not None or clock is not None:
             brief = text.count(":") == 1
-            return Mark(clock or 0.0, "brief" if brief else "clock") if noon is None else Mark(noon, "noon")
+            return TimeMark(clock or 0.0, "brief" if brief else "clock") if noon is None else TimeMark(noon, "noon")
     parts = written(text)
     if parts is not None:
-        return Mark(0.0, "date", written=parts)
+        return TimeMark(0.0, "date", written=parts)
     time = _with_units(text)
-    return None if time is None else Mark(time, "time")
+    return None if time is None else TimeMark(time, "time")
 
 
 def is_serial(cell: str) -> bool:
@@ -364,13 +364,13 @@ def resolved(spans: Sequence[Span]) -> Sequence[Span]:
 
 
 def _resolved(one: Span, moments: Any) -> Span:
-    marks: list[Mark | None] = []
+    marks: list[TimeMark | None] = []
     n_unread = one.n_unread
     for mark in one[:2]:
         moment = next(moments) if mark is not None and mark.written is not None else None
         is_read = mark is None or mark.written is None
         n_unread += not is_read and moment is None
-        marks.append(mark if is_read else None if moment is None else Mark(moment.timestamp(), "date"))
+        marks.append(mark if is_read else None if moment is None else TimeMark(moment.timestamp(), "date"))
     start, end = marks
     if start is not None and end is None and one.lasts is not None:
         end = start._replace(at=start.at + one.lasts.at)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._base import Layout, RawSession, Row, Source
 from therapy_analytics.readers._cells import column_of_sessions, read_text, sessions_in_cell
-from therapy_analytics.readers._columns import LONGEST_FACT, Found, Record, is_fact, slug
+from therapy_analytics.readers._columns import LONGEST_FACT, Places, Record, is_fact, slug
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import is_relative, role_of_label
 
@@ -37,7 +37,7 @@ class Grid:
     source: Source
     header: Sequence[str]
     records: Sequence[Record]
-    found: Found
+    found: Places
 
     @property
     def is_part(self) -> bool:
@@ -84,7 +84,7 @@ def names_talk(header: Sequence[str]) -> bool:
     return by_question or bool(_numbered_columns(header)) or bool(_role_columns(header))
 
 
-def read(source: Source, header: Sequence[str], records: Sequence[Record], found: Found) -> list[RawSession]:
+def read(source: Source, header: Sequence[str], records: Sequence[Record], found: Places) -> list[RawSession]:
     """Return the sessions in the first wide layout that fits, or none.
 
     Parameters

@@ -40,7 +40,7 @@ class Tabled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Layout:
+class _TableColumns:
     """Where in a row each thing stands; without a column of labels, `words` has a speaker a column."""
 
     width: int
@@ -72,7 +72,7 @@ def table_rows(rows: Sequence[TableRow], wanted: Mapping[str, str] | None = None
     """
     tables = [list(group) for _, group in groupby(rows, key=lambda row: row.table)]
     read: list[list[Row]] = []
-    last: _Layout | None = None
+    last: _TableColumns | None = None
     for table in tables:
         inside = [] if wanted else _labelled_column(table, both_roles=True)
         layout = None if inside else _layout(table, wanted or {}) or _same_width(table, last)
@@ -98,7 +98,7 @@ def table_rows(rows: Sequence[TableRow], wanted: Mapping[str, str] | None = None
     return Tabled(found, tuple(notes)) if found else None
 
 
-def _same_width(table: Sequence[TableRow], last: _Layout | None) -> _Layout | None:
+def _same_width(table: Sequence[TableRow], last: _TableColumns | None) -> _TableColumns | None:
     """Return the layout of the table before, which may go on in this one."""
     return replace(last, n_header=0) if last and last.width == len(table[0].cells) else None
 
@@ -133,18 +133,18 @@ def _is_about_the_session(rows: Sequence[Row], longest: int) -> bool:
     return all_differ and longest >= 3 * len(rows) and all(len(row.text.split()) <= _FEW_WORDS for row in rows)
 
 
-def _layout(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout | None:
+def _layout(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _TableColumns | None:
     header = table[0].cells
     if wanted:
         return _by_header(table, wanted)
     roles = {at: role_of_label(cell) for at, cell in enumerate(header) if len(cell) <= _LONGEST_LABEL}
     if {"therapist", "client"} <= set(roles.values()) and len(table) > 1:
         by_speaker = {at: header[at] for at, role in roles.items() if role}
-        return _Layout(width=len(header), words=by_speaker, start=find_columns(header, {})["start"], n_header=1)
+        return _TableColumns(width=len(header), words=by_speaker, start=find_columns(header, {})["start"], n_header=1)
     return _by_header(table, {}) or _by_content(table)
 
 
-def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout | None:
+def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _TableColumns | None:
     header = table[0].cells
     known = find_columns(header, wanted)
     if any(known[kind] is None for kind in wanted):
@@ -165,7 +165,7 @@ def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout 
     used = {*known.values(), words, role, start, lasts}
     left = [at for at in range(len(header)) if at not in used and holds_codes(header[at], _column(table, at)[1:])]
     gold = {at: header[at].strip().removeprefix(GOLD) if header[at].startswith(GOLD) else slugs[at] for at in left}
-    return _Layout(
+    return _TableColumns(
         width=len(header),
         words={words: ""},
         speaker=speaker,
@@ -192,7 +192,7 @@ def _longest(table: Sequence[TableRow], known: set[int | None]) -> int | None:
     return max(spoken, key=lambda at: (not names_remarks(table[0].cells[at]), n_words[at]), default=None)
 
 
-def _by_content(table: Sequence[TableRow]) -> _Layout | None:
+def _by_content(table: Sequence[TableRow]) -> _TableColumns | None:
     """Find the column of labels by its labels, that of times by its times; of the others the longest is the words."""
     width = max(len(row.cells) for row in table)
     columns = [_column(table, at) for at in range(width)]
@@ -206,7 +206,7 @@ def _by_content(table: Sequence[TableRow]) -> _Layout | None:
     if words is None:
         return None
     n_header = int(bool(columns[best][0]) and _key(columns[best][0]) not in labels[best])
-    return _Layout(width=width, words={words: ""}, speaker=best, start=start, n_header=n_header)
+    return _TableColumns(width=width, words={words: ""}, speaker=best, start=start, n_header=n_header)
 
 
 def _labels(column: Sequence[str]) -> frozenset[str]:
@@ -228,7 +228,7 @@ def _holds_times(column: Sequence[str]) -> bool:
     return bool(filled) and sum(bool(_STAMP.fullmatch(cell)) for cell in filled) >= _MOST * len(filled)
 
 
-def _rows(table: Sequence[TableRow], layout: _Layout) -> Iterator[Row]:
+def _rows(table: Sequence[TableRow], layout: _TableColumns) -> Iterator[Row]:
     """Yield what is said; a cell without a label goes to the speaker above it."""
     speaker = ""
     for row in table[layout.n_header :]:
@@ -244,11 +244,11 @@ def _rows(table: Sequence[TableRow], layout: _Layout) -> Iterator[Row]:
                 yield Row(who or speaker, words, row.place, times.start_s, times.end_s, _role(cells, layout), gold)
 
 
-def _role(cells: Mapping[int, str], layout: _Layout) -> Role | None:
+def _role(cells: Mapping[int, str], layout: _TableColumns) -> Role | None:
     return role_of_label(cells.get(layout.role, "")) if layout.role is not None else None
 
 
-def _times(cells: Mapping[int, str], layout: _Layout) -> Times:
+def _times(cells: Mapping[int, str], layout: _TableColumns) -> Times:
     start, end = (times_of(cells.get(at, "")) if at is not None else Times() for at in (layout.start, layout.end))
     ends = end.start_s if end else start.end_s
     lasts = seconds(cells.get(layout.lasts, "")) if layout.lasts is not None else None

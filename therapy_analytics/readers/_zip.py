@@ -8,7 +8,6 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from typing import IO, TypeVar
-from xml.parsers import expat
 
 from therapy_analytics.readers._base import Source
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
@@ -19,7 +18,6 @@ _SMALL = 100_000
 """A part of fewer bytes may be packed tighter than the ratio: it does no harm."""
 _OFFICE_PACKING = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _LOCKED = 0x1
-_TOP = 65_536
 _AGAIN = "Open it in the program that wrote it and save it again"
 
 
@@ -78,33 +76,6 @@ def read_part(source: Source, name: re.Pattern[str], take: Callable[[IO[bytes]],
                 return take(file)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
         raise source.error("the file is damaged or breaks off", _AGAIN) from None
-
-
-def refuse_doctypes(source: Source, archive: zipfile.ZipFile) -> None:
-    """Look at the top of each XML part: a document type, where entities are defined, has no place in office files.
-
-    Raises
-    ------
-    UnreadableFileError
-        A part has one, or cannot be unpacked.
-    """
-    try:
-        for part in archive.infolist():
-            if part.filename.lower().endswith((".xml", ".rels")) and _has_doctype(archive.open(part).read(_TOP)):
-                raise source.error("the file holds XML entities, which no office program writes", _AGAIN)
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
-        raise source.error("the file is damaged or breaks off", _AGAIN) from None
-
-
-def _has_doctype(top: bytes) -> bool:
-    found: list[str] = []
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = lambda name, *_: found.append(name)
-    try:
-        parser.Parse(top)
-    except (expat.ExpatError, ValueError, LookupError):
-        return bool(found)  # whoever reads the part will say what is wrong with it
-    return bool(found)
 
 
 def _is_bomb(parts: list[zipfile.ZipInfo], size: int) -> bool:

@@ -56,7 +56,7 @@ def read_open_document(source: Source) -> Iterator[RawSession]:
     yield replace(session, notes=(*session.notes, *about))
 
 
-class _Text(Elements):
+class _OpenDocumentBody(Elements):
     """Collects the blocks of ``content.xml``, and counts the words of what is left out."""
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ def _short(name: tuple[str | None, str]) -> tuple[str, str]:
 
 
 def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
-    body = _Text()
+    body = _OpenDocumentBody()
 
     def take(part: IO[bytes], encoding: str = "") -> bool:
         walk_through(source, part, body, remedy=_AGAIN, encoding=encoding)

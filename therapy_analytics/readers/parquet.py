@@ -18,7 +18,7 @@ from therapy_analytics import arrow
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._addresses import is_address, open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
-from therapy_analytics.readers._columns import Found, Record, may_be_fact, slug
+from therapy_analytics.readers._columns import Places, Record, may_be_fact, slug
 from therapy_analytics.readers._contents import (
     GOLD,
     holds_codes,
@@ -243,7 +243,7 @@ def _next_beginnings(table: _Large, begins: bytearray) -> list[int]:
     return [row for border in table.borders if (row := begins.find(1, border)) >= 0]
 
 
-def _of_utterances(source: Source, table: _Large, found: Found) -> list[Part]:
+def _of_utterances(source: Source, table: _Large, found: Places) -> list[Part]:
     """Return parts of whole sessions, told apart by their name alone or with who was there.
 
     There are none where all rows together decide who speaks.
@@ -305,7 +305,7 @@ def _beginnings(table: _Large, session: int, partner: int | None) -> bytearray |
     return begins if are_together and is_needed else None
 
 
-def _layout_of_utterances(table: _Large, found: Found, speaker: int, begins: bytearray) -> Layout:
+def _layout_of_utterances(table: _Large, found: Places, speaker: int, begins: bytearray) -> Layout:
     """Return what the reader of the whole table would find of its columns: roles, facts, and codes."""
     role = next((at for at in may_hold_roles(table.header, speaker) if _holds_roles(table, at)), None)
     used = {at for at in found.values() if at is not None}

@@ -10,7 +10,7 @@ from email import message_from_bytes
 from therapy_analytics.readers._base import RawSession, Row, Source, decoded, reader
 from therapy_analytics.readers._label_layout import is_clock
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._page_blocks import MARKS, NAME, NAME_END, Page, Place, page_blocks, texts_of, tidy
+from therapy_analytics.readers._page_blocks import MARKS, NAME, NAME_END, Element, WebPage, page_blocks, texts_of, tidy
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, from_the_first, times_of
 from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
@@ -121,16 +121,16 @@ def _named_lines(blocks: Sequence[Block]) -> Iterator[tuple[int, str, str]]:
             yield block.place, name, words
 
 
-def _above(place: Place | None) -> Iterator[Place]:
+def _above(place: Element | None) -> Iterator[Element]:
     """Yield the element in which something stands, and those around that one, from the inside."""
     while place is not None:
         yield place
         place = place.around
 
 
-def _around(numbers: set[int], places: Sequence[Place]) -> Place | None:
+def _around(numbers: set[int], places: Sequence[Element]) -> Element | None:
     """Return the innermost element that holds all that is spoken."""
-    found: list[Place] = []
+    found: list[Element] = []
     for at in sorted(numbers):
         above = list(_above(places[at - 1]))
         kept = set(map(id, above))
@@ -138,7 +138,7 @@ def _around(numbers: set[int], places: Sequence[Place]) -> Place | None:
     return found[0] if found else None
 
 
-def _settle_names(page: Page) -> bool:
+def _settle_names(page: WebPage) -> bool:
     """Settle what are names and buttons, which the whole page tells; return whether the page tells names from words."""
     texts = [text for block in page.blocks for text in texts_of(block)]
     names = [" ".join(MARKS.sub("", name).split()) for text in texts for name in _NAMED.findall(text)]
@@ -156,7 +156,7 @@ def _settle_names(page: Page) -> bool:
     return named_by is not None
 
 
-def _mark_headings(page: Page) -> None:
+def _mark_headings(page: WebPage) -> None:
     """Mark names that stand with a time, and nothing else, in a paragraph above the words."""
     for block in page.blocks:
         if isinstance(block, Paragraph):
@@ -171,7 +171,7 @@ def _mark_headings(page: Page) -> None:
             block.text = f"{NAME}{one['name']}{NAME_END} {one['stamp']}"
 
 
-def _settled(page: Page, text: str, named_by: re.Pattern[str] | None) -> str:
+def _settled(page: WebPage, text: str, named_by: re.Pattern[str] | None) -> str:
     """Return a text in which only names are marked, each at the beginning of a line."""
     if not MARKS.search(text):
         return text
@@ -183,7 +183,7 @@ def _settled(page: Page, text: str, named_by: re.Pattern[str] | None) -> str:
     return tidy("".join([*parts, _pressed(page, text[end:])]))
 
 
-def _pressed(page: Page, text: str) -> str:
+def _pressed(page: WebPage, text: str) -> str:
     """Return a text without what stands on buttons, but for times, and without marks."""
 
     def told(button: re.Match[str]) -> str:

@@ -9,6 +9,8 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from defusedxml.common import DefusedXmlException
+
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._columns import Record
@@ -22,7 +24,7 @@ from therapy_analytics.readers._table import (
     header_without,
     read_table,
 )
-from therapy_analytics.readers._zip import bounded_zip, refuse_doctypes
+from therapy_analytics.readers._zip import bounded_zip
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -85,16 +87,18 @@ def _sheets(source: Source) -> list[tuple[str, list[Record]]]:
     UnreadableFileError
         Whatever the parser of the workbook trips over.
     """
-    with bounded_zip(source) as archive:
-        refuse_doctypes(source, archive)
+    bounded_zip(source).close()
     try:
-        # Warned, or printed, is of styles and forms that have no words.
+        # What is warned of, or printed, are styles and forms that have no words.
         with warnings.catch_warnings(action="ignore"), redirect_stdout(None):
             sheets = [(str(sheet.title), _cells(source, sheet)) for sheet in _open(source).worksheets]
     except UnreadableFileError:
         raise
     except Exception as error:  # noqa: BLE001 (a broken part can raise anything in there)
-        raise source.error(f"the workbook is damaged ({type(error).__name__})", _AGAIN) from None
+        has_entities = any(isinstance(one, DefusedXmlException) for one in (error, error.__context__))
+        is_damaged = f"the workbook is damaged ({type(error).__name__})"
+        problem = "the file holds XML entities, which no office program writes" if has_entities else is_damaged
+        raise source.error(problem, _AGAIN) from None
     return [(title, rows) for title, rows in sheets if rows]
 
 
