@@ -54,9 +54,9 @@ _OF_MODELS = frozenset({"user", "assistant", "human", "ai", "model", "gpt", "bot
 _LONGEST_CODE = 40
 _LISTS_OF_WORDS = ("words", "elements", "tokens", "terms", "alignment")
 _FEW = 0.3
-"""Of the rows at least so many have no label where labels stand only where the speaker changes."""
+"""Where labels stand only where the speaker changes, at least this share of the rows has none."""
 WORDS, SENTENCES, WEAK, STRONG = range(4)
-"""How good a form is, where several of one session stand beside each other."""
+"""How good a form of a session is, where several stand beside each other."""
 SAMPLE = 300
 _MOST_LINES = 2000
 _NOTHING = object()
@@ -64,15 +64,7 @@ _FEWEST_LABELLED = 0.5
 
 
 def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[str, ...], Time]:
-    """Return the rows of a session, what to tell of their times, and when they began; what is left out is counted.
-
-    Parameters
-    ----------
-    messages : sequence of (int, mapping)
-        In order, each with its place.
-    left : Counter
-        Of what was left out, added to.
-    """
+    """Return the rows of a session, notes on times, and when it began; what is left out is counted in `left`."""
     rows: list[Row] = []
     spans: list[Span] = []
     for place, message in _on_their_days(messages):
@@ -86,7 +78,7 @@ def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[
 
 
 def _on_their_days(messages: Sequence[Numbered]) -> Sequence[Numbered]:
-    """Put the date of each message before its time of day, where the messages are of several days."""
+    """Put the date of each message before its time of day, where there are several dates."""
     days = [message.get("date") for _, message in messages if isinstance(message, dict)]
     if len(set(filter(None, map(str, days)))) < 2 or not all(isinstance(day, str) for day in days):
         return messages
@@ -123,7 +115,7 @@ def _rows(place: int, message: Message, left: Left) -> Iterator[tuple[Row, Span]
 
 
 def _content(message: Message, plan: Plan, left: Left) -> tuple[str, Span]:
-    """Return what is said and when; single words inside tell both where nothing else does."""
+    """Return words and time of a message; single words inside it tell both where nothing else does."""
     content, key = words(message, plan)
     if isinstance(content, str) and "<" not in content:
         text = content
@@ -137,7 +129,7 @@ def _content(message: Message, plan: Plan, left: Left) -> tuple[str, Span]:
 
 
 def speaks(message: Any) -> bool:
-    """Tell whether a message says who speaks, be it beside the single words alone."""
+    """Return whether a message says who speaks, for itself or for the single words inside it."""
     plan = field_plan(message)
     if plan is None:
         return False
@@ -148,7 +140,7 @@ def speaks(message: Any) -> bool:
 
 
 def _by_words(place: int, inside: list[Any], text: str, label: str, when: Span) -> Iterator[tuple[Row, Span]]:
-    """Yield the rows of a segment without a speaker whose words have some, where the words are those of the segment."""
+    """Yield the rows of a segment without a speaker by the speakers of its words, if these make up its text."""
     texts = text.split()
     named = [dict(word, speaker=str(word["speaker"])) if _is_of_somebody(word) else word for word in inside]
     names = {word["speaker"] for word in named if _is_of_somebody(word)}
@@ -165,10 +157,9 @@ def _is_of_somebody(word: Any) -> bool:
 
 
 def _role(role: str | None, label: str) -> Role | None:
-    """Return the role that stands beside a name; a role that is the label itself is found with all labels.
+    """Return the role that the format gives beside a name; None where all labels together are to tell it.
 
-    A name that says its role in a word, as that of an interpreter does, is right about it where the role is no more
-    than that of a user or a model.
+    A name that says its role in a word, such as *Interpreter*, wins over the role of a user or a model.
     """
     if not label.strip() and (role is None or role in OUR_ROLES):
         return role_of_label(role) if role else None
@@ -181,7 +172,7 @@ def _role(role: str | None, label: str) -> Role | None:
 
 
 def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield the codes that people gave a message: short words under a name that says so, or in an annotation."""
+    """Yield name and value of the codes that people gave a message, in fields named so or in an annotation."""
     for key in plan.codes:
         value = message[key]
         if not isinstance(value, dict):
@@ -194,7 +185,7 @@ def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _code(value: Any) -> str:
-    """Return a code as a word; several are joined as everywhere, by a semicolon."""
+    """Return a code as text, several joined by a semicolon; empty for what is too long for one."""
     if isinstance(value, list):
         return ";".join(filter(None, map(_code, value[:_LONGEST_CODE])))
     short = isinstance(value, str | int) and not isinstance(value, bool) and len(str(value)) <= _LONGEST_CODE
@@ -202,7 +193,7 @@ def _code(value: Any) -> str:
 
 
 def _one_role_each(rows: list[Row]) -> list[Row]:
-    """Go back to the roles as labels where one name stands beside several roles, as the name of an account does."""
+    """Use the roles as labels where one name has several roles, as that of a shared account has."""
     roles: dict[str, set[Role]] = {}
     for row in rows:
         if row.speaker and row.role in {"therapist", "client"}:
@@ -214,7 +205,7 @@ def _one_role_each(rows: list[Row]) -> list[Row]:
 
 
 def _without_names(rows: list[Row], left: Left) -> list[Row]:
-    """Leave a segment without a speaker with nobody, unless labels stand only where the speaker changes."""
+    """Give a row without a speaker the role other, or the speaker before where labels stand only at changes."""
     unnamed = [row for row in rows if not row.speaker.strip() and row.role is None]
     named = [row.speaker for row in rows if row.speaker.strip()]
     if not unnamed or not named:
@@ -235,7 +226,7 @@ def _without_names(rows: list[Row], left: Left) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class FoundSession:
-    """A session, how good its form is, and whether it is a list of messages right where it was looked for."""
+    """A session, how good its form is, and whether it is a list that stands directly under its key."""
 
     session: RawSession
     form: int = STRONG
@@ -273,7 +264,7 @@ def _of_words(items: list[Any]) -> list[FoundSession]:
 
 def _of_other_items(items: list[Any]) -> list[FoundSession]:
     """Read turns that are named by their speakers, lines with labels, or words without times."""
-    for layout in (layouts.turns_by_name, layouts.turns_in_twos, layouts.labelled_turns):
+    for layout in (layouts.turns_by_name, layouts.turns_in_twos):
         messages = layout(items)
         if messages:
             return [session_of(messages, WEAK)]
@@ -297,12 +288,16 @@ def _sample(items: list[Any]) -> list[Any]:
     return items[:: len(items) // SAMPLE + 1]
 
 
-def labelled(lines: Sequence[Any]) -> FoundSession | None:
-    """Read lines such as ``Therapist: ...`` as a text with labels is read; most of them must have one."""
-    texts = [line if isinstance(line, str) else "" for line in lines]
-    if len(texts) > _MOST_LINES and labelled(texts[: _MOST_LINES // 10]) is None:
+def labelled(texts: Sequence[Any]) -> FoundSession | None:
+    """Read texts such as ``Therapist: ...`` as a file of such lines is read; most of them must have a label."""
+    lines = [
+        Line(place, line, line)
+        for place, text in enumerate(texts, start=1)
+        for line in (text.split("\n") if isinstance(text, str) else [""])
+    ]
+    if len(lines) > _MOST_LINES and labelled(texts[: _MOST_LINES // 10]) is None:
         return None
-    found = labelled_rows([Line(place, text, text) for place, text in enumerate(texts, start=1)])
+    found = labelled_rows(lines)
     if found is None or len(found.labels) < 2 or found.share <= _FEWEST_LABELLED:
         return None
     return FoundSession(RawSession("", found.rows, found.facts, found.notes, passed_over=found.passed_over), WEAK)
@@ -313,7 +308,7 @@ def most(sample: Sequence[Any], test: Callable[[Any], bool]) -> bool:
 
 
 def _of_messages(items: list[Any]) -> list[FoundSession]:
-    """Part messages that each say which session they are of."""
+    """Read messages, which may each say of which session they are."""
     parts: dict[str, list[Numbered]] = {}
     odd, last = 0, ""
     for place, message in enumerate(items, start=1):
@@ -350,7 +345,7 @@ def read_messages(messages: list[Numbered], form: int, label: str = "", left: Le
 
 
 def _in_order(messages: list[Numbered]) -> list[Numbered]:
-    """Order messages by their dates, or by the numbers that stand for dates where messages answer each other."""
+    """Order messages by their dates, or by plain times where they name the message that they answer."""
     plans = [(message, field_plan(message)) for _, message in messages]
     spans = resolved([times(message, plan) if plan and plan.starts else NEVER for message, plan in plans])
     starts = [one.start for one in spans if one.start is not None]
@@ -368,12 +363,12 @@ def _in_order(messages: list[Numbered]) -> list[Numbered]:
 
 
 def _answered(message: Mapping[str, Any]) -> object:
-    """Return which message another answers, None for the first of a talk."""
+    """Return which message another answers: None for the first of a talk, `_NOTHING` where it does not say."""
     return message.get("reply-to", message.get("reply_to", _NOTHING))
 
 
 def _by_answers(messages: list[Numbered]) -> list[Numbered]:
-    """Put messages that name what they answer behind it, where none is answered twice, and none is missing."""
+    """Put each message behind the one that it answers, if none is answered twice and none is missing."""
     if not all(isinstance(_answered(message), str | int | None) for _, message in messages):
         return messages
     following = {str(_answered(one[1])): one for one in messages}
@@ -390,7 +385,7 @@ def session_of(messages: Sequence[Message], form: int) -> FoundSession:
 
 
 def of_pairs(pairs: list[Any]) -> list[FoundSession]:
-    """Read pairs as the exchanges of one session; questions that come again are not of one session."""
+    """Read pairs as the exchanges of one session, or as one session each where the same question comes again."""
     if all(map(layouts.stands_alone, pairs[:SAMPLE])):
         asked = [next(layouts.pair_messages([pair]), {}).get("content") for pair in pairs]
         if len(set(map(str, asked))) < len(asked):

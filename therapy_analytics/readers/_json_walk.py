@@ -39,16 +39,16 @@ _END_OF_LINE = re.compile(r"</(?:p|div)>|<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
 _OF_WORDS = frozenset({"words", "word_segments", "items"})
 _TRANSLATED = frozenset({"translation", "translations", "translated"})
-_PARTS_OF_A_RUN = frozenset(
+_CALLS = frozenset(
     {"input", "inputs", "prompt", "output", "outputs", "response", "events", "calls", "steps", "history", "trace"}
 )
-"""Of a model, whose log has the messages of the whole talk beside them."""
+"""Keys of single calls of a model, in logs that have the messages of the whole talk beside them."""
 _ABOUT_WORDS = """
 summary summaries highlights action_items key_points topics chapters quotes evaluation evaluations judge judges grader
 graders scorer scores rubric rubrics critic rejected
 """
 _ABOUT = frozenset(_ABOUT_WORDS.split())
-"""Of what is written about a talk, or was not said in it, beside the talk."""
+"""Keys of what is written about a talk, or was not said in it."""
 _WORD = re.compile(r"\w+")
 _COMPLETED = frozenset({"completion", "chosen", "response"})
 _N = 4
@@ -62,7 +62,7 @@ NAMES = (
 )
 _DATES = ("create_time", "created_at", "start_time", "started_at", "timestamp", "created")
 _LONGEST_NAME = 100
-"""Names, as those of models, may be longer than a fact in words: they have digits or signs, and no space."""
+"""Names, such as those of models, may be longer than other facts: they have digits or signs, and no space."""
 _NAME = re.compile(r"(?=.*[\d/_])\S+")
 _PROMPTS = frozenset(
     {"system", "system_prompt", "system_message", "system_instruction", "system_instructions", "developer_prompt"}
@@ -189,7 +189,7 @@ def _below(value: Mapping[str, Any], depth: int) -> Iterator[Keyed]:
 
 
 def _in_text(text: str) -> FoundSession | None:
-    """Read a text with labels or with the marks of a model's chat."""
+    """Read a text with labelled lines, or with the marks of a chat template."""
     messages = marked_messages(text)
     if messages:
         return session_of(messages, WEAK)
@@ -199,7 +199,7 @@ def _in_text(text: str) -> FoundSession | None:
 
 
 def _names(inside: list[tuple[str, FoundSession]], own: str) -> list[str]:
-    """Name sessions by what names them in the file, by their key among several, or by the object around them."""
+    """Return the names of sessions: their own, their key among several, or that of the object around them."""
     several = len({key for key, _ in inside}) > 1
     names = [one.session.name or (key if several else "") for key, one in inside]
     if len(names) == 1:
@@ -231,7 +231,7 @@ def _without_remarks(inside: list[Keyed]) -> list[Keyed]:
 
 
 def _one_run(inside: list[Keyed]) -> list[Keyed]:
-    """Put what a model was given and what came then together, where these are all that there is."""
+    """Join what a model was given and what it answered, where these are all that there is."""
     by_key = {slug(key): found for key, found in inside}
     if len(inside) != 2 or "prompt" not in by_key or not by_key.keys() & _COMPLETED:
         return inside
@@ -243,7 +243,7 @@ def _one_run(inside: list[Keyed]) -> list[Keyed]:
 
 
 def _without_copies(inside: list[Keyed]) -> list[Keyed]:
-    """Leave out what is said again under another key, nearly all of it; of two equals the worse form."""
+    """Leave out a session of which another key holds nearly all words; of two equals the worse form."""
     if len({key for key, _ in inside}) < 2:
         return inside
     kept: list[tuple[str, FoundSession, frozenset[tuple[str, ...]]]] = []
@@ -261,7 +261,7 @@ def _n_grams(found: FoundSession) -> frozenset[tuple[str, ...]]:
 
 
 def _rank(found: FoundSession) -> tuple[bool, bool, int, int]:
-    """Return what orders forms of one talk: messages before all others, then those with times."""
+    """Return a sort key for forms of one talk: messages first, then those with times."""
     rows = found.session.rows
     has_times = any(row.start_s is not None for row in rows)
     return found.form == STRONG, has_times, found.form, len({row.speaker for row in rows if row.speaker})
@@ -279,26 +279,26 @@ def _without_parts(inside: list[Keyed]) -> list[Keyed]:
     return [
         (key, found)
         for key, found in inside
-        if key not in _PARTS_OF_A_RUN or not any(_holds(whole, found) for _, whole in inside)
+        if key not in _CALLS or not any(_holds(whole, found) for _, whole in inside)
     ]
 
 
 def _holds(whole: FoundSession, part: FoundSession) -> bool:
-    """Tell whether all that is said in one session is said in a longer one, message after message."""
+    """Return whether a longer session has all messages of another, in a row."""
     texts, inside = ([row.text for row in one.session.rows] for one in (whole, part))
     places = range(len(texts) - len(inside) + 1) if len(texts) > len(inside) > 0 else ()
     return any(texts[at : at + len(inside)] == inside for at in places)
 
 
 def own_name(value: Mapping[str, Any]) -> str:
-    """Return what an object calls itself, or nothing."""
+    """Return the name or id of an object; empty where it has none."""
     known = {slug(key): item for key, item in value.items() if isinstance(item, str | int)}
     names = (known[key] for key in NAMES if key in known)
     return next((str(name) for name in names if not isinstance(name, bool)), "")
 
 
 def prompt(value: Mapping[str, Any]) -> str:
-    """Return what is told to a model beside the messages of its talk, which nobody says in it.
+    """Return the system prompt that stands beside the messages of a talk with a model.
 
     Examples
     --------
@@ -312,10 +312,10 @@ def prompt(value: Mapping[str, Any]) -> str:
 
 
 def about(value: Mapping[str, Any], sessions: Container[str] = ()) -> dict[str, str]:
-    """Return the short facts beside the sessions; those of an object inside carry its name before theirs.
+    """Return the short facts beside the sessions; those of an inner object are prefixed with its name.
 
-    What is named for words that were said, or reads like them, is none. Objects that hold many objects are no facts
-    about the session but tables of something else.
+    What is named for words that were said, or reads like them, is no fact. Objects that hold many objects are tables of
+    something else.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def _is_fact(name: str, item: object) -> bool:
 
 
 def table_of_people(value: Mapping[str, Any]) -> dict[str, Person]:
-    """Return the names, and roles where they are said, of the people that an object lists by their numbers or ids.
+    """Return names, and roles if given, of the people whom an object lists by their numbers or ids.
 
     Examples
     --------
@@ -385,7 +385,7 @@ def _text_of(known: Mapping[str, Any], names: Sequence[str]) -> str | None:
 
 
 def with_names(rows: list[Row], people: Mapping[str, Person]) -> list[Row]:
-    """Return rows with the names of a table instead of numbers, where it has nearly all speakers, each another name."""
+    """Replace numbers of speakers by names, if the table names most speakers, and all of them differently."""
     labels = {row.speaker for row in rows if row.speaker.strip()}
     known = labels & people.keys()
     if not known or 2 * len(known) <= len(labels) or len({people[label][0] for label in known}) < len(known):
@@ -394,5 +394,5 @@ def with_names(rows: list[Row], people: Mapping[str, Person]) -> list[Row]:
 
 
 def _with_name(row: Row, name: str, role: Role | None) -> Row:
-    """Give a row the name of a table, and its role, unless the name says it itself: then all labels are looked at."""
+    """Give a row a name, and its role unless the name says it itself: then all labels together tell the roles."""
     return replace(row, speaker=name, role=row.role or (None if role_of_label(name) == role else role))

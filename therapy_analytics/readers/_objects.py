@@ -116,7 +116,7 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
 
 
 def _all_parts(found: Iterable[Session | _Dialogue], options: ReadOptions) -> Iterator[Session | _Dialogue]:
-    """Split what is asked to be split."""
+    """Split dialogues where the options say so."""
     for number, one in enumerate(found, start=1):
         if isinstance(one, Session) or options.split_by is None:
             yield one
@@ -177,7 +177,7 @@ def _several(value: Any, options: ReadOptions, within: tuple[str, ...]) -> Itera
 
 
 def _turn_kind(item: Any) -> Literal["Doc", "pair"] | None:
-    """Return what kind of turn something is, if it is one."""
+    """Return which kind of turn an item is; None if it is none."""
     if isinstance(item, tuple | list):
         is_pair = len(item) == 2 and isinstance(item[0], str | int) and isinstance(item[1], str)
         return "pair" if is_pair else None
@@ -223,7 +223,7 @@ def _conversation(conversation: Any) -> _Dialogue:
 
 
 def _in_order(conversation: Any) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the utterances by their timestamps, and what to tell of that; those without any cannot be sorted."""
+    """Return the utterances in the order of their timestamps, if they have any, and notes on it."""
     as_given = list(conversation.iter_utterances())
     if not hasattr(conversation, "get_chronological_utterance_list"):
         return as_given, ()

@@ -31,7 +31,7 @@ script style noscript template head nav aside footer svg math select option text
 datalist map
 """
 _BESIDE = frozenset(_BESIDE_TAGS.split())
-"""What a page has beside its text."""
+"""Elements that are no part of the text of a page."""
 _NO_WORDS = frozenset({"script", "style", "noscript", "template", "head", "svg", "math"})
 _ROLE_NAMES = """
 navigation banner contentinfo menu menubar menuitem toolbar search complementary tooltip alert tablist tab
@@ -44,7 +44,7 @@ _UNSEEN_CLASS = re.compile(
 )
 _ALWAYS_SEEN = frozenset({"html", "body", "main"})
 _INLINE = frozenset({"span", "time", "small", "b", "i"})
-"""Where nothing is read aloud, a time may stand."""
+"""Elements hidden from screen readers that may still hold a time."""
 _CLASS_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NAMING = frozenset({"speaker", "author", "username", "participant", "sender", "talker", "displayname"})
 _BEFORE_NAME = frozenset({"display", "user", "from", "person", "member", "speaker", "full"})
@@ -96,7 +96,7 @@ class WebPage:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """An element that is open, and the mark that its end is written with."""
+    """An open element, and the mark that is written where it ends."""
 
     tag: str
     place: Element
@@ -124,7 +124,7 @@ def page_blocks(text: str) -> WebPage:
 
 
 class _Parser(HTMLParser):
-    """Collects paragraphs and rows while it is fed."""
+    """Collects paragraphs and table rows."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -141,12 +141,12 @@ class _Parser(HTMLParser):
         self._first_date: float | None = None
 
     def updatepos(self, i: int, j: int) -> int:
-        """Count no lines: nobody asks for them, and it takes a tenth of the time."""
+        """Count no lines: they are not used, and counting takes a tenth of the time."""
         del i
         return j
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Pass over what programs of a maker declare; what is no such declaration is a comment, as in a browser."""
+        """Pass over marked sections; a broken one is a comment, as in a browser."""
         try:
             return super().parse_marked_section(i, report)
         except AssertionError:
@@ -269,7 +269,7 @@ class _Parser(HTMLParser):
             self._cells = []
 
     def _end_row(self, *, as_lines: bool = False) -> None:
-        """Hand over a row; one of a single cell is a frame around paragraphs."""
+        """Keep a finished row; one of a single cell is a frame around paragraphs."""
         if self._cells is None:
             return
         self._flush()
@@ -282,10 +282,10 @@ class _Parser(HTMLParser):
                 self._keep(Paragraph(len(self.page.blocks) + 1, line))
 
     def finish(self) -> None:
-        """End what was left open.
+        """Close everything that is open.
 
-        What begins a tag or a comment and never ends it is none of the page, as in a browser. The parser itself would
-        look for the end of each `<` in it again, which takes hours.
+        A tag or comment that never ends is left out, as in a browser. The parser itself would look for the end of each
+        `<` in it again, which takes hours.
         """
         if not self.rawdata.startswith("<"):
             self.handle_data(html.unescape(self.rawdata))
@@ -355,7 +355,7 @@ def _has_unseen_class(classes: str) -> bool:
 
 
 def _is_other_word(last: str, first: str) -> bool:
-    """Tell letters of two elements that are set apart by how they look, not by a space: ``Ann0:03Well``."""
+    """Tell whether two elements are set apart by style and not by a space, as in ``Ann0:03Well``."""
     return last.isdigit() or first.isdigit() or (last.islower() and first.isupper())
 
 

@@ -1,4 +1,4 @@
-"""The blocks of a Word document, put together while it is read: paragraphs and rows of tables, one after another."""
+"""Paragraphs and table rows of a document, and a builder that collects them while the document is parsed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ StyledText = tuple[str, bool]
 
 @dataclass(slots=True)
 class Paragraph:
-    """A paragraph with its place, its text, how many letters of its beginning are bold, whether it is in a text box."""
+    """A paragraph: its place, its text, how many of its first letters are bold, whether it is in a text box."""
 
     place: int = 0
     text: str = field(default="", repr=False)
@@ -50,7 +50,7 @@ class _Table:
 
 
 class Builder:
-    """Takes what opens and closes in a document, and keeps the finished blocks."""
+    """Is told what opens and closes in a document, and keeps the finished blocks."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -128,7 +128,7 @@ class Builder:
             table.cells.append(table.inside)
 
     def close_row(self) -> None:
-        """Hand over a row; one of a single cell is a frame around paragraphs, one of a table in a cell is its words."""
+        """Close a row; one of a single cell is a frame around paragraphs, a table in a cell is text of that cell."""
         if not self._tables:
             return
         *outer, table = self._tables

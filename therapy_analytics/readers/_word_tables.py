@@ -33,7 +33,7 @@ _STAMP = re.compile(STAMP)
 
 @dataclass(frozen=True, slots=True)
 class Tabled:
-    """What the tables say: rows, and what to tell."""
+    """The rows that tables hold, and notes on them."""
 
     rows: list[Row] = field(repr=False)
     notes: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Tabled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TableColumns:
-    """Where in a row each thing stands; without a column of labels, `words` has a speaker a column."""
+    """Where in a row each thing stands; without a column of speakers, `words` has a column for each of them."""
 
     width: int
     words: Mapping[int, str]
@@ -55,7 +55,7 @@ class _TableColumns:
 
 
 def table_rows(rows: Sequence[TableRow], wanted: Mapping[str, str] | None = None) -> Tabled | None:
-    """Find who says what in the tables of a document.
+    """Return what is said in the tables of a document.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _n_words(rows: Sequence[Row]) -> int:
 def _tells_of_the_talk(
     rows: Sequence[Row], talk: Sequence[Row], table: Sequence[TableRow], main: Sequence[TableRow]
 ) -> bool:
-    """Tell a table of numbers for each speaker, or of quotations, from another part of the talk."""
+    """Tell a table of numbers for each speaker, or of quotations, from a continuation of the talk."""
     if not rows:
         return False
     spoken = " ".join(row.text for row in talk)
@@ -185,7 +185,7 @@ def _comes_again(labels: Sequence[str]) -> bool:
 
 
 def _longest(table: Sequence[TableRow], known: set[int | None]) -> int | None:
-    """Return the column with most words of those without a known name, comments last; none where it has hardly any."""
+    """Return the column with most words of those without a known name, comments last; None where it has few words."""
     others = [at for at in range(len(table[0].cells)) if at not in known and table[0].cells[at].strip()]
     n_words = {at: sum(len(cell.split()) for cell in _column(table, at)[1:]) for at in others}
     spoken = [at for at in others if n_words[at] >= _FEWEST_WORDS * (len(table) - 1) > 0]
@@ -193,7 +193,7 @@ def _longest(table: Sequence[TableRow], known: set[int | None]) -> int | None:
 
 
 def _by_content(table: Sequence[TableRow]) -> _TableColumns | None:
-    """Find the column of labels by its labels, that of times by its times; of the others the longest is the words."""
+    """Find the columns of labels and of times by what they hold; of the others the longest holds the words."""
     width = max(len(row.cells) for row in table)
     columns = [_column(table, at) for at in range(width)]
     labels = [_labels(column) for column in columns]
@@ -210,7 +210,7 @@ def _by_content(table: Sequence[TableRow]) -> _TableColumns | None:
 
 
 def _labels(column: Sequence[str]) -> frozenset[str]:
-    """Return the speakers that a column names, or nothing where most of its cells are no labels."""
+    """Return the labels of a column of speakers; none where too few of its cells are labels."""
     keys = [_key(cell) for cell in column if cell]
     if any(len(key) > _LONGEST_LABEL or set(key) & set(":\uff1a") for key in keys):
         return frozenset()
@@ -229,7 +229,7 @@ def _holds_times(column: Sequence[str]) -> bool:
 
 
 def _rows(table: Sequence[TableRow], layout: _TableColumns) -> Iterator[Row]:
-    """Yield what is said; a cell without a label goes to the speaker above it."""
+    """Yield the rows of a table; one without a label is of the speaker above it."""
     speaker = ""
     for row in table[layout.n_header :]:
         cells = dict(enumerate(row.cells))
@@ -273,7 +273,7 @@ def _column(table: Sequence[TableRow], at: int) -> list[str]:
 
 
 def _labelled_column(table: Sequence[TableRow], *, both_roles: bool = False) -> list[Row]:
-    """Read labels inside the cells of the longest column, as in a table that only numbers the turns, or codes them."""
+    """Read the longest column as labelled lines, as in a table that only numbers or codes the turns."""
     columns = [_column(table, at) for at in range(max(len(row.cells) for row in table))]
     longest = max(columns, key=lambda column: sum(map(len, column)))
     places = [(row, line) for row, text in zip(table, longest, strict=True) for line in text.split("\n")]

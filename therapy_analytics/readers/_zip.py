@@ -1,4 +1,4 @@
-"""Opening zip archives (Word, Excel) that may be broken, locked, or made to do harm."""
+"""Opens zip archives (Word, Excel, OpenDocument), which may be broken, locked, or malicious."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, ref
 T = TypeVar("T")
 MAX_RATIO = 100
 _SMALL = 100_000
-"""A part of fewer bytes may be packed tighter than the ratio: it does no harm."""
+"""Bytes up to which a part may be packed tighter than `MAX_RATIO`."""
 _OFFICE_PACKING = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _LOCKED = 0x1
 _AGAIN = "Open it in the program that wrote it and save it again"
@@ -59,7 +59,7 @@ def bounded_zip(source: Source) -> zipfile.ZipFile:
 
 
 def read_part(source: Source, name: re.Pattern[str], take: Callable[[IO[bytes]], T]) -> T | None:
-    """Return what is made of the part of an office document that is called so, or None where there is none.
+    """Return what `take` makes of the first part of an archive whose name fits; None where there is none.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def read_part(source: Source, name: re.Pattern[str], take: Callable[[IO[bytes]],
 
 
 def _is_bomb(parts: list[zipfile.ZipInfo], size: int) -> bool:
-    """Tell an archive that unpacks beyond measure, in one part or by parts that share their bytes."""
+    """Tell whether an archive unpacks to far more than its size, in one part or in parts that share their bytes."""
     whole = sum(part.file_size for part in parts)
     by_part = any(part.file_size > max(_SMALL, MAX_RATIO * part.compress_size) for part in parts)
     return by_part or whole > max(_SMALL, MAX_RATIO * size)

@@ -40,13 +40,13 @@ _SAMPLE = 300
 _NAME = re.compile(r'"([^"\\]{1,80})"\s*:')
 _LARGE, _EXCERPT, _N_EXCERPTS = 4_000_000, 100_000, 8
 _LOOKS = 5
-"""Places of a large file that are looked at, with some lines at each."""
+"""Places of a large file at which some lines are looked at."""
 _SHORTEST = 60
 """Characters of a message that has a name of its own."""
 _COLUMNS = "If two of them are the speaker and the words, say which: --columns speaker=NAME,text=NAME"
 _MESSAGES = 'A session is a list of messages such as {"speaker": ..., "text": ...} or {"role": ..., "content": ...}'
 _OURS = {"text": "content", "speaker": "speaker", "session": "session_id", "start": "start", "end": "end"}
-"""What each kind of field is called when it is read; others have no meaning in JSON."""
+"""How fields that the user names are called for reading; other kinds have no meaning in JSON."""
 _MOST_NAMES = 20
 _MOST_OBJECTS = 5_000
 _LONGEST_NAME = 40
@@ -54,12 +54,12 @@ _DEEPEST = 12
 
 
 def sniff(source: Source) -> float:
-    """Be nearly sure of a text that begins as JSON does: a stamp in brackets is none."""
+    """Return .95 for a text that begins as JSON does; a time stamp in brackets does not."""
     return 0.95 if _BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
 
 
 def cut(source: Source, size: int) -> Sequence[Part]:
-    """Cut JSON Lines between lines, if they are sessions: some from all over the file are looked at, few damaged."""
+    """Cut JSON Lines between lines, if most of some lines from all over the file are sessions, and few are damaged."""
     if source.encoding not in {"utf-8", "utf-8-sig"} or source.options.columns:
         return ()
     with open_binary(source.place) as file:
@@ -75,14 +75,14 @@ def cut(source: Source, size: int) -> Sequence[Part]:
 
 
 def _lines(file: IO[bytes], at: int) -> list[bytes]:
-    """Return some whole lines from a place on, without what is between them."""
+    """Return some whole lines from a place on, without white space around them."""
     file.seek(line_after(file, at) if at else 0)
     lines = [file.readline(_EXCERPT * 10).lstrip(codecs.BOM_UTF8).strip(b"\x1e \t\r\n") for _ in range(_N_EXCERPTS)]
     return [line for line in lines if line]
 
 
 def _value(line: bytes) -> Any:
-    """Return what a line holds, if that can be a session, and no message of one that goes on in the next line."""
+    """Return the value of a line if it can be a session, not a message of one that goes on in the next line."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -127,14 +127,15 @@ def _no_session(source: Source, values: list[Any], missing: str) -> UnreadableFi
 
 
 def _has_own_names(source: Source) -> bool:
-    """Tell whether the user names the fields; of JSON in a cell of a table, the names are those of the columns."""
+    """Return whether the user names fields; for JSON in a cell of a table, the names are those of the columns."""
     return bool(source.options.columns and source.place)
 
 
 def _has_a_name_for_everything(text: str) -> bool:
-    """Tell a large table of names from a transcript by some excerpts: to decode and search it takes half a minute.
+    """Tell a dictionary, in which nearly every value has a name of its own, from a transcript by some excerpts.
 
-    Messages have few names of fields, and even those that are kept under an id each are longer.
+    Messages have few names of fields, and even those that are kept under an id each are longer. To decode such a file
+    and search it would take half a minute.
     """
     step = len(text) // _N_EXCERPTS
     excerpts = [text[at : at + min(step, _EXCERPT)] for at in range(0, len(text), step)]
@@ -182,7 +183,7 @@ def _values(source: Source) -> list[Any]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | list[Any]:
-    """Return an object; one in which a name comes again, each time with words, is a list of what each says."""
+    """Return an object; one whose names come again, each time with a text, as a list of objects with one name each."""
     known = dict(pairs)
     if len(known) == len(pairs) or not all(isinstance(item, str) for _, item in pairs):
         return known

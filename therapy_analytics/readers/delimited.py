@@ -1,4 +1,4 @@
-"""Tables of turns in text (CSV, TSV): the delimiter is found, and so is the end of a broken file."""
+"""Tables of turns in text (CSV, TSV), whatever the delimiter; a file that breaks off is noticed."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _FEWEST = 4
 _RULE = re.compile(r":?-+:?|=+")
 _SUFFIXES = (".csv", ".tsv")
 _OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
-"""How a table begins that ``tanalyze convert`` wrote, whose cells are written so that no spreadsheet runs them."""
+"""The first columns of tables that ``tanalyze convert`` writes, in which formulas are defused (see `cells`)."""
 
 
 def sniff(source: Source) -> float:
-    """Be sure of a first line that names columns of words and of speakers, or those of the user; else of even rows."""
+    """Return how certain a table is: by columns that the user names, by known names, by the shape of its rows."""
     if begins_marked(source.head):
         return 0.0
     delimiter, rows = _top(source)
@@ -74,13 +74,13 @@ def _by_shape(source: Source, rows: list[list[str]], delimiter: str, *, by_suffi
 
 
 def _breaks_off(head: str, delimiter: str) -> bool:
-    """Tell a short text in which a quotation mark is never closed: it is one of the words, and this is no table."""
+    """Tell a short text in which a quotation mark is never closed: there it is a mark of the words, not of a cell."""
     *_, last = csv.reader(io.StringIO(f"{head.rstrip()}{_LEFT_OPEN}", newline=""), delimiter=delimiter)
     return len(head) < _TOP and last != [_END]
 
 
 def _has_columns(rows: list[list[str]], wanted: Mapping[str, str], *, by_number: bool) -> bool:
-    """Tell whether a row names all columns of the user; numbers would fit any text, and need rows of one width."""
+    """Return whether a row names all columns of the user; numbers, which would fit any text, need even rows."""
     numbers = all(name.isdecimal() for name in wanted.values())
     if not wanted or (numbers and not (by_number and _is_even(rows))):
         return False
@@ -89,7 +89,7 @@ def _has_columns(rows: list[list[str]], wanted: Mapping[str, str], *, by_number:
 
 
 def _is_even(rows: list[list[str]]) -> bool:
-    """Tell a table from text with delimiters in it: all rows are as wide as the first, of which the last may be cut."""
+    """Return whether all rows are as wide as the first, apart from the last, which may be cut off."""
     width = len(rows[0])
     return width > 1 and len(rows) > 1 and all(len(row) == width for row in rows[1:-1] or rows)
 
@@ -125,7 +125,7 @@ def read_delimited(source: Source) -> Iterator[RawSession]:
 
 
 def _plain(text: str) -> str:
-    """Leave out what is no part of the table: a mark of the encoding, NULs, the line in which Excel says ``sep=;``."""
+    """Return a text without byte order mark, NULs, and the line ``sep=;`` of Excel."""
     return _SEP.sub("\n", text.lstrip("\ufeff").replace("\0", ""), count=1)
 
 
@@ -185,7 +185,7 @@ def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
 
 
 def _of_one_line_each(text: str) -> list[list[str]]:
-    """Return the rows of a table with tabs, if each stands on one line: there, a quotation mark may be a word's."""
+    """Return the rows of a table with tabs if all are equally wide without quoting: quotation marks are then words'."""
     rows = [line.split("\t") for line in text.split("\n") if line.strip()]
     if any(len(row) != len(rows[0]) for row in rows):
         return []

@@ -20,7 +20,7 @@ _BY_NAME = "Who speaks was taken from the names of utterances or recordings, as 
 
 
 class _Segment(NamedTuple):
-    """Of which recording an utterance is, and when."""
+    """The recording of an utterance, and its times."""
 
     recording: str
     start_s: float | None
@@ -28,7 +28,7 @@ class _Segment(NamedTuple):
 
 
 def sniff(source: Source) -> float:
-    """Be nearly certain of a file called ``text`` in a folder of such data."""
+    """Return .98 for a file called ``text`` in a folder of such data."""
     if source.path.name != TEXT:
         return 0.0
     try:
@@ -64,7 +64,7 @@ def read_kaldi_folder(source: Source) -> Iterator[RawSession]:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return what stands behind the first word of each line, by that word."""
+    """Return the rest of each line by its first word."""
     lines = (line.split(maxsplit=1) for line in text.split("\n"))
     return {parts[0]: parts[1].strip() if len(parts) > 1 else "" for parts in lines if parts}
 
@@ -77,7 +77,7 @@ def _segment(rest: str) -> _Segment:
 def _sessions(
     texts: Mapping[str, str], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Return the utterances of each session, and who speaks them where each side of a talk is recorded alone."""
+    """Return the utterances of each session, and their speakers where each side of a talk has its own recording."""
     recordings = {one.recording for one in segments.values()}
     split = {name: match for name in recordings if (match := _SIDE.fullmatch(name))}
     by_side = len(split) == len(recordings) and _are_sides(split, segments, speakers)
@@ -95,7 +95,7 @@ def _sessions(
 def _are_sides(
     split: Mapping[str, re.Match[str]], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
 ) -> bool:
-    """Tell recordings of one side each from visits with numbers: in each, one speaks, and in the other another."""
+    """Tell recordings of the two sides of a talk, with one speaker each, from numbered visits."""
     heard: dict[str, set[str]] = {name: set() for name in split}
     for utterance, one in segments.items():
         heard[one.recording].add(speakers.get(utterance, ""))
@@ -110,7 +110,7 @@ def _are_sides(
 
 
 def _by_name(texts: Mapping[str, str], segments: Mapping[str, _Segment]) -> dict[str, str]:
-    """Return the beginnings of the names of utterances as their speakers, as Kaldi asks for; nothing if all are one."""
+    """Return the first parts of the names of utterances, which Kaldi wants to be speakers; none if all are equal."""
     speakers = {}
     for name in texts:
         of_recording = set(_PARTS.split(segments[name].recording)) if name in segments else set()

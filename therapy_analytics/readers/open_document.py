@@ -38,7 +38,7 @@ _MOST_SPACES = 100
 
 
 def sniff(source: Source) -> float:
-    """Be certain of an archive that says it is OpenDocument text, and of such text in a single XML file."""
+    """Return 1 for an archive that says it is OpenDocument text, and for such text in a single XML file."""
     if source.encoding != BINARY:
         return 1.0 if begins_with(source, "document") and _TEXT_TYPE.decode() in source.head else 0.0
     is_zip = source.data.startswith(b"PK")
@@ -126,7 +126,7 @@ class _OpenDocumentBody(Elements):
         self.left_out[self._kind] += len("".join(self._words).split())
 
     def characters(self, content: str) -> None:
-        """Take letters; in a part that is left out, they are counted."""
+        """Take letters, or keep them to be counted where an element is left out."""
         if self.skipped_from:
             self._words.append(content)
         else:

@@ -55,7 +55,7 @@ _AGAIN = "Write it again, or save the table as CSV (UTF-8)"
 
 
 def sniff(source: Source) -> float:
-    """Be certain of the four letters that the format begins with."""
+    """Return 1 for the four letters with which the format begins."""
     return 1.0 if source.data.startswith(_MAGIC) else 0.0
 
 
@@ -145,7 +145,7 @@ def _opened(source: Source, pyarrow: Any) -> Iterator[Any]:
 
 
 def _table(source: Source, file: Any, pyarrow: Any) -> Table:
-    """Return the rows of a file, or of a part of it, whose claims about its size are not believed, but counted."""
+    """Return the rows of a file, or of a part of it; its real size is counted, as its claims may be wrong."""
     names = [str(name) for name in file.schema_arrow.names]
     begin, end = (0, file.metadata.num_rows) if source.part is None else (source.part.begin, source.part.end)
     if end - begin > _MOST_ROWS or len(names) > _MOST_COLUMNS:
@@ -168,7 +168,7 @@ def _table(source: Source, file: Any, pyarrow: Any) -> Table:
 
 
 def _groups(metadata: Any, begin: int, end: int) -> tuple[list[int], int, float]:
-    """Return the groups that hold some rows, the first row of them, and how large they say that these rows are."""
+    """Return the row groups that hold rows `begin` to `end`, their first row, and the claimed size of these rows."""
     groups: list[int] = []
     row, first, unpacked = 0, 0, 0.0
     for at in range(metadata.num_row_groups):

@@ -40,7 +40,7 @@ _FEWEST = 3
 
 
 def sniff(source: Source) -> float:
-    """Be certain of a text that begins as a web page does, and of one that a browser saved with its pictures."""
+    """Return 1 for a text that begins as a web page or as an archive of one (MHTML) does."""
     is_page = _DOCTYPE.match(source.head) or begins_with(source, "(?i:html)") or _ARCHIVE.match(source.head)
     return 1.0 if is_page else 0.0
 
@@ -77,7 +77,7 @@ def read_web_page(source: Source) -> Iterator[RawSession]:
 
 
 def _unpacked(source: Source) -> Source:
-    """Return the page in an archive of a page with its pictures; frames in it are pages of their own, and stay out."""
+    """Return the page of an archive of a page with its pictures; frames, which are pages of their own, are left out."""
     for part in message_from_bytes(source.data).walk():
         content = part.get_payload(decode=True) if part.get_content_type() in _PAGES else None
         if isinstance(content, bytes):
@@ -86,7 +86,7 @@ def _unpacked(source: Source) -> Source:
 
 
 def _named_session(blocks: Sequence[Block]) -> RawSession | None:
-    """Read a page that tells names from words: all up to the next name is spoken by the one who was named."""
+    """Read a page that marks names: the words up to the next name are those of the one who was named."""
     rows: list[Row] = []
     n_words_before, clock = 0, ""
     for place, name, line in _named_lines(blocks):
@@ -114,7 +114,7 @@ def _named_session(blocks: Sequence[Block]) -> RawSession | None:
 
 
 def _named_lines(blocks: Sequence[Block]) -> Iterator[tuple[int, str, str]]:
-    """Yield the block of each line, the name that it begins with, or nothing, and its words."""
+    """Yield for each line the place of its block, the name with which it begins (or ``""``), and its words."""
     for block in blocks:
         for line in "\n".join(texts_of(block)).split("\n"):
             name, _, words = line[1:].partition(NAME_END) if line.startswith(NAME) else ("", "", line)
@@ -122,7 +122,7 @@ def _named_lines(blocks: Sequence[Block]) -> Iterator[tuple[int, str, str]]:
 
 
 def _above(place: Element | None) -> Iterator[Element]:
-    """Yield the element in which something stands, and those around that one, from the inside."""
+    """Yield an element and those around it, from the inside."""
     while place is not None:
         yield place
         place = place.around
@@ -139,7 +139,7 @@ def _around(numbers: set[int], places: Sequence[Element]) -> Element | None:
 
 
 def _settle_names(page: WebPage) -> bool:
-    """Settle what are names and buttons, which the whole page tells; return whether the page tells names from words."""
+    """Leave only marks of names in the blocks, as the whole page tells; return whether there are any."""
     texts = [text for block in page.blocks for text in texts_of(block)]
     names = [" ".join(MARKS.sub("", name).split()) for text in texts for name in _NAMED.findall(text)]
     if not _are_names(names):
@@ -184,7 +184,7 @@ def _settled(page: WebPage, text: str, named_by: re.Pattern[str] | None) -> str:
 
 
 def _pressed(page: WebPage, text: str) -> str:
-    """Return a text without what stands on buttons, but for times, and without marks."""
+    """Return a text without marks and without the words on buttons, except times."""
 
     def told(button: re.Match[str]) -> str:
         if is_clock(button[1]):
@@ -196,7 +196,7 @@ def _pressed(page: WebPage, text: str) -> str:
 
 
 def _are_names(found: list[str]) -> bool:
-    """Tell whether what elements hold that are called by names are names: short, no sentences, and some come back."""
+    """Tell names of speakers, which are short, no sentences, and come again, from other contents of elements."""
     found = [name for name in found if name]
     good = [
         name

@@ -36,7 +36,7 @@ del moveFrom delText instrText delInstrText rPrChange pPrChange tcPrChange trPrC
 sectPrChange tblGridChange numberingChange sectPr tblPr tblGrid
 """
 _LEFT_OUT = frozenset(_LEFT_OUT_TAGS.split())
-"""What the accepted text does not have: deleted and moved words, formats that were, commands of fields."""
+"""What is no part of the text with all changes accepted: deleted and moved words, former formats, field codes."""
 _LETTERS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 _PROPERTIES = frozenset({"pPr", "rPr", "trPr", "sdtPr"})
 _BOLD_STYLES = frozenset({"strong", "bold", "intenseemphasis", "fett", "heading1char", "heading2char"})
@@ -71,7 +71,7 @@ def read_word_document(source: Source) -> Iterator[RawSession]:
 
 
 def session_of_document(source: Source, blocks: Sequence[Block]) -> tuple[RawSession, bool]:
-    """Return the session that a document is, and whether it stands beside its text boxes, not in them.
+    """Return the session of a document, and whether it stands outside its text boxes.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
 
 
 def _lines(blocks: Sequence[Block]) -> Iterator[Line]:
-    """Yield the lines of the paragraphs; a short bold beginning is written as in Markdown, for it may be a label."""
+    """Yield the lines of the paragraphs; a short bold beginning, which may be a label, is marked as in Markdown."""
     before = ""
     for block in blocks:
         if isinstance(block, Paragraph) and (block.text or before):
@@ -228,7 +228,7 @@ class _Body(Elements):
             self._properties = ""
 
     def _leave_out(self, tag: str) -> None:
-        """Skip an element. Where it marks the end of a paragraph, or a row, as deleted, that goes."""
+        """Skip an element, which may mark the end of a paragraph, or a row, as deleted."""
         self.skipped_from, self._is_prompt = self.depth, False
         if tag not in {"del", "moveFrom"}:
             return

@@ -43,7 +43,7 @@ _AGAIN = "Open it in Excel and save it again, or save the sheet as CSV (UTF-8)"
 
 
 def sniff(source: Source) -> float:
-    """Be certain of a zip archive with a workbook in it; trust the suffix of a damaged or locked one."""
+    """Return .95 for an archive with a workbook in it, .6 for a damaged or locked one with a suffix of Excel."""
     if source.data.startswith(_ZIP) and _WORKBOOK in source.data and _WORD not in source.data:
         return 0.95
     named = source.path.suffix.lower() in _SUFFIXES
