@@ -1,6 +1,6 @@
 """Wide tables: who speaks is in the header, or inside the cells, and a row holds more than one utterance.
 
-Five layouts are known. Each is found by its columns (`Form.find`) and then read from these columns (`Form.read`), so
+Five layouts are known. Each is found by its columns (`WideForm.find`) and then read from these columns (`WideForm.read`), so
 that a part of a large table is read from the columns that were found in the whole.
 """
 
@@ -70,7 +70,7 @@ class Grid:
         return RawSession(name, rows, facts)
 
 
-class Form(NamedTuple):
+class WideForm(NamedTuple):
     """A layout: a function that finds the columns of the talk, none where it does not fit, and one that reads them."""
 
     find: Callable[[Grid], Sequence[int]]
@@ -318,11 +318,11 @@ def _read_labels(table: Grid, columns: Sequence[int]) -> list[RawSession]:
     return sessions
 
 
-FORMS: Mapping[str, Form] = {
-    "alternating": Form(_find_alternating, _read_alternating),
-    "exchanges": Form(_find_exchanges, _read_exchanges),
-    "questions": Form(_find_questions, _read_questions),
-    "cells": Form(_find_cells, _read_cells),
-    "labels": Form(_find_labels, _read_labels),
+FORMS: Mapping[str, WideForm] = {
+    "alternating": WideForm(_find_alternating, _read_alternating),
+    "exchanges": WideForm(_find_exchanges, _read_exchanges),
+    "questions": WideForm(_find_questions, _read_questions),
+    "cells": WideForm(_find_cells, _read_cells),
+    "labels": WideForm(_find_labels, _read_labels),
 }
 """In the order in which they are tried."""
