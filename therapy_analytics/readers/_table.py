@@ -158,14 +158,14 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
         raise source.error(*_HEADER_ALONE)
     if layout is None and are_clinical_notes(table.header, table.rows):
         raise source.error(*_NOTES)
-    found = find(source, table)
+    found: Places = find(source, table)
     sessions: Iterator[RawSession] = iter(())
     if table.records and (found["text"] is None or (found["speaker"] is None and not source.voice)):
         wide = _wide.read(source, table.header, table.records, found)
         if wide:
             return (_of_table(one, table) for one in wide)
     if layout is None:
-        table = _settle_columns(source, table, found)
+        table, found = _settle_columns(source, table, found)
     text, speaker = found["text"], found["speaker"]
     if table.records and text is not None and speaker is not None:
         others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
@@ -213,47 +213,50 @@ def _spelling(source: Source, header: Sequence[str]) -> str:
     return f"Its columns are: {', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
 
 
-def _settle_columns(source: Source, table: Table, found: dict[str, int | None]) -> Table:
+def _settle_columns(source: Source, table: Table, found: Places) -> tuple[Table, Places]:
     """Find what no name of a column tells: who speaks, what is said, and where a session ends.
 
-    `found` is completed; the table that is returned may have a further column, and notes.
+    Returns
+    -------
+    Table
+        Perhaps with a further column, and with notes on what was found.
+    mapping of str to int or None
+        The places of the columns.
+
+    Raises
+    ------
+    UnreadableFileError
+        No column is known to hold speakers, or words.
     """
     if source.voice and found["speaker"] is None and found["text"] is not None:
-        found["speaker"] = len(table.header)
         table = _with_column(table, "speaker", [source.voice] * len(table.records))
+        found = {**found, "speaker": len(table.header) - 1}
     text, speaker = found["text"], found["speaker"]
     if text is None or speaker is None:
-        table = _by_contents(source, table, found)
+        both = speaker_and_text(table.header, table.rows, found)
+        if both is None:
+            raise _no_layout(source, found, len(table.header))
+        table = replace(table, notes=(*table.notes, _by_contents(table.header, both)))
+        found = {**found, "speaker": both[0], "text": both[1]}
     elif "speaker" not in source.options.columns:
         names = names_beside_roles(table.header, table.records, speaker, found["session"])
-        found["speaker"] = speaker if names is None else names
-    return table if found["session"] is not None else _with_sessions(table, found)
+        found = {**found, "speaker": speaker if names is None else names}
+    return (table, found) if found["session"] is not None else _with_sessions(table, found)
+
+
+def _by_contents(header: Sequence[str], both: Sequence[int]) -> str:
+    """Return a note on the columns of speakers and of words that were told by what they hold."""
+    known = {at: printable(header[at].strip()) for at in both if may_be_fact(header[at])}
+    names = [known.get(at) or f"column {at + 1}" for at in both]  # a header may be what somebody said
+    return (
+        f"Which columns are which was told by what they hold: {names[0]} says who speaks, {names[1]} what is said. "
+        "If that is wrong, name them: --columns speaker=NAME,text=NAME."
+    )
 
 
 def _with_column(table: Table, name: str, cells: Sequence[str]) -> Table:
     records = [(place, [*record, cell]) for (place, record), cell in zip(table.records, cells, strict=True)]
     return replace(table, header=[*table.header, name], records=records)
-
-
-def _by_contents(source: Source, table: Table, found: dict[str, int | None]) -> Table:
-    """Find the columns of speakers and words by what they hold, and note it; one that the user names is that one.
-
-    Raises
-    ------
-    UnreadableFileError
-        They cannot be told.
-    """
-    both = speaker_and_text(table.header, table.rows, found)
-    if both is None:
-        raise _no_layout(source, found, len(table.header))
-    found["speaker"], found["text"] = both
-    known = {at: printable(table.header[at].strip()) for at in both if may_be_fact(table.header[at])}
-    names = [known.get(at) or f"column {at + 1}" for at in both]  # a header may be what somebody said
-    note = (
-        f"Which columns are which was told by what they hold: {names[0]} says who speaks, {names[1]} what is said. "
-        "If that is wrong, name them: --columns speaker=NAME,text=NAME."
-    )
-    return replace(table, notes=(*table.notes, note))
 
 
 def _no_layout(source: Source, found: Places, width: int) -> UnreadableFileError:
@@ -267,21 +270,19 @@ def _no_layout(source: Source, found: Places, width: int) -> UnreadableFileError
     )
 
 
-def _with_sessions(table: Table, found: dict[str, int | None]) -> Table:
+def _with_sessions(table: Table, found: Places) -> tuple[Table, Places]:
     """Find a column of sessions where a plain id tells them apart, or make one of levels such as episode and scene."""
     slugs = [slug(name) for name in table.header]
     levels = [slugs.index(name) for name in _LEVELS if name in slugs]
     if len(levels) < 2:
         ids = (at for at, name in enumerate(slugs) if name in _IDS and _tells_sessions_apart(table, at, found))
-        found["session"] = next(ids, None)
-        return table
+        return table, {**found, "session": next(ids, None)}
     for at in levels:
         _long.fill_down(table.records, at)
-    found["session"] = len(table.header)
     names = [printable(table.header[at].strip()) for at in levels]
     note = f"The sessions were told apart by {', '.join(names[:-1])} and {names[-1]} together."
-    joined = ["-".join(record[at].strip() for at in levels) for record in table.rows]
-    return replace(_with_column(table, "session", joined), notes=(*table.notes, note))
+    table = _with_column(table, "session", ["-".join(record[at].strip() for at in levels) for record in table.rows])
+    return replace(table, notes=(*table.notes, note)), {**found, "session": len(table.header) - 1}
 
 
 def _tells_sessions_apart(table: Table, at: int, found: Places) -> bool:

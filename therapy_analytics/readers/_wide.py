@@ -1,7 +1,7 @@
 """Wide tables: who speaks is in the header, or inside the cells, and a row holds more than one utterance.
 
-Five layouts are known. Each is found by its columns (`WideForm.find`) and then read from these columns (`WideForm.read`), so
-that a part of a large table is read from the columns that were found in the whole.
+Five layouts are known. Each is found by its columns (`WideForm.find`) and then read from these columns
+(`WideForm.read`), so that a part of a large table is read from the columns that were found in the whole.
 """
 
 from __future__ import annotations
