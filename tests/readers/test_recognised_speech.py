@@ -14,7 +14,7 @@ from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]
 Reading = Callable[..., FileReading]
-TALK = (
+SPOKEN = (
     (0, "How have you been this week?"),
     (1, "Not so good, I could not sleep."),
     (0, "You are worn out."),
@@ -22,15 +22,15 @@ TALK = (
 )
 STARTS = [0.0, 3.0, 6.5, 8.5]
 """Half a second for each word."""
-ALL = " ".join(text for _, text in TALK)
+ALL = " ".join(spoken for _, spoken in SPOKEN)
 Item = dict[str, Any]
 
 
 def words() -> Iterator[tuple[int, str, float]]:
     """Yield who says each word or mark, and when; marks take no time."""
     at = 0
-    for who, text in TALK:
-        for token in text.replace(",", " ,").replace(".", " .").replace("?", " ?").split():
+    for who, spoken in SPOKEN:
+        for token in spoken.replace(",", " ,").replace(".", " .").replace("?", " ?").split():
             yield who, token, at / 2
             at += token.isalnum()
 
@@ -38,8 +38,8 @@ def words() -> Iterator[tuple[int, str, float]]:
 def glued() -> Iterator[tuple[int, str, float]]:
     """Yield the same, with the marks at the words."""
     at = 0
-    for who, text in TALK:
-        for word in text.split():
+    for who, spoken in SPOKEN:
+        for word in spoken.split():
             yield who, word, at / 2
             at += 1
 
@@ -68,11 +68,11 @@ def health_scribe() -> Item:
             "SegmentId": str(i),
             "BeginAudioTime": STARTS[i],
             "EndAudioTime": STARTS[i] + 1,
-            "Content": text,
+            "Content": spoken,
             "ParticipantDetails": {"ParticipantRole": ("CLINICIAN_0", "PATIENT_0")[who]},
             "SectionDetails": {"SectionName": "SUBJECTIVE"},
         }
-        for i, (who, text) in enumerate(TALK)
+        for i, (who, spoken) in enumerate(SPOKEN)
     ]
     items = [{"BeginAudioTime": 0, "Alternatives": [{"Content": "How"}]}]
     return {"Conversation": {"ConversationId": "c1", "TranscriptSegments": segments, "TranscriptItems": items}}
@@ -105,17 +105,17 @@ def azure() -> Item:
             "offset": f"PT{STARTS[i]}S",
             "duration": "PT1S",
             "offsetInTicks": STARTS[i] * 1e7,
-            "nBest": [{"confidence": 0.9, "lexical": text.lower(), "display": text}, {"display": "or else"}],
+            "nBest": [{"confidence": 0.9, "lexical": spoken.lower(), "display": spoken}, {"display": "or else"}],
         }
-        for i, (who, text) in enumerate(TALK)
+        for i, (who, spoken) in enumerate(SPOKEN)
     ]
     return {"source": "a.wav", "combinedRecognizedPhrases": [{"display": ALL}], "recognizedPhrases": phrases}
 
 
 def azure_fast() -> Item:
     phrases = [
-        {"speaker": who + 1, "offsetMilliseconds": int(STARTS[i] * 1000), "text": text, "words": [{"text": "How"}]}
-        for i, (who, text) in enumerate(TALK)
+        {"speaker": who + 1, "offsetMilliseconds": int(STARTS[i] * 1000), "text": spoken, "words": [{"text": "How"}]}
+        for i, (who, spoken) in enumerate(SPOKEN)
     ]
     return {"durationMilliseconds": 9000, "combinedPhrases": [{"text": ALL}], "phrases": phrases}
 
@@ -135,8 +135,8 @@ def speechmatics() -> Item:
 
 def assembly() -> Item:
     utterances = [
-        {"speaker": "AB"[who], "text": text, "start": int(STARTS[i] * 1000), "end": int(STARTS[i] * 1000) + 900}
-        for i, (who, text) in enumerate(TALK)
+        {"speaker": "AB"[who], "text": spoken, "start": int(STARTS[i] * 1000), "end": int(STARTS[i] * 1000) + 900}
+        for i, (who, spoken) in enumerate(SPOKEN)
     ]
     return {"id": "a1", "text": ALL, "utterances": utterances}
 
@@ -144,8 +144,8 @@ def assembly() -> Item:
 def zoom() -> Item:
     return {
         "timeline": [
-            {"text": text, "ts": f"00:00:0{STARTS[i]}", "users": [{"username": ("Dr Lee", "Tom")[who]}]}
-            for i, (who, text) in enumerate(TALK)
+            {"text": spoken, "ts": f"00:00:0{STARTS[i]}", "users": [{"username": ("Dr Lee", "Tom")[who]}]}
+            for i, (who, spoken) in enumerate(SPOKEN)
         ]
     }
 
@@ -167,7 +167,7 @@ FORMS: dict[str, Callable[[], Item]] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_turns_in_every_form(form: str, session: SessionOf) -> None:
     found = session(json.dumps(FORMS[form]()), "talk.json")
-    assert [turn.text for turn in found.turns] == [text for _, text in TALK]
+    assert [turn.text for turn in found.turns] == [spoken for _, spoken in SPOKEN]
     assert [turn.role for turn in found.turns] == ["therapist", "client"] * 2
     assert [turn.start_s for turn in found.turns] == STARTS
     assert not {"sleep", "week"} & set(" ".join(found.metadata.values()).split())
@@ -202,8 +202,8 @@ def _paths(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def test_the_third_of_a_b_and_c_is_no_client_for_the_letter(session: SessionOf) -> None:
-    texts = ["How are you?", "I am ill and I cough.", "How did you two sleep?", "I slept, but I heard her."]
-    rows = [{"speaker": who, "text": words} for who, words in zip("CACB", texts, strict=True)]
+    spoken = ["How are you?", "I am ill and I cough.", "How did you two sleep?", "I slept, but I heard her."]
+    rows = [{"speaker": who, "text": words} for who, words in zip("CACB", spoken, strict=True)]
     first = session(json.dumps(rows), "talk.json").turns[0]
     assert (first.speaker, first.role) == ("C", "therapist")
 
@@ -229,7 +229,7 @@ def test_a_translation_of_the_talk_is_not_read(session: SessionOf) -> None:
     found = session(
         json.dumps({**assembly(), "translations": {"de": [{"speaker": "A", "text": "Wie geht es?"}]}}), "t.json"
     )
-    assert [turn.text for turn in found.turns] == [text for _, text in TALK]
+    assert [turn.text for turn in found.turns] == [spoken for _, spoken in SPOKEN]
 
 
 @pytest.mark.parametrize("missing", ["utt2spk", "segments"])
@@ -247,10 +247,10 @@ def test_a_data_folder_may_lack_a_file(missing: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "text"), [({}, "no times were found"), ({"start": 2.5}, "times were found: 1 turn of 2")]
+    ("times", "line"), [({}, "no times were found"), ({"start": 2.5}, "times were found: 1 turn of 2")]
 )
-def test_inspect_says_of_how_many_turns_times_were_found(times: Item, text: str, tmp_path: Path) -> None:
+def test_inspect_says_of_how_many_turns_times_were_found(times: Item, line: str, tmp_path: Path) -> None:
     rows = [{"speaker": "T", "text": "How are you?", **times}, {"speaker": "C", "text": "I am ill."}]
     (tmp_path / "talk.json").write_text(json.dumps(rows), encoding="utf-8")
     (looked,) = inspect([tmp_path / "talk.json"])
-    assert any(text in line for line in looked.lines())
+    assert any(line in one for one in looked.lines())

@@ -16,7 +16,8 @@ from therapy_analytics.readers._build import safe_id
 from therapy_analytics.readers._columns import LONGEST_FACT, may_be_fact
 from therapy_analytics.readers._files import transcripts_in
 from therapy_analytics.readers._fragment_reading import FragmentReading
-from therapy_analytics.readers._metadata import SessionTable, plain_name, table_at
+from therapy_analytics.readers._metadata import SessionTable as Table
+from therapy_analytics.readers._metadata import plain_name, table_at
 from therapy_analytics.readers._notes import counted
 
 _MOST_LISTED = 12
@@ -128,15 +129,15 @@ class Account:
 
     def _refuse_keep(self) -> None:
         tables = self._tables() if self._options.keep else []
-        known = dict.fromkeys(name for table in tables if isinstance(table, SessionTable) for name in table.columns)
+        known = dict.fromkeys(name for table in tables if isinstance(table, Table) for name in table.columns)
         for name in self._options.keep:
             if plain_name(name) not in known:
                 there = f"Their columns are: {_joined(known)}" if known else "There is none beside the transcripts"
                 raise BadOptionError("--keep", f"no table about sessions has a column {_quoted(name)}", there)
 
-    def _tables(self) -> list[SessionTable | BadDataFileError]:
+    def _tables(self) -> list[Table | BadDataFileError]:
         """Return the tables that were met, or what is wrong with one."""
-        found: list[SessionTable | BadDataFileError] = []
+        found: list[Table | BadDataFileError] = []
         for place, path in {**self._passed, **self._applied.tables}.items():
             try:
                 table = table_at(path, place, self._options)
@@ -151,7 +152,7 @@ class Account:
         """Return what to look at in the tables about sessions."""
         return [one for table in self._tables() for one in self._of_table(table)]
 
-    def _of_table(self, table: SessionTable | BadDataFileError) -> Iterator[Remark]:
+    def _of_table(self, table: Table | BadDataFileError) -> Iterator[Remark]:
         if isinstance(table, BadDataFileError):
             yield Remark(table.path, None, table.problem, table.remedy)
             return
@@ -174,7 +175,7 @@ class Account:
     def _is_known(self, place: str, key: str) -> bool:
         return (place, key) in self._applied.rows or key in self._unread
 
-    def _is_for_all(self, table: SessionTable) -> bool:
+    def _is_for_all(self, table: Table) -> bool:
         """Tell whether each row should have its session: not where some files of the table's folder were not given."""
         own = "" if self._options.metadata is None else placed(self._options.metadata)
         if table.place == own:
@@ -185,7 +186,7 @@ class Account:
         except UnreadableFileError:
             return False
 
-    def _without_row(self, table: SessionTable) -> Iterator[Remark]:
+    def _without_row(self, table: Table) -> Iterator[Remark]:
         ids = [session for place, session in self._applied.without_row if place == table.place]
         if ids:
             problem = f"no row is about {counted(len(ids), 'session')}: {_joined(ids)}"

@@ -31,7 +31,8 @@ from therapy_analytics.readers._build import Place, build_session, safe_id, uniq
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._fragments import Fragment, beginning
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
-from therapy_analytics.readers._metadata import SessionTable, combined, common_names, from_name, tables_for
+from therapy_analytics.readers._metadata import SessionTable as Table
+from therapy_analytics.readers._metadata import combined, common_names, from_name, tables_for
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._voices import joined
 from therapy_analytics.session import Session
@@ -243,7 +244,7 @@ def _hash_of(place: str) -> str:
 
 
 def _sessions(
-    found: Iterable[RawSession], source: Source, tables: Sequence[SessionTable], ids: Sequence[str] | None
+    found: Iterable[RawSession], source: Source, tables: Sequence[Table], ids: Sequence[str] | None
 ) -> tuple[tuple[Session, ...], Applied]:
     """Build session after session; the rows of each are let go before the next."""
     given = iter(()) if ids is None else iter(ids)
@@ -263,7 +264,7 @@ def _sessions(
 
 
 def _build(
-    raw: RawSession, source: Source, tables: Sequence[SessionTable], given: str, name: str, whole: Session | None = None
+    raw: RawSession, source: Source, tables: Sequence[Table], given: str, name: str, whole: Session | None = None
 ) -> tuple[Session, Applied]:
     """Build a session, or a part of one, of which a table may speak by the name of the whole, where roles are found."""
     stem, options = safe_id(source.path.stem), source.options

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._timeline import timeline
-from therapy_analytics.readers._times import HALF_DAY, Kind, Span, Time, TimeMark, seconds
+from therapy_analytics.readers._times import HALF_DAY, Kind, Span, Time, seconds
+from therapy_analytics.readers._times import TimeMark as Mark
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
 CLOCK = (
@@ -92,7 +93,7 @@ def from_the_first(rows: Sequence[Row], *, by_day: bool, are_short: bool = False
         Whether they were times of day.
     """
     kind: Kind = "noon" if by_day else "brief" if are_short else "clock"
-    starts, ends = ([None if at is None else TimeMark(at, kind) for at in times] for times in _begins_and_ends(rows))
+    starts, ends = ([None if at is None else Mark(at, kind) for at in times] for times in _begins_and_ends(rows))
     found = timeline(list(map(Span, starts, ends)), [row.text for row in rows])
     timed = zip(rows, found.starts, found.ends, strict=True)
     return [replace(row, start_s=start, end_s=end) for row, start, end in timed], found.by_day
