@@ -11,7 +11,7 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers import read_files
 from therapy_analytics.session import Session
 
-Said = Callable[..., list[tuple[str, str]]]
+Spoken = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 Sessions = Callable[..., tuple[Session, ...]]
 Problem = Callable[..., UnreadableFileError]
@@ -37,8 +37,8 @@ TWO = [("T", "Hello, you."), ("C", "Hi.")]
         ("speaker,text\nT,Hello, you.\nC,Hi.\n", "a.csv"),
     ],
 )
-def test_ways_to_write_a_table(text: str, name: str, said: Said) -> None:
-    assert said(text, name) == TWO
+def test_ways_to_write_a_table(text: str, name: str, spoken: Spoken) -> None:
+    assert spoken(text, name) == TWO
 
 
 def test_quoted_lines_and_quotes(session: SessionOf) -> None:
@@ -75,9 +75,9 @@ def test_times_are_seconds(session: SessionOf) -> None:
     assert [(turn.start_s, turn.end_s) for turn in one.turns] == [(1.0, 64.0), (None, None)]
 
 
-def test_columns_named_by_the_user(said: Said) -> None:
+def test_columns_named_by_the_user(spoken: Spoken) -> None:
     columns = {"speaker": "Wer Spricht", "text": "worte"}
-    assert said('Worte,Wer spricht,text\n"Hello, you.",T,x\nHi.,C,y\n', "a.csv", columns=columns) == TWO
+    assert spoken('Worte,Wer spricht,text\n"Hello, you.",T,x\nHi.,C,y\n', "a.csv", columns=columns) == TWO
 
 
 @pytest.mark.parametrize("kind", ["speaker", "text", "session", "start", "end", "utterance", "annotator"])
@@ -114,8 +114,8 @@ def test_a_quotation_left_open_names_the_line_where_it_begins(problem: Problem) 
     assert "secret" not in str(error)
 
 
-def test_a_last_row_without_a_newline_is_read(said: Said) -> None:
-    assert said('speaker,text\nT,"Hello, you."\nC,"Hi."', "a.csv") == TWO
+def test_a_last_row_without_a_newline_is_read(spoken: Spoken) -> None:
+    assert spoken('speaker,text\nT,"Hello, you."\nC,"Hi."', "a.csv") == TWO
 
 
 def test_many_sessions_interleaved(sessions: Sessions) -> None:
@@ -158,32 +158,32 @@ x,4,b,T,I see.
 """
 
 
-def test_rows_of_several_coders_are_read_once(said: Said) -> None:
-    assert said(CODED, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah. Yeah."), ("T", "I see.")]
+def test_rows_of_several_coders_are_read_once(spoken: Spoken) -> None:
+    assert spoken(CODED, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah. Yeah."), ("T", "I see.")]
 
 
-def test_rows_of_several_coders_one_coder_after_the_other(said: Said) -> None:
+def test_rows_of_several_coders_one_coder_after_the_other(spoken: Spoken) -> None:
     header, *rows = CODED.splitlines()
     blocks = [row for coder in "ab" for row in rows if f",{coder}," in row]
-    assert said("\n".join([header, *blocks]), "a.csv") == [
+    assert spoken("\n".join([header, *blocks]), "a.csv") == [
         ("T", "Do you smoke?"),
         ("C", "Yeah. Yeah."),
         ("T", "I see."),
     ]
 
 
-def test_rows_of_several_coders_without_a_number_of_the_utterance(said: Said) -> None:
+def test_rows_of_several_coders_without_a_number_of_the_utterance(spoken: Spoken) -> None:
     rows = [
         row.replace(",1,", ",").replace(",2,", ",").replace(",3,", ",").replace(",4,", ",")
         for row in CODED.splitlines()
     ]
     text = "\n".join(rows).replace("utterance_id,", "")
-    assert said(text, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah. Yeah."), ("T", "I see.")]
+    assert spoken(text, "a.csv") == [("T", "Do you smoke?"), ("C", "Yeah. Yeah."), ("T", "I see.")]
 
 
-def test_the_same_words_later_for_another_coder_are_said_again(said: Said) -> None:
+def test_the_same_words_later_for_another_coder_are_said_again(spoken: Spoken) -> None:
     text = "annotator,speaker,text\na,C,Yeah.\na,T,Ok.\nb,C,Yeah.\nb,T,So.\n"
-    assert said(text, "a.csv") == [("C", "Yeah."), ("T", "Ok."), ("C", "Yeah."), ("T", "So.")]
+    assert spoken(text, "a.csv") == [("C", "Yeah."), ("T", "Ok."), ("C", "Yeah."), ("T", "So.")]
 
 
 def test_how_many_rows_were_of_other_coders_is_noted(session: SessionOf) -> None:
@@ -202,8 +202,8 @@ def test_each_session_of_a_table_is_put_in_its_own_order(sessions: Sessions) -> 
     assert (len(one.notes), two.notes) == (1, ())
 
 
-def test_a_number_without_a_speaker_follows_the_number_before(said: Said) -> None:
-    assert said("turn,speaker,text\n2,,B.\n3,C,C.\n1,T,A.\n", "a.csv") == [("T", "A. B."), ("C", "C.")]
+def test_a_number_without_a_speaker_follows_the_number_before(spoken: Spoken) -> None:
+    assert spoken("turn,speaker,text\n2,,B.\n3,C,C.\n1,T,A.\n", "a.csv") == [("T", "A. B."), ("C", "C.")]
 
 
 @pytest.mark.parametrize(
@@ -228,13 +228,13 @@ def test_rows_in_order_are_not_spoken_of(session: SessionOf) -> None:
     assert session(text.format("x", 2, 2), "b.csv").notes == ()
 
 
-def test_the_same_words_twice_without_a_column_of_coders_are_said_twice(said: Said) -> None:
-    assert said("speaker,text\nC,Yeah.\nC,Yeah.\nT,Ok.\n", "a.csv") == [("C", "Yeah. Yeah."), ("T", "Ok.")]
+def test_the_same_words_twice_without_a_column_of_coders_are_said_twice(spoken: Spoken) -> None:
+    assert spoken("speaker,text\nC,Yeah.\nC,Yeah.\nT,Ok.\n", "a.csv") == [("C", "Yeah. Yeah."), ("T", "Ok.")]
 
 
-def test_a_very_long_cell(said: Said) -> None:
+def test_a_very_long_cell(spoken: Spoken) -> None:
     words = "word " * 60_000
-    assert said(f"speaker,text\nT,{words}\nC,Hi.\n", "a.csv") == [("T", words.strip()), ("C", "Hi.")]
+    assert spoken(f"speaker,text\nT,{words}\nC,Hi.\n", "a.csv") == [("T", words.strip()), ("C", "Hi.")]
 
 
 @pytest.mark.parametrize("first", ["sep=;\n", '"sep=;"\r\n', "\ufeffsep=;\n", "SEP=;\n"])
@@ -243,8 +243,8 @@ def test_the_line_in_which_excel_says_the_delimiter(first: str, session: Session
     assert [(turn.speaker, turn.text, turn.first_row) for turn in turns] == [("T", "Hello, you.", 1), ("C", "Hi.", 2)]
 
 
-def test_a_delimiter_that_is_in_the_words_more_often(said: Said) -> None:
-    assert said("speaker;text\nT;a, b, c, d\nC;e, f, g\n", "a.csv") == [("T", "a, b, c, d"), ("C", "e, f, g")]
+def test_a_delimiter_that_is_in_the_words_more_often(spoken: Spoken) -> None:
+    assert spoken("speaker;text\nT;a, b, c, d\nC;e, f, g\n", "a.csv") == [("T", "a, b, c, d"), ("C", "e, f, g")]
 
 
 def test_a_title_above_the_header(session: SessionOf) -> None:
@@ -264,10 +264,10 @@ def test_a_table_without_a_header(session: SessionOf) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_encodings(encoding: str, said: Said) -> None:
+def test_encodings(encoding: str, spoken: Spoken) -> None:
     words = "It was a long way to the caf\u00e9 by the river, and back again. "
     text = f'speaker,text\nT,"{words}"\nC,"{words}"\n'
-    assert said(text.encode(encoding), "a.csv") == [("T", words.strip()), ("C", words.strip())]
+    assert spoken(text.encode(encoding), "a.csv") == [("T", words.strip()), ("C", words.strip())]
 
 
 def test_prose_with_commas_is_no_table() -> None:
@@ -286,8 +286,8 @@ def test_the_rule_below_the_header_of_a_markdown_table_is_no_turn(name: str, rul
     assert one.notes == ()
 
 
-def test_dashes_that_somebody_says_stay(said: Said) -> None:
-    assert said("speaker,text\nT,---\nC,Hi.\n", "a.csv") == [("T", "---"), ("C", "Hi.")]
+def test_dashes_that_somebody_says_stay(spoken: Spoken) -> None:
+    assert spoken("speaker,text\nT,---\nC,Hi.\n", "a.csv") == [("T", "---"), ("C", "Hi.")]
 
 
 DATED = "speaker,text,{},{}\nT,One.,{},{}\nC,Two.,{},{}\nT,Three.,{},\n"

@@ -21,7 +21,7 @@ MAKE = runpy.run_path(str(FOLDER / "make_documents.py"))
 TALK = [("Therapist", "You came."), ("Client", "I did."), ("Therapist", "By bus?"), ("Client", "On foot.")]
 
 
-def said(session: Session) -> list[tuple[str, str]]:
+def spoken(session: Session) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in session.turns]
 
 
@@ -86,14 +86,14 @@ ENTRIES = "".join(f'<div class="e"><b class="speaker">{who}</b><p>{words}</p></d
 def test_what_is_no_part_of_the_talk(beside: str, session: SessionOf) -> None:
     inside = ENTRIES.replace("</div>", f"{beside}</div>", 2)
     one = session(page(f"{beside}<div>{inside}</div>{beside}<p>no</p>"), "a.html")
-    assert said(one) == TALK
+    assert spoken(one) == TALK
     assert any("The page around the transcript was left out" in note for note in one.notes)
 
 
 def test_a_name_that_stands_once_keeps_its_words(session: SessionOf) -> None:
     more = '<div class="e"><b class="speaker">Interpreter</b><p>She did.</p></div>'
     one = session(page(ENTRIES.replace("</div>", f"</div>{more}", 1)), "a.html")
-    assert said(one)[1] == ("Interpreter", "She did.")
+    assert spoken(one)[1] == ("Interpreter", "She did.")
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_elements_that_look_like_words_of_their_own_are(session: SessionOf) -> N
         f'<p><i class="a">{who}</i><i class="b">0:0{at}</i><i class="c">{words}</i></p>'
         for at, (who, words) in enumerate(TALK, start=1)
     )
-    assert said(session(page(told), "a.html")) == TALK
+    assert spoken(session(page(told), "a.html")) == TALK
 
 
 def test_a_word_in_two_formats_stays_one_word(session: SessionOf) -> None:
     body = ENTRIES.replace("foot", '<i class="x">fo</i><i class="y">ot</i>')
-    assert said(session(page(body), "a.html")) == TALK
+    assert spoken(session(page(body), "a.html")) == TALK
 
 
 def test_a_page_is_read_in_the_letters_that_it_declares(session: SessionOf) -> None:
@@ -159,7 +159,7 @@ LINES = [f"{who}: {words}" for who, words in TALK]
 )
 def test_the_edges_of_pages(pages: list[list[str]], n_lines: int, tmp_path: Path) -> None:
     (one,) = read(pdf(pages, tmp_path))
-    assert said(one) == TALK
+    assert spoken(one) == TALK
     told = [note for note in one.notes if "top or foot of pages" in note]
     assert [note.split()[0] for note in told] == ([str(n_lines)] if n_lines else [])
 
@@ -167,7 +167,7 @@ def test_the_edges_of_pages(pages: list[list[str]], n_lines: int, tmp_path: Path
 def test_an_answer_that_begins_two_pages_is_none_of_their_edge(tmp_path: Path) -> None:
     lines = ["Client: Yes.", "Therapist: And then?"]
     (one,) = read(pdf([lines, lines], tmp_path))
-    assert said(one) == [("Client", "Yes."), ("Therapist", "And then?")] * 2
+    assert spoken(one) == [("Client", "Yes."), ("Therapist", "And then?")] * 2
 
 
 def test_a_page_without_text_is_told(tmp_path: Path) -> None:
@@ -184,12 +184,12 @@ def test_a_damaged_pdf_is_refused(data: bytes, problem: ProblemOf) -> None:
 
 def test_classes_that_name_nobody_add_no_word(session: SessionOf) -> None:
     told = "".join(f'<p class="user-text author"><b>{who}:</b> {words}</p>' for who, words in TALK)
-    assert said(session(page(f'<div class="client-area">{told}</div>'), "a.html")) == TALK
+    assert spoken(session(page(f'<div class="client-area">{told}</div>'), "a.html")) == TALK
 
 
 def test_bold_labels_without_a_colon(session: SessionOf) -> None:
     told = "".join(f"<p><b>{who}</b> {words}</p>" for who, words in TALK)
-    assert said(session(page(told), "a.html")) == TALK
+    assert spoken(session(page(told), "a.html")) == TALK
 
 
 @pytest.mark.parametrize(
@@ -205,18 +205,18 @@ def test_dates_of_messages_are_counted_from_the_first(date: str, session: Sessio
         for at, (who, words) in enumerate(TALK, start=1)
     )
     one = session(page(told), "a.html")
-    assert said(one) == TALK
+    assert spoken(one) == TALK
     assert [turn.start_s for turn in one.turns] == [0.0, 60.0, 120.0, 180.0]
     assert "Times were counted from that of the first message." in one.notes
 
 
 def test_a_message_with_a_date_in_its_attributes_keeps_its_words(session: SessionOf) -> None:
     told = "".join(f'<div title="2024-03-12 10:00"><b class="speaker">{who}</b> {words}</div>' for who, words in TALK)
-    assert said(session(page(told), "a.html")) == TALK
+    assert spoken(session(page(told), "a.html")) == TALK
 
 
 def test_a_row_of_a_table_whose_words_stand_below_it(tmp_path: Path) -> None:
     lines = ["00:01 Therapist You came.", "00:04 Client", "I did.", "00:06 Therapist By bus?", "00:08 Client On foot."]
     (one,) = read(pdf([lines], tmp_path))
-    assert said(one) == TALK
+    assert spoken(one) == TALK
     assert [turn.start_s for turn in one.turns] == [1.0, 4.0, 6.0, 8.0]

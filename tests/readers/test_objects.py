@@ -155,7 +155,7 @@ def test_the_user_says_who_the_therapist_is() -> None:
 
 
 def test_who_is_the_therapist_may_have_to_be_guessed() -> None:
-    session = one([(1, "What do you want, and what would you give for it?"), (2, "I want my own room, I think.")])
+    session = one([(1, "What do you want, and what would you give for it?"), (2, "I want my own flat, I think.")])
     assert [turn.role for turn in session.turns] == ["therapist", "client"]
     assert session.role_method == "pronouns"
 

@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers import ReadOptions, _long, read_files
 from therapy_analytics.readers._columns import find_columns, slug
-from therapy_analytics.readers._long import is_code
+from therapy_analytics.readers._contents import holds_codes
 from therapy_analytics.session import Session
 
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
 
-Said = Callable[..., list[tuple[str, str]]]
+Spoken = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 Sessions = Callable[..., tuple[Session, ...]]
 Problem = Callable[..., UnreadableFileError]
 MANGLED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def spoken(session: Session) -> list[tuple[str, str]]:
+def turns_of(session: Session) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in session.turns]
 
 
@@ -47,8 +47,8 @@ def spoken(session: Session) -> list[tuple[str, str]]:
         "utteranceText", "Spoken text", "Utterance (verbatim)", "Transcription of speech", "Content",
     ],
 )  # fmt: skip
-def test_names_of_columns(speaker: str, text: str, said: Said) -> None:
-    assert said(f"{speaker},n,{text}\nT,1,Hello.\nC,2,Hi.\n", "a.csv") == [("T", "Hello."), ("C", "Hi.")]
+def test_names_of_columns(speaker: str, text: str, spoken: Spoken) -> None:
+    assert spoken(f"{speaker},n,{text}\nT,1,Hello.\nC,2,Hi.\n", "a.csv") == [("T", "Hello."), ("C", "Hi.")]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_slugs() -> None:
     ]  # fmt: skip
 
 
-def test_a_type_is_the_speaker_only_if_it_names_roles(said: Said, problem: Problem) -> None:
-    assert said("Type,Utterance\nT,Hello.\nP,Hi.\n", "a.csv") == [("T", "Hello."), ("P", "Hi.")]
+def test_a_type_is_the_speaker_only_if_it_names_roles(spoken: Spoken, problem: Problem) -> None:
+    assert spoken("Type,Utterance\nT,Hello.\nP,Hi.\n", "a.csv") == [("T", "Hello."), ("P", "Hi.")]
     assert "who speaks" in problem("Type,Utterance\nquestion,Hello.\nanswer,Hi.\n", "b.csv").problem
 
 
@@ -110,7 +110,7 @@ def test_who_speaks_is_no_part_of_the_session(sessions: Sessions) -> None:
 def test_a_session_named_once_for_all_its_rows(sessions: Sessions) -> None:
     first, second = sessions("session,speaker,text\nx,T,One.\n,C,Two.\ny,T,Three.\n,C,Four.\n", "a.csv")
     assert (first.id, second.id) == ("x", "y")
-    assert spoken(second) == [("T", "Three."), ("C", "Four.")]
+    assert turns_of(second) == [("T", "Three."), ("C", "Four.")]
     assert "2 rows of the file without a session went to the session before." in second.notes
 
 
@@ -173,7 +173,7 @@ def test_facts_about_the_only_session(session: SessionOf) -> None:
     ],
 )
 def test_what_is_a_code(name: str, values: list[str], expected: bool) -> None:
-    assert is_code(name, values) is expected
+    assert holds_codes(name, values) is expected
 
 
 def test_two_columns_of_one_name_are_both_kept(session: SessionOf) -> None:
@@ -181,9 +181,9 @@ def test_two_columns_of_one_name_are_both_kept(session: SessionOf) -> None:
     assert one.turns[0].gold == {"code": "a", "code (4)": "x"}
 
 
-def test_speakers_with_the_numbers_of_their_turns(said: Said, session: SessionOf) -> None:
+def test_speakers_with_the_numbers_of_their_turns(spoken: Spoken, session: SessionOf) -> None:
     rows = ["T1,So?", "C1,Yes.", "C1,And no.", "T 2,Hm.", "C2,I ...", "T3,Go on."]
-    assert [who for who, _ in said("speaker,text\n" + "\n".join(rows), "a.csv")] == ["T", "C", "T", "C", "T"]
+    assert [who for who, _ in spoken("speaker,text\n" + "\n".join(rows), "a.csv")] == ["T", "C", "T", "C", "T"]
     couple = session("speaker,text\nT,So?\nC1,Yes.\nC2,No.\nT,Hm.\nC1,I ...\nC2,And I ...\n", "a.csv")
     assert {turn.speaker for turn in couple.turns} == {"T", "C1", "C2"}
 
@@ -220,8 +220,8 @@ def test_several_codes_of_one_utterance_in_rows_of_their_own(session: SessionOf)
     ]  # fmt: skip
 
 
-def test_the_same_words_twice_in_a_turn_are_said_twice(said: Said) -> None:
-    assert said("turn,speaker,text\n1,C,Yeah.\n1,C,Yeah.\n2,T,Ok.\n", "a.csv") == [("C", "Yeah. Yeah."), ("T", "Ok.")]
+def test_the_same_words_twice_in_a_turn_are_said_twice(spoken: Spoken) -> None:
+    assert spoken("turn,speaker,text\n1,C,Yeah.\n1,C,Yeah.\n2,T,Ok.\n", "a.csv") == [("C", "Yeah. Yeah."), ("T", "Ok.")]
 
 
 # ---- who speaks is in the header
@@ -231,8 +231,8 @@ def test_patient_and_doctor_in_turn_across_a_row(sessions: Sessions) -> None:
     text = "id,mood,p1,d1,p2,d2\nk1,low,I am tired today.,Since when?,Monday.,I see.\nk2,high,Hello.,,Hi.,Well then.\n"
     first, second = sessions(text, "a.csv")
     assert (first.id, first.metadata) == ("k1", {"mood": "low"})
-    assert spoken(first) == [("p", "I am tired today."), ("d", "Since when?"), ("p", "Monday."), ("d", "I see.")]
-    assert spoken(second) == [("p", "Hello. Hi."), ("d", "Well then.")]
+    assert turns_of(first) == [("p", "I am tired today."), ("d", "Since when?"), ("p", "Monday."), ("d", "I see.")]
+    assert turns_of(second) == [("p", "Hello. Hi."), ("d", "Well then.")]
     assert [turn.role for turn in second.turns] == ["client", "therapist"]
     assert [turn.first_row for turn in second.turns] == [2, 2]
 
@@ -265,7 +265,7 @@ def test_an_exchange_a_row(sessions: Sessions) -> None:
     assert [(turn.role, turn.text, turn.first_row) for turn in first.turns] == [
         ("therapist", "How are you today?", 1), ("client", "Fine.", 1), ("therapist", "Sure?", 2),
     ]  # fmt: skip
-    assert spoken(second) == [("client", "Hello to you there.")]
+    assert turns_of(second) == [("client", "Hello to you there.")]
 
 
 def test_columns_of_names_are_no_exchange(problem: Problem) -> None:
@@ -372,6 +372,7 @@ WORDS = st.text("abc e,;'\"\n:.", min_size=1, max_size=30).filter(lambda text: t
 @MANGLED
 @given(talk=st.lists(st.tuples(WORDS, WORDS, st.sampled_from(["q", "r", "o"])), min_size=1, max_size=8))
 @example(talk=[(";;", ";;", "q")])
+@example(talk=[(";a;b", ";a;b", "q")])
 def test_the_layouts_agree(talk: list[tuple[str, str, str]], tmp_path: Path) -> None:
     """The same exchanges, a row an utterance, a row an exchange, a row a session."""
     talk = [("One two three four.", "Five six seven eight.", "q"), *talk]
@@ -382,15 +383,15 @@ def test_the_layouts_agree(talk: list[tuple[str, str, str]], tmp_path: Path) -> 
         "rows": table(["therapist", "client"], *([one, two] for one, two, _ in talk)),
         "wide": table(across, [words for one, two, _ in talk for words in (one, two)]),
     }
-    said = []
+    read = []
     for name, text in texts.items():
         (tmp_path / f"{name}.csv").write_text(text, newline="")
         (reading,) = read_files([tmp_path / f"{name}.csv"])
         assert reading.problem is None, str(reading.problem)
         (one,) = reading.sessions
-        said.append([(turn.role, turn.text) for turn in one.turns])
-    assert said[0] == said[1] == said[2]
-    assert [words for _, words in said[0]] == [words.strip() for one, two, _ in talk for words in (one, two)]
+        read.append([(turn.role, turn.text) for turn in one.turns])
+    assert read[0] == read[1] == read[2]
+    assert [words for _, words in read[0]] == [words.strip() for one, two, _ in talk for words in (one, two)]
 
 
 @pytest.mark.parametrize(
@@ -432,10 +433,10 @@ def test_codes_of_the_corpora(corpora: Path) -> None:
     assert any(";" in turn.gold.get("client_talk_type", "") for one in reading.sessions for turn in one.turns)
 
 
-def test_the_users_own_column_goes_before_names_beside_roles(said: Said) -> None:
+def test_the_users_own_column_goes_before_names_beside_roles(spoken: Spoken) -> None:
     text = "name,role,text\nAda,therapist,Hello.\nBo,therapist,Welcome.\nCy,client,Hi.\n"
-    assert said(text, "a.csv") == [("Ada", "Hello."), ("Bo", "Welcome."), ("Cy", "Hi.")]
-    by_role = said(text, "a.csv", columns={"speaker": "role"})
+    assert spoken(text, "a.csv") == [("Ada", "Hello."), ("Bo", "Welcome."), ("Cy", "Hi.")]
+    by_role = spoken(text, "a.csv", columns={"speaker": "role"})
     assert by_role == [("therapist", "Hello. Welcome."), ("client", "Hi.")]
 
 

@@ -16,7 +16,8 @@ from therapy_analytics.readers._build import safe_id
 from therapy_analytics.readers._columns import LONGEST_FACT, may_be_fact
 from therapy_analytics.readers._files import transcripts_in
 from therapy_analytics.readers._fragment_reading import FragmentReading
-from therapy_analytics.readers._metadata import Table, plain_name, table_at
+from therapy_analytics.readers._metadata import SessionTable as Table
+from therapy_analytics.readers._metadata import plain_name, table_at
 from therapy_analytics.readers._notes import counted
 
 _MOST_LISTED = 12

@@ -1,6 +1,6 @@
-"""Which column of a table is which, by the many names that people give them, and which hold facts about a session.
+"""Which column of a table is which, by the many names that people give them, and which may hold facts about a session.
 
-Facts are told from what was said: words of a session stand in no table that nobody asked for.
+A fact is short and no sentence: words of a session must not reach a table of sessions that nobody expects to hold them.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from therapy_analytics.readers._roles import role_of_label
 
 Record = tuple[int, list[str]]
 """The number of a data row, from 1, and its cells, as many as the header has."""
+Places = Mapping[str, int | None]
+"""The place of each known kind of column, from 0; None for a kind that the table does not have."""
 NAMES: Mapping[str, tuple[str, ...]] = {
     "text": (
         "text", "utterance_text", "vol_text", "utt_text", "turn_text", "utterance", "content", "message",
@@ -69,85 +70,47 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 _DURATIONS = frozenset({"duration", "dur", "duration_s", "duration_sec", "duration_seconds", "duration_ms", "dauer"})
 _DAYS = frozenset({"date", "day", "datum", "tag", "fecha", "data", "dia", "jour", "date_of_message", "message_date"})
-_RANKS = {kind: {name: rank for rank, name in enumerate(names)} for kind, names in NAMES.items()}
-_TEXT_WORDS = """
-text utterance transcript transcription dialogue dialog message content speech verbatim
-"""
-_NO_TEXT_WORDS = """
-id idx index number no count type length n start end time code label speaker file name path url language title date
-emotion role score rating topic act
-"""
 REMARKS = """
 translation quote excerpt snippet preview reply answer summary note notes comment comments remark remarks
 """
-"""Words in the names of what repeats or tells of the talk: neither a fact about the session nor a code."""
-_WORDS_TOO = f"sentence question response input output query completion {REMARKS}"
-_SPEAKER_WORDS = """
-speaker interlocutor role participant sender author talker
+"""Words in the names of columns that repeat the talk or comment on it: neither facts about the session nor codes."""
+_TEXT_WORDS = "text utterance transcript transcription dialogue dialog message content speech verbatim"
+_NO_TEXT_WORDS = """
+id ids idx index number no count type length n start end time code label speaker file name path url language title date
+emotion role score rating topic act
 """
-_NO_SPEAKER_WORDS = """
-count n number turn turns gender sex age time start end confidence emotion text words play
-"""
-_PARTS: Mapping[str, tuple[str, str]] = {
+_NO_SPEAKER_WORDS = "count n number turn turns gender sex age time start end confidence emotion text words play"
+_WORD_LISTS: Mapping[str, tuple[str, str]] = {
     "text": (_TEXT_WORDS, _NO_TEXT_WORDS),
-    "speaker": (_SPEAKER_WORDS, _NO_SPEAKER_WORDS),
+    "speaker": ("speaker interlocutor role participant sender author talker", _NO_SPEAKER_WORDS),
     "start": ("start begin onset timestamp", "end stop date of duration"),
     "end": ("end stop offset finish", "start date of"),
+    "session": (
+        "session conversation conv dialog dialogue interview transcript call video chat",
+        "act turn utt utterance vol message type topic speaker date",
+    ),
+    "words": (f"{_TEXT_WORDS} sentence question response input output query completion {REMARKS}", _NO_TEXT_WORDS),
     "remarks": (REMARKS, _NO_TEXT_WORDS),
 }
-"""Words of which one is in the name of a column, and words of which none is."""
-_SESSION_WORDS = frozenset(
-    {"session", "conversation", "conv", "dialog", "dialogue", "interview", "transcript", "call", "video", "chat"}
-)
+_WORDS = {kind: tuple(frozenset(words.split()) for words in lists) for kind, lists in _WORD_LISTS.items()}
+"""Words of which one is in the name of a column of a kind, and words of which none is."""
 _KEY_WORDS = frozenset({"id", "no", "number", "nr", "name", "title", "index", "idx", "num", "key"})
-_NOT_SESSION = frozenset({"act", "turn", "utt", "utterance", "vol", "message", "type", "topic", "speaker", "date"})
+_LOOSE_KINDS = ("text", "speaker", "session", "start", "end")
+"""Kinds that a word within the name of a column tells, in the order in which they choose."""
 MOST_COLUMNS = 2_000
 _LONGEST_NAME = 100
 _UTTERANCE_LEVEL = ("utt", "utterance", "message")
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Where in a record each thing stands; None where the table does not have it.
-
-    Attributes
-    ----------
-    text, speaker : int
-        What is said, who speaks.
-    session, start, end, utterance, annotator : int or None
-        The rest of what has known names.
-    role : int or None
-        A column of roles beside the one of speakers.
-    duration, day : int or None
-        How long an utterance takes, for one without an end; the date beside a time of day.
-    """
-
-    text: int
-    speaker: int
-    session: int | None = None
-    start: int | None = None
-    end: int | None = None
-    utterance: int | None = None
-    annotator: int | None = None
-    role: int | None = None
-    duration: int | None = None
-    day: int | None = None
-
-    @property
-    def used(self) -> frozenset[int | None]:
-        """All of them but the date, which may be a fact about the session."""
-        return frozenset(getattr(self, name) for name in self.__slots__ if name != "day")
-
-
 def may_be_header(row: Sequence[str]) -> bool:
-    """Tell a row that can name columns from one of words, at a glance: most files are no tables."""
+    """Tell at a glance a row that can name columns from one of words: most files are no tables."""
     fits = 1 < len(row) <= MOST_COLUMNS and max(map(len, row)) <= _LONGEST_NAME
     return fits and not row[0].lstrip().startswith(("{", "["))
 
 
 @functools.lru_cache(maxsize=4096)
 def slug(name: str) -> str:
-    """Return the plain form of a column's name.
+    """Return the name of a column in snake case.
 
     Examples
     --------
@@ -159,7 +122,7 @@ def slug(name: str) -> str:
 
 
 def find_columns(header: Sequence[str], wanted: Mapping[str, str], *, loosely: bool = True) -> dict[str, int | None]:
-    """Return the position of each known kind of column, and None for those that are not there.
+    """Return the place of each kind of column that `NAMES` lists, found by the names of the columns.
 
     Parameters
     ----------
@@ -168,49 +131,48 @@ def find_columns(header: Sequence[str], wanted: Mapping[str, str], *, loosely: b
     wanted : mapping of str to str
         What the user calls a kind, or the number of its column from 1; this wins over all known names.
     loosely : bool
-        Whether a name that has a known word among others will do.
+        Whether a known word within a name will do where no whole name is known.
     """
     slugs = [slug(name) for name in header]
+    there = set(slugs)
     found: dict[str, int | None] = {}
-    for kind in NAMES:
-        name = slug(wanted[kind]) if kind in wanted else _best_known(kind, slugs)
-        found[kind] = slugs.index(name) if name in slugs else _by_number(wanted.get(kind, ""), slugs)
-    if loosely:
-        _find_by_parts(found, slugs, wanted)
+    for kind, names in NAMES.items():
+        known = (slug(wanted[kind]),) if kind in wanted else names
+        name = next((name for name in known if name in there), None)
+        found[kind] = _by_number(wanted.get(kind, ""), len(slugs)) if name is None else slugs.index(name)
+    for kind in _LOOSE_KINDS if loosely else ():
+        if found[kind] is None and kind not in wanted:
+            taken = set(found.values())
+            free = (at for at, name in enumerate(slugs) if at not in taken and _is_called(name, kind))
+            found[kind] = next(free, None)
     end = found["end"]
-    if (
-        end is not None
-        and found["start"] is None
-        and "offset" in slugs[end].split("_")
-        and not wanted.keys() & {"start", "end"}
-    ):
-        found["start"], found["end"] = end, None  # an offset is an end beside an onset alone
+    is_offset = end is not None and found["start"] is None and "offset" in slugs[end].split("_")
+    if is_offset and not wanted.keys() & {"start", "end"}:
+        found["start"], found["end"] = end, None  # an offset is an end only beside an onset
     return found
 
 
+def _by_number(number: str, n_columns: int) -> int | None:
+    return int(number) - 1 if number.isdecimal() and 0 < int(number) <= n_columns else None
+
+
+def _is_called(name: str, kind: str) -> bool:
+    """Tell whether a name in snake case has a word of a kind, and none that says otherwise."""
+    parts = name.split("_")
+    some, none = _WORDS[kind]
+    if not some.isdisjoint(parts) and none.isdisjoint(parts):
+        return kind != "session" or not _KEY_WORDS.isdisjoint(parts)
+    if kind != "speaker":
+        return False
+    people = [part for part in parts if part not in {"or", "and", "vs"}]  # therapist_or_client, t_c
+    return len(people) == 2 and set(map(role_of_label, people)) == {"therapist", "client"}
+
+
 def find_beside_times(header: Sequence[str]) -> dict[str, int | None]:
-    """Return the position of the columns of durations and of dates; None for those that are not there."""
+    """Return the places of the columns ``duration`` and ``day`` (the date beside a time of day)."""
     slugs = [slug(name) for name in header]
     kinds = {"duration": _DURATIONS, "day": _DAYS}
     return {kind: next((at for at, name in enumerate(slugs) if name in names), None) for kind, names in kinds.items()}
-
-
-def _by_number(name: str, slugs: Sequence[str]) -> int | None:
-    """Return the column that the user gives by its number, from 1, as for a table without a header."""
-    return int(name) - 1 if name.isdecimal() and 0 < int(name) <= len(slugs) else None
-
-
-def _best_known(kind: str, slugs: Sequence[str]) -> str | None:
-    return min(_RANKS[kind].keys() & slugs, key=_RANKS[kind].__getitem__, default=None)
-
-
-def _find_by_parts(found: dict[str, int | None], slugs: Sequence[str], wanted: Mapping[str, str]) -> None:
-    """Look for what has no known name among the columns that nothing else has taken."""
-    left = {at: name for at, name in enumerate(slugs) if at not in found.values()}
-    for kind, in_parts in _BY_PARTS.items():
-        if found[kind] is None and kind not in wanted:
-            found[kind] = at = next((at for at, name in left.items() if in_parts(name)), None)
-            left = {other: name for other, name in left.items() if other != at}
 
 
 def numbers_utterances(name: str) -> bool:
@@ -226,7 +188,7 @@ def names_words(name: str) -> bool:
     >>> names_words("text"), names_words("lastMessage"), names_words("transcript_id")
     (True, True, False)
     """
-    return _has_words(slug(name))
+    return _is_called(slug(name), "words")
 
 
 def names_remarks(name: str) -> bool:
@@ -237,45 +199,7 @@ def names_remarks(name: str) -> bool:
     >>> names_remarks("comment"), names_remarks("Counselor's notes"), names_remarks("note_count"), names_remarks("site")
     (True, True, False, False)
     """
-    return _has_remarks(slug(name))
-
-
-def _by_words(kind: str, more: str = "") -> Callable[[str], bool]:
-    some, none = (frozenset(words.split()) for words in _PARTS[kind])
-    some |= frozenset(more.split())
-
-    def fits(name: str) -> bool:
-        parts = name.split("_")
-        return not some.isdisjoint(parts) and none.isdisjoint(parts)
-
-    return fits
-
-
-_has_speaker_words = _by_words("speaker")
-_has_words = _by_words("text", more=_WORDS_TOO)
-_has_remarks = _by_words("remarks")
-
-
-def _is_speaker(name: str) -> bool:
-    """Accept ``role_of_speaker`` as well as ``therapist_or_client`` and ``t_c``."""
-    if _has_speaker_words(name):
-        return True
-    parts = [part for part in name.split("_") if part not in {"or", "and", "vs"}]
-    return len(parts) == 2 and set(map(role_of_label, parts)) == {"therapist", "client"}
-
-
-def _is_session(name: str) -> bool:
-    parts = set(name.split("_"))
-    return bool(parts & _SESSION_WORDS and parts & _KEY_WORDS and not parts & _NOT_SESSION)
-
-
-_BY_PARTS: Mapping[str, Callable[[str], bool]] = {
-    "text": _by_words("text"),
-    "speaker": _is_speaker,
-    "session": _is_session,
-    "start": _by_words("start"),
-    "end": _by_words("end"),
-}
+    return _is_called(slug(name), "remarks")
 
 
 LONGEST_FACT = 40
@@ -317,9 +241,9 @@ def may_be_fact(text: str) -> bool:
 
 
 def is_sentence(text: str) -> bool:
-    """Tell what asks, exclaims, or speaks of me and you."""
+    """Tell whether a text asks, exclaims, or has a personal pronoun."""
     words = _WORD.findall(text)
     if words[-1:] == ["I"] and len(words) > 1:
         words.pop()  # a numeral
-    said = {word.casefold() for word in words if word == "I" or not word.isupper()}
-    return text.rstrip().endswith(("?", "!")) or not _IN_SENTENCES.isdisjoint(said)
+    spoken = {word.casefold() for word in words if word == "I" or not word.isupper()}
+    return text.rstrip().endswith(("?", "!")) or not _IN_SENTENCES.isdisjoint(spoken)

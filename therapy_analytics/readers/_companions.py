@@ -1,4 +1,4 @@
-"""Files that stand beside a transcript and belong to it: who speaks, when, and what the sessions are about."""
+"""Files beside a transcript that belong to it: speakers, times, and facts about the sessions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ROLES = ("role", "speaker_role", "type")
 
 
 def is_companion(name: str, names: Collection[str]) -> bool:
-    """Tell a file that belongs to a transcript in the same folder, and is none itself.
+    """Tell whether a file belongs to a transcript in the same folder and is no transcript itself.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def is_companion(name: str, names: Collection[str]) -> bool:
 
 
 def is_data_folder(names: Collection[str]) -> bool:
-    """Tell a folder as Kaldi and ESPnet keep their data."""
+    """Tell whether names of files are those of a data folder of Kaldi or ESPnet."""
     return TEXT in names and (SEGMENTS in names or SPEAKERS in names)
 
 
@@ -54,7 +54,7 @@ def beside(source: Source, name: str) -> str:
 
 
 def with_companions(sessions: list[RawSession], source: Source) -> list[RawSession]:
-    """Add what the files beside the utterances of a ConvoKit corpus say of speakers and conversations."""
+    """Add the roles of speakers and the facts about conversations from the files of a ConvoKit corpus."""
     if source.path.name not in _UTTERANCES:
         return sessions
     speakers = _table(beside(source, "speakers.json") or beside(source, "users.json"))
@@ -69,7 +69,7 @@ def _with_facts(session: RawSession, roles: Mapping[str, Role], meta: Mapping[st
 
 
 def _table(text: str) -> dict[str, Mapping[str, Any]]:
-    """Return what is known under each id; older corpora have it right there, newer ones under ``meta``."""
+    """Return the facts under each id; older corpora have them directly there, newer ones under ``meta``."""
     try:
         table = json.loads(text) if text else {}
     except (ValueError, RecursionError):
@@ -83,5 +83,5 @@ def _has_meta(item: Mapping[str, Any]) -> bool:
 
 
 def _role(meta: Mapping[str, Any]) -> Role | None:
-    said = (meta.get(name) for name in _ROLES)
-    return next((role for one in said if isinstance(one, str) and (role := role_of_label(one))), None)
+    labels = (meta.get(name) for name in _ROLES)
+    return next((role for one in labels if isinstance(one, str) and (role := role_of_label(one))), None)

@@ -31,7 +31,8 @@ from therapy_analytics.readers._build import Place, build_session, safe_id, uniq
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._fragments import Fragment, beginning
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
-from therapy_analytics.readers._metadata import Table, combined, common_names, from_name, tables_for
+from therapy_analytics.readers._metadata import SessionTable as Table
+from therapy_analytics.readers._metadata import combined, common_names, from_name, tables_for
 from therapy_analytics.readers._split import split, with_roles
 from therapy_analytics.readers._voices import joined
 from therapy_analytics.session import Session

@@ -1,6 +1,6 @@
-"""What one message in JSON says: who speaks, what, and when, under the many names of its fields.
+"""One message in JSON: who speaks, what is said, and when, under the many names that its fields may have.
 
-Thoughts of a model, pictures and calls of tools are no words of it; they are counted.
+Reasoning of a model, pictures and tool calls are not part of the words; they are counted in a `Left`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from therapy_analytics.readers._times import NEVER, Span, name_and_unit, span
 
 Message = Mapping[str, Any]
 Numbered = tuple[int, Message]
-"""A message and its place in the file, from 1."""
+"""A message and its place in the list, from 1."""
 Left = Counter[str]
-"""What was left out, by kind, and how many words of the kinds where there are any."""
+"""How many messages, or parts of messages, were left out, by kind (see `_LEFT_OUT`); under ``KIND words``, how many
+words they have."""
 
 _FIELDS = {
     "session": "session_id conversation_id conv_id dialogue_id dialog_id chat_id thread_id session root",
@@ -51,11 +52,11 @@ _FIELDS = {
     "word_start": "start start_time start_offset time_begin data_start ts begin_offset from",
     "word_end": "end end_time end_offset time_end data_end end_ts to",
 }
-"""Names of fields that are known, by what they hold, the likeliest first; those of times are without their units."""
+"""Known names of fields by what they hold, the likeliest first; those of times without their units."""
 FIELDS: Mapping[str, tuple[str, ...]] = {kind: tuple(names.split()) for kind, names in _FIELDS.items()}
 _WITH_WORDS = frozenset(FIELDS["text"] + FIELDS["call"] + FIELDS["thought"])
 _OF_THINGS = frozenset({"name", "username", "user", "character", "agent"})
-"""Fields that name other things than speakers as well: enough beside words, not beside a `value`."""
+"""Fields that do not always name a speaker: they are enough beside words, but not beside a field called `value`."""
 _ROLES_NOW_AND_THEN = frozenset({"type", "from"})
 _CODE = re.compile(
     r"(?:.*_)?(?:strateg(?:y|ies)|labels?|codes?|behaviou?rs?|(?:talk|sub)_?type|acts?|intent|emotions?|misc|miti)"
@@ -63,20 +64,20 @@ _CODE = re.compile(
 _CODED = frozenset({"annotation", "annotations", "meta"})
 _MOST_FIELDS = 200
 _LISTS_OF_WORDS = frozenset({"words", "turn"})
-"""Fields that are of the speech only where they hold a text, or all that there is of it."""
+"""Fields that are taken for the words only where they hold a text, or where there is no other."""
 _PARTS = frozenset({"n_best", "sentences", "elements", "words"})
-"""Fields that hold a list of what is said in one segment, or of what may have been."""
+"""Fields that hold a list: the sentences or words of one segment, or the alternatives that were recognised."""
 _INSIDE = ("name", "display_name", "real_name", "username", "user", "speaker_name", "id")
 _ROLE_INSIDE = ("role", "participant_role")
 NOT_SPOKEN = frozenset({"system", "tool", "function", "developer"})
 NOBODY = frozenset({"", "?", "uu", "unknown", "unk", "none", "null", "n/a"})
-"""What stands for a speaker whom a recogniser could not tell."""
+"""Labels of a speaker whom a recogniser could not identify."""
 OUR_ROLES = frozenset({"therapist", "client", "other"})
-"""Roles as this package writes them; beside an empty name they tell the role of somebody without one."""
+"""Roles as this package writes them; beside an empty name they are the role of a speaker without a name."""
 _CONTENT = (str, list, int, float, dict)
 _TAG = "(?:think|thinking|thought|reasoning)>"
 _THOUGHT = re.compile(
-    rf"<{_TAG}(?P<said>.*?)(?:</{_TAG}|\Z)|\A(?P<begun>(?:(?!<{_TAG}).)*)</{_TAG}|</{_TAG}", re.IGNORECASE | re.DOTALL
+    rf"<{_TAG}(?P<closed>.*?)(?:</{_TAG}|\Z)|\A(?P<begun>(?:(?!<{_TAG}).)*)</{_TAG}|</{_TAG}", re.IGNORECASE | re.DOTALL
 )
 _THINKING_KINDS = frozenset(
     {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "thoughts", "reasoning_recap"}
@@ -88,7 +89,7 @@ _GLUE = {
     **dict.fromkeys(("content", "parts", "message"), "\n"),
     **dict.fromkeys(("sentences", "words", "turn"), " "),
 }
-"""What stands between the parts of a list of words, by the name of its field; elsewhere they are joined as they are."""
+"""What joins the parts of a list of words, by the name of its field; others are joined by nothing."""
 _LEFT_OUT = {
     "item": ("item", "among the messages without a speaker or words", "left out."),
     "hidden": ("message", "that the chat does not show, or that weigh nothing,", "left out."),
@@ -107,7 +108,11 @@ _LEFT_OUT = {
 
 
 class Plan(NamedTuple):
-    """Which fields of an object hold what, in the order of the table; objects with the same fields share one."""
+    """Which fields of an object hold what, the likeliest first; objects with the same fields share one plan.
+
+    `weak`: the fields that say who speaks may say something else. `silent`: the object may hold nothing but reasoning
+    of a model, or a tool call.
+    """
 
     roles: tuple[str, ...]
     speakers: tuple[str, ...]
@@ -118,9 +123,7 @@ class Plan(NamedTuple):
     sessions: tuple[str, ...]
     codes: tuple[str, ...]
     weak: bool
-    """What says who speaks may as well say something else."""
     silent: bool
-    """It may be no more than a thought of a model, or a call of a tool."""
 
 
 def _known(fields: Sequence[str], *kinds: str) -> tuple[str, ...]:
@@ -130,7 +133,7 @@ def _known(fields: Sequence[str], *kinds: str) -> tuple[str, ...]:
 
 
 def _times(fields: Sequence[str], kind: str) -> tuple[str, ...]:
-    """Return the fields of times, by their names without units; those that tell a unit are before others of a name."""
+    """Return the fields of times, known by their names without units; of two with one name, that with a unit first."""
     ranks = {name: rank for rank, name in enumerate(FIELDS[kind])}
     known = ((name_and_unit(field), field) for field in fields)
     found = [(ranks[name], unit is None, field) for (name, unit), field in known if name in ranks]
@@ -139,7 +142,7 @@ def _times(fields: Sequence[str], kind: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def plan_of(fields: tuple[str, ...]) -> Plan | None:
-    """Return what the fields of an object mean, if it can be a message."""
+    """Return what the fields of an object mean; None if it cannot be a message."""
     if len(fields) > _MOST_FIELDS or _WITH_WORDS.isdisjoint(map(slug, fields)):
         return None
     roles, speakers, texts = (_known(fields, kind) for kind in ("role", "speaker", "text"))
@@ -153,13 +156,13 @@ def plan_of(fields: tuple[str, ...]) -> Plan | None:
 
 
 def field_plan(value: Any) -> Plan | None:
-    """Return the plan of anything that can be a message."""
+    """Return the plan of any value; None if it cannot be a message."""
     return plan_of(tuple(value)) if isinstance(value, dict) else None
 
 
 @lru_cache(maxsize=1024)
 def word_plan(fields: tuple[str, ...]) -> Plan:
-    """Return what the fields of a recognised word mean; its `roles` tell a word from a mark."""
+    """Return what the fields of a recognised word mean; `roles` are those that tell a word from a punctuation mark."""
     texts, speakers = _known(fields, "word"), _known(fields, "word_speaker")
     starts, ends, lasts = (_times(fields, kind) for kind in ("word_start", "word_end", "duration"))
     kinds = _known(fields, "word_kind")
@@ -167,7 +170,7 @@ def word_plan(fields: tuple[str, ...]) -> Plan:
 
 
 def first(message: Message, keys: Sequence[str]) -> Any:
-    """Return the first value that is there."""
+    """Return the first value that is not null."""
     for key in keys:
         if message[key] is not None:
             return message[key]
@@ -186,16 +189,16 @@ def times(message: Message, plan: Plan) -> Span:
 
 
 def _begin_and_end(start: Any, end: Any) -> tuple[Any, Any]:
-    """Take begin and end out of one list or object, into which some files put them."""
+    """Return start and end, which some files put together into one list or object."""
     if isinstance(start, list) and start and isinstance(start[0], dict):
-        start = start[0]  # of the places where something is said, the first
+        start = start[0]  # the first of several occurrences
     if isinstance(start, dict) and start.keys() & {"from", "start", "to", "end"}:
         return start.get("from", start.get("start")), start.get("to", start.get("end"))
     return (*start, None, None)[:2] if isinstance(start, list) else (start, end)
 
 
 def words(message: Message, plan: Plan) -> tuple[Any, str]:
-    """Return the content of a message and the name of its field; an empty one gives way to another."""
+    """Return the content of a message and the name of its field: the first that is not empty."""
     for key in plan.texts:
         if message[key] and not (slug(key) in _LISTS_OF_WORDS and not isinstance(message[key], str)):
             return message[key], key
@@ -203,7 +206,7 @@ def words(message: Message, plan: Plan) -> tuple[Any, str]:
 
 
 def who(message: Message, plan: Plan, role: str | None) -> str | None:
-    """Return who speaks: by name if there is one beside the role, unless it is no person at all."""
+    """Return who speaks: the name if there is one, else the role; the role also where it is that of no person."""
     if role is not None and role.lower() in NOT_SPOKEN:
         return role
     names = [name for key in plan.speakers if (name := person(message[key])) is not None]
@@ -211,21 +214,22 @@ def who(message: Message, plan: Plan, role: str | None) -> str | None:
     return next(filter(str.strip, names), nameless)
 
 
-def role_said(message: Message, plan: Plan) -> str | None:
-    """Return what the message says of the speaker's role, beside or inside the speaker's name.
+def role_in(message: Message, plan: Plan) -> str | None:
+    """Return the role of the speaker as the message gives it, in a field of its own or inside that of the speaker.
 
-    A type says so only in the words of roles, and so does a field called ``from``, which may name a person.
+    Fields called ``type`` and ``from`` count only where their value is a known role: they may hold something else.
     """
     for key in plan.roles:
-        said = person(message[key], (*_ROLE_INSIDE, *_INSIDE))
-        if said is not None and (slug(key) not in _ROLES_NOW_AND_THEN or role_of_label(said)):
-            return said
+        role = person(message[key], (*_ROLE_INSIDE, *_INSIDE))
+        if role is not None and (slug(key) not in _ROLES_NOW_AND_THEN or role_of_label(role)):
+            return role
     inside = (message[key] for key in (*plan.speakers, *plan.codes) if key in plan.speakers or slug(key) == "meta")
-    return next((role for one in inside if isinstance(one, dict) and (role := person(one, _ROLE_INSIDE))), None)
+    roles = (person(one, _ROLE_INSIDE) for one in inside if isinstance(one, dict))
+    return next(filter(None, roles), None)
 
 
 def person(value: Any, wanted: Sequence[str] = _INSIDE) -> str | None:
-    """Return a name; of an object the first of what is wanted of it."""
+    """Return a name as a text; of an object, the first of the `wanted` fields."""
     for _ in range(3):
         if isinstance(value, list) and value:
             value = value[0]
@@ -237,30 +241,30 @@ def person(value: Any, wanted: Sequence[str] = _INSIDE) -> str | None:
 
 
 def is_message(value: Any) -> bool:
-    """Return whether a value says who speaks and what; what may be null, as where a model calls a tool."""
+    """Return whether a value says who speaks and what; the words may be null, as where a model calls a tool."""
     plan = field_plan(value)
-    if plan is None or (who(value, plan, None) is None and role_said(value, plan) is None):
+    if plan is None or (who(value, plan, None) is None and role_in(value, plan) is None):
         return False
-    said, _ = words(value, plan)
-    return said is None or isinstance(said, _CONTENT)
+    content, _ = words(value, plan)
+    return content is None or isinstance(content, _CONTENT)
 
 
 def is_segment(value: Any) -> bool:
-    """Return whether a value is a piece of recognised speech: words with a time, perhaps of nobody."""
+    """Return whether a value is a segment of recognised speech: words with a time, perhaps of nobody."""
     plan = field_plan(value)
     if plan is None or not plan.starts:
         return False
-    said, key = words(value, plan)
-    return isinstance(said, str) or (isinstance(said, list) and slug(key) in _PARTS)
+    content, key = words(value, plan)
+    return isinstance(content, str) or (isinstance(content, list) and slug(key) in _PARTS)
 
 
 def n_words(text: str) -> int:
-    """Return how many words a text has, as spaces part them."""
+    """Return how many words a text has, divided at white space."""
     return len(text.split())
 
 
 def notes(left: Left) -> tuple[str, ...]:
-    """Say what was left out.
+    """Return a note on each kind of what was left out.
 
     Examples
     --------
@@ -278,9 +282,9 @@ def _note(left: Left, kind: str) -> str:
 
 
 def words_of(content: Any, key: str, left: Left) -> str:
-    """Return the words of a message's content, which may be a text, parts, or a wrapper around either.
+    """Return the words of a message's content, which may be a text, a list of parts, or an object around either.
 
-    Parts under `content` are paragraphs; elsewhere (as in Telegram's `text`) they are pieces of one sentence.
+    Parts under `content` are paragraphs; elsewhere (as in Telegram's `text`) they are fragments of one sentence.
     """
     if isinstance(content, str):
         return without_thoughts(content, left) if "<" in content else content
@@ -322,7 +326,7 @@ def _of_part(part: Mapping[str, Any], left: Left) -> str:
 
 
 def without_thoughts(text: str, left: Left) -> str:
-    """Cut out what a model thinks to itself; a thought that is never opened began with the message.
+    """Cut out the reasoning of a model in tags; where only the end tag is there, it began with the message.
 
     Examples
     --------
@@ -333,14 +337,14 @@ def without_thoughts(text: str, left: Left) -> str:
     2
     """
     for thought in _THOUGHT.finditer(text):
-        said = thought["said"] if thought["said"] is not None else thought["begun"]
-        left["thought"] += said is not None
-        left["thought words"] += n_words(said or "")
+        words = thought["closed"] if thought["closed"] is not None else thought["begun"]
+        left["thought"] += words is not None
+        left["thought words"] += n_words(words or "")
     return _THOUGHT.sub("", text).strip()
 
 
 def thinks_or_calls(message: Mapping[str, Any], words: str, left: Left) -> bool:
-    """Count what a model does beside speaking; tell whether the message is nothing else."""
+    """Count reasoning and tool calls beside the words; return whether the message is nothing else."""
     thoughts = [message[key] for key in FIELDS["thought"] if message.get(key)]
     calls = [message[key] for key in FIELDS["call"] if message.get(key)]
     left["thought"] += bool(thoughts)

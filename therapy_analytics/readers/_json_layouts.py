@@ -1,9 +1,12 @@
-"""Forms of a talk that are no list of messages: pairs, single turns, labelled lines, trees; and who takes part."""
+"""Forms of a talk in JSON that are no plain list of messages: each is turned into one.
+
+Pairs of fields (question and answer), turns keyed by their speaker, trees of messages, messages inside
+records, and channels of a recording as speakers.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -16,7 +19,7 @@ from therapy_analytics.readers._json_fields import (
     field_plan,
     is_message,
     is_segment,
-    role_said,
+    role_in,
     who,
 )
 from therapy_analytics.readers._labels import speakers
@@ -26,13 +29,11 @@ from therapy_analytics.readers._times import date_of, day, name_and_unit
 _ASKS = ("input", "context", "question", "prompt", "query", "post", "instruction")
 _ANSWERS = ("output", "response", "answer", "completion", "reply")
 _ALONE = frozenset({"context", "question", "prompt", "query", "post", "instruction"})
-"""Names of what is asked in collections of single exchanges that have nothing to do with each other."""
+"""Names of the question in collections of single exchanges that are independent of each other."""
 _NO_SPEAKERS = frozenset({"model", "subject", "ai", "system", "tool", "function", "other", "unknown"})
 _MOST_FIELDS = 20
 _MOST_BESIDE = 5
 _BESIDE = frozenset({"time", "timestamp", "start", "end", "begin", "date", "ts", "id", "turn", "index", "duration"})
-_LABEL = re.compile(r"[\s>#*_\[]*([^\W\d_][^:\uff1a\n\]]{0,39}?)[\s*_\]]*[:\uff1a][\s*_]*")
-_NEARLY_ALL = 0.8
 _LETTERS = frozenset("abcdefgh")
 _UNWRAPPED = ("message", "data", "utterance", "transcript", "utterance_event", "kwargs")
 _FOR_THE_MODEL = ("user_editable_context", "model_editable_context")
@@ -43,7 +44,19 @@ _CHANNEL_NUMBER = re.compile(r"(?:(?:ch|channel)[ _-]?)?\d{1,2}", re.IGNORECASE)
 
 
 class Sides(NamedTuple):
-    """The fields of what each side says, the client's first and the therapist's second, and those of instructions."""
+    """The fields of an exchange.
+
+    Attributes
+    ----------
+    people : tuple of str
+        What each side says, the client first and the therapist second.
+    told : tuple of str
+        Instructions to a model.
+    reactive : bool
+        They are named as question and answer, not by who speaks.
+    alone : bool
+        Each pair is an exchange of its own.
+    """
 
     people: tuple[str, ...]
     told: tuple[str, ...]
@@ -53,7 +66,7 @@ class Sides(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def sides_of(fields: tuple[str, ...]) -> Sides | None:
-    """Return which fields of an object are the sides of an exchange."""
+    """Return which fields of an object are the sides of an exchange; None where there are none, or too many."""
     if len(fields) > _MOST_FIELDS:
         return None
     names = {field.strip().lower(): field for field in fields}
@@ -79,36 +92,35 @@ def sides_of(fields: tuple[str, ...]) -> Sides | None:
 
 
 def _names(name: str, role: str) -> bool:
-    """Tell a field that is called as a speaker is, with a number where there are several; ``client_id`` is none."""
+    """Tell whether a field has the name of a role, perhaps with a number or letter; ``client_id`` has not."""
     parts = re.findall(r"[^\W_]+", name)
     single = len(parts) == 1 or (len(parts) == 2 and (parts[1].isdecimal() or parts[1] in _LETTERS))
     return name not in _NO_SPEAKERS and single and role_of_label(name) == role
 
 
 def _is_person(name: str) -> bool:
-    """Tell a field that is called as somebody is who takes part beside therapist and client."""
+    """Tell whether a field has the name of somebody beside therapist and client, such as a relative."""
     return name not in _NO_SPEAKERS and (is_relative(name) or role_of_label(name) == "other")
 
 
 def is_pair(value: Any) -> bool:
-    """Return whether a value holds what each side says once."""
+    """Return whether a value is an object with a field for what each side says."""
     sides = sides_of(tuple(value)) if isinstance(value, dict) else None
     if sides is None:
         return False
-    said = [value[field] for field in sides.people]
-    return all(words is None or isinstance(words, str) for words in said) and any(
-        " " in (words or "") for words in said
-    )
+    texts = [value[field] for field in sides.people]
+    are_texts = all(text is None or isinstance(text, str) for text in texts)
+    return are_texts and any(" " in (text or "") for text in texts)
 
 
 def stands_alone(value: Any) -> bool:
-    """Return whether a pair is an exchange of its own, as a question and its answer are."""
+    """Return whether a value is a pair that is independent of others, as a question and its answer are."""
     sides = sides_of(tuple(value)) if isinstance(value, dict) else None
     return sides is not None and sides.alone
 
 
 def pair_messages(pairs: Sequence[Any]) -> Iterator[Message]:
-    """Yield a message for each side of each pair, in the order in which they were said."""
+    """Yield a message for each side of each pair, in the order in which they speak."""
     for pair in pairs:
         sides = sides_of(tuple(pair)) if isinstance(pair, dict) else None
         if sides is None:
@@ -128,11 +140,11 @@ def pair_messages(pairs: Sequence[Any]) -> Iterator[Message]:
                 yield _side(field, "client" if field == sides.people[0] else "therapist", pair[field])
 
 
-def _side(field: str, role: str, said: Any) -> Message:
+def _side(field: str, role: str, text: Any) -> Message:
     named = (
         {"speaker": field} if role_of_label(field) or _is_person(field.lower()) else {"speaker": field, "role": role}
     )
-    return {**named, "content": said}
+    return {**named, "content": text}
 
 
 def turns_by_name(items: Sequence[Any]) -> list[Message] | None:
@@ -150,7 +162,7 @@ def turns_in_twos(items: Sequence[Any]) -> list[Message] | None:
 
 
 def _only(item: Any) -> tuple[Any, ...] | None:
-    """Return the one field of an object that can be a name and its words; times and ids may stand beside it."""
+    """Return the one field, beside times and ids, whose name can be a speaker and its value the words."""
     if not isinstance(item, dict) or len(item) > _MOST_BESIDE:
         return None
     named = [(key, value) for key, value in item.items() if isinstance(value, str) and not _is_beside(key)]
@@ -173,48 +185,20 @@ def _of_two(items: Sequence[Any], split: Callable[[Any], tuple[Any, ...] | None]
     return [{"speaker": turn[0], "content": turn[1]} if turn else {} for turn in turns]
 
 
-def labelled_turns(lines: Sequence[Any]) -> list[Message] | None:
-    """Return the messages of a list such as ``["Therapist: ...", "Client: ..."]``, in which nearly each has a label.
-
-    A label is a name in capitals, names a role or a relation, or comes again; in such a list it is a speaker however
-    seldom they speak. What has none goes on with the turn before.
-    """
-    matches = [_LABEL.match(line) if isinstance(line, str) else None for line in lines]
-    labels = [" ".join(match[1].casefold().split()) for match in matches if match]
-    if len(labels) < _NEARLY_ALL * len(lines) or len(_speakers(labels)) < 2:
-        return None
-    again = {label for label, n in Counter(labels).items() if n > 1}
-    messages: list[Message] = []
-    for line, match in zip(lines, matches, strict=True):
-        if match and (_may_be_name(match[1]) or " ".join(match[1].casefold().split()) in again):
-            messages.append({"speaker": match[1].strip(), "content": line[match.end() :]})
-        elif not messages or not isinstance(line, str):
-            return None
-        else:
-            messages.append({"speaker": messages[-1]["speaker"], "content": line})
-    return messages
-
-
-def _may_be_name(label: str) -> bool:
-    words = label.split()
-    known = role_of_label(label) is not None or _is_person(label.lower())
-    return known or all(word[:1].isupper() or not word[:1].isalpha() for word in words) or len(words) == 1
-
-
 def _speakers(labels: list[str]) -> frozenset[str]:
-    """Return the labels that are speakers; those without a letter, which are none, were sorted out before."""
+    """Return the labels that are speakers; those without a letter are none."""
     lettered = [label for label in labels if re.search(r"[^\W\d_]", label)]
     return speakers(lettered)
 
 
 def is_tree(value: Mapping[str, Any]) -> bool:
-    """Tell a chat whose messages hang on each other by ``parent``."""
+    """Tell whether an object is a chat whose messages form a tree, each with its ``parent``."""
     nodes = value.get("mapping")
     return isinstance(nodes, dict) and ("current_node" in value or any(map(_is_node, list(nodes.values())[:9])))
 
 
 def branch(value: Mapping[str, Any], left: Left) -> list[Numbered]:
-    """Return the messages from the root to the current node; those hidden or elsewhere are counted."""
+    """Return the messages from the root to the current node; hidden ones and those of other branches are counted."""
     nodes = {key: node for key, node in value["mapping"].items() if isinstance(node, dict)}
     path = _path(nodes, value.get("current_node"))
     messages = [node["message"] for node in path if isinstance(node.get("message"), dict)]
@@ -226,7 +210,7 @@ def branch(value: Mapping[str, Any], left: Left) -> list[Numbered]:
 
 
 def about_tree(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return title, date and model of a chat."""
+    """Return title, date and model of a tree, as far as they are there."""
     facts = {}
     title, made, model = value.get("title"), date_of(value.get("create_time")), value.get("default_model_slug")
     if isinstance(title, str) and len(title) <= _LONGEST_TITLE:
@@ -243,7 +227,7 @@ def _is_node(value: Any) -> bool:
 
 
 def _path(nodes: Mapping[str, Any], leaf: Any) -> list[Mapping[str, Any]]:
-    """Follow the parents up from a node; a circle ends where it closes."""
+    """Return the nodes from the root to a node; where parents form a circle, all of it."""
     at = leaf if isinstance(leaf, str) and leaf in nodes else _newest_leaf(nodes)
     path: dict[str, Mapping[str, Any]] = {}
     while isinstance(at, str) and at in nodes and at not in path:
@@ -253,7 +237,7 @@ def _path(nodes: Mapping[str, Any], leaf: Any) -> list[Mapping[str, Any]]:
 
 
 def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
-    """Return the last written node without children, where no node is said to be the current one."""
+    """Return the newest node without children."""
     parents = {node["parent"] for node in nodes.values() if isinstance(node.get("parent"), str)}
     leaves = [key for key in nodes if key not in parents]
     return max(leaves, key=lambda key: (_written(nodes[key]), leaves.index(key)), default=None) if leaves else None
@@ -274,7 +258,7 @@ def _left_out(message: Mapping[str, Any], left: Left) -> bool:
 
 
 def _is_hidden(message: Mapping[str, Any]) -> bool:
-    """Tell what the user never saw: without words, without weight, or written for the model alone."""
+    """Tell whether a message is one that the user never saw: empty, of weight 0, or written for the model alone."""
     content, more = message.get("content"), message.get("metadata")
     kind = content.get("content_type") if isinstance(content, dict) else None
     flagged = isinstance(more, dict) and any(more.get(flag) is True for flag in _NOT_SHOWN)
@@ -282,7 +266,7 @@ def _is_hidden(message: Mapping[str, Any]) -> bool:
 
 
 def _texts_of_node(message: Mapping[str, Any]) -> Iterator[object]:
-    """Yield whatever a message holds."""
+    """Yield the values that a message holds, empty ones among them."""
     content = message.get("content")
     if not isinstance(content, dict):
         yield content
@@ -295,12 +279,12 @@ def _texts_of_node(message: Mapping[str, Any]) -> Iterator[object]:
 
 
 def is_wrapped(value: Any) -> bool:
-    """Tell a record of a message, which has the message inside."""
+    """Tell whether a value is a record with a message inside."""
     return bool(unwrapped(value))
 
 
 def unwrapped(value: Any) -> dict[str, Any]:
-    """Return the message inside a record of a message, with the plain fields around it, which may say who speaks."""
+    """Return the message inside a record, with the plain fields around it, which may say who speaks; else ``{}``."""
     if not isinstance(value, dict):
         return {}
     around = {key: item for key, item in value.items() if not isinstance(item, dict)}
@@ -314,12 +298,12 @@ def unwrapped(value: Any) -> dict[str, Any]:
 def with_channels(items: list[Any]) -> list[Any]:
     """Take the channels of a recording as its speakers where nothing else tells who speaks.
 
-    Where each channel numbers its own speakers, the channel goes to the number.
+    Where each channel numbers its own speakers, the label is the number and the channel.
     """
     channels = [_channel(item) for item in items]
     if len(set(channels) - {""}) < 2:
         return items
-    names = [None if (plan := field_plan(item)) is None else who(item, plan, role_said(item, plan)) for item in items]
+    names = [None if (plan := field_plan(item)) is None else who(item, plan, role_in(item, plan)) for item in items]
     pairs = {(name, channel) for name, channel in zip(names, channels, strict=True) if name and channel}
     numbered = all(_CHANNEL_NUMBER.fullmatch(name) for name, _ in pairs)
     if any(names) and (not numbered or len({name for name, _ in pairs}) == len(pairs)):
@@ -332,7 +316,7 @@ def with_channels(items: list[Any]) -> list[Any]:
 
 
 def _channel(item: Any) -> str:
-    """Return the channel of a timed segment as a label."""
+    """Return the channel of a timed segment as a label; empty where there is none."""
     if not is_segment(item):
         return ""
     known = {slug(key): value for key, value in item.items()}

@@ -26,7 +26,7 @@ from therapy_analytics.readers._json_fields import (
     is_segment,
     n_words,
     notes,
-    role_said,
+    role_in,
     thinks_or_calls,
     times,
     who,
@@ -54,9 +54,9 @@ _OF_MODELS = frozenset({"user", "assistant", "human", "ai", "model", "gpt", "bot
 _LONGEST_CODE = 40
 _LISTS_OF_WORDS = ("words", "elements", "tokens", "terms", "alignment")
 _FEW = 0.3
-"""Of the rows at least so many have no label where labels stand only where the speaker changes."""
-WORDS, PIECES, WEAK, STRONG = range(4)
-"""How good a form is, where several of one session stand beside each other."""
+"""Where labels stand only where the speaker changes, at least this share of the rows has none."""
+WORDS, SENTENCES, WEAK, STRONG = range(4)
+"""How good a form of a session is, where several stand beside each other."""
 SAMPLE = 300
 _MOST_LINES = 2000
 _NOTHING = object()
@@ -64,15 +64,7 @@ _FEWEST_LABELLED = 0.5
 
 
 def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[str, ...], Time]:
-    """Return the rows of a session, what to tell of their times, and when they began; what is left out is counted.
-
-    Parameters
-    ----------
-    messages : sequence of (int, mapping)
-        In order, each with its place.
-    left : Counter
-        Of what was left out, added to.
-    """
+    """Return the rows of a session, notes on times, and when it began; what is left out is counted in `left`."""
     rows: list[Row] = []
     spans: list[Span] = []
     for place, message in _on_their_days(messages):
@@ -86,7 +78,7 @@ def rows_of(messages: Sequence[Numbered], left: Left) -> tuple[list[Row], tuple[
 
 
 def _on_their_days(messages: Sequence[Numbered]) -> Sequence[Numbered]:
-    """Put the date of each message before its time of day, where the messages are of several days."""
+    """Put the date of each message before its time of day, where there are several dates."""
     days = [message.get("date") for _, message in messages if isinstance(message, dict)]
     if len(set(filter(None, map(str, days)))) < 2 or not all(isinstance(day, str) for day in days):
         return messages
@@ -99,8 +91,8 @@ def _on_their_days(messages: Sequence[Numbered]) -> Sequence[Numbered]:
 
 def _rows(place: int, message: Message, left: Left) -> Iterator[tuple[Row, Span]]:
     plan = field_plan(message)
-    said = None if plan is None else role_said(message, plan)
-    label = None if plan is None else who(message, plan, said)
+    role = None if plan is None else role_in(message, plan)
+    label = None if plan is None else who(message, plan, role)
     if plan is None or (label is None and not is_segment(message)):
         left["item"] += 1
         values = message.values() if isinstance(message, dict) else [message]
@@ -119,11 +111,11 @@ def _rows(place: int, message: Message, left: Left) -> Iterator[tuple[Row, Span]
         yield from _by_words(place, inside, text, label, when)
         return
     gold = {name: code for name, code in _codes(message, plan) if code} if plan.codes else {}
-    yield Row(label, text, place, None, None, _role(said, label), gold), when
+    yield Row(label, text, place, None, None, _role(role, label), gold), when
 
 
 def _content(message: Message, plan: Plan, left: Left) -> tuple[str, Span]:
-    """Return what is said and when; single words inside tell both where nothing else does."""
+    """Return words and time of a message; single words inside it tell both where nothing else does."""
     content, key = words(message, plan)
     if isinstance(content, str) and "<" not in content:
         text = content
@@ -137,25 +129,25 @@ def _content(message: Message, plan: Plan, left: Left) -> tuple[str, Span]:
 
 
 def speaks(message: Any) -> bool:
-    """Tell whether a message says who speaks, be it beside the single words alone."""
+    """Return whether a message says who speaks, for itself or for the single words inside it."""
     plan = field_plan(message)
     if plan is None:
         return False
-    inside, said = message.get("words"), role_said(message, plan)
-    return bool(who(message, plan, said) or said in OUR_ROLES) or (
+    inside, role = message.get("words"), role_in(message, plan)
+    return bool(who(message, plan, role) or role in OUR_ROLES) or (
         isinstance(inside, list) and any(map(_is_of_somebody, inside))
     )
 
 
 def _by_words(place: int, inside: list[Any], text: str, label: str, when: Span) -> Iterator[tuple[Row, Span]]:
-    """Yield the rows of a segment without a speaker whose words have some, where the words are those of the segment."""
-    said = text.split()
+    """Yield the rows of a segment without a speaker by the speakers of its words, if these make up its text."""
+    texts = text.split()
     named = [dict(word, speaker=str(word["speaker"])) if _is_of_somebody(word) else word for word in inside]
     names = {word["speaker"] for word in named if _is_of_somebody(word)}
-    if len(names) < 2 or len(said) != len(inside) or not all(isinstance(word, dict) for word in inside):
+    if len(names) < 2 or len(texts) != len(inside) or not all(isinstance(word, dict) for word in inside):
         yield Row(next(iter(names), label), text, place, role=_role(None, next(iter(names), label))), when
         return
-    words = [{**word, "word": one, "punctuated_word": one} for word, one in zip(named, said, strict=True)]
+    words = [{**word, "word": one, "punctuated_word": one} for word, one in zip(named, texts, strict=True)]
     for message in spoken_words(words) or ():
         yield Row(message["speaker"], message["content"], place), message["time"]
 
@@ -164,24 +156,23 @@ def _is_of_somebody(word: Any) -> bool:
     return isinstance(word, dict) and isinstance(word.get("speaker"), str | int)
 
 
-def _role(said: str | None, label: str) -> Role | None:
-    """Return the role that stands beside a name; a role that is the label itself is found with all labels.
+def _role(role: str | None, label: str) -> Role | None:
+    """Return the role that the format gives beside a name; None where all labels together are to tell it.
 
-    A name that says its role in a word, as that of an interpreter does, is right about it where the role is no more
-    than that of a user or a model.
+    A name that says its role in a word, such as *Interpreter*, wins over the role of a user or a model.
     """
-    if not label.strip() and (said is None or said in OUR_ROLES):
-        return role_of_label(said) if said else None
-    if (said or "").lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
+    if not label.strip() and (role is None or role in OUR_ROLES):
+        return role_of_label(role) if role else None
+    if (role or "").lower() in NOT_SPOKEN or label.strip().casefold() in NOBODY:
         return "other"
-    if said is None or said == label:
+    if role is None or role == label:
         return None
     own = None if is_first_name(label) or not _WORD.search(label) else role_of_label(label)
-    return own if own and said.lower() in _OF_MODELS else role_of_label(said)
+    return own if own and role.lower() in _OF_MODELS else role_of_label(role)
 
 
 def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield the codes that people gave a message: short words under a name that says so, or in an annotation."""
+    """Yield name and value of the codes that people gave a message, in fields named so or in an annotation."""
     for key in plan.codes:
         value = message[key]
         if not isinstance(value, dict):
@@ -194,7 +185,7 @@ def _codes(message: Message, plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _code(value: Any) -> str:
-    """Return a code as a word; several are joined as everywhere, by a semicolon."""
+    """Return a code as text, several joined by a semicolon; empty for what is too long for one."""
     if isinstance(value, list):
         return ";".join(filter(None, map(_code, value[:_LONGEST_CODE])))
     short = isinstance(value, str | int) and not isinstance(value, bool) and len(str(value)) <= _LONGEST_CODE
@@ -202,7 +193,7 @@ def _code(value: Any) -> str:
 
 
 def _one_role_each(rows: list[Row]) -> list[Row]:
-    """Go back to the roles as labels where one name stands beside several roles, as the name of an account does."""
+    """Use the roles as labels where one name has several roles, as that of a shared account has."""
     roles: dict[str, set[Role]] = {}
     for row in rows:
         if row.speaker and row.role in {"therapist", "client"}:
@@ -214,7 +205,7 @@ def _one_role_each(rows: list[Row]) -> list[Row]:
 
 
 def _without_names(rows: list[Row], left: Left) -> list[Row]:
-    """Leave a segment without a speaker with nobody, unless labels stand only where the speaker changes."""
+    """Give a row without a speaker the role other, or the speaker before where labels stand only at changes."""
     unnamed = [row for row in rows if not row.speaker.strip() and row.role is None]
     named = [row.speaker for row in rows if row.speaker.strip()]
     if not unnamed or not named:
@@ -234,78 +225,90 @@ def _without_names(rows: list[Row], left: Left) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A session, how good its form is, and whether it is a list of messages right where it was looked for."""
+class FoundSession:
+    """A session, how good its form is, and whether it is a list that stands directly under its key."""
 
     session: RawSession
     form: int = STRONG
     direct: bool = False
 
 
-@dataclass(slots=True)
-class Search:
-    """What a search through a file has met besides sessions."""
-
-    unnamed_segments: int = 0
-    missing: str = ""
-    """Which of the fields that the user names are not there."""
-
-
-def session_of_list(items: list[Any], search: Search) -> list[Found] | None:
-    """Return the sessions that a list is; None if it only may hold some."""
-    sample = items[:: len(items) // SAMPLE + 1]
+def session_of_list(items: list[Any]) -> list[FoundSession] | None:
+    """Return the sessions that a list is, none where it is speech of nobody; None if it only may hold some."""
+    sample = _sample(items)
     stream = words_apart({"results": results_of_stream(items)}) if results_of_stream(sample) else []
     if stream:
         return [session_of(stream, WORDS)]
     if most(sample, is_segment) or most(sample, is_message):
-        if are_words(sample):
-            return _of_words(items, search)
-        items = layouts.with_channels(items)
-        sample = items[:: len(items) // SAMPLE + 1]
-        if not any(map(speaks, sample)):
-            return _of_words(items, search)
-        return _of_messages(items)
+        return _of_speech(items)
     if most(sample, layouts.is_wrapped):
         return _of_messages(list(map(layouts.unwrapped, items)))
-    return _of_other_items(items, sample, search)
+    if most(sample, layouts.is_pair):
+        return of_pairs(items)
+    return _of_other_items(items) or None
 
 
-def _of_words(items: list[Any], search: Search) -> list[Found]:
+def _of_speech(items: list[Any]) -> list[FoundSession]:
+    """Read messages or segments, or single words where none of these says who speaks."""
+    if not are_words(_sample(items)):
+        items = layouts.with_channels(items)
+        if any(map(speaks, _sample(items))):
+            return _of_messages(items)
+    return _of_words(items)
+
+
+def _of_words(items: list[Any]) -> list[FoundSession]:
     words = spoken_words(items)
-    search.unnamed_segments += 0 if words else len(items)
     return [session_of(words, WORDS)] if words else []
 
 
-def _of_other_items(items: list[Any], sample: list[Any], search: Search) -> list[Found] | None:
-    if most(sample, layouts.is_pair):
-        return of_pairs(items)
-    for layout in (layouts.turns_by_name, layouts.turns_in_twos, layouts.labelled_turns):
+def _of_other_items(items: list[Any]) -> list[FoundSession]:
+    """Read turns that are named by their speakers, lines with labels, or words without times."""
+    for layout in (layouts.turns_by_name, layouts.turns_in_twos):
         messages = layout(items)
         if messages:
             return [session_of(messages, WEAK)]
+    sample = _sample(items)
     if all(isinstance(item, str) for item in sample):
         found = labelled(items)
-        return [found] if found else None
-    return _of_words(items, search) or None if are_words(sample) else None
+        return [found] if found else []
+    return _of_words(items) if are_words(sample) else []
 
 
-def labelled(lines: Sequence[Any]) -> Found | None:
-    """Read lines such as ``Therapist: ...`` as a text with labels is read; most of them must have one."""
-    texts = [line if isinstance(line, str) else "" for line in lines]
-    if len(texts) > _MOST_LINES and labelled(texts[: _MOST_LINES // 10]) is None:
+def is_unnamed_speech(items: list[Any]) -> bool:
+    """Tell a list of single words, or of messages or segments none of which says who speaks."""
+    sample = _sample(items)
+    if are_words(sample):
+        return True
+    is_speech = most(sample, is_segment) or most(sample, is_message)
+    return is_speech and not any(map(speaks, _sample(layouts.with_channels(items))))
+
+
+def _sample(items: list[Any]) -> list[Any]:
+    return items[:: len(items) // SAMPLE + 1]
+
+
+def labelled(texts: Sequence[Any]) -> FoundSession | None:
+    """Read texts such as ``Therapist: ...`` as a file of such lines is read; most of them must have a label."""
+    lines = [
+        Line(place, line, line)
+        for place, text in enumerate(texts, start=1)
+        for line in (text.split("\n") if isinstance(text, str) else [""])
+    ]
+    if len(lines) > _MOST_LINES and labelled(texts[: _MOST_LINES // 10]) is None:
         return None
-    found = labelled_rows([Line(place, text, text) for place, text in enumerate(texts, start=1)])
+    found = labelled_rows(lines)
     if found is None or len(found.labels) < 2 or found.share <= _FEWEST_LABELLED:
         return None
-    return Found(RawSession("", found.rows, found.facts, found.notes, passed_over=found.passed_over), WEAK)
+    return FoundSession(RawSession("", found.rows, found.facts, found.notes, passed_over=found.passed_over), WEAK)
 
 
 def most(sample: Sequence[Any], test: Callable[[Any], bool]) -> bool:
     return bool(sample) and 2 * sum(map(test, sample)) > len(sample)
 
 
-def _of_messages(items: list[Any]) -> list[Found]:
-    """Part messages that each say which session they are of."""
+def _of_messages(items: list[Any]) -> list[FoundSession]:
+    """Read messages, which may each say of which session they are."""
     parts: dict[str, list[Numbered]] = {}
     odd, last = 0, ""
     for place, message in enumerate(items, start=1):
@@ -326,11 +329,11 @@ def _of_messages(items: list[Any]) -> list[Found]:
 
 def _form(plans: list[Plan]) -> int:
     if all(set(plan.texts) <= {"sentences", "elements"} for plan in plans):
-        return PIECES
+        return SENTENCES
     return WEAK if 2 * sum(plan.weak for plan in plans) > len(plans) else STRONG
 
 
-def read_messages(messages: list[Numbered], form: int, label: str = "", left: Left | None = None) -> Found:
+def read_messages(messages: list[Numbered], form: int, label: str = "", left: Left | None = None) -> FoundSession:
     left = Counter() if left is None else left
     ordered = _in_order(messages)
     rows, told, began = rows_of(ordered, left)
@@ -338,11 +341,11 @@ def read_messages(messages: list[Numbered], form: int, label: str = "", left: Le
     timed = all(plan and first(message, plan.starts) is not None for message, plan in plans)
     by = "of their times" if timed else "in which they answer each other"
     moved = (f"The messages were put in the order {by}.",) if ordered is not messages else ()
-    return Found(RawSession(label, rows, notes=(*notes(left), *told, *moved), began=began), form)
+    return FoundSession(RawSession(label, rows, notes=(*notes(left), *told, *moved), began=began), form)
 
 
 def _in_order(messages: list[Numbered]) -> list[Numbered]:
-    """Order messages by their dates, or by the numbers that stand for dates where messages answer each other."""
+    """Order messages by their dates, or by plain times where they name the message that they answer."""
     plans = [(message, field_plan(message)) for _, message in messages]
     spans = resolved([times(message, plan) if plan and plan.starts else NEVER for message, plan in plans])
     starts = [one.start for one in spans if one.start is not None]
@@ -360,12 +363,12 @@ def _in_order(messages: list[Numbered]) -> list[Numbered]:
 
 
 def _answered(message: Mapping[str, Any]) -> object:
-    """Return which message another answers, None for the first of a talk."""
+    """Return which message another answers: None for the first of a talk, `_NOTHING` where it does not say."""
     return message.get("reply-to", message.get("reply_to", _NOTHING))
 
 
 def _by_answers(messages: list[Numbered]) -> list[Numbered]:
-    """Put messages that name what they answer behind it, where each is answered once at most, and none is missing."""
+    """Put each message behind the one that it answers, if none is answered twice and none is missing."""
     if not all(isinstance(_answered(message), str | int | None) for _, message in messages):
         return messages
     following = {str(_answered(one[1])): one for one in messages}
@@ -377,12 +380,12 @@ def _by_answers(messages: list[Numbered]) -> list[Numbered]:
     return order if len(order) == len(messages) and order != messages else messages
 
 
-def session_of(messages: Sequence[Message], form: int) -> Found:
+def session_of(messages: Sequence[Message], form: int) -> FoundSession:
     return read_messages(list(enumerate(messages, start=1)), form)
 
 
-def of_pairs(pairs: list[Any]) -> list[Found]:
-    """Read pairs as the exchanges of one session; questions that come again are not of one session."""
+def of_pairs(pairs: list[Any]) -> list[FoundSession]:
+    """Read pairs as the exchanges of one session, or as one session each where the same question comes again."""
     if all(map(layouts.stands_alone, pairs[:SAMPLE])):
         asked = [next(layouts.pair_messages([pair]), {}).get("content") for pair in pairs]
         if len(set(map(str, asked))) < len(asked):

@@ -1,6 +1,6 @@
-"""Recognised speech as services write it: single words, and words that stand apart from those who speak them.
+"""Recognised speech as services write it: lists of single words, and words apart from the speakers' times.
 
-A word is a piece of speech with a time: a word, a mark of punctuation, or a whole segment.
+A `Word` is anything that was heard and timed: a word, a mark of punctuation, or a whole segment.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from therapy_analytics.readers._json_fields import (
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._times import NEVER, Span, span
 
-_MARKS = frozenset({"punctuation", "punct", "spacing"})
+_PUNCTUATION = frozenset({"punctuation", "punct", "spacing"})
 _LONGEST = 60
 _SAMPLE = 200
 _PARTIAL, _FINAL = frozenset({"is_partial", "partial"}), frozenset({"is_final", "final"})
 _PAUSE_S = 1.0
-"""Between words of one channel, after which the other may have spoken."""
+"""A pause between words of one channel, in which the other may have spoken."""
 _END_OF_SENTENCE = (".", "?", "!")
 _DEEPEST = 4
 _MOST_TRACKS = 40
@@ -37,16 +37,16 @@ _NAMES_OF_TRACKS = ("speaker", "name", "channel_label", "label")
 _NUMBERS_OF_TRACKS = ("channel_index", "channel", "channel_tag")
 _TRACKS = ("channels", "transcripts", "participants", "tracks", "speakers")
 _NUMBERED = re.compile(r"(?:speaker|spk|spkr|person|channel|ch|s)[ _-]?\d{1,2}|[A-H]", re.IGNORECASE)
-"""What recognisers call speakers whose names they do not know."""
+"""Labels of recognisers for speakers whose names they do not know."""
 _APART_WORDS = """
 diarization diarisation diarize diarized segmentation speakers speaker_segments paragraphs turns speaker_turns rttm
 """
 _APART = frozenset(_APART_WORDS.split())
-"""Names of what holds the times of speakers without their words."""
+"""Names of fields that hold the times of speakers without their words."""
 
 
 class Word(NamedTuple):
-    """A word or a mark, who says it if that is known, and when; `is_mark` stands at the word before."""
+    """A word, its speaker if known, and its time; a mark (`is_mark`) is joined to the word before without a space."""
 
     speaker: str | None
     text: str
@@ -55,7 +55,7 @@ class Word(NamedTuple):
 
 
 def word_of(item: Any, longest: int | None = _LONGEST) -> Word | None:
-    """Return speaker, word and time; a mark of punctuation may be of nobody."""
+    """Return the word that an object holds; None where it holds none."""
     if not isinstance(item, dict):
         return None
     plan = word_plan(tuple(item))
@@ -67,12 +67,12 @@ def word_of(item: Any, longest: int | None = _LONGEST) -> Word | None:
         return None
     if name == 0 and "speaker_tag" in map(slug, plan.speakers):
         name = None  # tags count from 1
-    is_mark = any(item[key] in _MARKS for key in plan.roles) or (name is None and not any(map(str.isalnum, text)))
+    is_mark = any(item[key] in _PUNCTUATION for key in plan.roles) or (name is None and not any(map(str.isalnum, text)))
     return Word(None if name is None else str(name), text, times(item, plan), is_mark)
 
 
 def best_of(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the likeliest of what a recogniser may have heard: the first."""
+    """Return the first of the alternatives that were recognised, which is the likeliest."""
     options = item.get("alternatives", item.get("Alternatives"))
     return options[0] if isinstance(options, list) and options and isinstance(options[0], dict) else {}
 
@@ -82,7 +82,7 @@ def _words_in(items: Sequence[Any], longest: int | None = _LONGEST) -> list[Word
 
 
 def spoken_words(items: Sequence[Any]) -> list[Message] | None:
-    """Return the messages of a list of single words, if it says of them who speaks."""
+    """Return the messages of a list of single words; None where it does not say who speaks."""
     sample = _words_in(items[:_SAMPLE])
     if 2 * len(sample) <= len(items[:_SAMPLE]) or not any(word.speaker for word in sample):
         return None
@@ -90,10 +90,10 @@ def spoken_words(items: Sequence[Any]) -> list[Message] | None:
 
 
 def messages_of(words: Sequence[Word]) -> list[Message]:
-    """Join words to messages; what nobody is said to speak goes with the words around it if these are of one speaker.
+    """Join words to messages, one for each change of speaker.
 
-    A mark of nobody stands at the word before. Where words come with the spaces around them, as parts of words do, they
-    are joined as they are.
+    Words without a speaker belong to the speaker before and after, if that is the same one; a mark without a speaker
+    belongs to the word before. Words that bring their spaces along, as subwords do, are joined as they are.
     """
     with_spaces = any(word.text[:1].isspace() or word.text[-1:].isspace() for word in words[1:-1])
     messages: list[dict[str, Any]] = []
@@ -112,7 +112,7 @@ def messages_of(words: Sequence[Word]) -> list[Message]:
 
 
 def _names(words: Sequence[Word]) -> list[str]:
-    """Return who says each word; nobody's are of the speaker before and after, if that is the same."""
+    """Return the speaker of each word; of one without, who speaks both before and after it, else ``""``."""
     after: list[str] = []
     coming = ""
     for word in reversed(words):
@@ -129,13 +129,13 @@ def _names(words: Sequence[Word]) -> list[str]:
 
 
 def is_word(item: Any) -> bool:
-    """Tell whether something is a recognised word, of somebody or nobody."""
+    """Return whether an object is a recognised word with a time, with or without a speaker."""
     word = word_of(item)
     return word is not None and word.when.start is not None
 
 
 def are_words(sample: Sequence[Any]) -> bool:
-    """Tell a list of single words from one of segments: hardly any has a space inside, and none a role."""
+    """Tell a list of single words from one of segments: at most a tenth has a space inside, and none a role."""
     if any(isinstance(item, dict) and "role" in item for item in sample):
         return False
     words = [word for word in _words_in(sample, longest=None) if word.when.start is not None]
@@ -144,13 +144,13 @@ def are_words(sample: Sequence[Any]) -> bool:
 
 
 def is_replaced(message: Mapping[str, Any]) -> bool:
-    """Tell what a recogniser wrote while somebody spoke, and wrote again when they had ended."""
+    """Return whether a segment is a partial result, which a later one replaces."""
     known = [(slug(key), item) for key, item in message.items() if isinstance(item, bool)]
     return any((item and key in _PARTIAL) or (not item and key in _FINAL) for key, item in known)
 
 
 def text_and_time(items: Any) -> tuple[str, Span]:
-    """Return what the words inside a message are together, and when; nothing where the items are no words."""
+    """Return the words inside a message as one text, and their time; an empty text where the items are no words."""
     if not isinstance(items, list) or not any(map(is_word, items[:_SAMPLE])):
         return "", NEVER
     joined = messages_of([word._replace(speaker="") for word in _words_in(items, longest=None)])
@@ -158,7 +158,7 @@ def text_and_time(items: Any) -> tuple[str, Span]:
 
 
 def words_apart(value: Mapping[str, Any]) -> list[Message]:
-    """Return what is said in an object that has its words apart from their speakers, or in many results or tracks.
+    """Return the messages of an object that has its words apart from their speakers, or in many results or tracks.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def words_apart(value: Mapping[str, Any]) -> list[Message]:
 
 
 def _by_channel(results: Any) -> list[Any]:
-    """Return the results of each channel (Google), where there are several."""
+    """Return the words of each channel, where results are of several channels (Google)."""
     channels: dict[str, list[Any]] = {}
     for result in results if isinstance(results, list) else ():
         channel = _track(result) if isinstance(result, dict) else ""
@@ -193,7 +193,7 @@ def _by_channel(results: Any) -> list[Any]:
 
 
 def _with_labels(words: Sequence[Word], labels: Any) -> list[Word]:
-    """Give each word the label that begins when it does, of a list of labels, or of segments that hold some."""
+    """Give each word the speaker label that begins at the same time; labels are in a list, or in segments."""
     parts = labels.get("segments") if isinstance(labels, dict) else labels
     inside = [one.get("items") or [one] for one in parts if isinstance(one, dict)] if isinstance(parts, list) else []
     listed = chain.from_iterable(some for some in inside if isinstance(some, list))
@@ -203,7 +203,7 @@ def _with_labels(words: Sequence[Word], labels: Any) -> list[Word]:
 
 
 def _unlabelled(value: Mapping[str, Any]) -> list[Word]:
-    """Return the words beside which labels stand: items (Amazon), or lists of a word and its two times (Watson)."""
+    """Return words whose labels stand elsewhere: items (Amazon), or lists of a word and its two times (Watson)."""
     items = value.get("items")
     if isinstance(items, list):
         found = _words_in(items)
@@ -222,7 +222,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _replaced(results: Any) -> list[Message]:
-    """Return what was heard for the moment, marked as such."""
+    """Return the partial results, marked as such, so that they are counted."""
     texts = (one.get("transcript", one.get("Transcript")) for one in _all_best(results, replaced=True))
     return [{"speaker": "", "is_partial": True, "content": text} for text in texts if isinstance(text, str)]
 
@@ -233,7 +233,7 @@ def _all_best(results: Any, *, replaced: bool) -> list[Mapping[str, Any]]:
 
 
 def results_of_stream(values: Sequence[Any]) -> list[Any]:
-    """Return the results that a service wrote one after the other while it listened; nothing for other values.
+    """Return the results of a stream, which a service wrote one after the other; an empty list for other values.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def results_of_stream(values: Sequence[Any]) -> list[Any]:
 
 
 def tracks(several: Any) -> list[Message] | None:
-    """Return what is said on the tracks of a recording, each of which holds the words of one speaker.
+    """Return the messages of the tracks of a recording, each of which holds the words of one speaker.
 
     They are a list of objects, each with its words and the name or number of its speaker or channel, or an object of
     lists of words by the speakers' labels.
@@ -273,12 +273,12 @@ def tracks(several: Any) -> list[Message] | None:
     found = [(name, list(_unnamed(item))) for name, item in named]
     if sum(bool(words) for _, words in found) < 2:
         return None
-    pieces = [piece for name, words in found for piece in _sentences(name, words)]
-    return sorted(pieces, key=lambda one: one["time"].start.at if one["time"].start else 0.0)
+    sentences = [sentence for name, words in found for sentence in _sentences(name, words)]
+    return sorted(sentences, key=lambda one: one["time"].start.at if one["time"].start else 0.0)
 
 
 def _track(one: Mapping[str, Any], number: int | None = None) -> str:
-    """Return the name of a track, or its number as a label; those that hold nothing but alternatives are numbered."""
+    """Return the name of a track, or a label with its number; `number` is its place in the list."""
     known = {slug(key): value for key, value in one.items()}
     name = next((known[key] for key in _NAMES_OF_TRACKS if isinstance(known.get(key), str)), "")
     bare = number if known.keys() <= {"alternatives", "search", "detected_language", "language_confidence"} else None
@@ -291,24 +291,24 @@ def _names_track(name: str) -> bool:
 
 
 def _sentences(name: str, words: Sequence[Word]) -> Iterator[Message]:
-    """Yield the sentences of a track, each with its time: between them others may speak."""
-    piece: list[Word] = []
+    """Yield the sentences of a track as messages with times: others may speak between them."""
+    sentence: list[Word] = []
     for word in words:
-        if piece and not word.is_mark and _may_end(piece[-1], word):
-            yield from messages_of(piece)
-            piece = []
-        piece.append(word._replace(speaker=name))
-    yield from messages_of(piece)
+        if sentence and not word.is_mark and _may_end(sentence[-1], word):
+            yield from messages_of(sentence)
+            sentence = []
+        sentence.append(word._replace(speaker=name))
+    yield from messages_of(sentence)
 
 
 def _may_end(one: Word, two: Word) -> bool:
-    """Tell whether there is the end of a sentence, or a pause, between two words."""
+    """Return whether a sentence ends, or a pause is, between two words."""
     paused = two.when.start is not None and one.when.end is not None and two.when.start.at - one.when.end.at > _PAUSE_S
     return paused or one.text.rstrip().endswith(_END_OF_SENTENCE)
 
 
 def _unnamed(value: Any, depth: int = _DEEPEST) -> Iterator[Word]:
-    """Yield the timed words, or else segments, inside a track, none of which says who speaks."""
+    """Yield the timed words (or segments, where there are no words) inside a track, if none says who speaks."""
     if isinstance(value, list) and value and any(map(is_word, value[:_SAMPLE])):
         words = [word for word in _words_in(value, longest=None) if word.text.strip()]
         if not any(word.speaker is not None for word in words):
@@ -323,7 +323,7 @@ def _unnamed(value: Any, depth: int = _DEEPEST) -> Iterator[Word]:
 
 
 def _with_times_of_marks(words: Sequence[Word]) -> Iterator[Word]:
-    """Give marks the time of the last word before them that has one."""
+    """Give each mark the time of the last word before it that has one."""
     last = words[0]
     for word in words:
         last = last if word.when.start is None else word
@@ -331,7 +331,7 @@ def _with_times_of_marks(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def spoken_apart(value: Mapping[str, Any]) -> list[Message]:
-    """Return what is said in an object that has words or segments of nobody, and apart from them who speaks when."""
+    """Return the messages of an object with words or segments without speakers, and elsewhere who speaks when."""
     if not any(slug(key) in _APART for key in value):
         return []
     texts = max(_lists(value, _of_nobody), key=len, default=[])
@@ -340,7 +340,7 @@ def spoken_apart(value: Mapping[str, Any]) -> list[Message]:
 
 
 def _lists(value: Any, read: Callable[[list[Any]], list[Word]], depth: int = _DEEPEST) -> Iterator[list[Word]]:
-    """Yield what is read of each list inside a value that can be read so."""
+    """Yield what `read` returns for each list inside a value, where it is not empty."""
     if isinstance(value, list) and (found := read(value)):
         yield found
         return
@@ -350,7 +350,7 @@ def _lists(value: Any, read: Callable[[list[Any]], list[Word]], depth: int = _DE
 
 
 def _of_nobody(items: list[Any]) -> list[Word]:
-    """Return words of nobody, or segments; words are better, as a segment may be of two speakers."""
+    """Return the timed words or segments of a list, those without a speaker."""
     if not all(is_segment(item) or is_word(item) for item in items[:_SAMPLE]):
         return []
     words = _words_in(items, longest=None)
@@ -358,7 +358,7 @@ def _of_nobody(items: list[Any]) -> list[Word]:
 
 
 def _times_of_speakers(items: list[Any]) -> list[Word]:
-    """Return when whom is heard, of a list that says nothing else."""
+    """Return the speakers and times of a list of diarisation segments; empty for a list that holds words as well."""
     found: list[Word] = []
     for item in items:
         if not isinstance(item, dict) or any(slug(key) in {"text", "word", "content", "transcript"} for key in item):
@@ -373,7 +373,7 @@ def _times_of_speakers(items: list[Any]) -> list[Word]:
 
 
 def _by_time(texts: Sequence[Word], turns: Sequence[Word]) -> Iterator[Word]:
-    """Give each word or segment to whoever speaks for most of its time; what nobody speaks in is of nobody."""
+    """Give each word or segment to the speaker who is heard for most of its time, if anybody is."""
     heard = sorted((*_bounds(turn), turn.speaker or "") for turn in turns)
     at = 0
     for text in sorted(texts, key=_bounds):
@@ -390,6 +390,6 @@ def _by_time(texts: Sequence[Word], turns: Sequence[Word]) -> Iterator[Word]:
 
 
 def _bounds(word: Word) -> tuple[float, float]:
-    """Return begin and end, which were found to be known."""
+    """Return start and end in seconds, both of which are known."""
     begin, end = word.when.start, word.when.end
     return (begin.at if begin else 0.0), (end.at if end else 0.0)

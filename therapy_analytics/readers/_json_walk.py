@@ -1,4 +1,4 @@
-"""From a JSON value to the sessions in it, at whatever depth they are, each once, and what is said about them."""
+"""From a value of JSON to the sessions in it, at whatever depth, each of them one time, with the facts beside them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from therapy_analytics.readers._json_messages import (
     STRONG,
     WEAK,
     WORDS,
-    Found,
-    Search,
+    FoundSession,
     labelled,
     most,
     of_pairs,
@@ -40,21 +39,22 @@ _END_OF_LINE = re.compile(r"</(?:p|div)>|<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
 _OF_WORDS = frozenset({"words", "word_segments", "items"})
 _TRANSLATED = frozenset({"translation", "translations", "translated"})
-_PARTS_OF_A_RUN = frozenset(
+_CALLS = frozenset(
     {"input", "inputs", "prompt", "output", "outputs", "response", "events", "calls", "steps", "history", "trace"}
 )
-"""Of a model, whose log has the messages of the whole talk beside them."""
+"""Keys of single calls of a model, in logs that have the messages of the whole talk beside them."""
 _ABOUT_WORDS = """
 summary summaries highlights action_items key_points topics chapters quotes evaluation evaluations judge judges grader
 graders scorer scores rubric rubrics critic rejected
 """
 _ABOUT = frozenset(_ABOUT_WORDS.split())
-"""Of what is written about a talk, or was not said in it, beside the talk."""
+"""Keys of what is written about a talk, or was not said in it."""
 _WORD = re.compile(r"\w+")
 _COMPLETED = frozenset({"completion", "chosen", "response"})
 _N = 4
+"""Words of an n-gram, by which two forms are compared."""
 _FEWEST = 12
-"""Sequences of four words, from which on two forms can be held against each other."""
+"""N-grams without which a session is too short to be compared."""
 _SAME = 0.8
 NAMES = (
     *("session_id", "id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "chat_id", "uuid"),
@@ -62,7 +62,7 @@ NAMES = (
 )
 _DATES = ("create_time", "created_at", "start_time", "started_at", "timestamp", "created")
 _LONGEST_NAME = 100
-"""Names, as those of models, may be longer than a fact in words: they have digits or signs, and no space."""
+"""Names, such as those of models, may be longer than other facts: they have digits or signs, and no space."""
 _NAME = re.compile(r"(?=.*[\d/_])\S+")
 _PROMPTS = frozenset(
     {"system", "system_prompt", "system_message", "system_instruction", "system_instructions", "developer_prompt"}
@@ -95,50 +95,50 @@ _MOST_INSIDE = 4
 
 
 Person = tuple[str, Role | None]
+"""A name, and a role where it is known."""
+Keyed = tuple[str, FoundSession]
+"""A session and the key of an object under which it stands."""
 
 
-def sessions_in(value: Any, search: Search, depth: int = DEEPEST) -> list[Found]:
-    """Walk down to the sessions of a value, at most `depth` levels; `search` notes what else is met."""
+def sessions_in(value: Any, depth: int = DEEPEST) -> list[FoundSession]:
+    """Walk down to the sessions of a value of JSON, at most `depth` levels."""
     if isinstance(value, dict) and depth:
-        return _in_dict(value, search, depth)
+        return _in_object(value, depth)
     if not isinstance(value, list) or not value or not depth:
         return []
-    found = session_of_list(value, search)
-    if found is None:
-        return [one for item in value for one in sessions_in(item, search, depth - 1)]
-    return found
+    found = session_of_list(value)
+    return [one for item in value for one in sessions_in(item, depth - 1)] if found is None else found
 
 
-def _in_dict(value: dict[str, Any], search: Search, depth: int) -> list[Found]:
+def _in_object(value: dict[str, Any], depth: int) -> list[FoundSession]:
+    """Return the sessions that an object is or holds, with what it says about them, their speakers and the model."""
     if layouts.is_tree(value):
         return _of_tree(value)
-    own = _of_dict(value, search)
-    inside = [("", one) for one in own] if own else list(_below(value, search, depth))
+    own = _of_object(value)
+    inside = [("", one) for one in own] if own else list(_below(value, depth))
     if not inside:
         apart = spoken_apart(value)
         inside = [("", session_of(apart, WORDS))] if apart else []
     if not inside:
         return of_pairs([value]) if layouts.is_pair(value) else []
     inside = without_repeats(inside)
-    facts = about(value, {key for key, _ in inside} if not own else _containers(value))
+    containers = {key for key, item in value.items() if isinstance(item, list | dict)}
+    facts = about(value, containers if own else {key for key, _ in inside})
     names = _names(inside, own_name(value))
     people, told = table_of_people(value), prompt(value)
-    return [_told(one, name, facts, people, told) for (_, one), name in zip(inside, names, strict=True)]
+    return [_with_context(one, name, facts, people, told) for (_, one), name in zip(inside, names, strict=True)]
 
 
-def _containers(value: Mapping[str, Any]) -> set[str]:
-    return {key for key, item in value.items() if isinstance(item, list | dict)}
-
-
-def _told(one: Found, name: str, facts: Mapping[str, str], people: Mapping[str, Person], told: str) -> Found:
-    """Add what the object around a session says of it, of its speakers, and to the model that speaks in it."""
+def _with_context(
+    one: FoundSession, name: str, facts: Mapping[str, str], people: Mapping[str, Person], told: str
+) -> FoundSession:
     rows = with_names(one.session.rows, people) if people else one.session.rows
     rows = [Row("system", told, 1, role="other"), *rows] if told else rows
     metadata = {**facts, **one.session.metadata}
     return replace(one, session=replace(one.session, name=name, rows=rows, metadata=metadata))
 
 
-def _of_tree(value: Mapping[str, Any]) -> list[Found]:
+def _of_tree(value: Mapping[str, Any]) -> list[FoundSession]:
     left: Left = Counter()
     messages = layouts.branch(value, left)
     if not messages:
@@ -148,14 +148,20 @@ def _of_tree(value: Mapping[str, Any]) -> list[Found]:
     return [replace(found, session=replace(found.session, metadata=layouts.about_tree(value)))]
 
 
-def _of_dict(value: dict[str, Any], search: Search) -> list[Found]:
+def _of_object(value: dict[str, Any]) -> list[FoundSession]:
     """Return the session that an object is whose values are messages, or whose fields are columns or hold words."""
     spoken = words_apart(value)
     if spoken:
         return [session_of(spoken, WORDS)]
     items = list(value.values())
     if len(items) > 1 and most(items[:SAMPLE], is_message) and all(isinstance(item, dict) for item in items):
-        return session_of_list(items, search) or []
+        return session_of_list(items) or []
+    rows = _rows_of_columns(value)
+    return session_of_list(rows) or [] if most(rows[:SAMPLE], is_message) else []
+
+
+def _rows_of_columns(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table that is written as a list, or an object, for each column; none for other objects."""
     plan = field_plan(value)
     if plan is None or not (plan.speakers or plan.roles) or not plan.texts:
         return []
@@ -164,26 +170,26 @@ def _of_dict(value: dict[str, Any], search: Search) -> list[Found]:
     texts = columns.get(plan.texts[0])
     if speakers is None or texts is None or type(speakers) is not type(texts) or len(speakers) != len(texts):
         return []
-    same = [key for key, item in columns.items() if type(item) is type(texts) and len(item) == len(texts)]
-    lists = [list(item.values()) if isinstance(item := columns[key], dict) else item for key in same]
-    rows = [dict(zip(same, row, strict=True)) for row in zip(*lists, strict=True)]
-    return session_of_list(rows, search) or [] if most(rows[:SAMPLE], is_message) else []
+    same = {key: item for key, item in columns.items() if type(item) is type(texts) and len(item) == len(texts)}
+    lists = [list(item.values()) if isinstance(item, dict) else item for item in same.values()]
+    return [dict(zip(same, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
-def _below(value: Mapping[str, Any], search: Search, depth: int) -> Iterator[tuple[str, Found]]:
+def _below(value: Mapping[str, Any], depth: int) -> Iterator[Keyed]:
+    """Yield the sessions under each key of an object."""
     for key, item in value.items():
         if isinstance(item, str):
             found = _in_text(item) if slug(key) in _TALK else None
             if found:
                 yield key, found
         elif isinstance(item, list | dict) and slug(key) not in _TRANSLATED:
-            for one in sessions_in(item, search, depth - 1):
+            for one in sessions_in(item, depth - 1):
                 form = WORDS if key.lower() in _OF_WORDS else one.form
                 yield key, replace(one, form=form, direct=isinstance(item, list))
 
 
-def _in_text(text: str) -> Found | None:
-    """Read a text with labels or with the marks of a model's chat."""
+def _in_text(text: str) -> FoundSession | None:
+    """Read a text with labelled lines, or with the marks of a chat template."""
     messages = marked_messages(text)
     if messages:
         return session_of(messages, WEAK)
@@ -192,8 +198,8 @@ def _in_text(text: str) -> Found | None:
     return labelled(lines) if len(lines) > 1 else None
 
 
-def _names(inside: list[tuple[str, Found]], own: str) -> list[str]:
-    """Name sessions by what names them in the file, by their key among several, or by the object around them."""
+def _names(inside: list[tuple[str, FoundSession]], own: str) -> list[str]:
+    """Return the names of sessions: their own, their key among several, or that of the object around them."""
     several = len({key for key, _ in inside}) > 1
     names = [one.session.name or (key if several else "") for key, one in inside]
     if len(names) == 1:
@@ -204,32 +210,28 @@ def _names(inside: list[tuple[str, Found]], own: str) -> list[str]:
     ]
 
 
-def without_repeats(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
+def without_repeats(inside: list[Keyed]) -> list[Keyed]:
     """Leave out what is no session, or the same one in another form, of what was found under each key of an object."""
-    keys = {slug(key) for key, _ in inside}
-    if keys & _ABOUT and keys - _ABOUT:
-        inside = _without_remarks(inside)
-    inside = _one_run(inside)
-    if len({key for key, _ in inside}) > 1:
-        inside = _whole_ones(inside)
-    kept = _best(inside)
-    parts = [found for key, found in kept if key in _PARTS_OF_A_RUN]
-    held = [part for part in parts if any(_holds(one, part) for _, one in kept)]
-    return [(key, found) for key, found in kept if not any(found is part for part in held)]
+    for step in (_without_remarks, _one_run, _without_copies, _best_forms, _without_parts):
+        inside = step(inside)
+    return inside
 
 
-def _without_remarks(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
-    """Leave out what is written about a talk; a note of the first session counts it."""
+def _without_remarks(inside: list[Keyed]) -> list[Keyed]:
+    """Leave out what is written about a talk, where there is one; a note of the first session counts it."""
+    talk = [one for one in inside if slug(one[0]) not in _ABOUT]
+    if not talk or len(talk) == len(inside):
+        return inside
     rows = [row for key, found in inside if slug(key) in _ABOUT for row in found.session.rows]
     n_words = counted(sum(len(row.text.split()) for row in rows), "word")
     note = f"{counted(len(rows), 'message')} about the talk, or not said in it, left out ({n_words})."
-    (key, first), *others = [one for one in inside if slug(one[0]) not in _ABOUT]
+    (key, first), *others = talk
     session = replace(first.session, notes=(*first.session.notes, note))
     return [(key, replace(first, session=session)), *others]
 
 
-def _one_run(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
-    """Put what a model was given and what came then together, where these are all that there is."""
+def _one_run(inside: list[Keyed]) -> list[Keyed]:
+    """Join what a model was given and what it answered, where these are all that there is."""
     by_key = {slug(key): found for key, found in inside}
     if len(inside) != 2 or "prompt" not in by_key or not by_key.keys() & _COMPLETED:
         return inside
@@ -240,53 +242,63 @@ def _one_run(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
     return [("", replace(ended, session=replace(ended.session, rows=rows, notes=notes)))]
 
 
-def _best(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
-    top = max(found.form for _, found in inside)
-    least = min(WEAK, top)
-    if any(found.form == STRONG and found.direct for _, found in inside):
-        least = STRONG
-    return [(key, found) for key, found in inside if found.form >= least]
-
-
-def _whole_ones(inside: list[tuple[str, Found]]) -> list[tuple[str, Found]]:
-    """Leave out what is said again under another key, nearly all of it, of two equals the worse form."""
-    kept: list[tuple[str, Found, frozenset[tuple[str, ...]]]] = []
+def _without_copies(inside: list[Keyed]) -> list[Keyed]:
+    """Leave out a session of which another key holds nearly all words; of two equals the worse form."""
+    if len({key for key, _ in inside}) < 2:
+        return inside
+    kept: list[tuple[str, FoundSession, frozenset[tuple[str, ...]]]] = []
     for key, found in sorted(inside, key=lambda one: _rank(one[1]), reverse=True):
-        own = _sequences(found)
-        others = [sequences for name, _, sequences in kept if name != key]
+        own = _n_grams(found)
+        others = [n_grams for name, _, n_grams in kept if name != key]
         if len(own) < _FEWEST or not any(len(own & other) >= _SAME * len(own) for other in others):
             kept.append((key, found, own))
     return [(key, found) for key, found in inside if any(found is other for _, other, _ in kept)]
 
 
-def _sequences(found: Found) -> frozenset[tuple[str, ...]]:
+def _n_grams(found: FoundSession) -> frozenset[tuple[str, ...]]:
     words = [word for row in found.session.rows for word in _WORD.findall(row.text.casefold())]
     return frozenset(zip(*(words[at:] for at in range(_N)), strict=False))
 
 
-def _rank(found: Found) -> tuple[bool, bool, int, int]:
-    """Return what orders forms of one talk: messages before all others, then those with times."""
+def _rank(found: FoundSession) -> tuple[bool, bool, int, int]:
+    """Return a sort key for forms of one talk: messages first, then those with times."""
     rows = found.session.rows
     has_times = any(row.start_s is not None for row in rows)
     return found.form == STRONG, has_times, found.form, len({row.speaker for row in rows if row.speaker})
 
 
-def _holds(whole: Found, part: Found) -> bool:
-    """Tell whether all that is said in one session is said in a longer one, message after message."""
-    said, inside = ([row.text for row in one.session.rows] for one in (whole, part))
-    places = range(len(said) - len(inside) + 1) if len(said) > len(inside) > 0 else ()
-    return any(said[at : at + len(inside)] == inside for at in places)
+def _best_forms(inside: list[Keyed]) -> list[Keyed]:
+    """Leave out single words beside messages, and forms that may be something else beside a list of messages."""
+    is_list = any(found.form == STRONG and found.direct for _, found in inside)
+    least = STRONG if is_list else min(WEAK, max(found.form for _, found in inside))
+    return [(key, found) for key, found in inside if found.form >= least]
+
+
+def _without_parts(inside: list[Keyed]) -> list[Keyed]:
+    """Leave out single calls of a model beside the talk that holds their messages."""
+    return [
+        (key, found)
+        for key, found in inside
+        if key not in _CALLS or not any(_holds(whole, found) for _, whole in inside)
+    ]
+
+
+def _holds(whole: FoundSession, part: FoundSession) -> bool:
+    """Return whether a longer session has all messages of another, in a row."""
+    texts, inside = ([row.text for row in one.session.rows] for one in (whole, part))
+    places = range(len(texts) - len(inside) + 1) if len(texts) > len(inside) > 0 else ()
+    return any(texts[at : at + len(inside)] == inside for at in places)
 
 
 def own_name(value: Mapping[str, Any]) -> str:
-    """Return what an object calls itself, or nothing."""
+    """Return the name or id of an object; empty where it has none."""
     known = {slug(key): item for key, item in value.items() if isinstance(item, str | int)}
     names = (known[key] for key in NAMES if key in known)
     return next((str(name) for name in names if not isinstance(name, bool)), "")
 
 
 def prompt(value: Mapping[str, Any]) -> str:
-    """Return what is told to a model beside the messages of its talk, which nobody says in it.
+    """Return the system prompt that stands beside the messages of a talk with a model.
 
     Examples
     --------
@@ -300,10 +312,10 @@ def prompt(value: Mapping[str, Any]) -> str:
 
 
 def about(value: Mapping[str, Any], sessions: Container[str] = ()) -> dict[str, str]:
-    """Return the short facts beside the sessions; those of an object inside carry its name before theirs.
+    """Return the short facts beside the sessions; those of an inner object are prefixed with its name.
 
-    What is named for words that were said, or reads like them, is none. Objects that hold many objects are no facts
-    about the session but tables of something else.
+    What is named for words that were said, or reads like them, is no fact. Objects that hold many objects are tables of
+    something else.
 
     Examples
     --------
@@ -337,7 +349,7 @@ def _is_fact(name: str, item: object) -> bool:
 
 
 def table_of_people(value: Mapping[str, Any]) -> dict[str, Person]:
-    """Return the names, and roles where they are said, of the people that an object lists by their numbers or ids.
+    """Return names, and roles if given, of the people whom an object lists by their numbers or ids.
 
     Examples
     --------
@@ -373,7 +385,7 @@ def _text_of(known: Mapping[str, Any], names: Sequence[str]) -> str | None:
 
 
 def with_names(rows: list[Row], people: Mapping[str, Person]) -> list[Row]:
-    """Return rows with the names of a table instead of numbers, where it has nearly all speakers, each another name."""
+    """Replace numbers of speakers by names, if the table names most speakers, and all of them differently."""
     labels = {row.speaker for row in rows if row.speaker.strip()}
     known = labels & people.keys()
     if not known or 2 * len(known) <= len(labels) or len({people[label][0] for label in known}) < len(known):
@@ -382,5 +394,5 @@ def with_names(rows: list[Row], people: Mapping[str, Person]) -> list[Row]:
 
 
 def _with_name(row: Row, name: str, role: Role | None) -> Row:
-    """Give a row the name of a table, and its role, unless the name says it itself: then all labels are looked at."""
+    """Give a row a name, and its role unless the name says it itself: then all labels together tell the roles."""
     return replace(row, speaker=name, role=row.role or (None if role_of_label(name) == role else role))

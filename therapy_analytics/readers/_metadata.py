@@ -34,7 +34,7 @@ ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class AboutSession:
-    """A row of a table about sessions: the line it ends on, the session as the row names it, and what it says."""
+    """A row of a table about sessions: the line it ends on, how it names the session, and the facts."""
 
     line: int
     key: str
@@ -42,7 +42,7 @@ class AboutSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SessionTable:
     """A table about sessions.
 
     Attributes
@@ -52,9 +52,9 @@ class Table:
     rows : mapping of str to AboutSession
         By the safe id of the session, or of its file without the ending, in lower case.
     columns : tuple of str
-        Names of the columns that say something, as results have them.
+        Names of the columns that have any cell filled, as results have them.
     left_out : tuple of str
-        Columns of remarks in which something stands, and which the user did not ask to keep.
+        Those of them that hold remarks, which the user did not ask to keep.
     """
 
     path: str
@@ -83,7 +83,7 @@ def _is_metadata(path: str, place: str) -> bool:
         return True
 
 
-def load_metadata(path: Path, keep: Iterable[str] = ()) -> Table:
+def load_metadata(path: Path, keep: Iterable[str] = ()) -> SessionTable:
     """Read a table about sessions.
 
     Parameters
@@ -101,7 +101,7 @@ def load_metadata(path: Path, keep: Iterable[str] = ()) -> Table:
     return _load(shown(path), placed(path), tuple(keep))
 
 
-def _load(path: str, place: str, keep: tuple[str, ...]) -> Table:
+def _load(path: str, place: str, keep: tuple[str, ...]) -> SessionTable:
     rows: dict[str, AboutSession] = {}
     header, records = _rows(path, place)
     if not set(_KEYS) & set(header):
@@ -120,23 +120,23 @@ def _load(path: str, place: str, keep: tuple[str, ...]) -> Table:
             raise BadDataFileError(path, f"two rows are about the session {key!r}", "Keep one of them")
         facts = {ALIASES.get(name, name): value for name, value in row.items() if name not in left_out}
         rows[identity] = AboutSession(line, key, facts)
-    return Table(path, place, rows, tuple(filled), tuple(left_out))
+    return SessionTable(path, place, rows, tuple(filled), tuple(left_out))
 
 
 def _identity(key: str) -> str:
-    """Return the safe id of a session that is named by its id or by its file; ids may have dots in them."""
+    """Return the safe id, in lower case, of a session that is named by its id or by its file; ids may have dots."""
     name = key.replace("\\", "/").rpartition("/")[2]
     is_file = any(Path(name).suffix.lower() in one.suffixes for one in READERS)
     return safe_id(Path(name).stem if is_file else key).casefold()
 
 
 def common_names(about: Mapping[str, str]) -> dict[str, str]:
-    """Return what a file says of itself under the names that tables use: a clinician is a counselor."""
+    """Return facts under the names that tables use: a clinician is a counselor."""
     return {ALIASES.get(name, name): value for name, value in about.items()}
 
 
 def from_name(stem: str, pattern: str | None) -> dict[str, str]:
-    """Return what the name of a file says by the user's pattern; nothing where it does not fit.
+    """Return the facts that the name of a file holds by the user's pattern; none where it does not fit.
 
     Examples
     --------
@@ -153,19 +153,19 @@ def from_name(stem: str, pattern: str | None) -> dict[str, str]:
 
 @functools.cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    pieces = re.split(r"\{([a-z][a-z0-9_]*)\}", pattern)
-    if len(pieces) < 3 or len(set(pieces[1::2])) < len(pieces[1::2]) or set("{}") & set("".join(pieces[::2])):
+    parts = re.split(r"\{([a-z][a-z0-9_]*)\}", pattern)
+    if len(parts) < 3 or len(set(parts[1::2])) < len(parts[1::2]) or set("{}") & set("".join(parts[::2])):
         raise BadOptionError(
             "--pattern",
             f"{pattern!r} has no name in braces, or one twice",
             "Write names in braces, as in {counselor}_{client}_{date}",
         )
-    named = (f"(?P<{piece}>.+?)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
+    named = (f"(?P<{part}>.+?)" if number % 2 else re.escape(part) for number, part in enumerate(parts))
     return re.compile("".join(named))
 
 
 def combined(*sources: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Put together what several sources say of a session: the later wins, and a note tells where they differ."""
+    """Merge the facts of several sources about a session: the later wins, and a note names where they differ."""
     about: dict[str, str] = {}
     differ: dict[str, None] = {}
     for source in sources:
@@ -175,8 +175,8 @@ def combined(*sources: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ..
     return about, (notes,) if differ else ()
 
 
-def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iterator[Table]:
-    """Yield the tables that speak about a transcript: the one beside it, then the user's own.
+def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iterator[SessionTable]:
+    """Yield the tables about the sessions of a transcript: the one beside it, then the user's own.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iter
     path, place : str
         The transcript as the user named it, and where it is opened.
     options : ReadOptions
-        Of the run.
+        Options of the run.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def tables_for(beside: str, path: str, place: str, options: ReadOptions) -> Iter
             yield found
 
 
-def table_at(path: str, place: str, options: ReadOptions) -> Table | None:
+def table_at(path: str, place: str, options: ReadOptions) -> SessionTable | None:
     """Return the table at a place; None where it is a transcript, or is no longer there.
 
     Raises
@@ -219,10 +219,10 @@ def table_at(path: str, place: str, options: ReadOptions) -> Table | None:
 @functools.lru_cache(maxsize=_KEPT)
 def _known(
     name: str, place: str, _state: object, keep: tuple[str, ...], *, by_user: bool
-) -> Table | BadDataFileError | None:
-    """Return a table that many files ask for, what is wrong with it, or nothing for one that is a transcript.
+) -> SessionTable | BadDataFileError | None:
+    """Return a table, cached because many files ask for it; an error that it has; or None for a transcript.
 
-    What a process keeps is found by the state of the file, so that no one is told what an older one said.
+    The state of the file is part of the key, so that a changed file is read again.
     """
     if not by_user and not _is_metadata(name, place):
         return None
@@ -249,7 +249,7 @@ def table_in(names: Iterable[str], folder: str) -> str:
 
 
 def _rows(path: str, place: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Return the names of the columns, and of each row with something in it its last line and the cells with words."""
+    """Return the names of the columns and the rows: the line each ends on, and its filled cells by column."""
     try:
         source = load_source(path, ReadOptions(), place)
         refuse_binary(source)

@@ -16,7 +16,7 @@ from therapy_analytics.readers._applied import Applied, applied_to, notes_on, re
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
 from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
 from therapy_analytics.readers._json_walk import about
-from therapy_analytics.readers._metadata import Table as AboutSessions
+from therapy_analytics.readers._metadata import SessionTable as AboutSessions
 from therapy_analytics.readers._metadata import combined, common_names, load_metadata
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._split import NO_DATES, NO_TIMES, split, with_roles
@@ -117,7 +117,7 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
 
 
 def _all_parts(found: Iterable[Session | _Dialogue], options: ReadOptions) -> Iterator[Session | _Dialogue]:
-    """Split what is asked to be split."""
+    """Split dialogues where the options say so."""
     for number, one in enumerate(found, start=1):
         if isinstance(one, Session) or options.split_by is None:
             yield one
@@ -178,7 +178,7 @@ def _several(value: Any, options: ReadOptions, within: tuple[str, ...]) -> Itera
 
 
 def _turn_kind(item: Any) -> Literal["Doc", "pair"] | None:
-    """Return what kind of turn something is, if it is one."""
+    """Return which kind of turn an item is; None if it is none."""
     if isinstance(item, tuple | list):
         is_pair = len(item) == 2 and isinstance(item[0], str | int) and isinstance(item[1], str)
         return "pair" if is_pair else None
@@ -204,10 +204,10 @@ def _docs(docs: Sequence[Any]) -> _Dialogue:
 
 def _doc_speaker(doc: Any) -> str:
     """Return who speaks a Doc, or nothing; spaCy answers for an extension that nobody set with an AttributeError."""
-    said = doc.user_data.get("speaker")
-    if said is None:
-        said = getattr(getattr(doc, "_", None), "speaker", None)
-    return "" if said is None else str(said).strip()
+    speaker = doc.user_data.get("speaker")
+    if speaker is None:
+        speaker = getattr(getattr(doc, "_", None), "speaker", None)
+    return "" if speaker is None else str(speaker).strip()
 
 
 def _conversation(conversation: Any) -> _Dialogue:
@@ -224,7 +224,7 @@ def _conversation(conversation: Any) -> _Dialogue:
 
 
 def _in_order(conversation: Any) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the utterances by their timestamps, and what to tell of that; those without any cannot be sorted."""
+    """Return the utterances in the order of their timestamps, if they have any, and notes on it."""
     as_given = list(conversation.iter_utterances())
     if not hasattr(conversation, "get_chronological_utterance_list"):
         return as_given, ()
@@ -238,8 +238,8 @@ def _in_order(conversation: Any) -> tuple[list[Any], tuple[str, ...]]:
 
 def _role(utterance: Any) -> Role | None:
     """Return the role that the meta of an utterance or of its speaker names."""
-    said = (_meta(one).get("role") for one in (utterance, utterance.speaker))
-    return next((role for label in said if isinstance(label, str) and (role := role_of_label(label))), None)
+    labels = (_meta(one).get("role") for one in (utterance, utterance.speaker))
+    return next((role for label in labels if isinstance(label, str) and (role := role_of_label(label))), None)
 
 
 def _meta(thing: Any) -> Mapping[Any, Any]:

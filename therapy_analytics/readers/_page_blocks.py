@@ -1,6 +1,6 @@
 """The paragraphs and table rows that a web page shows, and where in the page each stands.
 
-By hand on the standard parser, which reads piece by piece: a page can be nested a hundred thousand deep.
+By hand on the standard parser, which is fed one element after the other: a page can be nested a hundred thousand deep.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ script style noscript template head nav aside footer svg math select option text
 datalist map
 """
 _BESIDE = frozenset(_BESIDE_TAGS.split())
-"""What a page has beside its text."""
+"""Elements that are no part of the text of a page."""
 _NO_WORDS = frozenset({"script", "style", "noscript", "template", "head", "svg", "math"})
 _ROLE_NAMES = """
 navigation banner contentinfo menu menubar menuitem toolbar search complementary tooltip alert tablist tab
@@ -44,7 +44,7 @@ _UNSEEN_CLASS = re.compile(
 )
 _ALWAYS_SEEN = frozenset({"html", "body", "main"})
 _INLINE = frozenset({"span", "time", "small", "b", "i"})
-"""Where nothing is read aloud, a time may stand."""
+"""Elements hidden from screen readers that may still hold a time."""
 _CLASS_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NAMING = frozenset({"speaker", "author", "username", "participant", "sender", "talker", "displayname"})
 _BEFORE_NAME = frozenset({"display", "user", "from", "person", "member", "speaker", "full"})
@@ -65,14 +65,14 @@ _BLANKS = re.compile(r"[ \t\xa0]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class Element:
     """An element of the page, and the one around it."""
 
-    around: Place | None = None
+    around: Element | None = None
 
 
 @dataclass(slots=True)
-class Page:
+class WebPage:
     """What a page shows.
 
     Attributes
@@ -80,7 +80,7 @@ class Page:
     blocks : list of Paragraph or TableRow
         In order, with marks in the text: a name that an element says to be one stands between the letters `NAME` and
         `NAME_END`; buttons, and the roles that classes tell, are marked as well.
-    places : list of Place
+    places : list of Element
         Where in the page each block stands.
     dated : bool
         Whether times are counted from the first message, because the page says days and hours.
@@ -89,22 +89,22 @@ class Page:
     """
 
     blocks: list[Block] = field(default_factory=list, repr=False)
-    places: list[Place] = field(default_factory=list, repr=False)
+    places: list[Element] = field(default_factory=list, repr=False)
     dated: bool = False
     n_words_beside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """An element that is open, and the mark that its end is written with."""
+    """An open element, and the mark that is written where it ends."""
 
     tag: str
-    place: Place
+    place: Element
     classes: str = ""
     mark: str = ""
 
 
-def page_blocks(text: str) -> Page:
+def page_blocks(text: str) -> WebPage:
     """Return what a page shows.
 
     Parameters
@@ -124,15 +124,15 @@ def page_blocks(text: str) -> Page:
 
 
 class _Parser(HTMLParser):
-    """Collects paragraphs and rows while it is fed."""
+    """Collects paragraphs and table rows."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.page = Page()
-        self._open = [_Open("", Place())]
+        self.page = WebPage()
+        self._open = [_Open("", Element())]
         self._counts: Counter[str] = Counter()
         self._skipped, self._skip_depth = "", 0
-        self._pieces: list[tuple[str, bool]] = []
+        self._texts: list[tuple[str, bool]] = []
         self._cells: list[str] | None = None
         self._n_tables = self._tables_open = 0
         self._closed = ""
@@ -141,12 +141,12 @@ class _Parser(HTMLParser):
         self._first_date: float | None = None
 
     def updatepos(self, i: int, j: int) -> int:
-        """Count no lines: nobody asks for them, and it takes a tenth of the time."""
+        """Count no lines: they are not used, and counting takes a tenth of the time."""
         del i
         return j
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Pass over what programs of a maker declare; what is no such declaration is a comment, as in a browser."""
+        """Pass over marked sections; a broken one is a comment, as in a browser."""
         try:
             return super().parse_marked_section(i, report)
         except AssertionError:
@@ -206,7 +206,7 @@ class _Parser(HTMLParser):
         if role:
             self._add(f"{_ROLE}{role}{_ROLE_END}")
         deep = len(self._open) > _DEEPEST
-        place = self._open[-1].place if deep else Place(self._open[-1].place)
+        place = self._open[-1].place if deep else Element(self._open[-1].place)
         ends = {NAME: NAME_END, _BUTTON: _BUTTON_END}
         self._open.append(_Open(tag, place, classes, ends.get(mark, " " if tag == "time" else "")))
         self._counts[tag] += 1
@@ -239,7 +239,7 @@ class _Parser(HTMLParser):
                 self.page.n_words_beside += len(data.split())
             return
         data = _CONTROL.sub("", data)
-        last = self._pieces[-1][0][-1:] if self._beside and self._pieces else ""
+        last = self._texts[-1][0][-1:] if self._beside and self._texts else ""
         if last.isalnum() and data[:1].isalnum() and _is_other_word(last, data[0]):
             self._add(" ")
         self._closed, self._beside = "", False
@@ -247,17 +247,17 @@ class _Parser(HTMLParser):
 
     def _add(self, text: str) -> None:
         if text:
-            self._pieces.append((text, self._counts["b"] > 0 or self._counts["strong"] > 0))
+            self._texts.append((text, self._counts["b"] > 0 or self._counts["strong"] > 0))
 
     def _flush(self) -> None:
         """End a paragraph; in a cell it is a line."""
         if self._cells is not None:
-            self._cells[-1] += tidy("".join(text for text, _ in self._pieces)) + "\n"
-        elif self._pieces:
-            text = tidy("".join(text for text, _ in self._pieces))
+            self._cells[-1] += tidy("".join(text for text, _ in self._texts)) + "\n"
+        elif self._texts:
+            text = tidy("".join(text for text, _ in self._texts))
             if text:
-                self._keep(Paragraph(len(self.page.blocks) + 1, text, _n_bold(self._pieces)))
-        self._pieces = []
+                self._keep(Paragraph(len(self.page.blocks) + 1, text, _n_bold(self._texts)))
+        self._texts = []
 
     def _keep(self, block: Block) -> None:
         self.page.blocks.append(block)
@@ -269,7 +269,7 @@ class _Parser(HTMLParser):
             self._cells = []
 
     def _end_row(self, *, as_lines: bool = False) -> None:
-        """Hand over a row; one of a single cell is a frame around paragraphs."""
+        """Keep a finished row; one of a single cell is a frame around paragraphs."""
         if self._cells is None:
             return
         self._flush()
@@ -282,10 +282,10 @@ class _Parser(HTMLParser):
                 self._keep(Paragraph(len(self.page.blocks) + 1, line))
 
     def finish(self) -> None:
-        """End what was left open.
+        """Close everything that is open.
 
-        What begins a tag or a comment and never ends it is none of the page, as in a browser. The parser itself would
-        look for the end of each `<` in it again, which takes hours.
+        A tag or comment that never ends is left out, as in a browser. The parser itself would look for the end of each
+        `<` in it again, which takes hours.
         """
         if not self.rawdata.startswith("<"):
             self.handle_data(html.unescape(self.rawdata))
@@ -303,10 +303,10 @@ def tidy(text: str) -> str:
     return "\n".join(line for part in text.split("\n") if (line := _BLANKS.sub(" ", part).strip()))
 
 
-def _n_bold(pieces: list[tuple[str, bool]]) -> int:
+def _n_bold(texts: list[tuple[str, bool]]) -> int:
     """Return how many letters of the beginning are bold."""
     bold = ""
-    for text, is_bold in pieces:
+    for text, is_bold in texts:
         plain = MARKS.sub("", text)
         if not is_bold and plain.strip():
             break
@@ -355,7 +355,7 @@ def _has_unseen_class(classes: str) -> bool:
 
 
 def _is_other_word(last: str, first: str) -> bool:
-    """Tell letters of two elements that are set apart by how they look, not by a space: ``Ann0:03Well``."""
+    """Tell whether two elements are set apart by style and not by a space, as in ``Ann0:03Well``."""
     return last.isdigit() or first.isdigit() or (last.islower() and first.isupper())
 
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._timeline import timeline
-from therapy_analytics.readers._times import HALF_DAY, Kind, Mark, Span, Time, seconds
+from therapy_analytics.readers._times import HALF_DAY, Kind, Span, Time, seconds
+from therapy_analytics.readers._times import TimeMark as Mark
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
 CLOCK = (

@@ -1,31 +1,37 @@
-"""Tables of turns, from wherever they come (CSV, Excel, Parquet): whose row is whose session and turn."""
+"""From the cells of a table (CSV, Excel, Parquet, a DataFrame) to its sessions.
+
+Three steps: which column is which, by name (``_columns``) and else by what it holds (``_contents``); then rows of
+utterances (``_long``) where there are columns of speakers and words, or else one of the layouts of ``_wide``.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.printable import printable
 from therapy_analytics.readers import _long, _wide
-from therapy_analytics.readers._base import Layout, RawSession, Source
-from therapy_analytics.readers._by_content import (
-    columns_of_times,
-    names_without_header,
-    speaker_and_text,
-)
+from therapy_analytics.readers._base import RawSession, Source
 from therapy_analytics.readers._columns import (
     NAMES,
-    Columns,
+    Places,
     Record,
     find_beside_times,
     find_columns,
     may_be_fact,
     may_be_header,
     slug,
+)
+from therapy_analytics.readers._contents import (
+    are_roles,
+    columns_of_times,
+    may_hold_roles,
+    names_beside_roles,
+    names_without_header,
+    speaker_and_text,
 )
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._text_heads import are_clinical_notes
@@ -41,9 +47,6 @@ _NOTES = (
     "these are clinical notes, and nobody speaks in them",
     "Give transcripts of the sessions: what was said, and by whom",
 )
-_NAMES = ("speaker_name", "name", "speaker", "participant_name", "author", "username", "person", "speaker_id")
-_MOST_NAMES = 12
-_ROLES = ("role", "speaker_role", "speaker_type", "participant_role", "type")
 _HEADER_ALONE = ("the table has a header and no rows", "It should hold a row for each utterance")
 
 
@@ -57,16 +60,18 @@ class Table:
         Names of the columns.
     records : list of Record
         Numbered data rows; none is without any cell filled.
-    name : str
-        What the sessions without a name of their own are called; empty for the file's name.
     notes : tuple of str
         What became of odd rows.
     """
 
     header: list[str]
     records: list[Record] = field(repr=False)
-    name: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The cells of the data rows, without their numbers."""
+        return [record for _, record in self.records]
 
 
 def cell_text(value: object) -> str:
@@ -95,14 +100,13 @@ def cell_text(value: object) -> str:
 def header_place(rows: Sequence[Sequence[str]]) -> int:
     """Return which of the first rows of a file is the header.
 
-    It is the one that names columns of a transcript; else the first that is no title above the others, in a cell.
+    It is the one that names columns of a transcript; else the first with at least half as many cells filled as the
+    fullest row, which a title is not.
     """
     n_filled = {at: n for at, row in enumerate(rows) if (n := sum(map(bool, map(str.strip, row))))}
-    for at in n_filled:
-        if names_a_transcript(rows[at]):
-            return at
     most = max(n_filled.values(), default=0)
-    return next((at for at, n in n_filled.items() if 2 * n > most), 0)
+    named = (at for at in n_filled if names_a_transcript(rows[at]))
+    return next(named, next((at for at, n in n_filled.items() if 2 * n > most), 0))
 
 
 def names_a_transcript(header: Sequence[str]) -> bool:
@@ -150,112 +154,43 @@ def read_table(source: Source, table: Table) -> Iterator[RawSession]:
         No layout fits, or there are no rows.
     """
     layout = None if source.part is None else source.part.layout
-    if not table.records:
-        if layout is not None:
-            return iter(())
+    if layout is None and not table.records:
         raise source.error(*_HEADER_ALONE)
-    if layout is None and are_clinical_notes(table.header, [record for _, record in table.records]):
+    if layout is None and are_clinical_notes(table.header, table.rows):
         raise source.error(*_NOTES)
-    found = find(source, table)
-    sessions: Iterable[RawSession] = ()
-    if found["text"] is None or (found["speaker"] is None and not source.voice):
-        sessions = _wide.read(source, table.header, table.records, found)
-    if not sessions and layout is None:
-        table = _told_apart(source, table, found)
-    if not sessions and found["text"] is not None and found["speaker"] is not None:
-        sessions = _long.read(table.header, table.records, _columns(table, found, layout), layout)
-    return (_named(one, table) for one in sessions)
+    found: Places = find(source, table)
+    sessions: Iterator[RawSession] = iter(())
+    if table.records and (found["text"] is None or (found["speaker"] is None and not source.voice)):
+        wide = _wide.read(source, table.header, table.records, found)
+        if wide:
+            return (_of_table(one, table) for one in wide)
+    if layout is None:
+        table, found = _settle_columns(source, table, found)
+    text, speaker = found["text"], found["speaker"]
+    if table.records and text is not None and speaker is not None:
+        others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
+        others |= beside_times(table, found) if layout is None else find_beside_times(table.header)
+        role = _role_column(table, speaker) if layout is None else layout.role
+        columns = _long.Columns(text, speaker, role=role, **others)
+        sessions = _long.read(table.header, table.records, columns, layout)
+    return (_of_table(one, table) for one in sessions)
 
 
-def _told_apart(source: Source, table: Table, found: dict[str, int | None]) -> Table:
-    """Find what no name of a column tells: who speaks, what is said, and where a session ends."""
-    if source.voice and found["speaker"] is None and found["text"] is not None:
-        found["speaker"] = len(table.header)
-        records = [(place, [*record, source.voice]) for place, record in table.records]
-        table = replace(table, header=[*table.header, "speaker"], records=records)
-    if found["text"] is None or found["speaker"] is None:
-        table = _told_by_content(source, table, found)
-    elif "speaker" not in source.options.columns:
-        names = names_beside_roles(table.header, table.records, found["speaker"], found["session"])
-        found["speaker"] = found["speaker"] if names is None else names
-    return _with_sessions(table, found)
+def _of_table(session: RawSession, table: Table) -> RawSession:
+    return replace(session, notes=(*table.notes, *session.notes), of_table=True)
 
 
-def _columns(table: Table, found: Mapping[str, int | None], layout: Layout | None) -> Columns:
-    text, speaker = (found[kind] or 0 for kind in ("text", "speaker"))
-    others = {kind: at for kind, at in found.items() if kind not in {"text", "speaker"}}
-    others |= beside_times(table, found) if layout is None else find_beside_times(table.header)
-    role = _role_column(table, speaker) if layout is None else layout.role
-    return Columns(text, speaker, role=role, **others)
-
-
-def _told_by_content(source: Source, table: Table, found: dict[str, int | None]) -> Table:
-    """Find the columns of speakers and words by what they hold, and note it; one that the user names is that one.
+def find(source: Source, table: Table) -> dict[str, int | None]:
+    """Return the place of each known column, of those that the user names as well.
 
     Raises
     ------
     UnreadableFileError
-        They cannot be told.
+        A column that the user names is not there.
     """
-    both = speaker_and_text(table.header, [record for _, record in table.records], found)
-    if both is None:
-        raise _no_layout(source, found, len(table.header))
-    found["speaker"], found["text"] = both
-    known = {at: printable(table.header[at].strip()) for at in both if may_be_fact(table.header[at])}
-    names = [known.get(at) or f"column {at + 1}" for at in both]  # a header may be what somebody said
-    note = (
-        f"Which columns are which was told by what they hold: {names[0]} says who speaks, {names[1]} what is said. "
-        "If that is wrong, name them: --columns speaker=NAME,text=NAME."
-    )
-    return replace(table, notes=(*table.notes, note))
-
-
-def _with_sessions(table: Table, found: dict[str, int | None]) -> Table:
-    """Give a table without a column of sessions one, where scenes or a plain id tell the sessions apart."""
-    if found["session"] is not None:
-        return table
-    slugs = [slug(name) for name in table.header]
-    levels = [slugs.index(name) for name in _LEVELS if name in slugs]
-    if len(levels) < 2:
-        found["session"] = next(
-            (at for at, name in enumerate(slugs) if name in _IDS and _tells_apart(table, at, found)), None
-        )
-        return table
-    for at in levels:
-        _long.fill_down(table.records, at)
-    for _, record in table.records:
-        record.append("-".join(record[at].strip() for at in levels))
-    found["session"] = len(table.header)
-    names = [printable(table.header[at].strip()) for at in levels]
-    note = f"The sessions were told apart by {', '.join(names[:-1])} and {names[-1]} together."
-    return replace(table, header=[*table.header, "session"], notes=(*table.notes, note))
-
-
-def _tells_apart(table: Table, at: int, found: Mapping[str, int | None]) -> bool:
-    """Tell a column that names sessions: its rows are together, and several people speak in most of them."""
-    speaker = found["speaker"]
-    if speaker is None or at in found.values():
-        return False
-    pairs = [(record[at].strip(), record[speaker].strip().casefold()) for _, record in table.records]
-    ids = [name for name, _ in pairs if name]
-    runs = 1 + sum(one != two for one, two in pairwise(ids))
-    people = {name: set[str]() for name in ids}
-    for name, who in pairs:
-        if name:
-            people[name].add(who)
-    several = sum(len(who) > 1 for who in people.values())
-    return 1 < runs == len(people) and 2 * several > len(people)
-
-
-def _named(session: RawSession, table: Table) -> RawSession:
-    notes = (*table.notes, *session.notes)
-    return replace(session, name=session.name or table.name, notes=notes, of_table=True)
-
-
-def find(source: Source, table: Table) -> dict[str, int | None]:
-    """Return the place of each known column, of those that the user names as well."""
-    found = find_columns(table.header, source.options.columns)
-    for kind in source.options.columns:
+    wanted = source.options.columns
+    found = find_columns(table.header, wanted)
+    for kind in wanted:
         if found.get(kind) is None:
             raise source.error(
                 f"the column named by --columns {kind}=... is not in the table (it has {len(table.header)} columns)",
@@ -263,25 +198,10 @@ def find(source: Source, table: Table) -> dict[str, int | None]:
                 line=1,
             )
     at = found["speaker"]
-    if at is not None and "speaker" not in source.options.columns and slug(table.header[at]) == "type":
+    if at is not None and "speaker" not in wanted and slug(table.header[at]) == "type":
         labels = {record[at] for _, record in table.records if record[at].strip()}
         found["speaker"] = at if all(map(role_of_label, labels)) else None
     return found
-
-
-def beside_times(table: Table, found: Mapping[str, int | None]) -> dict[str, int | None]:
-    """Return the columns that say more of times; a date with a time of day is all that there is to say."""
-    beside = {kind: at for kind, at in find_beside_times(table.header).items() if at not in found.values()}
-    day = beside.get("day")
-    if day is not None and found["start"] is None:
-        cells = [record[day] for _, record in table.records if record[day].strip()]
-        if any(":" in cell or is_serial(cell) for cell in cells):
-            return {**beside, "start": day, "day": None}
-    if found["start"] is None:
-        taken = {*found.values(), *beside.values()}
-        timed = columns_of_times(table.header, [record for _, record in table.records], taken)
-        beside |= dict(zip(("start", "end"), timed[:2], strict=False)) if found["end"] is None else {}
-    return beside
 
 
 def _spelling(source: Source, header: Sequence[str]) -> str:
@@ -293,7 +213,53 @@ def _spelling(source: Source, header: Sequence[str]) -> str:
     return f"Its columns are: {', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
 
 
-def _no_layout(source: Source, found: Mapping[str, int | None], width: int) -> UnreadableFileError:
+def _settle_columns(source: Source, table: Table, found: Places) -> tuple[Table, Places]:
+    """Find what no name of a column tells: who speaks, what is said, and where a session ends.
+
+    Returns
+    -------
+    Table
+        Perhaps with a further column, and with notes on what was found.
+    mapping of str to int or None
+        The places of the columns.
+
+    Raises
+    ------
+    UnreadableFileError
+        No column is known to hold speakers, or words.
+    """
+    if source.voice and found["speaker"] is None and found["text"] is not None:
+        table = _with_column(table, "speaker", [source.voice] * len(table.records))
+        found = {**found, "speaker": len(table.header) - 1}
+    text, speaker = found["text"], found["speaker"]
+    if text is None or speaker is None:
+        both = speaker_and_text(table.header, table.rows, found)
+        if both is None:
+            raise _no_layout(source, found, len(table.header))
+        table = replace(table, notes=(*table.notes, _by_contents(table.header, both)))
+        found = {**found, "speaker": both[0], "text": both[1]}
+    elif "speaker" not in source.options.columns:
+        names = names_beside_roles(table.header, table.records, speaker, found["session"])
+        found = {**found, "speaker": speaker if names is None else names}
+    return (table, found) if found["session"] is not None else _with_sessions(table, found)
+
+
+def _by_contents(header: Sequence[str], both: Sequence[int]) -> str:
+    """Return a note on the columns of speakers and of words that were told by what they hold."""
+    known = {at: printable(header[at].strip()) for at in both if may_be_fact(header[at])}
+    names = [known.get(at) or f"column {at + 1}" for at in both]  # a header may be what somebody said
+    return (
+        f"Which columns are which was told by what they hold: {names[0]} says who speaks, {names[1]} what is said. "
+        "If that is wrong, name them: --columns speaker=NAME,text=NAME."
+    )
+
+
+def _with_column(table: Table, name: str, cells: Sequence[str]) -> Table:
+    records = [(place, [*record, cell]) for (place, record), cell in zip(table.records, cells, strict=True)]
+    return replace(table, header=[*table.header, name], records=records)
+
+
+def _no_layout(source: Source, found: Places, width: int) -> UnreadableFileError:
     what = {"text": "what is said", "speaker": "who speaks"}
     missing = [kind for kind in what if found[kind] is None]
     known = ", ".join(NAMES[missing[0]][:6])
@@ -304,40 +270,51 @@ def _no_layout(source: Source, found: Mapping[str, int | None], width: int) -> U
     )
 
 
+def _with_sessions(table: Table, found: Places) -> tuple[Table, Places]:
+    """Find a column of sessions where a plain id tells them apart, or make one of levels such as episode and scene."""
+    slugs = [slug(name) for name in table.header]
+    levels = [slugs.index(name) for name in _LEVELS if name in slugs]
+    if len(levels) < 2:
+        ids = (at for at, name in enumerate(slugs) if name in _IDS and _tells_sessions_apart(table, at, found))
+        return table, {**found, "session": next(ids, None)}
+    for at in levels:
+        _long.fill_down(table.records, at)
+    names = [printable(table.header[at].strip()) for at in levels]
+    note = f"The sessions were told apart by {', '.join(names[:-1])} and {names[-1]} together."
+    table = _with_column(table, "session", ["-".join(record[at].strip() for at in levels) for record in table.rows])
+    return replace(table, notes=(*table.notes, note)), {**found, "session": len(table.header) - 1}
+
+
+def _tells_sessions_apart(table: Table, at: int, found: Places) -> bool:
+    """Tell a column that names sessions: its rows are together, and several people speak in most of them."""
+    speaker = found["speaker"]
+    if speaker is None or at in found.values():
+        return False
+    people: dict[str, set[str]] = {}
+    n_blocks, last = 0, ""
+    for record in table.rows:
+        if name := record[at].strip():
+            people.setdefault(name, set()).add(record[speaker].strip().casefold())
+            n_blocks, last = n_blocks + (name != last), name
+    several = sum(len(who) > 1 for who in people.values())
+    return 1 < n_blocks == len(people) and 2 * several > len(people)
+
+
+def beside_times(table: Table, found: Places) -> dict[str, int | None]:
+    """Return the columns that say more of times; a date with a time of day is all that there is to say."""
+    beside = {kind: at for kind, at in find_beside_times(table.header).items() if at not in found.values()}
+    if found["start"] is not None:
+        return beside
+    day = beside.get("day")
+    if day is not None and any(":" in record[day] or is_serial(record[day]) for record in table.rows):
+        return {**beside, "start": day, "day": None}
+    if found["end"] is None:
+        timed = columns_of_times(table.header, table.rows, {*found.values(), *beside.values()})
+        beside |= dict(zip(("start", "end"), timed[:2], strict=False))
+    return beside
+
+
 def _role_column(table: Table, speaker: int) -> int | None:
     """Return a column beside the speakers' names that says therapist or client in words we know."""
-    for at in may_hold_roles(table.header, speaker):
-        labels = {record[at] for _, record in table.records} - {""}
-        if labels and all(map(role_of_label, labels)):
-            return at
-    return None
-
-
-def names_beside_roles(
-    header: Sequence[str], records: Sequence[Record], speaker: int, session: int | None
-) -> int | None:
-    """Return the column of names beside that of roles, where several people of one role speak in a session."""
-    slugs = [slug(name) for name in header]
-    if slugs[speaker] not in _ROLES or not all(role_of_label(record[speaker]) for _, record in records):
-        return None
-    for at in (slugs.index(name) for name in _NAMES if name in slugs):
-        told: dict[str, set[tuple[str, str]]] = {}
-        for _, record in records:
-            pair = record[at].strip().casefold(), record[speaker].strip().casefold()
-            told.setdefault("" if session is None else record[session].strip(), set()).add(pair)
-        people = [[{pair[place] for pair in pairs} for place in (0, 1)] for pairs in told.values()]
-        one_role_each = all(len(names) == len(pairs) for (names, _), pairs in zip(people, told.values(), strict=True))
-        several = any(len(names) > len(roles) for names, roles in people)
-        if at != speaker and one_role_each and several and all(_are_names(names) for names, _ in people):
-            return at
-    return None
-
-
-def _are_names(names: Collection[str]) -> bool:
-    return "" not in names and len(names) <= _MOST_NAMES
-
-
-def may_hold_roles(header: Sequence[str], speaker: int) -> list[int]:
-    """Return the columns that may say roles beside the speakers' names, the likeliest first."""
-    slugs = [slug(name) for name in header]
-    return [slugs.index(name) for name in _ROLES if name in slugs and slugs.index(name) != speaker]
+    columns = may_hold_roles(table.header, speaker)
+    return next((at for at in columns if are_roles({record[at] for record in table.rows})), None)

@@ -1,7 +1,7 @@
-"""The times of a session: the one place that decides what they count, and from when.
+"""The times of a session in seconds from its beginning, for tables, JSON and time stamps alike.
 
-For tables and JSON alike three things are decided of all the times of a session together: in which unit plain numbers
-count, from which moment dates and times of day count, and what to tell of it.
+Three things are decided from all times of a session together: the unit of plain numbers, the moment from which dates
+and times of day count, and what to note about it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from therapy_analytics.readers._times import (
     LATE,
     SERIAL,
     SURELY_DATE,
-    Mark,
     Span,
     Time,
+    TimeMark,
     resolved,
     since_1970,
 )
@@ -30,16 +30,16 @@ _SERIAL_1970 = 25_569.0
 _FASTEST = 4.0
 """Words a second; nobody speaks faster for long (about 2.7 on the telephone: Yuan, Liberman & Cieri, 2006)."""
 _SLOWEST = 0.05
-"""Words a second; what would be said slower than this in seconds was timed in a smaller unit."""
+"""Words a second; numbers with which people would speak slower than this are in a smaller unit than seconds."""
 _SPEECH = (0.3, 12.0)
 """Words a second between which people speak, pauses included."""
 _NO_SPEECH = 0.002
-"""Words a second below which numbers are no seconds of anything that is said or written to each other."""
+"""Words a second below which numbers cannot be seconds, of speech or of a chat."""
 _MOSTLY = 0.8
 _FEW_GAPS, _RELATED = 8, 0.3
 _GUESSED = {1e-3: "thousandths", 1 / 16_000: "sixteen-thousandths", 1e-7: "ten-millionths", 1e-9: "billionths"}
-"""Units of whole numbers whose name tells none, and that are no seconds, the likeliest first; of those that count
-samples of sound, recognisers have 16,000 a second."""
+"""Units other than seconds that whole numbers may count where no name tells it, the likeliest first; recognisers
+count 16,000 samples of sound a second."""
 
 _COUNTS = "Numbers that only count the messages were not taken as times."
 _NO_UNIT = "Times were left out, because in no unit of theirs would people speak so fast or so slowly."
@@ -107,10 +107,10 @@ def timeline(spans: Sequence[Span], texts: Sequence[str]) -> Timeline:
 
 
 def _in_hours(spans: Sequence[Span], texts: Sequence[str]) -> Sequence[Span]:
-    """Take minutes and seconds in which nobody could say the words for hours and minutes of the day, as in ``10:02``.
+    """Take clock readings such as ``10:02`` for hours and minutes of a day where they cannot be minutes and seconds.
 
-    They begin at six o'clock or later, never run back, and nobody could say the words between the first and the last in
-    so many seconds.
+    They begin at six o'clock or later and never go back, and nobody could say the words between the first and the last
+    in so few seconds.
     """
     known = [(one.start, len(text.split())) for one, text in zip(spans, texts, strict=True) if one.start is not None]
     times = [start.at for start, _ in known]
@@ -123,20 +123,20 @@ def _in_hours(spans: Sequence[Span], texts: Sequence[str]) -> Sequence[Span]:
     return [Span(_of_day(one.start), _of_day(one.end)) for one in spans]
 
 
-def _of_day(mark: Mark | None) -> Mark | None:
-    return None if mark is None else Mark(60 * mark.at, "noon")
+def _of_day(mark: TimeMark | None) -> TimeMark | None:
+    return None if mark is None else TimeMark(60 * mark.at, "noon")
 
 
-def _scaled(mark: Mark | None, unit: float) -> Mark | None:
-    """Bring a plain number to seconds."""
+def _scaled(mark: TimeMark | None, unit: float) -> TimeMark | None:
+    """Return a plain number in seconds, or as a date where it counts days."""
     if mark is None or mark.kind != "bare" or unit == 1:
         return mark
     if unit == DAY:
-        return Mark(round((mark.at - _SERIAL_1970) * DAY, 2), "date")
-    return Mark(round(mark.at * unit, 6), "time")
+        return TimeMark(round((mark.at - _SERIAL_1970) * DAY, 2), "date")
+    return TimeMark(round(mark.at * unit, 6), "time")
 
 
-def _from_first(starts: Sequence[Mark | None], ends: Sequence[Mark | None]) -> Timeline:
+def _from_first(starts: Sequence[TimeMark | None], ends: Sequence[TimeMark | None]) -> Timeline:
     """Count dates and times of day from the first of them."""
     known = [mark for mark in starts if mark is not None]
     least = FIRST_DATE if all(mark.at >= FIRST_DATE for mark in known) else SURELY_DATE
@@ -160,21 +160,21 @@ def _from_first(starts: Sequence[Mark | None], ends: Sequence[Mark | None]) -> T
     return Timeline(plain[0], plain[1], told=told)
 
 
-def _n_lost(marks: Sequence[Mark | None], times: Sequence[Time]) -> int:
+def _n_lost(marks: Sequence[TimeMark | None], times: Sequence[Time]) -> int:
     return sum(mark is not None and time is None for mark, time in zip(marks, times, strict=True))
 
 
-def _of_recording(mark: Mark | None) -> Time:
+def _of_recording(mark: TimeMark | None) -> Time:
     return None if mark is None or mark.kind == "date" else round(mark.at, 6)
 
 
-def _since(mark: Mark | None, origin: float, least: float) -> Time:
+def _since(mark: TimeMark | None, origin: float, least: float) -> Time:
     at = None if mark is None or not (mark.kind == "date" or mark.at >= least) else since_1970(mark.at)
     return None if at is None or at < origin else round(at - origin, 6)
 
 
-def _after(marks: Sequence[Mark | None], first: float) -> list[Time]:
-    """Count times of day from the first; those of the small hours may be of the next day."""
+def _after(marks: Sequence[TimeMark | None], first: float) -> list[Time]:
+    """Count times of day from the first; those much earlier are of the next day."""
     since = [None if mark is None else round(mark.at - first, 6) for mark in marks]
     return [time + DAY if time is not None and time < -HALF_DAY else time for time in since]
 
@@ -190,7 +190,7 @@ def _only_count(spans: Sequence[Span]) -> bool:
 
 
 def _unit(spans: Sequence[Span], texts: Sequence[str]) -> float | None:
-    """Return the unit of plain numbers, and None where none is known in which people would speak as they do."""
+    """Return the unit of plain numbers in seconds; None where people would speak at no plausible pace in any unit."""
     bare = [(one, text) for one, text in zip(spans, texts, strict=True) if _is_bare(one)]
     numbers = [mark.at for one, _ in bare for mark in one[:2] if mark is not None and mark.kind == "bare"]
     starts = [one.start.at for one, _ in bare if one.start is not None]
@@ -215,15 +215,15 @@ def _is_bare(one: Span) -> bool:
 
 
 def _are_serial(numbers: Sequence[float]) -> bool:
-    """Tell what may be the days that spreadsheets count."""
+    """Tell whether numbers may be days as spreadsheets count them."""
     return all(SERIAL[0] <= number < SERIAL[1] for number in numbers)
 
 
 def _unit_of_starts(starts: Sequence[float], words: Sequence[int]) -> float:
-    """Return the unit of numbers that only say when something begins: seconds, unless it reads as speech in another.
+    """Return the unit of numbers that are starts alone: seconds, unless they fit speech in a smaller unit.
 
-    A chat may be slow. Speech in a smaller unit has the pace of speech, nearly every gap can hold the words before it,
-    and of many gaps the longer ones are those with more words.
+    In seconds they may be those of a slow chat. In a smaller unit they fit speech if the pace is that of speech, if
+    nearly every gap can hold the words before it, and if longer gaps (of many) go with more words.
     """
     gaps = [(after - before, n) for (before, after), n in zip(pairwise(starts), words, strict=False) if n]
     lasted = max(starts) - min(starts)
@@ -234,8 +234,12 @@ def _unit_of_starts(starts: Sequence[float], words: Sequence[int]) -> float:
         or not any(at % 60 for at in starts)
     ):
         return 1.0
-    lengths, said = zip(*gaps, strict=True)
-    if len(gaps) >= _FEW_GAPS and min(len(set(lengths)), len(set(said))) > 1 and correlation(lengths, said) < _RELATED:
+    lengths, n_words = zip(*gaps, strict=True)
+    if (
+        len(gaps) >= _FEW_GAPS
+        and min(len(set(lengths)), len(set(n_words))) > 1
+        and correlation(lengths, n_words) < _RELATED
+    ):
         return 1.0
     for unit in _GUESSED:
         fit = sum(gap > 0 and _SLOWEST <= n / (gap * unit) <= _SPEECH[1] for gap, n in gaps)

@@ -1,6 +1,6 @@
-"""Times in all the ways of writing them: each becomes a `Mark`, a number and what is known of it.
+"""Reads times, however they are written: each becomes a `TimeMark`, a number and what is known about it.
 
-What the marks of a session count, and from when, is decided in ``_timeline``.
+In which unit, and from when, the marks of a session count is decided in ``_timeline``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _NO_PART_OF_NAMES = frozenset({"in", "ts"})
 HALF_DAY = 43_200.0
 DAY = 86_400.0
 LATE = 6 * 3600.0
-"""A recording whose first words are spoken after so many seconds is timed by the day, not from its start."""
+"""Clock readings that begin after so many seconds (six hours) are times of day, not times in a recording."""
 FIRST_DATE = 1e8
-"""Where all times are as large, they are seconds since 1970 (this one is in 1973), or thousandths, ... of them."""
+"""Where all times are at least this (in 1973), they are dates: seconds, or fractions of seconds, since 1970."""
 SURELY_DATE = 1e9
-"""31 years: no time since the first message, even beside smaller ones."""
+"""31 years: a date for certain, even beside smaller numbers."""
 _THOUSANDTHS, _LATEST = 1e11, 1e19
 SERIAL = (36_526.0, 73_051.0)
-"""The years 2000 to 2099 in the days that spreadsheets count."""
+"""The years 2000 to 2099 as days since the end of 1899, which spreadsheets count."""
 
 _CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,4}):(\d{1,2}(?:[.,]\d+)?)")
 _FRAMES = re.compile(r"(\d{1,3}:\d{1,2}:\d{1,2})[:;]\d{2}")
@@ -53,7 +53,7 @@ _BRACKETS = "[]()"
 _MISSING = frozenset({"", "-", "--", "\u2013", "?", "na", "n/a", "nan", "nat", "none", "null", "unknown"})
 
 
-class Mark(NamedTuple):
+class TimeMark(NamedTuple):
     """A time as it stands in a file.
 
     Attributes
@@ -77,16 +77,16 @@ class Mark(NamedTuple):
 
 
 class Span(NamedTuple):
-    """When something begins and ends, how long it takes where its beginning is to be read; what could not be read."""
+    """When something begins and ends; how long it takes, where `start` is still to be read; how many are unreadable."""
 
-    start: Mark | None = None
-    end: Mark | None = None
-    lasts: Mark | None = None
+    start: TimeMark | None = None
+    end: TimeMark | None = None
+    lasts: TimeMark | None = None
     n_unread: int = 0
 
 
 NEVER = Span()
-_Marks = tuple[Mark | None, Mark | None]
+_Marks = tuple[TimeMark | None, TimeMark | None]
 _NOTHING: _Marks = (None, None)
 
 
@@ -136,7 +136,7 @@ def seconds(value: object) -> Time:
 
 
 def _usable(value: float) -> Time:  # a whole number may be too large for a float
-    """Keep what can be a time in a session: not negative, not a calendar stamp, not nan."""
+    """Return a number that can be a time in a session; None if it is negative, a date, or nan."""
     return float(value) if 0 <= value < SURELY_DATE else None
 
 
@@ -154,7 +154,7 @@ def _clock(text: str) -> Time:
 
 
 def _number(text: str) -> Time:
-    """Read a number with a point or a comma before its decimals, and perhaps commas between thousands."""
+    """Return a number written with a decimal point or comma, perhaps with commas between thousands; None for others."""
     plain = text if "," not in text else text.replace(",", "." if text.count(",") == 1 and "." not in text else "")
     try:
         return float(plain)
@@ -171,7 +171,7 @@ def _with_units(text: str) -> Time:
 
 
 def _half_day(text: str) -> Time:
-    """Return seconds of a time of day that says whether it is of the morning or the afternoon."""
+    """Return the seconds of a time of day with am or pm."""
     half = _HOUR_AND_MINUTE.fullmatch(text)
     if half is None:
         return None
@@ -192,7 +192,7 @@ def date_seconds(text: str) -> Time:
     return None if mark is None else mark.at
 
 
-def _iso(text: str) -> Mark | None:
+def _iso(text: str) -> TimeMark | None:
     short = text.strip()[:_LONGEST_DATE].removesuffix(" UTC").replace(" +", "+")
     if not (short[:4].isdecimal() and short[4:5] == "-"):
         return None
@@ -200,7 +200,7 @@ def _iso(text: str) -> Mark | None:
         stamp = datetime.fromisoformat(short)
         zone = stamp.utcoffset()
         moment = stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)
-        return Mark(moment.timestamp(), "date", 0.0 if zone is None else zone.total_seconds())
+        return TimeMark(moment.timestamp(), "date", 0.0 if zone is None else zone.total_seconds())
     except (ValueError, OverflowError):
         return None
 
@@ -230,7 +230,7 @@ def day(time: float) -> str:
 
 
 def since_1970(value: float) -> float:
-    """Bring a date in thousandths or millionths of a second to seconds."""
+    """Return a date in seconds that may be in thousandths or millionths of a second."""
     while value >= _THOUSANDTHS:
         value /= 1000
     return value
@@ -280,11 +280,11 @@ def _marks(value: Any, unit: float | None) -> _Marks | None:
 def _of_number(number: float, unit: float | None) -> _Marks | None:
     if not 0 <= number < _LATEST:
         return None
-    return (Mark(number, "bare") if unit is None else Mark(round(number * unit, 9), "time")), None
+    return (TimeMark(number, "bare") if unit is None else TimeMark(round(number * unit, 9), "time")), None
 
 
 def _of_parts(value: Mapping[str, Any]) -> _Marks | None:
-    """Read whole seconds and their billionths, each of which is left out where it is 0; or a date in an object."""
+    """Read an object of seconds and nanoseconds, each of which may be left out where it is 0, or with a date in it."""
     known = {slug(key): part for key, part in value.items()}
     if "date" in known:
         return _of_text(known["date"], None) if isinstance(known["date"], str) else _marks(known["date"], 1e-3)
@@ -314,7 +314,7 @@ def _of_text(text: str, unit: float | None) -> _Marks | None:
     return both if None not in both else None
 
 
-def _of_one(text: str) -> Mark | None:
+def _of_one(text: str) -> TimeMark | None:
     if ":" in text:
         date = _iso(text)
         if date is not None:
@@ -322,16 +322,16 @@ def _of_one(text: str) -> Mark | None:
         noon, clock = _half_day(text), _clock(text)
         if noon is not None or clock is not None:
             brief = text.count(":") == 1
-            return Mark(clock or 0.0, "brief" if brief else "clock") if noon is None else Mark(noon, "noon")
+            return TimeMark(clock or 0.0, "brief" if brief else "clock") if noon is None else TimeMark(noon, "noon")
     parts = written(text)
     if parts is not None:
-        return Mark(0.0, "date", written=parts)
+        return TimeMark(0.0, "date", written=parts)
     time = _with_units(text)
-    return None if time is None else Mark(time, "time")
+    return None if time is None else TimeMark(time, "time")
 
 
 def is_serial(cell: str) -> bool:
-    """Tell a day and a time of day as spreadsheets count them: in days since the end of 1899, with a fraction.
+    """Tell a date with a time as spreadsheets count them: days since the end of 1899, with a fraction.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def is_serial(cell: str) -> bool:
 
 
 def on_day(clock: str, date: str) -> str:
-    """Put a day before a time of day; midnight may stand beside the day already.
+    """Put a date before a time of day; the date may itself be written with midnight.
 
     Examples
     --------
@@ -355,7 +355,7 @@ def on_day(clock: str, date: str) -> str:
 
 
 def resolved(spans: Sequence[Span]) -> Sequence[Span]:
-    """Read the dates that people wrote, of which all together tell which number is the day."""
+    """Read dates such as 03/04/24, for which all of a session together tell which number is the day."""
     parts = [mark.written for one in spans for mark in one[:2] if mark is not None and mark.written is not None]
     if not parts:
         return spans
@@ -364,13 +364,13 @@ def resolved(spans: Sequence[Span]) -> Sequence[Span]:
 
 
 def _resolved(one: Span, moments: Any) -> Span:
-    marks: list[Mark | None] = []
+    marks: list[TimeMark | None] = []
     n_unread = one.n_unread
     for mark in one[:2]:
         moment = next(moments) if mark is not None and mark.written is not None else None
         is_read = mark is None or mark.written is None
         n_unread += not is_read and moment is None
-        marks.append(mark if is_read else None if moment is None else Mark(moment.timestamp(), "date"))
+        marks.append(mark if is_read else None if moment is None else TimeMark(moment.timestamp(), "date"))
     start, end = marks
     if start is not None and end is None and one.lasts is not None:
         end = start._replace(at=start.at + one.lasts.at)

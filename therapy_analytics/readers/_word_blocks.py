@@ -1,8 +1,18 @@
-"""The blocks of a Word document, put together while it is read: paragraphs and rows of tables, one after another."""
+"""Paragraphs and table rows of office documents, collected by a walk through the tree of their XML.
+
+What is the same for Word and OpenDocument stands here; a format says which of its elements is what.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import IO, NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.sax.xmlreader import AttributesNSImpl
+
+from therapy_analytics.readers._base import Source
+from therapy_analytics.readers._xml import Elements, walk_through
 
 StyledText = tuple[str, bool]
 """Letters, and whether they are bold."""
@@ -10,7 +20,7 @@ StyledText = tuple[str, bool]
 
 @dataclass(slots=True)
 class Paragraph:
-    """A paragraph with its place, its text, how many letters of its beginning are bold, whether it is in a text box."""
+    """A paragraph: its place, its text, how many of its first letters are bold, whether it is in a text box."""
 
     place: int = 0
     text: str = field(default="", repr=False)
@@ -28,135 +38,180 @@ class TableRow:
 
 
 Block = Paragraph | TableRow
+Name = tuple[str | None, str]
+"""Namespace and local name of an element."""
 
 
-@dataclass(slots=True)
-class _Draft:
-    """A paragraph while it is read."""
+def office_tree(
+    source: Source, part: IO[bytes], plain: Callable[[Name], str], *, remedy: str, encoding: str = ""
+) -> Element:
+    """Return the root of a part of an office document.
 
-    place: int
-    texts: list[StyledText]
-    joins_next: bool = False
+    Parameters
+    ----------
+    source : Source
+        The file, for errors.
+    part : file
+        Open for reading bytes.
+    plain : function
+        From namespace and name of an element to its tag in the tree. Attributes have their local names.
+    remedy : str
+        What to do about a broken file.
+    encoding : str, optional
+        Of the letters, if not the one that the part declares.
+
+    Raises
+    ------
+    UnreadableFileError
+        It is not what a word processor writes.
+    """
+    tree = _Tree(plain)
+    walk_through(source, part, tree, remedy=remedy, encoding=encoding)
+    root: Element = tree.builder.close()
+    return root
 
 
-@dataclass(slots=True)
-class _Table:
-    """A table while it is read: its rows so far, and the cells of the row that is open."""
+class _Tree(Elements):
+    """Builds a tree, within the bounds of `Elements`."""
 
-    number: int
-    cells: list[list[Paragraph]] = field(default_factory=list)
-    row_is_deleted: bool = False
-    inside: list[Paragraph] = field(default_factory=list)
+    def __init__(self, plain: Callable[[Name], str]) -> None:
+        super().__init__()
+        self.plain = plain
+        self.builder = TreeBuilder()
+
+    def opened(self, name: Name, attrs: AttributesNSImpl) -> None:
+        """Open an element."""
+        self.builder.start(self.plain(name), {key: value for (_, key), value in attrs.items()})
+
+    def closed(self, name: Name) -> None:
+        """Close an element."""
+        self.builder.end(self.plain(name))
+
+    def characters(self, content: str) -> None:
+        """Take letters."""
+        self.builder.data(content)
 
 
-class Builder:
-    """Takes what opens and closes in a document, and keeps the finished blocks."""
+class Context(NamedTuple):
+    """What an element stands in.
+
+    Attributes
+    ----------
+    texts : list of (str, bool) or None
+        The texts of the paragraph, to be added to.
+    cell : list of Paragraph or None
+        The paragraphs of the table cell, to be added to; None outside of tables.
+    row : list of list of Paragraph or None
+        The cells of the table row, to be added to.
+    table : int
+        The number of the table.
+    outer : list of Paragraph or None
+        The cell in which the table itself stands.
+    in_box, bold, hidden : bool
+        Whether it is in a text box, bold, and hidden.
+    """
+
+    texts: list[StyledText] | None = None
+    cell: list[Paragraph] | None = None
+    row: list[list[Paragraph]] | None = None
+    table: int = 0
+    outer: list[Paragraph] | None = None
+    in_box: bool = False
+    bold: bool = False
+    hidden: bool = False
+
+
+class BlockReader:
+    """Collects the blocks of a document.
+
+    A format adds to `kinds` how an element is read, by its tag; other elements are only looked into.
+    """
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.n_boxes = 0
-        self._places = self._n_tables = self._boxes = 0
-        self._drafts: list[_Draft] = []
-        self._tables: list[_Table] = []
-        self._joined: list[StyledText] = []
-        self._joined_from = 0
+        self.kinds: dict[str, Callable[[Element, Context], None]] = {}
+        self._n_places = self._n_tables = 0
+        self._joined: tuple[int, list[StyledText]] | None = None
 
-    def add(self, text: str, *, bold: bool) -> None:
-        """Add letters to the paragraph that is open."""
-        if self._drafts:
-            self._drafts[-1].texts.append((text, bold))
+    def read(self, element: Element, at: Context) -> None:
+        """Read an element by its kind."""
+        self.kinds.get(element.tag, self.inside)(element, at)
 
-    def join_next(self) -> None:
-        """Note that the end of the open paragraph is deleted."""
-        if self._drafts:
-            self._drafts[-1].joins_next = True
+    def inside(self, element: Element, at: Context) -> None:
+        """Read what stands in an element."""
+        self.letters(element.text or "", at)
+        for child in element:
+            self.read(child, at)
+            self.letters(child.tail or "", at)
 
-    def delete_row(self) -> None:
-        """Note that the open row is deleted."""
-        if self._tables:
-            self._tables[-1].row_is_deleted = True
+    def letters(self, text: str, at: Context) -> None:
+        """Take letters that stand between elements; in formats where they are words, they are added."""
 
-    def open_box(self) -> None:
-        """Open a text box: its paragraphs stand inside another, and are no part of it."""
-        self._boxes += 1
-        self.n_boxes += self._boxes == 1
+    def add(self, text: str, at: Context) -> None:
+        """Add words to the paragraph."""
+        if at.texts is not None:
+            at.texts.append((text, at.bold))
 
-    def close_box(self) -> None:
-        """Close a text box."""
-        self._boxes -= 1
-
-    def open_paragraph(self) -> None:
-        """Open a paragraph."""
-        self._places += not self._tables and not self._boxes
-        self._drafts.append(_Draft(self._joined_from or self._places, self._joined))
-        self._joined, self._joined_from = [], 0
-
-    def close_paragraph(self) -> None:
-        """Close a paragraph."""
-        draft = self._drafts.pop()
-        if draft.joins_next:
-            self._joined, self._joined_from = draft.texts, draft.place
-            return
-        paragraph = _finished(draft, in_box=self._boxes > 0)
-        if self._tables:
-            self._tables[-1].inside.append(paragraph)
+    def paragraph(self, element: Element, at: Context) -> None:
+        """Read a paragraph, which may continue the one before."""
+        self._n_places += at.cell is None and not at.in_box
+        place, texts = self._joined or (self._n_places, [])
+        self._joined = None
+        self.inside(element, at._replace(texts=texts))
+        if self.is_joined(element):
+            self._joined = place, texts
         else:
-            self.blocks.append(paragraph)
+            (self.blocks if at.cell is None else at.cell).append(_finished(place, texts, in_box=at.in_box))
 
-    def open_table(self) -> None:
-        """Open a table."""
+    def is_joined(self, element: Element) -> bool:
+        """Return whether the end of a paragraph is deleted, so that the next one continues it."""
+        del element
+        return False
+
+    def box(self, element: Element, at: Context) -> None:
+        """Read a text box, whose paragraphs are no part of the one around it."""
+        self.n_boxes += not at.in_box
+        self.inside(element, at._replace(texts=None, in_box=True))
+
+    def table(self, element: Element, at: Context) -> None:
+        """Read a table."""
         self._n_tables += 1
-        self._tables.append(_Table(self._n_tables))
+        self.inside(element, at._replace(texts=None, cell=[], row=None, table=self._n_tables, outer=at.cell))
 
-    def close_table(self) -> None:
-        """Close a table."""
-        self._tables.pop()
+    def cell(self, element: Element, at: Context) -> None:
+        """Read a cell of a table."""
+        paragraphs: list[Paragraph] = []
+        self.inside(element, at._replace(texts=None, cell=paragraphs))
+        if at.row is not None:
+            at.row.append(paragraphs)
 
-    def open_row(self) -> None:
-        """Open a row."""
-        for table in self._tables[-1:]:
-            table.cells, table.row_is_deleted = [], False
-
-    def open_cell(self) -> None:
-        """Open a cell."""
-        for table in self._tables[-1:]:
-            table.inside = []
-
-    def close_cell(self) -> None:
-        """Close a cell."""
-        for table in self._tables[-1:]:
-            table.cells.append(table.inside)
-
-    def close_row(self) -> None:
-        """Hand over a row; one of a single cell is a frame around paragraphs, one of a table in a cell is its words."""
-        if not self._tables:
-            return
-        *outer, table = self._tables
-        if table.row_is_deleted or not table.cells:
-            self._places += not outer
-        elif outer and len(table.cells) > 1:
-            outer[-1].inside.append(Paragraph(0, "\t".join(map(_joined_text, table.cells))))
-        elif outer:
-            outer[-1].inside.extend(table.cells[0])
-        elif len(table.cells) == 1:
-            for paragraph in table.cells[0]:
-                self._places += 1
-                paragraph.place = self._places
+    def row(self, element: Element, at: Context, *, is_deleted: bool = False) -> None:
+        """Read a row; one of a single cell is a frame around paragraphs, a table in a cell is text of that cell."""
+        cells: list[list[Paragraph]] = []
+        self.inside(element, at._replace(texts=None, row=cells))
+        if is_deleted or not cells:
+            self._n_places += at.outer is None
+        elif at.outer is not None:
+            at.outer.extend(cells[0] if len(cells) == 1 else [Paragraph(0, "\t".join(map(_joined_text, cells)))])
+        elif len(cells) == 1:
+            for paragraph in cells[0]:
+                self._n_places += 1
+                paragraph.place = self._n_places
                 self.blocks.append(paragraph)
         else:
-            self._places += 1
-            self.blocks.append(TableRow(self._places, table.number, list(map(_joined_text, table.cells))))
+            self._n_places += 1
+            self.blocks.append(TableRow(self._n_places, at.table, list(map(_joined_text, cells))))
 
 
 def _joined_text(paragraphs: list[Paragraph]) -> str:
     return "\n".join(paragraph.text for paragraph in paragraphs if not paragraph.in_box).strip()
 
 
-def _finished(draft: _Draft, *, in_box: bool) -> Paragraph:
+def _finished(place: int, texts: list[StyledText], *, in_box: bool) -> Paragraph:
     n_bold = 0
-    for text, bold in draft.texts:
+    for text, bold in texts:
         if not bold and text.strip():
             break
         n_bold += len(text) if bold else 0
-    text = "".join(text for text, _ in draft.texts)
-    return Paragraph(draft.place, text.replace("\xa0", " "), n_bold, in_box)
+    return Paragraph(place, "".join(text for text, _ in texts).replace("\xa0", " "), n_bold, in_box)

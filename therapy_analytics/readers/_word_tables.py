@@ -9,10 +9,10 @@ from itertools import groupby
 
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._columns import find_columns, names_remarks, slug
+from therapy_analytics.readers._contents import GOLD, holds_codes
 from therapy_analytics.readers._label_forms import Line, has_both_roles
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows
 from therapy_analytics.readers._labels import speakers
-from therapy_analytics.readers._long import GOLD, has_codes
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, Times, from_the_first, times_of
@@ -33,15 +33,15 @@ _STAMP = re.compile(STAMP)
 
 @dataclass(frozen=True, slots=True)
 class Tabled:
-    """What the tables say: rows, and what to tell."""
+    """The rows that tables hold, and notes on them."""
 
     rows: list[Row] = field(repr=False)
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Layout:
-    """Where in a row each thing stands; without a column of labels, `words` has a speaker a column."""
+class _TableColumns:
+    """Where in a row each thing stands; without a column of speakers, `words` has a column for each of them."""
 
     width: int
     words: Mapping[int, str]
@@ -55,7 +55,7 @@ class _Layout:
 
 
 def table_rows(rows: Sequence[TableRow], wanted: Mapping[str, str] | None = None) -> Tabled | None:
-    """Find who says what in the tables of a document.
+    """Return what is said in the tables of a document.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def table_rows(rows: Sequence[TableRow], wanted: Mapping[str, str] | None = None
     """
     tables = [list(group) for _, group in groupby(rows, key=lambda row: row.table)]
     read: list[list[Row]] = []
-    last: _Layout | None = None
+    last: _TableColumns | None = None
     for table in tables:
         inside = [] if wanted else _labelled_column(table, both_roles=True)
         layout = None if inside else _layout(table, wanted or {}) or _same_width(table, last)
@@ -98,7 +98,7 @@ def table_rows(rows: Sequence[TableRow], wanted: Mapping[str, str] | None = None
     return Tabled(found, tuple(notes)) if found else None
 
 
-def _same_width(table: Sequence[TableRow], last: _Layout | None) -> _Layout | None:
+def _same_width(table: Sequence[TableRow], last: _TableColumns | None) -> _TableColumns | None:
     """Return the layout of the table before, which may go on in this one."""
     return replace(last, n_header=0) if last and last.width == len(table[0].cells) else None
 
@@ -116,35 +116,35 @@ def _n_words(rows: Sequence[Row]) -> int:
 def _tells_of_the_talk(
     rows: Sequence[Row], talk: Sequence[Row], table: Sequence[TableRow], main: Sequence[TableRow]
 ) -> bool:
-    """Tell a table of numbers for each speaker, or of quotations, from another part of the talk."""
+    """Tell a table of numbers for each speaker, or of quotations, from a continuation of the talk."""
     if not rows:
         return False
-    said = " ".join(row.text for row in talk)
+    spoken = " ".join(row.text for row in talk)
     texts = [row.text.strip(_ELLIPSES) for row in rows if row.text.strip(_ELLIPSES)]
     lettered = sum(bool(_LETTERS.search(text)) for text in texts)
     return 2 * lettered < len(texts) or (
-        len(table[0].cells) != len(main[0].cells) and all(text in said for text in texts)
+        len(table[0].cells) != len(main[0].cells) and all(text in spoken for text in texts)
     )
 
 
 def _is_about_the_session(rows: Sequence[Row], longest: int) -> bool:
-    """Tell a table of facts (client, counselor, date): each label once, few words, before a longer table."""
-    once = len({row.speaker for row in rows}) == len(rows)
-    return once and longest >= 3 * len(rows) and all(len(row.text.split()) <= _FEW_WORDS for row in rows)
+    """Tell a table of facts (client, counselor, date): no label twice, few words, before a longer table."""
+    all_differ = len({row.speaker for row in rows}) == len(rows)
+    return all_differ and longest >= 3 * len(rows) and all(len(row.text.split()) <= _FEW_WORDS for row in rows)
 
 
-def _layout(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout | None:
+def _layout(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _TableColumns | None:
     header = table[0].cells
     if wanted:
         return _by_header(table, wanted)
     roles = {at: role_of_label(cell) for at, cell in enumerate(header) if len(cell) <= _LONGEST_LABEL}
     if {"therapist", "client"} <= set(roles.values()) and len(table) > 1:
         by_speaker = {at: header[at] for at, role in roles.items() if role}
-        return _Layout(width=len(header), words=by_speaker, start=find_columns(header, {})["start"], n_header=1)
+        return _TableColumns(width=len(header), words=by_speaker, start=find_columns(header, {})["start"], n_header=1)
     return _by_header(table, {}) or _by_content(table)
 
 
-def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout | None:
+def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _TableColumns | None:
     header = table[0].cells
     known = find_columns(header, wanted)
     if any(known[kind] is None for kind in wanted):
@@ -163,9 +163,9 @@ def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout 
         )
     lasts = next((at for at, name in enumerate(slugs) if name in _LASTS), None)
     used = {*known.values(), words, role, start, lasts}
-    left = [at for at in range(len(header)) if at not in used and has_codes(header[at], _column(table, at)[1:])]
+    left = [at for at in range(len(header)) if at not in used and holds_codes(header[at], _column(table, at)[1:])]
     gold = {at: header[at].strip().removeprefix(GOLD) if header[at].startswith(GOLD) else slugs[at] for at in left}
-    return _Layout(
+    return _TableColumns(
         width=len(header),
         words={words: ""},
         speaker=speaker,
@@ -179,21 +179,21 @@ def _by_header(table: Sequence[TableRow], wanted: Mapping[str, str]) -> _Layout 
 
 
 def _comes_again(labels: Sequence[str]) -> bool:
-    """Tell a column of speakers from a list of people, each of whom stands in it once."""
+    """Tell a column of speakers from a list of people, each of whom stands in it one time."""
     filled = [_key(label) for label in labels if label.strip()]
     return 2 * len(set(filled)) <= len(filled) + 1
 
 
 def _longest(table: Sequence[TableRow], known: set[int | None]) -> int | None:
-    """Return the column with most words of those without a known name, comments last; none where it has hardly any."""
+    """Return the column with most words of those without a known name, comments last; None where it has few words."""
     others = [at for at in range(len(table[0].cells)) if at not in known and table[0].cells[at].strip()]
     n_words = {at: sum(len(cell.split()) for cell in _column(table, at)[1:]) for at in others}
     spoken = [at for at in others if n_words[at] >= _FEWEST_WORDS * (len(table) - 1) > 0]
     return max(spoken, key=lambda at: (not names_remarks(table[0].cells[at]), n_words[at]), default=None)
 
 
-def _by_content(table: Sequence[TableRow]) -> _Layout | None:
-    """Find the column of labels by its labels, that of times by its times; of the others the longest is the words."""
+def _by_content(table: Sequence[TableRow]) -> _TableColumns | None:
+    """Find the columns of labels and of times by what they hold; of the others the longest holds the words."""
     width = max(len(row.cells) for row in table)
     columns = [_column(table, at) for at in range(width)]
     labels = [_labels(column) for column in columns]
@@ -206,11 +206,11 @@ def _by_content(table: Sequence[TableRow]) -> _Layout | None:
     if words is None:
         return None
     n_header = int(bool(columns[best][0]) and _key(columns[best][0]) not in labels[best])
-    return _Layout(width=width, words={words: ""}, speaker=best, start=start, n_header=n_header)
+    return _TableColumns(width=width, words={words: ""}, speaker=best, start=start, n_header=n_header)
 
 
 def _labels(column: Sequence[str]) -> frozenset[str]:
-    """Return the speakers that a column names, or nothing where most of its cells are no labels."""
+    """Return the labels of a column of speakers; none where too few of its cells are labels."""
     keys = [_key(cell) for cell in column if cell]
     if any(len(key) > _LONGEST_LABEL or set(key) & set(":\uff1a") for key in keys):
         return frozenset()
@@ -228,8 +228,8 @@ def _holds_times(column: Sequence[str]) -> bool:
     return bool(filled) and sum(bool(_STAMP.fullmatch(cell)) for cell in filled) >= _MOST * len(filled)
 
 
-def _rows(table: Sequence[TableRow], layout: _Layout) -> Iterator[Row]:
-    """Yield what is said; a cell without a label goes to the speaker above it."""
+def _rows(table: Sequence[TableRow], layout: _TableColumns) -> Iterator[Row]:
+    """Yield the rows of a table; one without a label is of the speaker above it."""
     speaker = ""
     for row in table[layout.n_header :]:
         cells = dict(enumerate(row.cells))
@@ -244,11 +244,11 @@ def _rows(table: Sequence[TableRow], layout: _Layout) -> Iterator[Row]:
                 yield Row(who or speaker, words, row.place, times.start_s, times.end_s, _role(cells, layout), gold)
 
 
-def _role(cells: Mapping[int, str], layout: _Layout) -> Role | None:
+def _role(cells: Mapping[int, str], layout: _TableColumns) -> Role | None:
     return role_of_label(cells.get(layout.role, "")) if layout.role is not None else None
 
 
-def _times(cells: Mapping[int, str], layout: _Layout) -> Times:
+def _times(cells: Mapping[int, str], layout: _TableColumns) -> Times:
     start, end = (times_of(cells.get(at, "")) if at is not None else Times() for at in (layout.start, layout.end))
     ends = end.start_s if end else start.end_s
     lasts = seconds(cells.get(layout.lasts, "")) if layout.lasts is not None else None
@@ -273,7 +273,7 @@ def _column(table: Sequence[TableRow], at: int) -> list[str]:
 
 
 def _labelled_column(table: Sequence[TableRow], *, both_roles: bool = False) -> list[Row]:
-    """Read labels inside the cells of the longest column, as in a table that only numbers the turns, or codes them."""
+    """Read the longest column as labelled lines, as in a table that only numbers or codes the turns."""
     columns = [_column(table, at) for at in range(max(len(row.cells) for row in table))]
     longest = max(columns, key=lambda column: sum(map(len, column)))
     places = [(row, line) for row, text in zip(table, longest, strict=True) for line in text.split("\n")]

@@ -1,4 +1,4 @@
-"""Opening zip archives (Word, Excel) that may be broken, locked, or made to do harm."""
+"""Opens zip archives (Word, Excel, OpenDocument), which may be broken, locked, or malicious."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from typing import IO, TypeVar
-from xml.parsers import expat
 
 from therapy_analytics.readers._base import Source
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
@@ -16,15 +15,14 @@ from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, ref
 T = TypeVar("T")
 MAX_RATIO = 100
 _SMALL = 100_000
-"""A part of fewer bytes may be packed tighter than the ratio: it does no harm."""
+"""Bytes up to which a part may be packed tighter than `MAX_RATIO`."""
 _OFFICE_PACKING = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _LOCKED = 0x1
-_TOP = 65_536
 _AGAIN = "Open it in the program that wrote it and save it again"
 
 
 def bounded_zip(source: Source) -> zipfile.ZipFile:
-    """Open the archive that a file is, once it is known what unpacking it would cost at most.
+    """Open the archive that a file is, after a check of what unpacking it would cost at most.
 
     The sizes that an archive claims are the bound: `zipfile` never unpacks more of a part
     than its claim, so a claim that lies ends in a checksum error, not in a full memory.
@@ -61,7 +59,7 @@ def bounded_zip(source: Source) -> zipfile.ZipFile:
 
 
 def read_part(source: Source, name: re.Pattern[str], take: Callable[[IO[bytes]], T]) -> T | None:
-    """Return what is made of the part of an office document that is called so, or None where there is none.
+    """Return what `take` makes of the first part of an archive whose name fits; None where there is none.
 
     Raises
     ------
@@ -80,35 +78,8 @@ def read_part(source: Source, name: re.Pattern[str], take: Callable[[IO[bytes]],
         raise source.error("the file is damaged or breaks off", _AGAIN) from None
 
 
-def refuse_doctypes(source: Source, archive: zipfile.ZipFile) -> None:
-    """Look at the top of each XML part: a document type, where entities are defined, has no place in office files.
-
-    Raises
-    ------
-    UnreadableFileError
-        A part has one, or cannot be unpacked.
-    """
-    try:
-        for part in archive.infolist():
-            if part.filename.lower().endswith((".xml", ".rels")) and _has_doctype(archive.open(part).read(_TOP)):
-                raise source.error("the file holds XML entities, which no office program writes", _AGAIN)
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError):
-        raise source.error("the file is damaged or breaks off", _AGAIN) from None
-
-
-def _has_doctype(top: bytes) -> bool:
-    found: list[str] = []
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = lambda name, *_: found.append(name)
-    try:
-        parser.Parse(top)
-    except (expat.ExpatError, ValueError, LookupError):
-        return bool(found)  # whoever reads the part will say what is wrong with it
-    return bool(found)
-
-
 def _is_bomb(parts: list[zipfile.ZipInfo], size: int) -> bool:
-    """Tell an archive that unpacks beyond measure, in one part or by parts that share their bytes."""
+    """Tell whether an archive unpacks to far more than its size, in one part or in parts that share their bytes."""
     whole = sum(part.file_size for part in parts)
     by_part = any(part.file_size > max(_SMALL, MAX_RATIO * part.compress_size) for part in parts)
     return by_part or whole > max(_SMALL, MAX_RATIO * size)

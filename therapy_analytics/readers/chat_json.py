@@ -16,34 +16,37 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
+from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._addresses import open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
 from therapy_analytics.readers._columns import slug
 from therapy_analytics.readers._companions import with_companions
 from therapy_analytics.readers._json_fields import is_message, is_segment
 from therapy_analytics.readers._json_layouts import is_pair, is_wrapped, stands_alone
-from therapy_analytics.readers._json_messages import Search
+from therapy_analytics.readers._json_messages import is_unnamed_speech
 from therapy_analytics.readers._json_speech import results_of_stream
 from therapy_analytics.readers._json_walk import sessions_in
 from therapy_analytics.readers._text_parts import line_after, lines_before, part_of_text
 from therapy_analytics.readers._times import name_and_unit
+
+T = TypeVar("T")
 
 _BEGINS = re.compile(r"[\s\x1e]*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 _BETWEEN = re.compile(r"[\s\x1e\ufeff]*")
 _MOST_VALUES = 8_000_000
 _SAMPLE = 300
 _NAME = re.compile(r'"([^"\\]{1,80})"\s*:')
-_LARGE, _PIECE, _PIECES = 4_000_000, 100_000, 8
+_LARGE, _EXCERPT, _N_EXCERPTS = 4_000_000, 100_000, 8
 _LOOKS = 5
-"""Places of a large file that are looked at, with some lines at each."""
+"""Places of a large file at which some lines are looked at."""
 _SHORTEST = 60
 """Characters of a message that has a name of its own."""
 _COLUMNS = "If two of them are the speaker and the words, say which: --columns speaker=NAME,text=NAME"
 _MESSAGES = 'A session is a list of messages such as {"speaker": ..., "text": ...} or {"role": ..., "content": ...}'
 _OURS = {"text": "content", "speaker": "speaker", "session": "session_id", "start": "start", "end": "end"}
-"""What each kind of field is called when it is read; others have no meaning in JSON."""
+"""How fields that the user names are called for reading; other kinds have no meaning in JSON."""
 _MOST_NAMES = 20
 _MOST_OBJECTS = 5_000
 _LONGEST_NAME = 40
@@ -51,19 +54,19 @@ _DEEPEST = 12
 
 
 def sniff(source: Source) -> float:
-    """Be nearly sure of a text that begins as JSON does: a stamp in brackets is none."""
+    """Return .95 for a text that begins as JSON does; a time stamp in brackets does not."""
     return 0.95 if _BEGINS.match(source.head.lstrip("\ufeff")) else 0.0
 
 
 def cut(source: Source, size: int) -> Sequence[Part]:
-    """Cut JSON Lines between lines, if they are sessions: some from all over the file are looked at, few damaged."""
+    """Cut JSON Lines between lines, if most of some lines from all over the file are sessions, and few are damaged."""
     if source.encoding not in {"utf-8", "utf-8-sig"} or source.options.columns:
         return ()
     with open_binary(source.place) as file:
         n_bytes = file.seek(0, os.SEEK_END)
         lines = [line for at in range(_LOOKS) for line in _lines(file, at * n_bytes // _LOOKS)]
         values = [value for line in lines if (value := _value(line)) is not None]
-        sessions = [value for value in values if any(one.session.rows for one in sessions_in(value, Search()))]
+        sessions = [value for value in values if any(one.session.rows for one in sessions_in(value))]
         if 10 * len(values) < 9 * len(lines) or 2 * len(sessions) <= len(lines):
             return ()
         borders = [0, *(line_after(file, at) for at in range(size, n_bytes - size // 2, size)), n_bytes]
@@ -72,14 +75,14 @@ def cut(source: Source, size: int) -> Sequence[Part]:
 
 
 def _lines(file: IO[bytes], at: int) -> list[bytes]:
-    """Return some whole lines from a place on, without what is between them."""
+    """Return some whole lines from a place on, without white space around them."""
     file.seek(line_after(file, at) if at else 0)
-    lines = [file.readline(_PIECE * 10).lstrip(codecs.BOM_UTF8).strip(b"\x1e \t\r\n") for _ in range(_PIECES)]
+    lines = [file.readline(_EXCERPT * 10).lstrip(codecs.BOM_UTF8).strip(b"\x1e \t\r\n") for _ in range(_N_EXCERPTS)]
     return [line for line in lines if line]
 
 
 def _value(line: bytes) -> Any:
-    """Return what a line holds, if that can be a session, and no message of one that goes on in the next line."""
+    """Return the value of a line if it can be a session, not a message of one that goes on in the next line."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -91,60 +94,53 @@ def _value(line: bytes) -> Any:
 @reader("chat_json", suffixes=(".json", ".jsonl", ".ndjson", ".otr"), sniff=sniff, cut=cut)
 def read_chat_json(source: Source) -> Iterator[RawSession]:
     """JSON or JSON Lines of messages that say who speaks and what."""
-    search = Search()
-    if source.part is not None:
-        documents = _documents(part_of_text(source, source.part), search)
-        found = [one.session for document in documents for one in sessions_in(document, search)]
-        yield from (session for session in found if session.rows)
-        return
-    documents = _documents(source, search)
-    found = [one.session for document in documents for one in sessions_in(document, search)]
-    if any(session.rows for session in found):
-        by_name = _has_own_names(source) and not search.missing
-        yield from (replace(one, of_table=by_name) for one in with_companions(found, source) if one.rows)
-        return
-    if search.missing:
-        raise source.error(search.missing, "Check the names given with --columns")
-    if search.unnamed_segments:
-        raise source.error(
+    values, missing = _values(source), ""
+    if _has_own_names(source):
+        values, missing = renamed(values, source)
+    if source.part is None and len(values) > 1 and _are_of_one_session(values):
+        values = [values]
+    sessions = [one.session for value in values for one in sessions_in(value)]
+    if source.part is None:
+        if not any(session.rows for session in sessions):
+            raise _no_session(source, values, missing)
+        by_name = _has_own_names(source) and not missing
+        sessions = [replace(one, of_table=by_name) for one in with_companions(sessions, source)]
+    yield from (session for session in sessions if session.rows)
+
+
+def _no_session(source: Source, values: list[Any], missing: str) -> UnreadableFileError:
+    """Return why a file holds no session.
+
+    The names of its fields are not told: what should be a name may be what somebody said.
+    """
+    if missing:
+        return source.error(missing, "Check the names given with --columns")
+    if any(is_unnamed_speech(items) for items in _containers(values, list, _DEEPEST)):
+        return source.error(
             "this is recognised speech in which no segment says who speaks: the diarisation is missing",
             'Run the recogniser with diarisation (WhisperX: --diarize), or give each segment a "speaker"',
         )
-    n_fields = len(field_names(documents))
+    n_fields = len(field_names(values))
     if n_fields < 2:
-        raise source.error("no list of messages was found", _MESSAGES)
-    # Their names are not told: what should be a name may be what somebody said.
-    raise source.error(f"no list of messages was found; its objects have {n_fields} fields", _COLUMNS)
-
-
-def _documents(source: Source, search: Search) -> list[Any]:
-    """Return the values of the file: one, or one a line; lines that are messages are one session."""
-    if sum(map(source.text.count, "{[,")) > _MOST_VALUES:
-        raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
-    if len(source.text) > _LARGE and _has_a_name_for_everything(source.text):
-        raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
-    values = _values(source)
-    if _has_own_names(source):
-        values, search.missing = renamed(values, source)
-    if source.part is None and len(values) > 1 and _are_of_one_session(values):
-        return [values]
-    return values
+        return source.error("no list of messages was found", _MESSAGES)
+    return source.error(f"no list of messages was found; its objects have {n_fields} fields", _COLUMNS)
 
 
 def _has_own_names(source: Source) -> bool:
-    """Tell whether the user names the fields; of JSON in a cell of a table, the names are those of the columns."""
+    """Return whether the user names fields; for JSON in a cell of a table, the names are those of the columns."""
     return bool(source.options.columns and source.place)
 
 
 def _has_a_name_for_everything(text: str) -> bool:
-    """Tell a large table of names from a transcript by some pieces: to decode and search it takes half a minute.
+    """Tell a dictionary, in which nearly every value has a name of its own, from a transcript by some excerpts.
 
-    Messages have few names of fields, and even those that are kept under an id each are longer.
+    Messages have few names of fields, and even those that are kept under an id each are longer. To decode such a file
+    and search it would take half a minute.
     """
-    step = len(text) // _PIECES
-    pieces = [text[at : at + min(step, _PIECE)] for at in range(0, len(text), step)]
-    names = {name for piece in pieces for name in _NAME.findall(piece)}
-    return len(names) * _SHORTEST > sum(map(len, pieces))
+    step = len(text) // _N_EXCERPTS
+    excerpts = [text[at : at + min(step, _EXCERPT)] for at in range(0, len(text), step)]
+    names = {name for excerpt in excerpts for name in _NAME.findall(excerpt)}
+    return len(names) * _SHORTEST > sum(map(len, excerpts))
 
 
 def _are_of_one_session(values: list[Any]) -> bool:
@@ -158,8 +154,18 @@ def _is_turn(value: Any) -> bool:
 
 
 def _values(source: Source) -> list[Any]:
-    """Decode value after value, whatever stands between them: line feeds, record separators, nothing."""
-    text = source.text
+    """Decode value after value, whatever stands between them: line feeds, record separators, nothing.
+
+    Raises
+    ------
+    UnreadableFileError
+        The JSON is broken, nested too deep, or has too many values for a transcript.
+    """
+    text = source.text if source.part is None else part_of_text(source, source.part).text
+    if sum(map(text.count, "{[,")) > _MOST_VALUES:
+        raise source.error("the file holds more than 8 million JSON values", "Split it into several files")
+    if len(text) > _LARGE and _has_a_name_for_everything(text):
+        raise source.error("nearly every value of the file has a name of its own, as in a dictionary", _MESSAGES)
     decoder = json.JSONDecoder(object_pairs_hook=_object)
     values: list[Any] = []
     at = _after_space(text, 0)
@@ -177,7 +183,7 @@ def _values(source: Source) -> list[Any]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | list[Any]:
-    """Return an object; one in which a name comes again, each time with words, is a list of what each says."""
+    """Return an object; one whose names come again, each time with a text, as a list of objects with one name each."""
     known = dict(pairs)
     if len(known) == len(pairs) or not all(isinstance(item, str) for _, item in pairs):
         return known
@@ -270,7 +276,7 @@ def field_names(documents: list[Any]) -> list[str]:
     """
     counts: Counter[str] = Counter()
     n = 0
-    for one in _objects(documents, _DEEPEST):
+    for one in _containers(documents, dict, _DEEPEST):
         n += 1
         counts.update(one.keys())
         if n == _MOST_OBJECTS:
@@ -285,10 +291,11 @@ def _is_name(name: str) -> bool:
     return 0 < len(name) <= _LONGEST_NAME and len(name.split()) <= 3 and bool(slug(name)) and name.isprintable()
 
 
-def _objects(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, dict):
+def _containers(value: Any, kind: type[T], depth: int) -> Iterator[T]:
+    """Yield the lists, or the objects, inside a value, the outer before the inner."""
+    if isinstance(value, kind):
         yield value
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in inside if depth else ():
         if isinstance(item, list | dict):
-            yield from _objects(item, depth - 1)
+            yield from _containers(item, kind, depth - 1)

@@ -10,7 +10,7 @@ from therapy_analytics.readers._json_messages import WEAK, session_of
 
 
 def sniff(source: Source) -> float:
-    """Be nearly certain of a text that begins with a mark, and has another."""
+    """Return .96 for a text that begins with the mark of a message and has another."""
     return 0.96 if begins_marked(source.head) else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Tables of turns in text (CSV, TSV): the delimiter is found, and so is the end of a broken file."""
+"""Tables of turns in text (CSV, TSV), whatever the delimiter; a file that breaks off is noticed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from itertools import islice
 
 from therapy_analytics.cells import restored
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._by_content import speaker_and_text
+from therapy_analytics.readers._cells import column_of_sessions
 from therapy_analytics.readers._chat_markup import begins_marked
 from therapy_analytics.readers._columns import MOST_COLUMNS, Record, find_columns, may_be_header
+from therapy_analytics.readers._contents import speaker_and_text
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._table import (
     HEADER_WITHIN,
@@ -20,9 +21,10 @@ from therapy_analytics.readers._table import (
     filled,
     header_place,
     header_without,
+    names_a_transcript,
     read_table,
 )
-from therapy_analytics.readers._wide import column_of_sessions, names_talk
+from therapy_analytics.readers._wide import names_talk
 
 _DELIMITERS = ",\t;|"
 _TOP = 16_384
@@ -35,11 +37,11 @@ _FEWEST = 4
 _RULE = re.compile(r":?-+:?|=+")
 _SUFFIXES = (".csv", ".tsv")
 _OURS = ("turn", "speaker", "role", "start_s", "end_s", "text")
-"""How a table begins that ``tanalyze convert`` wrote, whose cells are written so that no spreadsheet runs them."""
+"""The first columns of tables that ``tanalyze convert`` writes, in which formulas are defused (see `cells`)."""
 
 
 def sniff(source: Source) -> float:
-    """Be sure of a first line that names columns of words and of speakers, or those of the user; else of even rows."""
+    """Return how certain a table is: by columns that the user names, by known names, by the shape of its rows."""
     if begins_marked(source.head):
         return 0.0
     delimiter, rows = _top(source)
@@ -72,13 +74,13 @@ def _by_shape(source: Source, rows: list[list[str]], delimiter: str, *, by_suffi
 
 
 def _breaks_off(head: str, delimiter: str) -> bool:
-    """Tell a short text in which a quotation mark is never closed: it is one of the words, and this is no table."""
+    """Tell a short text in which a quotation mark is never closed: there it is a mark of the words, not of a cell."""
     *_, last = csv.reader(io.StringIO(f"{head.rstrip()}{_LEFT_OPEN}", newline=""), delimiter=delimiter)
     return len(head) < _TOP and last != [_END]
 
 
 def _has_columns(rows: list[list[str]], wanted: Mapping[str, str], *, by_number: bool) -> bool:
-    """Tell whether a row names all columns of the user; numbers would fit any text, and need rows of one width."""
+    """Return whether a row names all columns of the user; numbers, which would fit any text, need even rows."""
     numbers = all(name.isdecimal() for name in wanted.values())
     if not wanted or (numbers and not (by_number and _is_even(rows))):
         return False
@@ -87,7 +89,7 @@ def _has_columns(rows: list[list[str]], wanted: Mapping[str, str], *, by_number:
 
 
 def _is_even(rows: list[list[str]]) -> bool:
-    """Tell a table from text with delimiters in it: all rows are as wide as the first, of which the last may be cut."""
+    """Return whether all rows are as wide as the first, apart from the last, which may be cut off."""
     width = len(rows[0])
     return width > 1 and len(rows) > 1 and all(len(row) == width for row in rows[1:-1] or rows)
 
@@ -123,15 +125,15 @@ def read_delimited(source: Source) -> Iterator[RawSession]:
 
 
 def _plain(text: str) -> str:
-    """Leave out what is no part of the table: a mark of the encoding, NULs, the line in which Excel says ``sep=;``."""
+    """Return a text without byte order mark, NULs, and the line ``sep=;`` of Excel."""
     return _SEP.sub("\n", text.lstrip("\ufeff").replace("\0", ""), count=1)
 
 
 def _top(source: Source) -> tuple[str, list[list[str]]]:
     """Return the delimiter that splits the header into the most known columns, then the most, and its first rows."""
-    said = _SEP.match(source.head.lstrip("\ufeff"))
+    named = _SEP.match(source.head.lstrip("\ufeff"))
     top = _plain(source.head[:_TOP])
-    possible = said[1] if said else _DELIMITERS[0] + "".join(one for one in _DELIMITERS[1:] if one in top)
+    possible = named[1] if named else _DELIMITERS[0] + "".join(one for one in _DELIMITERS[1:] if one in top)
     rows = {delimiter: _first_rows(top, delimiter) for delimiter in possible}
     best = max(rows, key=lambda delimiter: _worth(rows[delimiter])) if len(rows) > 1 else possible
     return best, rows[best]
@@ -144,14 +146,19 @@ def _first_rows(top: str, delimiter: str) -> list[list[str]]:
     return list(islice(filter(None, rows), HEADER_WITHIN))
 
 
-def _worth(rows: list[list[str]]) -> tuple[int, bool, int]:
-    """Return how well a delimiter splits rows: into known columns, into as many cells each, into many named ones."""
+def _worth(rows: list[list[str]]) -> tuple[bool, int, bool, int]:
+    """Return how well a delimiter splits rows, the most telling first.
+
+    Whether the header names a transcript, how many columns of it are known, whether all rows have as many cells, how
+    many columns have a name.
+    """
     header = rows[header_place(rows)] if rows else []
     n_named = sum(any(map(str.isalnum, name)) for name in header)
     if not may_be_header(header):
-        return 0, False, n_named
-    known = sum(at is not None for at in find_columns(header, {}, loosely=False).values())
-    return known, len(header) > 1 and all(len(row) == len(header) for row in rows[1:-1]), n_named
+        return False, 0, False, n_named
+    n_known = sum(at is not None for at in find_columns(header, {}, loosely=False).values())
+    is_even = all(len(row) == len(header) for row in rows[1:-1])
+    return names_a_transcript(header), n_known, is_even, n_named
 
 
 def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
@@ -178,7 +185,7 @@ def _records(source: Source, delimiter: str) -> Iterator[list[str]]:
 
 
 def _of_one_line_each(text: str) -> list[list[str]]:
-    """Return the rows of a table with tabs, if each stands on one line: there, a quotation mark may be a word's."""
+    """Return the rows of a table with tabs if all are equally wide without quoting: quotation marks are then words'."""
     rows = [line.split("\t") for line in text.split("\n") if line.strip()]
     if any(len(row) != len(rows[0]) for row in rows):
         return []

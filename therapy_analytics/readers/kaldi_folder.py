@@ -20,7 +20,7 @@ _BY_NAME = "Who speaks was taken from the names of utterances or recordings, as 
 
 
 class _Segment(NamedTuple):
-    """Of which recording an utterance is, and when."""
+    """The recording of an utterance, and its times."""
 
     recording: str
     start_s: float | None
@@ -28,7 +28,7 @@ class _Segment(NamedTuple):
 
 
 def sniff(source: Source) -> float:
-    """Be nearly certain of a file called ``text`` in a folder of such data."""
+    """Return .98 for a file called ``text`` in a folder of such data."""
     if source.path.name != TEXT:
         return 0.0
     try:
@@ -41,16 +41,16 @@ def sniff(source: Source) -> float:
 def read_kaldi_folder(source: Source) -> Iterator[RawSession]:
     """Folders of Kaldi data: words, times and speakers of utterances, a session for each recording."""
     segments = {name: _segment(rest) for name, rest in _fields(beside(source, SEGMENTS)).items()}
-    said = _fields(source.text)
-    places = {name: place for place, name in enumerate(said, start=1)}
+    texts = _fields(source.text)
+    places = {name: place for place, name in enumerate(texts, start=1)}
     speakers = _fields(beside(source, SPEAKERS))
     if all(name == speaker for name, speaker in speakers.items()):
         speakers = {}  # as Kaldi wants it where nobody knows who speaks
-    sessions, sides = _sessions(said, segments, speakers)
+    sessions, sides = _sessions(texts, segments, speakers)
     notes = [] if speakers else [_BY_NAME]
-    n_repeated = sum(bool(line.strip()) for line in source.lines) - len(said)
+    n_repeated = sum(bool(line.strip()) for line in source.lines) - len(texts)
     notes += [f"{counted(n_repeated, 'line')} left out: another has the same utterance."] if n_repeated else []
-    speakers = speakers or sides or _by_name(said, segments)
+    speakers = speakers or sides or _by_name(texts, segments)
     if not speakers:
         raise source.error(
             "no file says who speaks", "Put the file utt2spk, with a speaker for each utterance, beside it"
@@ -59,12 +59,12 @@ def read_kaldi_folder(source: Source) -> Iterator[RawSession]:
         unknown = sum(name not in segments for name in names)
         told = (f"{counted(unknown, 'utterance')} without a time.",) if unknown and segments else ()
         ordered = sorted(names, key=lambda name: _start(segments, name))
-        rows = [_row(said[name], places[name], speakers.get(name, ""), segments.get(name)) for name in ordered]
+        rows = [_row(texts[name], places[name], speakers.get(name, ""), segments.get(name)) for name in ordered]
         yield RawSession(recording, rows, notes=(*notes, *told))
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return what stands behind the first word of each line, by that word."""
+    """Return the rest of each line by its first word."""
     lines = (line.split(maxsplit=1) for line in text.split("\n"))
     return {parts[0]: parts[1].strip() if len(parts) > 1 else "" for parts in lines if parts}
 
@@ -75,15 +75,15 @@ def _segment(rest: str) -> _Segment:
 
 
 def _sessions(
-    said: Mapping[str, str], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
+    texts: Mapping[str, str], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Return the utterances of each session, and who speaks them where each side of a talk is recorded alone."""
+    """Return the utterances of each session, and their speakers where each side of a talk has its own recording."""
     recordings = {one.recording for one in segments.values()}
     split = {name: match for name in recordings if (match := _SIDE.fullmatch(name))}
     by_side = len(split) == len(recordings) and _are_sides(split, segments, speakers)
     sessions: dict[str, list[str]] = {}
     sides: dict[str, str] = {}
-    for name in said:
+    for name in texts:
         recording = segments[name].recording if name in segments else ""
         match = split.get(recording) if by_side else None
         sessions.setdefault(match["talk"] if match else recording, []).append(name)
@@ -95,7 +95,7 @@ def _sessions(
 def _are_sides(
     split: Mapping[str, re.Match[str]], segments: Mapping[str, _Segment], speakers: Mapping[str, str]
 ) -> bool:
-    """Tell recordings of one side each from visits with numbers: in each, one speaks, and in the other another."""
+    """Tell recordings of the two sides of a talk, with one speaker each, from numbered visits."""
     heard: dict[str, set[str]] = {name: set() for name in split}
     for utterance, one in segments.items():
         heard[one.recording].add(speakers.get(utterance, ""))
@@ -109,14 +109,14 @@ def _are_sides(
     return all(sum(map(len, people)) == len(set.union(*people)) == len(people) for people in talks.values())
 
 
-def _by_name(said: Mapping[str, str], segments: Mapping[str, _Segment]) -> dict[str, str]:
-    """Return the beginnings of the names of utterances as their speakers, as Kaldi asks for; nothing if all are one."""
+def _by_name(texts: Mapping[str, str], segments: Mapping[str, _Segment]) -> dict[str, str]:
+    """Return the first parts of the names of utterances, which Kaldi wants to be speakers; none if all are equal."""
     speakers = {}
-    for name in said:
+    for name in texts:
         of_recording = set(_PARTS.split(segments[name].recording)) if name in segments else set()
         parts = [part for part in _PARTS.split(name) if part not in of_recording and not part.isdecimal()]
         speakers[name] = parts[0] if parts else ""
-    return speakers if 1 < len(set(speakers.values())) < len(said) and all(speakers.values()) else {}
+    return speakers if 1 < len(set(speakers.values())) < len(texts) and all(speakers.values()) else {}
 
 
 def _start(segments: Mapping[str, _Segment], name: str) -> float:

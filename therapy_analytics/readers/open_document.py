@@ -5,30 +5,27 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import IO
-from xml.sax.xmlreader import AttributesNSImpl
+from xml.etree.ElementTree import Element
 
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._word_blocks import Block, Builder, Paragraph
-from therapy_analytics.readers._xml import Elements, begins_with, walk_through
+from therapy_analytics.readers._word_blocks import Block, BlockReader, Context, Name, Paragraph, office_tree
+from therapy_analytics.readers._xml import begins_with
 from therapy_analytics.readers._zip import read_part
 from therapy_analytics.readers.word_document import session_of_document
 
 _TEXT_TYPE = b"application/vnd.oasis.opendocument.text"
 _BODY, _MANIFEST = re.compile(r"content\.xml"), re.compile(r"META-INF/manifest\.xml")
 _AGAIN = "Open it in LibreOffice or another word processor and save it again as .odt or .docx"
-_LEFT_OUT: Mapping[tuple[str, str], str] = {
-    ("text", "tracked-changes"): "tracked deletions",
-    ("text", "note"): "footnotes",
-    ("office", "annotation"): "comments",
-    ("text", "table-of-content"): "a table of contents",
-    ("svg", "title"): "",
-    ("svg", "desc"): "",
-    ("text", "ruby-text"): "",
-    ("office", "forms"): "",
+_LEFT_OUT = {
+    "text:tracked-changes": "tracked deletions",
+    "text:note": "footnotes",
+    "office:annotation": "comments",
+    "text:table-of-content": "a table of contents",
+    **dict.fromkeys(("svg:title", "svg:desc", "text:ruby-text", "office:forms"), ""),
 }
 """Elements that hold no words of the talk, and what a note calls them."""
 _SPACE = re.compile(r"[ \t\r\n]+")
@@ -38,7 +35,7 @@ _MOST_SPACES = 100
 
 
 def sniff(source: Source) -> float:
-    """Be certain of an archive that says it is OpenDocument text, and of such text in one piece of XML."""
+    """Return 1 for an archive that says it is OpenDocument text, and for such text in a single XML file."""
     if source.encoding != BINARY:
         return 1.0 if begins_with(source, "document") and _TEXT_TYPE.decode() in source.head else 0.0
     is_zip = source.data.startswith(b"PK")
@@ -56,108 +53,78 @@ def read_open_document(source: Source) -> Iterator[RawSession]:
     yield replace(session, notes=(*session.notes, *about))
 
 
-class _Text(Elements):
-    """Collects the blocks of ``content.xml``, and counts the words of what is left out."""
+class _OpenDocumentReader(BlockReader):
+    """Reads ``content.xml``, and counts the words of what is left out."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Element) -> None:
         super().__init__()
-        self.builder = build = Builder()
         self.left_out: Counter[str] = Counter()
-        self.is_text = False
-        self._bold_styles: set[str] = set()
-        self._style = ""
-        self._bold: list[bool] = []
-        self._kind = ""
-        self._words: list[str] = []
-        self._opening: dict[tuple[str, str], Callable[[], None]] = {
-            ("text", "p"): build.open_paragraph,
-            ("text", "h"): build.open_paragraph,
-            ("text", "tab"): lambda: self._add("\t"),
-            ("text", "line-break"): lambda: self._add("\n"),
-            ("table", "table"): build.open_table,
-            ("table", "table-row"): build.open_row,
-            ("table", "table-cell"): build.open_cell,
-            ("table", "covered-table-cell"): build.open_cell,
-            ("draw", "text-box"): build.open_box,
-        }
-        self._closing: dict[tuple[str, str], Callable[[], None]] = {
-            ("text", "p"): build.close_paragraph,
-            ("text", "h"): build.close_paragraph,
-            ("table", "table"): build.close_table,
-            ("table", "table-row"): build.close_row,
-            ("table", "table-cell"): build.close_cell,
-            ("table", "covered-table-cell"): build.close_cell,
-            ("draw", "text-box"): build.close_box,
+        self.bold_styles = _bold_styles(root)
+        self.kinds = {
+            **dict.fromkeys(("text:p", "text:h"), self._paragraph),
+            "text:span": self._span,
+            "text:s": lambda element, at: self.add(" " * min(int(element.get("c", "1")), _MOST_SPACES), at),
+            "text:tab": lambda _, at: self.add("\t", at),
+            "text:line-break": lambda _, at: self.add("\n", at),
+            "table:table": self.table,
+            "table:table-row": self.row,
+            **dict.fromkeys(("table:table-cell", "table:covered-table-cell"), self.cell),
+            "draw:text-box": self.box,
+            **dict.fromkeys(_LEFT_OUT, self._leave_out),
         }
 
-    def opened(self, name: tuple[str | None, str], attrs: AttributesNSImpl) -> None:
-        """Open an element."""
-        key = _short(name)
-        if key in _LEFT_OUT:
-            self.skipped_from, self._kind, self._words = self.depth, _LEFT_OUT[key], []
-        else:
-            self._begin(key, {key[1]: value for key, value in attrs.items()})
+    def letters(self, text: str, at: Context) -> None:
+        """Add letters to the paragraph; white space is one space."""
+        self.add(_SPACE.sub(" ", text), at)
 
-    def _begin(self, key: tuple[str, str], attrs: Mapping[str, str]) -> None:
-        if key in self._opening:
-            self._opening[key]()
-        if key in {("text", "p"), ("text", "h"), ("text", "span")}:
-            style = attrs.get("style-name", "")
-            is_bold = style in self._bold_styles or style.lower().startswith(_BOLD_STYLES)
-            self._bold.append(is_bold or (key[1] == "span" and self._bold[-1:] == [True]))
-        elif key == ("text", "s"):
-            self._add(" " * min(int(attrs.get("c", "1")), _MOST_SPACES))
-        elif key[0] == "style" and "name" in attrs:
-            self._style = attrs["name"]
-        elif key == ("style", "text-properties") and attrs.get("font-weight") in _BOLD_WEIGHTS:
-            self._bold_styles.add(self._style)
-        self.is_text = self.is_text or key == ("office", "text")
+    def _paragraph(self, element: Element, at: Context) -> None:
+        self.paragraph(element, at._replace(bold=self._is_bold(element)))
 
-    def closed(self, name: tuple[str | None, str]) -> None:
-        """Close an element."""
-        key = _short(name)
-        if key in self._closing:
-            self._closing[key]()
-        if key in {("text", "p"), ("text", "h"), ("text", "span")}:
-            self._bold.pop()
+    def _span(self, element: Element, at: Context) -> None:
+        self.inside(element, at._replace(bold=at.bold or self._is_bold(element)))
 
-    def left(self) -> None:
-        """Count the words of what was left out."""
-        self.left_out[self._kind] += len("".join(self._words).split())
+    def _is_bold(self, element: Element) -> bool:
+        style = element.get("style-name", "")
+        return style in self.bold_styles or style.lower().startswith(_BOLD_STYLES)
 
-    def characters(self, content: str) -> None:
-        """Take letters; in a part that is left out, they are counted."""
-        if self.skipped_from:
-            self._words.append(content)
-        else:
-            self._add(_SPACE.sub(" ", content))
-
-    def _add(self, text: str) -> None:
-        self.builder.add(text, bold=self._bold[-1:] == [True])
+    def _leave_out(self, element: Element, _at: Context) -> None:
+        self.left_out[_LEFT_OUT[element.tag]] += len("".join(element.itertext()).split())
 
 
-def _short(name: tuple[str | None, str]) -> tuple[str, str]:
-    """Return a name with the last word of its namespace before the version: ``("text", "p")``."""
+def _bold_styles(root: Element) -> set[str]:
+    found: set[str] = set()
+    style = ""
+    for element in root.iter():
+        if element.tag.startswith("style:"):
+            style = element.get("name", style)
+            if element.tag == "style:text-properties" and element.get("font-weight") in _BOLD_WEIGHTS:
+                found.add(style)
+    return found
+
+
+def _plain(name: Name) -> str:
+    """Return a tag with the last word of its namespace before the version: ``text:p``."""
     space = (name[0] or "").removesuffix(":1.0").replace("-compatible", "")
-    return space.rpartition(":")[2], name[1]
+    return f"{space.rpartition(':')[2]}:{name[1]}"
 
 
 def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
-    body = _Text()
-
-    def take(part: IO[bytes], encoding: str = "") -> bool:
-        walk_through(source, part, body, remedy=_AGAIN, encoding=encoding)
-        return True
+    def tree(part: IO[bytes], encoding: str = "") -> Element:
+        return office_tree(source, part, _plain, remedy=_AGAIN, encoding=encoding)
 
     if source.encoding != BINARY:
-        take(io.BytesIO(source.text.encode("utf-8", "replace")), "utf-8")
+        root: Element | None = tree(io.BytesIO(source.text.encode("utf-8", "replace")), "utf-8")
     elif read_part(source, _MANIFEST, lambda part: b"encryption-data" in part.read()):
         raise source.error("the file is locked by a password", "Save a copy without a password")
-    elif not read_part(source, _BODY, take):
+    else:
+        root = read_part(source, _BODY, tree)
+    if root is None:
         raise source.error("the file has no text of a document in it", _AGAIN)
-    if not body.is_text:
+    if next(root.iter("office:text"), None) is None:
         raise source.error(
             "this OpenDocument file is no text document, but a spreadsheet or slides",
             "Save a spreadsheet as CSV or Excel (.xlsx)",
         )
-    return body.builder.blocks, body.left_out
+    document = _OpenDocumentReader(root)
+    document.read(root, Context())
+    return document.blocks, document.left_out

@@ -1,15 +1,16 @@
 """Parquet tables, as data sets of language models come; read with pyarrow, which is optional.
 
 A large file is cut into parts. Sessions are not cut in two, and the columns of which all rows decide what they are
-(codes, facts about a session, roles) are looked through once, each only for as long as it can still be one.
+(codes, facts about a session, roles) are read through beforehand, each for as long as it can still be one.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +18,18 @@ from therapy_analytics import arrow
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._addresses import is_address, open_binary
 from therapy_analytics.readers._base import Layout, Part, RawSession, Source, reader
-from therapy_analytics.readers._columns import Record, may_be_fact, names_fact, slug
+from therapy_analytics.readers._columns import Places, Record, may_be_fact, slug
+from therapy_analytics.readers._contents import (
+    GOLD,
+    holds_codes,
+    is_small_number,
+    may_be_codes,
+    may_hold_roles,
+    may_name_fact,
+    names_beside_roles,
+    people_columns,
+)
 from therapy_analytics.readers._limits import LARGEST_FILE, refuse_large
-from therapy_analytics.readers._long import GOLD, has_codes, is_small_number, may_be_codes, people_columns
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._table import (
     Table,
@@ -27,13 +37,10 @@ from therapy_analytics.readers._table import (
     cell_text,
     filled,
     find,
-    may_hold_roles,
-    names_beside_roles,
     read_table,
 )
 from therapy_analytics.readers._text_heads import are_clinical_notes
-from therapy_analytics.readers._wide import layout_of
-from therapy_analytics.readers._wide_rows import Grid
+from therapy_analytics.readers._wide import Grid, layout_of
 
 _MAGIC = b"PAR1"
 _SUFFIXES = (".parquet", ".pq")
@@ -48,7 +55,7 @@ _AGAIN = "Write it again, or save the table as CSV (UTF-8)"
 
 
 def sniff(source: Source) -> float:
-    """Be certain of the four letters that the format begins with."""
+    """Return 1 for the four letters with which the format begins."""
     return 1.0 if source.data.startswith(_MAGIC) else 0.0
 
 
@@ -70,15 +77,15 @@ def cut(source: Source, size: int) -> Sequence[Part]:
 
 
 def _borders(metadata: Any, size: int) -> Iterator[int]:
-    """Yield the rows before which a part can begin: small groups go together; what is read takes room for each row."""
+    """Yield the rows before which a part can begin: small groups go together; each row takes memory when it is read."""
     row = held = 0
     for at in range(metadata.num_row_groups):
         group = metadata.row_group(at)
-        room = max(group.total_byte_size, _LEAST * group.num_rows)
-        if held and held + room > size:
+        n_bytes = max(group.total_byte_size, _LEAST * group.num_rows)
+        if held and held + n_bytes > size:
             yield row
             held = 0
-        row, held = row + group.num_rows, held + room
+        row, held = row + group.num_rows, held + n_bytes
 
 
 def _some_rows(file: Any) -> list[Record]:
@@ -98,12 +105,6 @@ def _head(file: Any, groups: list[int], n_rows: int) -> list[Record]:
         if len(rows) >= n_rows:
             break
     return list(enumerate(rows[:n_rows], start=1))
-
-
-def _cells_of_group(file: Any, names: list[str], group: int, places: Sequence[int]) -> Iterator[dict[int, list[str]]]:
-    wanted = [names[at] for at in places]
-    for batch in file.iter_batches(batch_size=_BATCH, row_groups=[group], columns=wanted):
-        yield {at: _cells(batch.column(name)) for at, name in zip(places, wanted, strict=True)}
 
 
 @reader("parquet", suffixes=_SUFFIXES, sniff=sniff, cut=cut)
@@ -129,7 +130,7 @@ def _pyarrow(source: Source) -> Any:
 
 @contextmanager
 def _opened(source: Source, pyarrow: Any) -> Iterator[Any]:
-    """Open a file so that a text that comes a million times is held once; a large one stays where it is."""
+    """Open a file so that a text that comes a million times is held one time; a large file is not held."""
     if not source.place:
         handle = pyarrow.BufferReader(source.data)
     elif is_address(source.place):
@@ -144,7 +145,7 @@ def _opened(source: Source, pyarrow: Any) -> Iterator[Any]:
 
 
 def _table(source: Source, file: Any, pyarrow: Any) -> Table:
-    """Return the rows of a file, or of a part of it, whose claims about its size are not believed, but counted."""
+    """Return the rows of a file, or of a part of it; its real size is counted, as its claims may be wrong."""
     names = [str(name) for name in file.schema_arrow.names]
     begin, end = (0, file.metadata.num_rows) if source.part is None else (source.part.begin, source.part.end)
     if end - begin > _MOST_ROWS or len(names) > _MOST_COLUMNS:
@@ -167,7 +168,7 @@ def _table(source: Source, file: Any, pyarrow: Any) -> Table:
 
 
 def _groups(metadata: Any, begin: int, end: int) -> tuple[list[int], int, float]:
-    """Return the groups that hold some rows, the first row of them, and how large they say that these rows are."""
+    """Return the row groups that hold rows `begin` to `end`, their first row, and the claimed size of these rows."""
     groups: list[int] = []
     row, first, unpacked = 0, 0, 0.0
     for at in range(metadata.num_row_groups):
@@ -182,7 +183,7 @@ def _groups(metadata: Any, begin: int, end: int) -> tuple[list[int], int, float]
 
 
 def _rows_at_a_time(file: Any, pyarrow: Any) -> int:
-    """Plain texts are held once, however often they come; where there are others, a few rows are enough."""
+    """Return how many rows are read at a time: few where equal cells, such as lists, are not shared in memory."""
     types = pyarrow.types
     held_once = (types.is_dictionary, types.is_string, types.is_primitive)
     small = all(any(test(one.type) for test in held_once) for one in file.schema_arrow)
@@ -210,175 +211,139 @@ class _Large:
     some: list[Record] = field(repr=False)
     file: Any
 
+    def cells(self, *places: int) -> Iterator[list[list[str]]]:
+        """Yield the cells of some columns, a batch of rows after the other; a column is a list."""
+        names = [self.header[at] for at in places]
+        for batch in self.file.iter_batches(batch_size=_BATCH, columns=list(dict.fromkeys(names))):
+            yield [_cells(batch.column(name)) for name in names]
+
 
 def _parts_of(source: Source, table: _Large) -> list[Part]:
     """Return the parts of a table; none where its sessions cannot be told apart, or are not together."""
     some = Table(table.header, table.some)
     found = find(source, some)
-    by_content = found["start"] is None and beside_times(some, found).get("start") is not None
-    if by_content or are_clinical_notes(table.header, [record for _, record in table.some]):
+    times_by_contents = found["start"] is None and beside_times(some, found).get("start") is not None
+    if times_by_contents or are_clinical_notes(table.header, some.rows):
         return []
     if found["text"] is not None and found["speaker"] is not None:
         return _of_utterances(source, table, found)
     layout = layout_of(Grid(source, table.header, table.some, found), "parquet")
-    if layout is None or (layout.form == "exchanges" and found["session"] is None):
-        return []
-    if layout.form != "exchanges":
-        return _between([0, *table.borders, table.n_rows], layout)
-    at = found["session"]
-    looked = None if at is None else _look(table, (at, None), ())
-    return [] if looked is None else _between([0, *looked.borders, table.n_rows], layout)
+    if layout is None or layout.form != "exchanges":
+        return [] if layout is None else _between(table, table.borders, layout)
+    begins = None if found["session"] is None else _beginnings(table, found["session"], None)
+    return [] if begins is None else _between(table, _next_beginnings(table, begins), layout)
 
 
-def _between(borders: Iterable[int], layout: Layout) -> list[Part]:
-    return [Part(begin, end, layout) for begin, end in pairwise(sorted(set(borders)))]
+def _between(table: _Large, borders: Iterable[int], layout: Layout) -> list[Part]:
+    return [Part(begin, end, layout) for begin, end in pairwise(sorted({0, *borders, table.n_rows}))]
 
 
-def _of_utterances(source: Source, table: _Large, found: Mapping[str, int | None]) -> list[Part]:
-    """Return parts of whole sessions, and which columns say what; a speaker's column called type needs all rows."""
+def _next_beginnings(table: _Large, begins: bytearray) -> list[int]:
+    """Return for each row before which the table may be cut the next one with which a session begins."""
+    return [row for border in table.borders if (row := begins.find(1, border)) >= 0]
+
+
+def _of_utterances(source: Source, table: _Large, found: Places) -> list[Part]:
+    """Return parts of whole sessions, told apart by their name alone or with who was there.
+
+    There are none where all rows together decide who speaks.
+    """
     speaker, session = found["speaker"], found["session"]
     by_user = "speaker" in source.options.columns
     if speaker is None or session is None or (slug(table.header[speaker]) == "type" and not by_user):
         return []
     if names_beside_roles(table.header, table.some, speaker, session) is not None:
-        return []  # whether several people have one role is seen in all rows alone
-    used = {at for at in found.values() if at is not None}
-    tried = (
-        _by_names(table, speaker, session, used, partner) for partner in (*people_columns(table.header, session), None)
-    )
-    return next(filter(None, tried), [])
-
-
-def _by_names(table: _Large, speaker: int, session: int, used: set[int], partner: int | None) -> list[Part]:
-    """Return parts of whole sessions that their name tells apart, or their number with who was there."""
-    roles = {at: _Labels() for at in may_hold_roles(table.header, speaker)}
-    others = {at: _Other(name) for at, name in enumerate(table.header) if at not in used}
-    looked = _look(table, (session, partner), [*roles.items(), *others.items()])
-    if looked is None:
         return []
-    role = next((at for at, labels in roles.items() if labels.are_roles), None)
-    rest = {at: other for at, other in others.items() if at != role}
-    about = [at for at, other in rest.items() if other.is_constant and looked.has_turns]
-    said = {slug(table.header[at]): at for at in about}.values()
-    codes = [at for at, other in rest.items() if at not in said and other.has_codes]
-    layout = Layout("parquet", "utterances", (), role, tuple(about), tuple(codes), partner)
-    return _between([0, *looked.borders, table.n_rows], layout)
+    for partner in (*people_columns(table.header, session), None):
+        begins = _beginnings(table, session, partner)
+        if begins is not None:
+            layout = _layout_of_utterances(table, found, speaker, begins)
+            return _between(table, _next_beginnings(table, begins), replace(layout, partner=partner))
+    return []
 
 
-@dataclass(slots=True)
-class _Labels:
-    """A column that may say roles, as long as each of its labels does."""
+def _beginnings(table: _Large, session: int, partner: int | None) -> bytearray | None:
+    """Return with which rows a session begins.
 
-    alive: bool = True
-    labels: set[str] = field(default_factory=set)
+    Parameters
+    ----------
+    table : _Large
+        The table.
+    session : int
+        The column of sessions.
+    partner : int or None
+        A column of people that belongs to the number of a session.
 
-    def add(self, cells: list[str], _goes_on: list[bool]) -> None:
-        new = set(cells) - self.labels - {""}
-        self.labels |= new
-        self.alive = all(map(role_of_label, new))
+    Returns
+    -------
+    bytearray (n_rows,) or None
+        1 for such a row, else 0. None where that cannot be told: a session comes again later, a row has none, the
+        header is repeated, or the number of a session needs no such column of people. Of the names, which may be many,
+        only hashes are kept.
+    """
+    import numpy as np  # noqa: PLC0415 (only a large file needs it)
 
-    @property
-    def are_roles(self) -> bool:
-        return self.alive and bool(self.labels)
-
-
-class _Other:
-    """A column that may be a fact about the session, or codes, as long as no row says otherwise."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.is_constant = names_fact(name) and not name.startswith(GOLD)
-        self._is_ours, self._may_be_codes = name.startswith(GOLD), bool(name.strip())
-        self._last = ""
-        self._values: dict[str, str] = {}
-        self._n = self._n_filled = 0
-
-    @property
-    def alive(self) -> bool:
-        """Whether more rows can change what is known of it."""
-        return self.is_constant or (self._may_be_codes and not self._is_ours)
-
-    def add(self, cells: list[str], goes_on: list[bool]) -> None:
-        """Look at some more rows, and whether each goes on with the session of the row before."""
-        if self.is_constant:
-            before = [self._last, *cells[:-1]]
-            same = all(one == two for one, two, on in zip(before, cells, goes_on, strict=True) if on)
-            self.is_constant = same and all(map(may_be_fact, set(cells)))
-            self._last = cells[-1]
-        if self._may_be_codes and not self._is_ours:
-            self._n += len(cells)
-            self._n_filled += sum(1 for cell in cells if cell.strip())
-            for cell in dict.fromkeys(cells):
-                self._values.setdefault(cell.strip(), cell)
-            self._may_be_codes = may_be_codes(self._values.keys() - {""})
-
-    @property
-    def has_codes(self) -> bool:
-        """Whether the reader would take the whole column for codes, which it tells by as few values as say the same."""
-        values = [cell for name, cell in self._values.items() if name]
-        again = values[:1] if self._n_filled > len(values) else []  # what comes twice does not rise
-        blank = [""] * min(self._n - len(values) - len(again), len(values))
-        return self._is_ours or (self._may_be_codes and has_codes(self.name, [*values, *again, *blank]))
-
-
-class _Sessions:
-    """The names of sessions, row after row: where the table can be cut, and whether their rows are together."""
-
-    def __init__(self, header: str, wanted: Iterable[int], *, with_people: bool) -> None:
-        self.borders: list[int] = []
-        self.has_turns = False
-        self._numbers: set[str] | None = set() if with_people else None
-        self._header = header.strip()
-        self._wanted = list(wanted)[::-1]
-        self._row = 0
-        self._last: tuple[str, ...] = ()
-        self._begun = array("q")
-
-    def add(self, *cells: list[str]) -> list[bool] | None:
-        """Return which rows go on with the session of the row before; None where that cannot be told."""
-        names = cells[0]
-        odd = self._numbers is not None and not all(map(is_small_number, set(names) - self._numbers))
-        if "" in names or self._header in names or odd:
+    begins = bytearray()
+    hashes = array("q")
+    numbers: set[str] = set()
+    last: tuple[str, ...] = ()
+    for columns in table.cells(session, *([] if partner is None else [partner])):
+        keys = list(zip(*(map(str.strip, cells) for cells in columns), strict=True))
+        names = {key[0] for key in keys}
+        if names & {"", table.header[session].strip()} or (
+            partner is not None and not all(map(is_small_number, names))
+        ):
             return None
-        if self._numbers is not None:
-            self._numbers.update(names)
-        keys = list(zip(*cells, strict=True))
-        goes_on = [one == two for one, two in pairwise([self._last, *keys])]
-        for at, key in enumerate(keys):
-            if not goes_on[at]:
-                self._begin(self._row + at, key)
-        self.has_turns = self.has_turns or any(goes_on)
-        self._row, self._last = self._row + len(keys), keys[-1]
-        return goes_on
-
-    def _begin(self, row: int, key: tuple[str, ...]) -> None:
-        self._begun.append(hash(key))
-        if self._wanted and row >= self._wanted[-1]:
-            self.borders.append(row)
-            while self._wanted and self._wanted[-1] <= row:
-                self._wanted.pop()
-
-    def are_told_apart(self) -> bool:
-        """Tell whether no session comes back later; the names themselves were not kept, of which there are many."""
-        import numpy as np  # noqa: PLC0415 (only a large file needs it)
-
-        together = np.unique(np.frombuffer(self._begun, np.int64)).size == len(self._begun)
-        return together and (self._numbers is None or len(self._begun) > len(self._numbers))
+        numbers |= set() if partner is None else names
+        for key in keys:
+            begins.append(key != last)
+            if key != last:
+                hashes.append(hash(key))
+            last = key
+    are_together = np.unique(np.frombuffer(hashes, np.int64)).size == len(hashes)
+    is_needed = partner is None or len(hashes) > len(numbers)
+    return begins if are_together and is_needed else None
 
 
-def _look(
-    table: _Large, names: tuple[int, int | None], watched: Sequence[tuple[int, _Labels | _Other]]
-) -> _Sessions | None:
-    """Look through the names of sessions, and columns for as long as they are of interest; None for no way to cut."""
-    told_by = [at for at in names if at is not None]
-    sessions = _Sessions(table.header[told_by[0]], table.borders, with_people=len(told_by) > 1)
-    for group in range(table.file.metadata.num_row_groups):
-        alive = [(at, one) for at, one in watched if one.alive]
-        for cells in _cells_of_group(table.file, table.header, group, sorted({*told_by, *(at for at, _ in alive)})):
-            goes_on = sessions.add(*([cell.strip() for cell in cells[at]] for at in told_by))
-            if goes_on is None:
-                return None
-            for at, one in alive:
-                if one.alive:
-                    one.add(cells[at], goes_on)
-    return sessions if sessions.are_told_apart() else None
+def _layout_of_utterances(table: _Large, found: Places, speaker: int, begins: bytearray) -> Layout:
+    """Return what the reader of the whole table would find of its columns: roles, facts, and codes."""
+    role = next((at for at in may_hold_roles(table.header, speaker) if _holds_roles(table, at)), None)
+    used = {at for at in found.values() if at is not None}
+    about: dict[str, int] = {}
+    codes: list[int] = []
+    for at in (at for at in range(len(table.header)) if at not in used and at != role):
+        is_fact, has_codes = _holds_facts_or_codes(table, at, begins)
+        if is_fact and 0 in begins:
+            about[slug(table.header[at])] = at
+        if has_codes:
+            codes.append(at)
+    codes = [at for at in codes if at not in about.values()]
+    return Layout("parquet", "utterances", (), role, tuple(about.values()), tuple(codes))
+
+
+def _holds_roles(table: _Large, at: int) -> bool:
+    labels: set[str] = set()
+    for (cells,) in table.cells(at):
+        new = set(cells) - labels - {""}
+        if not all(map(role_of_label, new)):
+            return False
+        labels |= new
+    return bool(labels)
+
+
+def _holds_facts_or_codes(table: _Large, at: int, begins: bytearray) -> tuple[bool, bool]:
+    """Return whether a column says one fact of each session, and whether it holds codes; it is read while it may."""
+    name = table.header[at]
+    is_fact, may_have_codes = may_name_fact(name), bool(name.strip()) and not name.startswith(GOLD)
+    counts: Counter[str] = Counter()
+    row, last = 0, ""
+    for (cells,) in table.cells(at):
+        beside = zip([last, *cells], cells, begins[row : row + len(cells)], strict=False)
+        is_fact = is_fact and all(map(may_be_fact, set(cells))) and all(new or one == two for one, two, new in beside)
+        if may_have_codes:
+            counts.update(map(str.strip, cells))
+            may_have_codes = may_be_codes(counts.keys() - {""})
+        if not is_fact and not may_have_codes:
+            break
+        row, last = row + len(cells), cells[-1]
+    return is_fact, holds_codes(name, counts) if may_have_codes or name.startswith(GOLD) else False

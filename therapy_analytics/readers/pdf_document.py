@@ -30,14 +30,14 @@ _LEFT = re.compile(r"(?P<label>[^\W\d_]\S*+(?: \S++){0,3}?) {2,}(?P<words>\S.*)"
 _OFTEN = 0.2
 _FEWEST_ROWS = 4
 _BROKEN_ROW = re.compile(rf"^(?P<row>{STAMP}[ \t]+[^\W\d_]\w{{0,14}})[ \t]*\n(?!{STAMP})", re.MULTILINE)
-"""A row of a table, time and speaker, whose words go on for several lines: these stand below it."""
+"""A table row of time and speaker whose words, of several lines, stand below it."""
 _REMEDY = "Copy the words into a text file, or get the transcript as Word, text or captions"
 
 Pages = list[list[str]]
 
 
 def sniff(source: Source) -> float:
-    """Be certain of a file that begins as the format must."""
+    """Return 1 for a file that begins as the format must."""
     return 1.0 if source.encoding == BINARY and source.data.startswith(b"%PDF") else 0.0
 
 
@@ -68,7 +68,7 @@ def _n_words(lines: Sequence[str]) -> str:
 
 
 def _pages(source: Source, mode: Literal["plain", "layout"] = "plain") -> Pages:
-    """Return the lines of each page, without empty ones; in the mode ``layout`` spaces show where each piece stands.
+    """Return the lines of each page, without empty ones; in the mode ``layout`` spaces keep their places.
 
     Raises
     ------
@@ -110,9 +110,9 @@ def _columns(source: Source) -> Pages | None:
 
 
 def _as_labelled(pages: Pages) -> Pages | None:
-    """Write pages with a column of speakers, and one of words, as labelled lines; None where there are no such columns.
+    """Return pages with a column of speakers and one of words as labelled lines; None where there are no such columns.
 
-    Labels come back or tell a role, and all but few of the other lines are words further to the right than any label.
+    Labels come again or name a role, and nearly all other lines stand further to the right than any label.
     """
     rows = [[(line.rstrip(), _LEFT.fullmatch(line.rstrip())) for line in page] for page in pages]
     counts = Counter(_label(row) for page in rows for _, row in page if row)
@@ -134,7 +134,10 @@ def _label(row: re.Match[str]) -> str:
 
 
 def _without_edges(pages: Pages) -> tuple[Pages, list[str]]:
-    """Take away lines that most pages share at the top or the foot, numbers aside, and numbers of lines and pages."""
+    """Return pages without headers, footers and line numbers, and the lines left out.
+
+    Headers and footers are lines that most pages share at the top or the foot, apart from numbers in them.
+    """
     filled = [page for page in pages if page]
     tops, feet = (Counter(form for page in filled for form in {*map(_form, _edge(page, end))}) for end in (True, False))
     kept: Pages = []
@@ -168,12 +171,12 @@ def _form(line: str) -> str:
 
 
 def _is_beside(line: str) -> bool:
-    """Tell a header from a short answer that begins several pages: it has a number, or no label of a speaker."""
+    """Tell a header, with a number or without a label, from a short answer that begins several pages."""
     return bool(_DIGITS.search(line)) or not _LABEL.match(line.strip())
 
 
 def _line_numbers(page: Sequence[str]) -> set[int]:
-    """Return where lines hold only a number, where these count the lines of a page."""
+    """Return the places of lines that only number the lines of a page."""
     bare = [
         (at, int(line))
         for at, line in enumerate(page)

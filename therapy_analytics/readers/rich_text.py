@@ -13,11 +13,11 @@ _ROW = re.compile(r"^(?P<label>[^|\n]{1,60}?):?[ \t]*\|(?P<words>[^|\n]*)\|$", r
 """A row of two cells, as the library writes it."""
 _OPEN_FONT = re.compile(r"\\fcharset(?![^;{}\\]{0,200};)")
 _LONGEST_FONTS = 20_000
-"""The library takes minutes for fonts that never end, and for tables of fonts that are longer than any program's."""
+"""Letters of a font table: the library takes minutes for longer ones, which no program writes."""
 
 
 def sniff(source: Source) -> float:
-    """Be certain of what begins as the format must."""
+    """Return 1 for a file that begins as the format must."""
     return 1.0 if source.head.lstrip("\ufeff \n").startswith(_BEGINS) else 0.0
 
 
@@ -28,7 +28,7 @@ def read_rich_text(source: Source) -> Iterator[RawSession]:
 
 
 def _plain(source: Source) -> str:
-    """Return the text without its form. Letters beyond 16 bits stand as halves in the file, and are put together."""
+    """Return the text without its format; letters beyond 16 bits, which stand as halves in the file, are joined."""
     from striprtf.striprtf import font_table_group, rtf_to_text  # noqa: PLC0415 (read by few)
 
     rich = _OPEN_FONT.sub("", source.text)

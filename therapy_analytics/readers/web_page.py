@@ -10,7 +10,7 @@ from email import message_from_bytes
 from therapy_analytics.readers._base import RawSession, Row, Source, decoded, reader
 from therapy_analytics.readers._label_layout import is_clock
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._page_blocks import MARKS, NAME, NAME_END, Page, Place, page_blocks, texts_of, tidy
+from therapy_analytics.readers._page_blocks import MARKS, NAME, NAME_END, Element, WebPage, page_blocks, texts_of, tidy
 from therapy_analytics.readers._roles import role_of_label
 from therapy_analytics.readers._stamps import STAMP, from_the_first, times_of
 from therapy_analytics.readers._word_blocks import Block, Paragraph, TableRow
@@ -40,7 +40,7 @@ _FEWEST = 3
 
 
 def sniff(source: Source) -> float:
-    """Be certain of a text that begins as a web page does, and of one that a browser saved with its pictures."""
+    """Return 1 for a text that begins as a web page or as an archive of one (MHTML) does."""
     is_page = _DOCTYPE.match(source.head) or begins_with(source, "(?i:html)") or _ARCHIVE.match(source.head)
     return 1.0 if is_page else 0.0
 
@@ -61,8 +61,8 @@ def read_web_page(source: Source) -> Iterator[RawSession]:
             "this web page shows no turns with the names of speakers",
             "Open the transcript itself and save that page, or take the export of the service (JSON, captions, Word)",
         )
-    said = [row for row in session.rows if row.text]
-    inside = _around({row.place for row in said}, page.places) if len(said) >= _FEWEST else None
+    spoken = [row for row in session.rows if row.text]
+    inside = _around({row.place for row in spoken}, page.places) if len(spoken) >= _FEWEST else None
     blocks: list[Block] = []
     beside: list[Block] = []
     for block, place in zip(page.blocks, page.places, strict=True):
@@ -77,7 +77,7 @@ def read_web_page(source: Source) -> Iterator[RawSession]:
 
 
 def _unpacked(source: Source) -> Source:
-    """Return the page in an archive of a page with its pictures; frames in it are pages of their own, and stay out."""
+    """Return the page of an archive of a page with its pictures; frames, which are pages of their own, are left out."""
     for part in message_from_bytes(source.data).walk():
         content = part.get_payload(decode=True) if part.get_content_type() in _PAGES else None
         if isinstance(content, bytes):
@@ -86,7 +86,7 @@ def _unpacked(source: Source) -> Source:
 
 
 def _named_session(blocks: Sequence[Block]) -> RawSession | None:
-    """Read a page that tells names from words: all up to the next name is said by the one who was named."""
+    """Read a page that marks names: the words up to the next name are those of the one who was named."""
     rows: list[Row] = []
     n_words_before, clock = 0, ""
     for place, name, line in _named_lines(blocks):
@@ -114,23 +114,23 @@ def _named_session(blocks: Sequence[Block]) -> RawSession | None:
 
 
 def _named_lines(blocks: Sequence[Block]) -> Iterator[tuple[int, str, str]]:
-    """Yield the block of each line, the name that it begins with, or nothing, and its words."""
+    """Yield for each line the place of its block, the name with which it begins (or ``""``), and its words."""
     for block in blocks:
         for line in "\n".join(texts_of(block)).split("\n"):
             name, _, words = line[1:].partition(NAME_END) if line.startswith(NAME) else ("", "", line)
             yield block.place, name, words
 
 
-def _above(place: Place | None) -> Iterator[Place]:
-    """Yield the element in which something stands, and those around that one, from the inside."""
+def _above(place: Element | None) -> Iterator[Element]:
+    """Yield an element and those around it, from the inside."""
     while place is not None:
         yield place
         place = place.around
 
 
-def _around(numbers: set[int], places: Sequence[Place]) -> Place | None:
-    """Return the innermost element that holds all that is said."""
-    found: list[Place] = []
+def _around(numbers: set[int], places: Sequence[Element]) -> Element | None:
+    """Return the innermost element that holds all that is spoken."""
+    found: list[Element] = []
     for at in sorted(numbers):
         above = list(_above(places[at - 1]))
         kept = set(map(id, above))
@@ -138,8 +138,8 @@ def _around(numbers: set[int], places: Sequence[Place]) -> Place | None:
     return found[0] if found else None
 
 
-def _settle_names(page: Page) -> bool:
-    """Settle what are names and buttons, which the whole page tells; return whether the page tells names from words."""
+def _settle_names(page: WebPage) -> bool:
+    """Leave only marks of names in the blocks, as the whole page tells; return whether there are any."""
     texts = [text for block in page.blocks for text in texts_of(block)]
     names = [" ".join(MARKS.sub("", name).split()) for text in texts for name in _NAMED.findall(text)]
     if not _are_names(names):
@@ -156,7 +156,7 @@ def _settle_names(page: Page) -> bool:
     return named_by is not None
 
 
-def _mark_headings(page: Page) -> None:
+def _mark_headings(page: WebPage) -> None:
     """Mark names that stand with a time, and nothing else, in a paragraph above the words."""
     for block in page.blocks:
         if isinstance(block, Paragraph):
@@ -171,20 +171,20 @@ def _mark_headings(page: Page) -> None:
             block.text = f"{NAME}{one['name']}{NAME_END} {one['stamp']}"
 
 
-def _settled(page: Page, text: str, named_by: re.Pattern[str] | None) -> str:
+def _settled(page: WebPage, text: str, named_by: re.Pattern[str] | None) -> str:
     """Return a text in which only names are marked, each at the beginning of a line."""
     if not MARKS.search(text):
         return text
-    pieces, end = [], 0
+    parts, end = [], 0
     for match in named_by.finditer(text) if named_by else ():
         name = " ".join(MARKS.sub("", match[1]).split()).rstrip(":")
-        pieces += [_pressed(page, text[end : match.start()]), f"\n{NAME}{name}{NAME_END}" if name else " "]
+        parts += [_pressed(page, text[end : match.start()]), f"\n{NAME}{name}{NAME_END}" if name else " "]
         end = match.end()
-    return tidy("".join([*pieces, _pressed(page, text[end:])]))
+    return tidy("".join([*parts, _pressed(page, text[end:])]))
 
 
-def _pressed(page: Page, text: str) -> str:
-    """Return a text without what stands on buttons, but for times, and without marks."""
+def _pressed(page: WebPage, text: str) -> str:
+    """Return a text without marks and without the words on buttons, except times."""
 
     def told(button: re.Match[str]) -> str:
         if is_clock(button[1]):
@@ -196,7 +196,7 @@ def _pressed(page: Page, text: str) -> str:
 
 
 def _are_names(found: list[str]) -> bool:
-    """Tell whether what elements hold that are called by names are names: short, no sentences, and some come back."""
+    """Tell names of speakers, which are short, no sentences, and come again, from other contents of elements."""
     found = [name for name in found if name]
     good = [
         name

@@ -1,26 +1,31 @@
 """Word documents (``.docx``): labelled paragraphs, or a table of labels and words, as accepted.
 
-By hand on a safe parser, because python-docx drops words that were inserted with tracked changes on, and holds the
-whole document in memory.
+By hand on a safe parser, because python-docx drops words that were inserted with tracked changes on.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import IO
-from xml.sax.xmlreader import AttributesNSImpl
+from xml.etree.ElementTree import Element
 
 from therapy_analytics.readers._base import BINARY, RawSession, Source, reader
 from therapy_analytics.readers._label_forms import Line
 from therapy_analytics.readers._labelled_lines import labelled_rows
 from therapy_analytics.readers._notes import counted, lost
 from therapy_analytics.readers._text_heads import is_clinical_note, note_error
-from therapy_analytics.readers._word_blocks import Block, Builder, Paragraph, TableRow
+from therapy_analytics.readers._word_blocks import (
+    Block,
+    BlockReader,
+    Context,
+    Name,
+    Paragraph,
+    TableRow,
+    office_tree,
+)
 from therapy_analytics.readers._word_tables import table_rows
-from therapy_analytics.readers._xml import Elements, walk_through
 from therapy_analytics.readers._zip import read_part
 
 _BODY = re.compile(r"word/document\d*\.xml")
@@ -32,26 +37,21 @@ _WORD = frozenset(
 )
 _FALLBACK = ("http://schemas.openxmlformats.org/markup-compatibility/2006", "Fallback")
 _LEFT_OUT_TAGS = """
-del moveFrom delText instrText delInstrText rPrChange pPrChange tcPrChange trPrChange tblPrChange tblPrExChange
+delText instrText delInstrText rPrChange pPrChange tcPrChange trPrChange tblPrChange tblPrExChange
 sectPrChange tblGridChange numberingChange sectPr tblPr tblGrid
 """
 _LEFT_OUT = frozenset(_LEFT_OUT_TAGS.split())
-"""What the accepted text does not have: deleted and moved words, formats that were, commands of fields."""
+"""What is no part of the text with all changes accepted: deleted and moved words, former formats, field codes."""
 _LETTERS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
-_PROPERTIES = frozenset({"pPr", "rPr", "trPr", "sdtPr"})
+_DELETED = frozenset({"del", "moveFrom"})
+_PROPERTIES = ("pPr", "rPr", "trPr", "sdtPr")
 _BOLD_STYLES = frozenset({"strong", "bold", "intenseemphasis", "fett", "heading1char", "heading2char"})
 _NO_WORDS = re.compile(r"\n(?:[ \t]*\n)+")
 _LONGEST_LABEL = 60
 _NO_COLUMNS = "no table of the document has all the columns named with --columns"
 _AGAIN = "Open it in Word and save it again as .docx"
-_COUNTED = (
-    ("commentReference", "comment"),
-    ("footnoteReference", "footnote"),
-    ("endnoteReference", "endnote"),
-    ("change", "tracked deletion"),
-    ("hidden", "piece of hidden text"),
-    ("box", "text box"),
-)
+_COUNTED = {"commentReference": "comment", "footnoteReference": "footnote", "endnoteReference": "endnote"}
+_NOTED = {**_COUNTED, "change": "tracked deletion", "hidden": "hidden passage", "box": "text box"}
 
 
 def sniff(source: Source) -> float:
@@ -71,7 +71,7 @@ def read_word_document(source: Source) -> Iterator[RawSession]:
 
 
 def session_of_document(source: Source, blocks: Sequence[Block]) -> tuple[RawSession, bool]:
-    """Return the session that a document is, and whether it stands beside its text boxes, not in them.
+    """Return the session of a document, and whether it stands outside its text boxes.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def refuse_note(source: Source, blocks: Sequence[Block], session: RawSession | N
 def _about(left_out: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
         f"{counted(left_out[kind], name).replace('texts', 'text').replace('boxs', 'boxes')} left out."
-        for kind, name in _COUNTED
+        for kind, name in _NOTED.items()
         if left_out[kind]
     )
 
@@ -129,21 +129,23 @@ def session_of_blocks(blocks: Sequence[Block], wanted: Mapping[str, str] | None 
 
 
 def _blocks(source: Source) -> tuple[list[Block], Counter[str]]:
-    """Return the paragraphs and rows in order, and how many pieces of what was left out, and boxes, there are."""
-    body = _Body()
-
-    def take(part: IO[bytes]) -> bool:
-        walk_through(source, part, body, remedy=_AGAIN)
-        return True
-
-    if not read_part(source, _BODY, take):
+    """Return the paragraphs and rows in order, and how often something was left out, by its kind."""
+    root = read_part(source, _BODY, lambda part: office_tree(source, part, _plain, remedy=_AGAIN))
+    if root is None:
         raise source.error("the file has no text of a document in it", _AGAIN)
-    body.counts["box"] = body.builder.n_boxes
-    return body.builder.blocks, body.counts
+    document = _WordReader()
+    document.read(root, Context())
+    document.counts["box"] = document.n_boxes
+    return document.blocks, document.counts
+
+
+def _plain(name: Name) -> str:
+    """Return the tag of an element of Word; of others nothing but whether it repeats another for older programs."""
+    return name[1] if name[0] in _WORD else "delText" if name == _FALLBACK else ""
 
 
 def _lines(blocks: Sequence[Block]) -> Iterator[Line]:
-    """Yield the lines of the paragraphs; a short bold beginning is written as in Markdown, for it may be a label."""
+    """Yield the lines of the paragraphs; a short bold beginning, which may be a label, is marked as in Markdown."""
     before = ""
     for block in blocks:
         if isinstance(block, Paragraph) and (block.text or before):
@@ -161,98 +163,60 @@ def _with_stars(line: str, n_bold: int) -> str:
     return f"**{bold.strip()}**{line[len(bold) :]}"
 
 
-class _Body(Elements):
-    """Collects the blocks of ``word/document.xml`` and counts what is left out."""
+class _WordReader(BlockReader):
+    """Reads ``word/document.xml``, and counts what is left out."""
 
     def __init__(self) -> None:
         super().__init__()
         self.counts: Counter[str] = Counter()
-        self.builder = build = Builder()
-        self._properties = ""
-        self._bold = self._hidden = self._in_text = self._is_prompt = False
-        self._opening: dict[str, Callable[[], None]] = {
-            "p": build.open_paragraph,
-            "r": self._open_run,
-            "tbl": build.open_table,
-            "tr": build.open_row,
-            "tc": build.open_cell,
-            "txbxContent": build.open_box,
-        }
-        self._closing: dict[str, Callable[[], None]] = {
-            "p": build.close_paragraph,
-            "tc": build.close_cell,
-            "tr": build.close_row,
-            "tbl": build.close_table,
-            "txbxContent": build.close_box,
+        self.kinds = {
+            "p": self.paragraph,
+            "tbl": self.table,
+            "tr": self._row,
+            "tc": self.cell,
+            "txbxContent": self.box,
+            "r": self._run,
+            "t": lambda element, at: self._add(element.text or "", at),
+            "sdt": self._control,
+            **dict.fromkeys(_LETTERS, lambda element, at: self._add(_LETTERS[element.tag], at)),
+            **dict.fromkeys(_COUNTED, self._count),
+            **dict.fromkeys((*_PROPERTIES, *_DELETED), self._count_changes),
+            **dict.fromkeys(_LEFT_OUT, lambda *_: None),
         }
 
-    def opened(self, name: tuple[str | None, str], attrs: AttributesNSImpl) -> None:
-        """Open an element."""
-        if name == _FALLBACK:
-            self.skipped_from = self.depth
-        elif name[0] in _WORD:
-            self._open(name[1], attrs)
+    def is_joined(self, element: Element) -> bool:
+        """Return whether the end of a paragraph is marked as deleted."""
+        return _has_deletion(element, "pPr")
 
-    def closed(self, name: tuple[str | None, str]) -> None:
-        """Close an element."""
-        if name[0] in _WORD:
-            self._close(name[1])
+    def _row(self, element: Element, at: Context) -> None:
+        self.row(element, at, is_deleted=_has_deletion(element, "trPr"))
 
-    def characters(self, content: str) -> None:
-        """Take letters, where they are words."""
-        if self._in_text and not self.skipped_from:
-            self._add(content)
+    def _run(self, element: Element, at: Context) -> None:
+        bold = hidden = False
+        for one in element.iterfind("rPr/*"):
+            value = one.get("val", "true")
+            on = value not in {"0", "false", "off"}
+            bold = on if one.tag == "b" else bold or (one.tag == "rStyle" and value.lower() in _BOLD_STYLES)
+            hidden = on if one.tag == "vanish" else hidden
+        self.inside(element, at._replace(bold=bold, hidden=hidden))
 
-    def _open(self, tag: str, attrs: AttributesNSImpl) -> None:
-        if tag == "t":
-            self._in_text = True
-        elif tag in self._opening:
-            self._opening[tag]()
-        elif tag in _PROPERTIES:
-            self._properties = self._properties or tag  # those of a run may stand inside those of a paragraph
-        elif tag in _LEFT_OUT or (tag == "sdtContent" and self._is_prompt):
-            self._leave_out(tag)
-        elif self._properties:
-            self._note_property(tag, next((value for (_, key), value in attrs.items() if key == "val"), "true"))
-        elif tag in _LETTERS:
-            self._add(_LETTERS[tag])
-        else:
-            self.counts[tag] += tag.endswith("Reference")
+    def _control(self, element: Element, at: Context) -> None:
+        """Read a content control, unless it only shows a prompt."""
+        prompts = element.iterfind("sdtPr/showingPlcHdr")
+        if not any(one.get("val", "true") not in {"0", "false", "off"} for one in prompts):
+            self.inside(element, at)
 
-    def _close(self, tag: str) -> None:
-        if tag == "t":
-            self._in_text = False
-        elif tag in self._closing:
-            self._closing[tag]()
-        elif tag == self._properties:
-            self._properties = ""
+    def _add(self, text: str, at: Context) -> None:
+        if not at.hidden:
+            self.add(text, at)
+        self.counts["hidden"] += at.hidden
 
-    def _leave_out(self, tag: str) -> None:
-        """Skip an element. Where it marks the end of a paragraph, or a row, as deleted, that goes."""
-        self.skipped_from, self._is_prompt = self.depth, False
-        if tag not in {"del", "moveFrom"}:
-            return
-        if self._properties == "pPr":
-            self.builder.join_next()
-        elif self._properties == "trPr":
-            self.builder.delete_row()
-        self.counts["change"] += 1
+    def _count(self, element: Element, _at: Context) -> None:
+        self.counts[element.tag] += 1
 
-    def _note_property(self, tag: str, value: str) -> None:
-        on = value not in {"0", "false", "off"}
-        if self._properties == "sdtPr":
-            self._is_prompt = self._is_prompt or (tag == "showingPlcHdr" and on)
-        elif self._properties == "rPr" and tag == "b":
-            self._bold = on
-        elif self._properties == "rPr" and tag == "rStyle":
-            self._bold = self._bold or value.lower() in _BOLD_STYLES
-        elif self._properties == "rPr" and tag == "vanish":
-            self._hidden = on
+    def _count_changes(self, element: Element, _at: Context) -> None:
+        self.counts["change"] += any(one.tag in _DELETED for one in element.iter())
 
-    def _add(self, text: str) -> None:
-        if not self._hidden:
-            self.builder.add(text, bold=self._bold)
-        self.counts["hidden"] += self._hidden
 
-    def _open_run(self) -> None:
-        self._bold = self._hidden = False
+def _has_deletion(element: Element, properties: str) -> bool:
+    return any(one.tag in _DELETED for found in element.iterfind(properties) for one in found.iter())

@@ -9,6 +9,8 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from defusedxml.common import DefusedXmlException
+
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._columns import Record
@@ -22,7 +24,7 @@ from therapy_analytics.readers._table import (
     header_without,
     read_table,
 )
-from therapy_analytics.readers._zip import bounded_zip, refuse_doctypes
+from therapy_analytics.readers._zip import bounded_zip
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -41,7 +43,7 @@ _AGAIN = "Open it in Excel and save it again, or save the sheet as CSV (UTF-8)"
 
 
 def sniff(source: Source) -> float:
-    """Be certain of a zip archive with a workbook in it; trust the suffix of a damaged or locked one."""
+    """Return .95 for an archive with a workbook in it, .6 for a damaged or locked one with a suffix of Excel."""
     if source.data.startswith(_ZIP) and _WORKBOOK in source.data and _WORD not in source.data:
         return 0.95
     named = source.path.suffix.lower() in _SUFFIXES
@@ -69,8 +71,8 @@ def read_workbook(source: Source) -> Iterator[RawSession]:
 
 def _together(sheets: list[tuple[str, list[RawSession]]], n_left_out: int, n_words: int) -> Iterator[RawSession]:
     """Yield the sessions of all sheets; where there are several, one without a name has that of its sheet."""
-    said = f"{counted(n_left_out, 'sheet')} of the workbook without a transcript left out ({counted(n_words, 'word')})."
-    notes = (said,) if n_left_out else ()
+    note = f"{counted(n_left_out, 'sheet')} of the workbook without a transcript left out ({counted(n_words, 'word')})."
+    notes = (note,) if n_left_out else ()
     for title, sessions in sheets:
         for one in sessions:
             name = one.name or (title if len(sheets) > 1 else "")
@@ -85,16 +87,18 @@ def _sheets(source: Source) -> list[tuple[str, list[Record]]]:
     UnreadableFileError
         Whatever the parser of the workbook trips over.
     """
-    with bounded_zip(source) as archive:
-        refuse_doctypes(source, archive)
+    bounded_zip(source).close()
     try:
-        # Warned, or printed, is of styles and forms that have no words.
+        # What is warned of, or printed, are styles and forms that have no words.
         with warnings.catch_warnings(action="ignore"), redirect_stdout(None):
             sheets = [(str(sheet.title), _cells(source, sheet)) for sheet in _open(source).worksheets]
     except UnreadableFileError:
         raise
     except Exception as error:  # noqa: BLE001 (a broken part can raise anything in there)
-        raise source.error(f"the workbook is damaged ({type(error).__name__})", _AGAIN) from None
+        has_entities = any(isinstance(one, DefusedXmlException) for one in (error, error.__context__))
+        is_damaged = f"the workbook is damaged ({type(error).__name__})"
+        problem = "the file holds XML entities, which no office program writes" if has_entities else is_damaged
+        raise source.error(problem, _AGAIN) from None
     return [(title, rows) for title, rows in sheets if rows]
 
 
