@@ -23,8 +23,9 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks._speaker_talks import LEARNT, UNSEEN, Ints, Talk, Utterances
 from therapy_analytics.behaviours.lower_layers import WIDTH
 from therapy_analytics.session import CLIENT, THERAPIST
-from therapy_analytics.speakers._exchanged import exchanged
-from therapy_analytics.speakers._model import Gaps, GapScores, Limit
+from therapy_analytics.speakers._gaps import GapNetwork, GapScores
+from therapy_analytics.speakers._model import Limit
+from therapy_analytics.speakers._swapped import swapped_segments
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -34,7 +35,7 @@ STRENGTH, STEPS, CUT_SHARE = 0.1, 35, 0.35
 """Of the model of voices: the inverse of the penalty on its weights, steps of its optimiser, and which share of the cut
 utterances is learnt from."""
 EVIDENT = 25.0
-"""A session of HLQC whose labels are against the words by this score is taken for exchanged: it is not learnt from."""
+"""A session of HLQC whose labels are against the words by this score is taken for swapped: it is not learnt from."""
 NEAR, INNER_SHARE = 8, 0.3
 """So many gaps on each side of a boundary are learnt from; and beside such a share of the boundaries, as many gaps in
 the middle of a turn."""
@@ -60,7 +61,7 @@ def fit_voice(every: Sequence[Talk], said: Utterances, keep: Bools) -> Floats:
 
 
 class Windows(NamedTuple):
-    """Gaps around boundaries, and around places where nobody stops.
+    """GapNetwork around boundaries, and around places where nobody stops.
 
     Attributes
     ----------
@@ -102,7 +103,7 @@ def windows(talk: Talk, first: int, rng: np.random.Generator) -> Iterator[tuple[
             yield first + middle + steps - 1, np.ones_like(real), np.zeros_like(real), *about
 
 
-def fit_gaps(every: Sequence[Talk], read: Sequence[NDArray[np.float16]], keep: Bools) -> Gaps:
+def fit_gaps(every: Sequence[Talk], read: Sequence[NDArray[np.float16]], keep: Bools) -> GapNetwork:
     """Fit the network of gaps on some sessions.
 
     It learns which of the gaps around a boundary the boundary is, given who speaks before and after, and at the same
@@ -119,7 +120,7 @@ def fit_gaps(every: Sequence[Talk], read: Sequence[NDArray[np.float16]], keep: B
     mean, spread = seen.mean(axis=0), seen.std(axis=0) + 1e-3
     hidden, hidden_bias, out, out_bias = _descended(vectors, every_window, mean, spread, rng)
     hidden /= spread[:, None]
-    return Gaps(hidden, hidden_bias - mean @ hidden, out, out_bias)
+    return GapNetwork(hidden, hidden_bias - mean @ hidden, out, out_bias)
 
 
 def _descended(
@@ -223,7 +224,7 @@ def scored(
         rows = np.flatnonzero(said.talk == at)
         scores = np.asarray(said.table[rows] @ weights[:-1] + weights[-1])
         cut = said.is_cut[rows]
-        parts = GapScores.of(gaps.parts(read[at].astype(np.float32)))
+        parts = GapScores.from_parts(gaps.parts(read[at].astype(np.float32)))
         found[at] = Scored(scores[~cut], scores[cut], said.end[rows][cut], said.roles[rows][cut], parts)
     return found
 
@@ -264,7 +265,7 @@ def left_out(
 
 
 def evident(every: Sequence[Talk], said: Utterances) -> Bools:
-    """Return which sessions of HLQC have labels that are evidently exchanged, by models that have not seen them."""
+    """Return which sessions of HLQC have labels that are evidently swapped, by models that have not seen them."""
     fold = folds(every)
     wrong = np.zeros(len(every), dtype=np.bool_)
     limit = Limit(1.0, 0.0, EVIDENT)
@@ -274,7 +275,7 @@ def evident(every: Sequence[Talk], said: Utterances) -> Bools:
         for at in np.flatnonzero(fold == number).tolist():
             rows = np.flatnonzero((said.talk == at) & ~said.is_cut)
             voice = np.asarray(said.table[rows] @ weights[:-1] + weights[-1])
-            wrong[at] = every[at].corpus == "hlqc" and bool(exchanged(voice, roles_of(every[at].roles), limit))
+            wrong[at] = every[at].corpus == "hlqc" and bool(swapped_segments(voice, roles_of(every[at].roles), limit))
     return wrong
 
 

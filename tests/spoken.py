@@ -44,7 +44,7 @@ LABELS: dict[Role, str] = {"therapist": "Ruth", "client": "Tom", "other": "Ana"}
 
 
 def session(said: tuple[str, ...] = SAID, *, swapped: range = range(0), name: str = "talk") -> Session:
-    """Return the session, with the labels of some turns exchanged."""
+    """Return the session, with the labels of some turns swapped."""
     turns = []
     for at, text in enumerate(said):
         role: Role = "therapist" if (at % 2 == 0) != (at in swapped) else "client"

@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from benchmarks._speaker_limits import limits_of
 from benchmarks._speaker_models import UNITS, evident, fit_gaps, fit_voice, left_out
 from benchmarks._speaker_talks import LEARNT, talks, utterances, vectors
-from therapy_analytics.speakers._model import WEIGHTS, Gaps
+from therapy_analytics.speakers._gaps import GapNetwork
+from therapy_analytics.speakers._model import WEIGHTS
 
 VERSION = "0.2.0"
 
@@ -43,13 +44,13 @@ def main() -> None:
     write(options.out, weights[:, None], {}, kinds=["therapist"], version=VERSION)
     write_gaps(options.out, gaps)
     moved = {manner: asdict(limit) for manner, limit in limits.moved.items()}
-    about = {"units": UNITS, "exchanged": asdict(limits.exchanged), "moved": moved, "joint": asdict(limits.joint)}
+    about = {"units": UNITS, "swapped": asdict(limits.swapped), "moved": moved, "joint": asdict(limits.joint)}
     (options.out / "speakers.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    print(f"{int(wrong.sum())} sessions with labels that are evidently exchanged were left out")
+    print(f"{int(wrong.sum())} sessions with labels that are evidently swapped were left out")
     print(json.dumps(about, indent=1))
 
 
-def write_gaps(folder: Path, gaps: Gaps) -> None:
+def write_gaps(folder: Path, gaps: GapNetwork) -> None:
     """Write ``gaps.npz``."""
     small = {name: getattr(gaps, name).astype(np.float16) for name in ("hidden", "out")}
     bias = {name: getattr(gaps, name) for name in ("hidden_bias", "out_bias")}

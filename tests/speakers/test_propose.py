@@ -39,25 +39,25 @@ def test_a_session_that_is_right_stays_as_it_is(said: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("said", [SAID, LOWER])
-def test_a_whole_session_with_exchanged_labels_is_found(said: tuple[str, ...]) -> None:
+def test_a_whole_session_with_swapped_labels_is_found(said: tuple[str, ...]) -> None:
     found = proposed(session(said, swapped=range(len(said))))
-    (change,) = [one for one in found.changes if one.kind == "exchanged"]
+    (change,) = [one for one in found.changes if one.kind == "swapped"]
     assert (change.turn, change.last_turn) == (0, len(said) - 1)
     assert change.probability > 0.9
     assert [(turn.speaker, turn.role) for turn in found.session.turns[:2]] == [("Ruth", "therapist"), ("Tom", "client")]
 
 
-def test_a_stretch_with_exchanged_labels_is_put_right() -> None:
+def test_a_segment_with_swapped_labels_is_put_right() -> None:
     wrong = session(swapped=range(8, 18))
     found = proposed(wrong)
     (change,) = found.changes
-    assert change.kind == "exchanged"
+    assert change.kind == "swapped"
     assert words_of(found.session) == words_of(wrong)
     truth, before, after = ([turn.role for turn in one.turns for _ in turn.text.split()]
                             for one in (session(), wrong, found.session))  # fmt: skip
     assert np.mean(np.array(before) == np.array(truth)) < 0.7
     assert np.mean(np.array(after) == np.array(truth)) > 0.9  # but for turns put together at the ends of the stretch
-    assert {turn.speaker_changed for turn in found.session.turns} == {"", "exchanged"}
+    assert {turn.speaker_changed for turn in found.session.turns} == {"", "swapped"}
 
 
 @pytest.mark.parametrize(("at", "words"), [(4, 2), (7, 3), (9, -2), (11, 2), (14, -4)])
@@ -72,7 +72,9 @@ def test_words_at_the_wrong_side_of_a_turn_go_back(at: int, words: int) -> None:
 
 def test_half_of_the_moved_words_go_back_without_punctuation_and_nothing_else_moves() -> None:
     model, said = load_speaker_model(), [text.split() for text in LOWER]
-    scores = gap_scores([word for one in said for word in one], model)  # the words stay in one order, whoever says them
+    scores = gap_scores(
+        [word for one in said for word in one], model.gaps
+    )  # the words stay in one order, whoever says them
     roles: list[Role] = ["client" if at % 2 else "therapist" for at in range(len(said))]
     right, ends = [], np.cumsum([len(one) for one in said])
     for at, words in product(range(len(said) - 1), (-4, -3, -2, -1, 1, 2, 3, 4)):
@@ -90,7 +92,7 @@ def test_words_keep_their_order_and_number() -> None:
     right = repaired(wrong)
     assert words_of(right) == words_of(wrong)
     assert [turn.index for turn in right.turns] == list(range(len(right.turns)))
-    assert any("exchanged" in note for note in right.notes)
+    assert any("swapped" in note for note in right.notes)
 
 
 def test_moved_words_take_their_marks_along() -> None:
@@ -142,7 +144,7 @@ def test_nothing_is_claimed_of_what_the_models_do_not_know(said: tuple[str, ...]
         assert found.session == session(said)
 
 
-def test_exchanged_labels_are_not_looked_for_among_three() -> None:
+def test_swapped_labels_are_not_looked_for_among_three() -> None:
     one = session(swapped=range(len(SAID)))
     third = replace(one.turns[-1], speaker="Ana", role="client")
     found = proposed(replace(one, turns=(*one.turns[:-1], third)))

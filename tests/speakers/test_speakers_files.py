@@ -99,15 +99,15 @@ def test_the_list_of_changes_gives_places_and_no_words(tmp_path: Path) -> None:
     wrong.write_text(lines)
     done = speakers([wrong], tmp_path / "out", options=ta.ReadOptions(therapist="Ruth"))
     changes = rows(tmp_path / "out" / "changes.csv")
-    (one,) = [row for row in changes if row["kind"] == "exchanged"]
+    (one,) = [row for row in changes if row["kind"] == "swapped"]
     assert 6 <= int(one["turn"]) <= 9
     assert one["from"] == one["to"] == "both"
     assert 0.5 < float(one["probability"]) < 1
     told = (tmp_path / "out" / "changes.csv").read_text()
-    names = {"wrong", "exchanged", "words_moved", "words", "turn", "last_turn", "row", "from", "to", "both"}
+    names = {"wrong", "swapped", "words_moved", "words", "turn", "last_turn", "row", "from", "to", "both"}
     names |= {"session_id", "kind", "probability", "therapist", "client"}
     assert not set(re.findall(r"[a-z_]+", told)) - names
-    assert done.changes["exchanged"] == 1
+    assert done.changes["swapped"] == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -141,7 +141,7 @@ def test_what_cannot_be_told_is_said_in_words(tmp_path: Path) -> None:
     assert not any(phrase in done.said for phrase in ("wedding", "comment allez", "sister"))
 
 
-def test_a_run_notes_exchanged_speakers_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_run_notes_swapped_speakers_and_changes_nothing(tmp_path: Path) -> None:
     lines = labelled(SAID[:8]) + labelled(SAID[8:20], "Tom", "Ruth") + labelled(SAID[20:])
     for name, text in (("a_right", labelled()), ("b_wrong", lines), ("c_right", labelled(SAID[:20]))):
         (tmp_path / f"{name}.txt").write_text(text)
@@ -156,19 +156,19 @@ def test_a_run_notes_exchanged_speakers_and_changes_nothing(tmp_path: Path) -> N
     )
     assert {done.status for done in (once, twice, alone, repair)} == {0}
     notes = {row["session_id"]: row["notes"] for row in rows(tmp_path / "one" / "sessions.csv")}
-    assert re.search(r"Speakers look exchanged in turns [789] to 1[678] \(probability \.\d\d\)", notes["b_wrong"])
+    assert re.search(r"Speakers look swapped in turns [789] to 1[678] \(probability \.\d\d\)", notes["b_wrong"])
     assert "tanalyze speakers shows it." in notes["b_wrong"]
-    assert "exchanged" not in notes["a_right"] + notes["c_right"]
+    assert "swapped" not in notes["a_right"] + notes["c_right"]
     for other in ("two", "alone"):
         found = {row["session_id"]: row["notes"] for row in rows(tmp_path / other / "sessions.csv")}
         assert found["b_wrong"] == notes["b_wrong"]
     turns = rows(tmp_path / "one" / "sessions" / "b_wrong" / "turns.csv")
     assert "speaker_changed" not in turns[0]
     right = rows(tmp_path / "repaired" / "sessions" / "b_wrong" / "turns.csv")
-    assert {row["speaker_changed"] for row in right} == {"", "exchanged"}
+    assert {row["speaker_changed"] for row in right} == {"", "swapped"}
     told = {row["session_id"]: row["notes"] for row in rows(tmp_path / "repaired" / "sessions.csv")}
-    assert "were exchanged" in told["b_wrong"]
-    assert "look exchanged" not in told["b_wrong"]
+    assert "were swapped" in told["b_wrong"]
+    assert "look swapped" not in told["b_wrong"]
     assert {row["speaker_changed"] for row in rows(tmp_path / "repaired" / "sessions" / "a_right" / "turns.csv")} == {
         ""
     }
@@ -179,5 +179,5 @@ def test_a_run_notes_exchanged_speakers_and_changes_nothing(tmp_path: Path) -> N
 def test_the_session_in_memory_is_as_it_was() -> None:
     one = session(swapped=range(8, 18))
     before = repr(one) + "".join(turn.text for turn in one.turns)
-    assert ta.analyze([one]).sessions["notes"].str.contains("look exchanged").all()
+    assert ta.analyze([one]).sessions["notes"].str.contains("look swapped").all()
     assert repr(one) + "".join(turn.text for turn in one.turns) == before

@@ -14,8 +14,7 @@ from therapy_analytics.outputs import OUT, refuse_unusable, written_to
 from therapy_analytics.readers import Account, FileReading, ReadOptions, read_files
 from therapy_analytics.readers._build import unique_id
 from therapy_analytics.session import Session
-from therapy_analytics.speakers._changes import Proposal
-from therapy_analytics.speakers._propose import attributed, proposed
+from therapy_analytics.speakers._propose import Proposal, attributed, proposed
 from therapy_analytics.speakers._unlabelled import utterances_of
 from therapy_analytics.writers import WRITERS
 
@@ -50,7 +49,7 @@ class Speakers:
 def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptions | None = None) -> Speakers:
     """Propose who said what: write a corrected copy of each session, and a list of the changes, for a person to accept.
 
-    Sessions with speakers are searched for exchanged labels and for words at the wrong side of a turn; utterances
+    Sessions with speakers are searched for swapped labels and for words at the wrong side of a turn; utterances
     without speakers are given to therapist and client. The transcripts themselves are not touched.
 
     Parameters
@@ -126,5 +125,5 @@ def _rows(done: Sequence[Proposal]) -> Iterator[list[str]]:
     for one in done:
         for change in one.changes:
             numbers = (change.turn, change.last_turn, change.row, change.words)
-            chances = f"{min(change.probability, 0.999):.3f}"
-            yield [one.session.id, change.kind, *map(str, numbers), change.before, change.after, chances]
+            probability = f"{min(change.probability, 0.999):.3f}"
+            yield [one.session.id, change.kind, *map(str, numbers), change.before, change.after, probability]
