@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
-from therapy_analytics.readers._build import Place, build_session
+from therapy_analytics.readers._build import build_session
 from therapy_analytics.session import Session
 from therapy_analytics.writers import WRITERS
 
@@ -38,7 +38,7 @@ def _session(number: int) -> Session:
         Row("TC"[turn % 2], f"{SAID[turn % 2]} {number} {turn}.", turn + 1, 4.0 * turn, 4.0 * turn + 3)
         for turn in range(TURNS)
     ]
-    return build_session(RawSession("", rows), Place("x", f"s{number}"), {}, ReadOptions())
+    return build_session(RawSession("", rows), f"s{number}", "x", {}, ReadOptions())
 
 
 def _forms(sessions: list[Session]) -> dict[str, dict[str, bytes]]:

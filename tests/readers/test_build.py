@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from therapy_analytics.readers import RawSession, ReadOptions, Row
-from therapy_analytics.readers._build import MAX_ID, Place, build_session, fingerprint, safe_id, unique_id
+from therapy_analytics.readers._build import MAX_ID, build_session, fingerprint, safe_id, unique_id
 from therapy_analytics.session import Session
 
 HANG_S = 10.0
@@ -17,7 +17,7 @@ HANG_S = 10.0
 
 
 def built(*rows: Row) -> Session:
-    return build_session(RawSession("x", list(rows)), Place("x.txt", "x"), {}, ReadOptions())
+    return build_session(RawSession("x", list(rows)), "x", "x.txt", {}, ReadOptions())
 
 
 def test_rows_of_one_speaker_are_one_turn() -> None:

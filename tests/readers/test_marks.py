@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from therapy_analytics.readers import RawSession, ReadOptions, Row
-from therapy_analytics.readers._build import Place, build_session
+from therapy_analytics.readers._build import build_session
 from therapy_analytics.readers._marks import join_marks, split_marks
 from therapy_analytics.session import Session
 
@@ -63,7 +63,7 @@ def test_any_text_is_words_and_marks_within_them(text: str) -> None:
 
 
 def _session(*rows: Row) -> Session:
-    return build_session(RawSession("", list(rows)), Place("a.txt", "a"), {}, ReadOptions())
+    return build_session(RawSession("", list(rows)), "a", "a.txt", {}, ReadOptions())
 
 
 def test_marks_move_along_when_rows_become_a_turn() -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from therapy_analytics.readers import RawSession, ReadOptions, Row, join_marks, read
-from therapy_analytics.readers._build import Place, build_session
+from therapy_analytics.readers._build import build_session
 from therapy_analytics.readers._marks import split_marks
 from therapy_analytics.session import Session
 from therapy_analytics.writers import WRITERS
@@ -23,7 +23,7 @@ WRITE = WRITERS["chat"].write
 
 
 def made(*rows: Row, **about: str) -> Session:
-    return build_session(RawSession("", list(rows), about), Place("made.csv", "made"), about, ReadOptions())
+    return build_session(RawSession("", list(rows), about), "made", "made.csv", about, ReadOptions())
 
 
 def lines(session: Session) -> list[str]:

@@ -14,7 +14,7 @@ import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnknownNameError
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
 from therapy_analytics.readers._base import READERS
-from therapy_analytics.readers._build import Place, build_session
+from therapy_analytics.readers._build import build_session
 from therapy_analytics.session import Session, Turn
 from therapy_analytics.writers import FEATURES, WRITERS, Writer, convert
 
@@ -41,7 +41,7 @@ def made_sessions(draw: st.DrawFn) -> Session:
         rows.append(Row(label, draw(_TEXTS), number + 1, *times, role, gold))  # type: ignore[arg-type]
         clock = end
     about = {"counselor": "Ruth Lindqvist", "client": "Dana", "source": "human"}
-    return build_session(RawSession("", rows, about), Place("made.csv", "made"), about, ReadOptions())
+    return build_session(RawSession("", rows, about), "made", "made.csv", about, ReadOptions())
 
 
 def _kept(session: Session, holds: frozenset[str]) -> list[tuple[object, ...]]:
