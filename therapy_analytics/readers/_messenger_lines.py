@@ -1,4 +1,4 @@
-"""Lines of chat exports: a date and a time, a name, words; in the many orders of numbers that phones write."""
+"""Lines of chat exports: date and time, name and words, in the many forms that phones write."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _NAME_ALONE = re.compile(r"[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()-]+){0,3}")
 
 
 class Written(NamedTuple):
-    """A date with a time of day as it is written, and whether of the morning (a) or the afternoon (p)."""
+    """A date with a time of day as it is written; `half` is a for a.m. and p for p.m."""
 
     stamp: Stamp
     half: str
@@ -68,7 +68,7 @@ class Written(NamedTuple):
 
 @dataclass(slots=True)
 class Message:
-    """Where a message begins, when it was written, its name (none: the program's own), and its lines of words."""
+    """A message: its line, its date as written, its author (empty: the program itself), and its lines of words."""
 
     place: int
     when: Written
@@ -77,7 +77,7 @@ class Message:
 
 
 def written(text: str) -> Written | None:
-    """Return the date with a time of day that a text is, if it is one.
+    """Return the date with a time of day that a text consists of, if it does.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def message_at(line: str, place: int) -> Message | None:
 
 
 def with_heads(lines: Sequence[str]) -> Sequence[str]:
-    r"""Put the head of each message of a chat that is written as mail (From:, Sent:) on one line; the rest is empty.
+    r"""Put the head of each message of a chat written like mail (From:, Sent:) on one line; others become empty.
 
     Examples
     --------
@@ -135,9 +135,10 @@ def with_heads(lines: Sequence[str]) -> Sequence[str]:
 
 
 def with_days(lines: Sequence[str]) -> Sequence[str]:
-    r"""Put the day before each time of a chat that has days on lines of their own, as headings; these become empty.
+    r"""Put the day before each time of a chat that has days as headings, which become empty.
 
-    Below one day alone, times could be minutes of a recording: there, they have a tab behind them, or say a.m. or p.m.
+    Below a single day, times may be minutes of a recording: they count as times of day only with a tab behind them, or
+    with a.m. or p.m.
 
     Examples
     --------
@@ -164,7 +165,7 @@ def _day_alone(line: str) -> re.Match[str] | None:
 
 
 def _written(part: Mapping[str, str | None]) -> Written:
-    """Return the numbers of a date as written, or year, month and day where the month has its name."""
+    """Return the numbers of a date as written, or year, month and day where the month is a word."""
     numbers = [int(part[key] or 0) for key in "abchms"]
     month = part["month"] or part["month2"]
     if month:
@@ -174,7 +175,7 @@ def _written(part: Mapping[str, str | None]) -> Written:
 
 
 def with_names_above(messages: list[Message]) -> list[Message]:
-    """Take the names that stand alone after the stamps, words below them, where none stands before a colon."""
+    """Take names alone behind the dates, with words below them, for authors, where no message has another name."""
     alone = [message.lines[0] for message in messages if len(message.lines) > 1]
     names = {name for name in alone if _NAME_ALONE.fullmatch(name) and alone.count(name) > 1}
     if any(message.name for message in messages) or len(names) < 2:
@@ -186,16 +187,16 @@ def with_names_above(messages: list[Message]) -> list[Message]:
 
 
 def dates(stamps: Sequence[Written]) -> tuple[list[datetime | None], bool]:
-    """Return the moments that were written, and whether it was unclear which number is the day.
+    """Return the dates, and whether it is unclear which number is the day.
 
-    Of the orders in which all dates exist, that in which the fewest run back is taken, then that
-    which spans the fewest days; with equal ones, day before month, or month before day beside a.m. and p.m.
+    Of the orders in which all dates exist, the one in which the fewest run back is taken, then the one that spans the
+    fewest days; of equal ones day before month, or month before day beside a.m. and p.m.
     """
     orders = [_day_first, _month_first]
     if any(stamp.half for stamp in stamps):
         orders.reverse()
     read = [[_moment(stamp, order) for stamp in stamps] for order in orders]
-    first, second = (_worth(one) for one in read)
+    first, second = map(_cost, read)
     unclear = first == second and read[0] != read[1]
     return (read[1] if second < first else read[0]), unclear
 
@@ -219,7 +220,7 @@ def _moment(written_as: Written, order: Callable[[int, int, int], tuple[int, int
         return None
 
 
-def _worth(read: Sequence[datetime | None]) -> tuple[int, int, float]:
+def _cost(read: Sequence[datetime | None]) -> tuple[int, int, float]:
     known = [one for one in read if one is not None]
     back = sum(later < earlier for earlier, later in pairwise(known))
     span = (max(known) - min(known)).total_seconds() if known else 0.0

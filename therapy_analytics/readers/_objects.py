@@ -127,9 +127,7 @@ def _all_parts(found: Iterable[Session | _Dialogue], options: ReadOptions) -> It
             yield from (_Dialogue(part if whole is None else with_roles(part, whole), one.kind) for part in parts)
 
 
-def _built(
-    one: _Dialogue, identity: str, table: AboutSessions | None, options: ReadOptions
-) -> tuple[Session, Applied]:
+def _built(one: _Dialogue, identity: str, table: AboutSessions | None, options: ReadOptions) -> tuple[Session, Applied]:
     raw, key = one.raw, "" if table is None else table.find(identity)
     row = table.rows[key].facts if table is not None and key else {}
     metadata, notes = combined(common_names(raw.metadata), row)

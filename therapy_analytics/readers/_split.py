@@ -81,13 +81,13 @@ def split(raw: RawSession, split_by: str | None, name: str) -> tuple[list[RawSes
     sessions = []
     for number, rows in enumerate(parts, start=1):
         first = next((row.start_s for row in rows if row.start_s is not None), 0.0)
-        day = datetime.fromtimestamp(began + first, UTC).date().isoformat()
+        day = "" if raw.began is None else datetime.fromtimestamp(began + first, UTC).date().isoformat()
         sessions.append(
             replace(
                 raw,
                 name=f"{name}-{day}" if gap is None else f"{name}-{number}",
                 rows=[replace(row, start_s=_since(row.start_s, first), end_s=_since(row.end_s, first)) for row in rows],
-                metadata=raw.metadata if raw.began is None else {**raw.metadata, "date": day},
+                metadata={**raw.metadata, "date": day} if day else raw.metadata,
                 notes=notes,
                 began=None if raw.began is None else raw.began + first,
             )

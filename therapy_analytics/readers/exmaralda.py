@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ROOT, _SEGMENTED = "basic-transcription", "segmented-transcription"
 _REMEDY = "Open it in the EXMaRALDA Partitur-Editor and save it as a basic transcription (.exb)"
 _CATEGORIES = {"nv": "gesture", "k": "comment", "c": "comment", "en": "translation", "de": "translation"}
-"""The categories of its templates whose names do not say what they hold: nonverbal, comments, translations."""
+"""Categories of its templates whose names do not tell what they hold: nonverbal, comments, translations."""
 _VERBAL, _TRANSCRIPTION = "v", "t"
 _DOUBLE = re.compile(r"\(\(([^()\n]{1,60})\)\)")
 _DOTS = re.compile(r"\u2022(?:\s?\u2022)*")
@@ -32,7 +32,7 @@ def sniff(source: Source) -> float:
 
 @reader("exmaralda", suffixes=(".exb",), sniff=sniff, one_session=True)
 def read_exmaralda(source: Source) -> Iterator[RawSession]:
-    """EXMaRALDA transcriptions: the verbal tiers of each speaker of the table, as they overlap."""
+    """EXMaRALDA transcriptions: the verbal tiers of each speaker, as they overlap."""
     if begins_with(source, _SEGMENTED):
         raise source.error("this is a segmented transcription of EXMaRALDA, which is not read", _REMEDY)
     root = xml_root(source, _ROOT, what="EXMaRALDA file", remedy=_REMEDY)
@@ -58,7 +58,7 @@ def _tier(tier: Element, names: Mapping[str, str], spans: list[Annotation], *, t
 
 
 def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int]) -> list[Annotation]:
-    """Return what a tier says, up to the end of each sentence: events are cut where another speaker begins."""
+    """Return the sentences of a tier: its events are cut where another speaker begins, so several make a sentence."""
     events = [(one.get("start", ""), one.get("end", ""), _written(one)) for one in tier.iterfind("event")]
     events.sort(key=lambda event: order.get(event[0], len(order)))
     # where no event ends in a space, as the program wants it, events end where words do
@@ -82,10 +82,10 @@ def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int])
 
 
 def _written(event: Element) -> str:
-    """Return what an event says, without what programs note inside it."""
+    """Return the text of an event, without elements inside it."""
     return "".join([event.text or "", *(one.tail or "" for one in event)])
 
 
 def _plain(text: str) -> str:
-    """Write what is heard in double brackets, and pauses in dots, as other transcripts do."""
+    """Write sounds in double brackets, and pauses as dots, as other transcripts do."""
     return _DOTS.sub("(.)", _DOUBLE.sub(r"[\1]", text))

@@ -33,7 +33,7 @@ _REMEDY = "Export the captions once more, as TTML or WebVTT"
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """How many frames and ticks make a second; whether times are counted from those of the element around."""
+    """Frames and ticks per second; whether times count from the begin of the element around."""
 
     frames: float
     ticks: float
@@ -42,7 +42,7 @@ class _Rates:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What is shown from a begin to an end in seconds, who speaks by the id of an agent, in which language."""
+    """Lines shown from a begin to an end in seconds, with the id of the agent who speaks, and the language."""
 
     begin: float | None = None
     end: float | None = None
@@ -103,7 +103,7 @@ def _of_youtube(source: Source) -> RawSession:
 
 
 def _translations(shown: Sequence[_Shown]) -> set[str]:
-    """Return the languages that are mostly shown while the first is; in others, somebody else speaks."""
+    """Return the languages that are mostly shown at the same time as the first; in others, somebody else speaks."""
     first = [one for one in shown if one.language == shown[0].language]
     begins, ends = sorted(one.begin or 0.0 for one in first), sorted(one.end or one.begin or 0.0 for one in first)
 
@@ -156,17 +156,16 @@ def _speaker(agents: str, names: Mapping[str, str]) -> str:
 
 
 def _captions(source: Source, body: Element, rates: _Rates) -> list[_Shown]:
-    """Return the captions with words; times are within those of the element around, unless they do not fit there."""
+    """Return the captions with words; times count from the element around, unless they would not fit into it."""
     shown = list(_within(source, body, _Shown(), rates))
-    ends = [one for one in shown if one.end is not None and one.begin is not None and one.begin > one.end + _SLACK_S]
-    if ends:
+    if any(one.end is not None and one.begin is not None and one.begin > one.end + _SLACK_S for one in shown):
         shown = list(_within(source, body, _Shown(), replace(rates, nested=False)))
     lines = [[" ".join(line.split()) for line in one.lines] for one in shown]
     return [replace(one, lines=words) for one, words in zip(shown, lines, strict=True) if any(words)]
 
 
 def _within(source: Source, element: Element, around: _Shown, rates: _Rates, depth: int = 0) -> Iterator[_Shown]:
-    """Yield what is shown in the body, a division or a paragraph."""
+    """Yield the captions of the body, a division or a paragraph."""
     if depth > _DEEPEST:
         raise source.error("the captions stand inside each other deeper than any program writes", _REMEDY)
     here = _timed(element, around, rates)
@@ -183,7 +182,7 @@ def _within(source: Source, element: Element, around: _Shown, rates: _Rates, dep
 
 
 def _timed(element: Element, around: _Shown, rates: _Rates) -> _Shown:
-    """Return from when to when an element is shown, never longer than the one around, and who speaks in it."""
+    """Return the times of an element, which end at the latest with the one around, its agent and its language."""
     given, until, lasts = (_seconds(_get(element, name), rates) for name in ("begin", "end", "dur"))
     offset = (around.begin or 0.0) if rates.nested else 0.0
     begin = around.begin if given is None else given + offset
@@ -196,7 +195,7 @@ def _timed(element: Element, around: _Shown, rates: _Rates) -> _Shown:
 
 
 def _paragraph(source: Source, paragraph: Element, here: _Shown, rates: _Rates) -> Iterator[_Shown]:
-    """Yield the parts of a caption: one, but where spans have other agents, or times that the caption does not have."""
+    """Yield a caption, in parts where spans have other agents, or times while the caption has none."""
     parts = [here]
     own_times = bool(_get(paragraph, "begin"))
 
@@ -218,7 +217,7 @@ def _paragraph(source: Source, paragraph: Element, here: _Shown, rates: _Rates) 
 
 
 def _say(parts: list[_Shown], when: _Shown, text: str | None) -> None:
-    """Add words to the part that is open, or to a new one where another speaks, or at another time."""
+    """Add words to the last part, or to a new one where the agent or the time is another."""
     if not text or (text.isspace() and not parts[-1].lines[-1]):
         return
     last = parts[-1]
