@@ -77,7 +77,11 @@ def labels_of(cues: Sequence[list[str]]) -> CaptionLabels:
                 or (is_name(label, lower_case=lower_case) and not is_heading(label.casefold(), n))
             )
         )
-    sure = {label for label, line in lines if _is_plainly_a_label(label, line)}
+    sure = {  # roles, names in capitals, and what follows a mark of change
+        label
+        for label, line in lines
+        if role_of_label(label) or (label.isupper() and len(label) > 2) or line.startswith(CHANGE)
+    }
     found, passed_over = speakers_among([Beginning(label.casefold(), label, timed=True) for label, _ in lines])
     labels = sure | {label for label in counts if label.casefold() in found}
     if len(labels) == 1 and not sure and max(counts.values()) < _FEW * len(cues):
@@ -90,11 +94,6 @@ def labels_of(cues: Sequence[list[str]]) -> CaptionLabels:
         return with_colon
     without = _bare_labels(cues)
     return without if without.names else with_colon
-
-
-def _is_plainly_a_label(label: str, line: str) -> bool:
-    """Tell a role, a name in capitals, and what follows a mark of change."""
-    return bool(role_of_label(label)) or (label.isupper() and len(label) > 2) or line.startswith(CHANGE)
 
 
 def _bare_labels(cues: Sequence[list[str]]) -> CaptionLabels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -145,7 +145,12 @@ def with_days(lines: Sequence[str]) -> Sequence[str]:
     >>> with_days(["Tue, 12/03/2024", "14:05\tAnna\tHello", "14:06\tBen\tHi"])
     ['', '12/03/2024 14:05\tAnna\tHello', '12/03/2024 14:06\tBen\tHi']
     """
-    days = {at: day["date"] for at, line in enumerate(lines) if (day := _day_alone(line))}
+    plain = [line.strip(_RULES) for line in lines]
+    days = {
+        at: day["date"]
+        for at, line in enumerate(plain)
+        if _SHORTEST_DAY <= len(line) <= _LONGEST_DAY and (day := _DAY_ALONE.fullmatch(line))
+    }
     timed = list(filter(None, map(_CLOCK_FIRST.match, lines[:_SAMPLE]))) if days else []
     of_day = len(days) > 1 or all(match["half"] or match["rest"].startswith("\t") for match in timed)
     if len(timed) < _SEVERAL or not of_day or any(int(match["h"]) >= _HOURS for match in timed):
@@ -157,11 +162,6 @@ def with_days(lines: Sequence[str]) -> Sequence[str]:
         elif today and (clock := _CLOCK_FIRST.match(line)):
             found[at] = f"{clock['open']}{today} {clock['time']}{clock['rest']}"
     return found
-
-
-def _day_alone(line: str) -> re.Match[str] | None:
-    plain = line.strip(_RULES)
-    return _DAY_ALONE.fullmatch(plain) if _SHORTEST_DAY <= len(plain) <= _LONGEST_DAY else None
 
 
 def _written(part: Mapping[str, str | None]) -> Written:
@@ -192,26 +192,18 @@ def dates(stamps: Sequence[Written]) -> tuple[list[datetime | None], bool]:
     Of the orders in which all dates exist, the one in which the fewest run back is taken, then the one that spans the
     fewest days; of equal ones day before month, or month before day beside a.m. and p.m.
     """
-    orders = [_day_first, _month_first]
-    if any(stamp.half for stamp in stamps):
-        orders.reverse()
-    read = [[_moment(stamp, order) for stamp in stamps] for order in orders]
+    has_halves = any(stamp.half for stamp in stamps)
+    read = [
+        [_moment(stamp, month_first=month_first) for stamp in stamps] for month_first in (has_halves, not has_halves)
+    ]
     first, second = map(_cost, read)
     unclear = first == second and read[0] != read[1]
     return (read[1] if second < first else read[0]), unclear
 
 
-def _day_first(a: int, b: int, c: int) -> tuple[int, int, int]:
-    return (a, b, c) if a > 31 else (c, b, a)
-
-
-def _month_first(a: int, b: int, c: int) -> tuple[int, int, int]:
-    return (a, b, c) if a > 31 else (c, a, b)
-
-
-def _moment(written_as: Written, order: Callable[[int, int, int], tuple[int, int, int]]) -> datetime | None:
+def _moment(written_as: Written, *, month_first: bool) -> datetime | None:
     a, b, c, hour, minute, second = written_as.stamp
-    year, month, day = order(a, b, c)
+    year, month, day = (a, b, c) if a > 31 else (c, a, b) if month_first else (c, b, a)
     if written_as.half:
         hour = hour % 12 + 12 * (written_as.half == "p")
     try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -219,7 +220,7 @@ def _by_label(labels: Collection[str]) -> dict[str, Role]:
 
 
 def _named(labels: Iterable[str], therapist: str | None, client: str | None) -> dict[str, Role]:
-    """Return the labels that equal the names given; for a name without one, those that hold its words, or whose words it holds."""
+    """Return the labels that equal the given names, or hold all words of one, or have all their words in one."""
     exact: dict[str, Role] = {}
     similar: dict[str, Role] = {}
     names: tuple[tuple[str | None, Role], ...] = ((client, "client"), (therapist, "therapist"))
@@ -228,16 +229,13 @@ def _named(labels: Iterable[str], therapist: str | None, client: str | None) -> 
         same = [label for label in labels if wanted and _name_words(label) == wanted]
         exact |= dict.fromkeys(same, role)
         if wanted and not same:
-            similar |= dict.fromkeys([label for label in labels if _overlap(_name_words(label), wanted)], role)
+            words = {label: _name_words(label) for label in labels}
+            similar |= {label: role for label, own in words.items() if own and (own <= wanted or wanted <= own)}
     return similar | exact
 
 
 def _name_words(name: str) -> frozenset[str]:
     return frozenset(_WORD.findall(name.casefold()))
-
-
-def _overlap(label: frozenset[str], name: frozenset[str]) -> bool:
-    return bool(label) and (label <= name or name <= label)
 
 
 def _complete(labels: Iterable[str], roles: Mapping[str, Role], method: str) -> Assignment:
@@ -246,26 +244,21 @@ def _complete(labels: Iterable[str], roles: Mapping[str, Role], method: str) -> 
     left = [label for label in labels if label not in roles]
     taken = [label for label in left if missing == "client" or not is_relative(label)]
     full: dict[str, Role] = {**roles, **dict.fromkeys(left, "other"), **dict.fromkeys(taken, missing)}
-    return Assignment(full, method, math.nan, _role_notes(full))
+    return Assignment(full, method, math.nan, tuple(_role_notes(full)))
 
 
-def _role_notes(roles: Mapping[str, Role]) -> tuple[str, ...]:
-    present = set(roles.values())
-    none = tuple(
-        f"No {role} speaks in this session; measures of the {role} are undefined."
-        for role in _MAIN
-        if role not in present
-    )
-    return none + _several_note(roles)
-
-
-def _several_note(roles: Mapping[str, Role]) -> tuple[str, ...]:
-    several = [(role, n) for role in _MAIN if (n := list(roles.values()).count(role)) > 1]
-    return tuple(
-        f"{n} {role}s speak in this session; measures of the {role} are of all of them together, "
-        "and dyads.csv has them for each pair of speakers."
-        for role, n in several
-    )
+def _role_notes(roles: Mapping[str, Role]) -> Iterator[str]:
+    """Yield a note for each of the two roles that nobody, or more than one person, has."""
+    counts = Counter(roles.values())
+    for role in _MAIN:
+        if not counts[role]:
+            yield f"No {role} speaks in this session; measures of the {role} are undefined."
+    for role in _MAIN:
+        if counts[role] > 1:
+            yield (
+                f"{counts[role]} {role}s speak in this session; measures of the {role} are of all of them together, "
+                "and dyads.csv has them for each pair of speakers."
+            )
 
 
 def _by_pronouns(texts: Mapping[str, Sequence[str]], known: Mapping[str, Role]) -> Assignment:
@@ -278,7 +271,7 @@ def _by_pronouns(texts: Mapping[str, Sequence[str]], known: Mapping[str, Role]) 
     (best, therapist), (second, _) = rates[0], rates[1]
     margin = best - second
     roles = {**known, **dict.fromkeys(texts, "client"), therapist: "therapist"}
-    notes: tuple[str, ...] = _several_note(roles)
+    notes = tuple(_role_notes(roles))
     if len(texts) > 2:
         guessed = (
             f"{len(texts)} speakers without a role in their label: one was taken as therapist, the rest as clients."

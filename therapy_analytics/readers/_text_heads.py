@@ -174,40 +174,29 @@ def _pair(text: str) -> Pair | None:
 def _n_of_facts(pairs: Sequence[Pair | None], *, ends: bool) -> int:
     """Return the number of lines at the beginning of a paragraph that are facts."""
     first_turn = next((at for at, pair in enumerate(pairs) if pair and not _is_fact(*pair)), len(pairs))
-    facts = [pair for pair in pairs[:first_turn] if pair]
-    people = [pair for pair in facts if not _is_about(pair[0])]
-    if max(Counter(key.casefold() for key, _ in people).values(), default=0) > 1:
+    about = [at for at, pair in enumerate(pairs[:first_turn]) if pair and _is_about(pair[0])]
+    people = {at: pair for at, pair in enumerate(pairs[:first_turn]) if pair and at not in about}
+    if max(Counter(key.casefold() for key, _ in people.values()).values(), default=0) > 1:
         return 0
-    if first_turn < len(pairs) or not ends:
-        return _n_of_sure_facts(pairs[:first_turn])
-    last = max(at for at, pair in enumerate(pairs) if pair)
-    return last + 1 if len(people) < len(facts) or _name_the_people(people) else 0
-
-
-def _name_the_people(people: Sequence[Pair]) -> bool:
-    """Tell a list of participants; a single word after a single label may be a turn."""
-    is_list = len(people) > 1 or any(_FULL_NAME.match(value) for _, value in people)
-    return is_list and all(_is_name(*pair) for pair in people)
-
-
-def _n_of_sure_facts(pairs: Sequence[Pair | None]) -> int:
-    """Return the number of facts before turns in one paragraph: behind the last certain one may come a short answer."""
-    about = [at for at, pair in enumerate(pairs) if pair and _is_about(pair[0])]
-    sure = [at for at, pair in enumerate(pairs) if pair and _is_name(*pair)]
-    return max(about + sure) + 1 if about else 0
+    if (
+        first_turn < len(pairs) or not ends
+    ):  # turns go on in the paragraph: behind the last certain fact may be an answer
+        certain = about + [at for at, pair in enumerate(pairs[:first_turn]) if pair and _is_name(*pair)]
+        return max(certain) + 1 if about else 0
+    # a list of participants; a single word after a single label may be a turn
+    is_list = len(people) > 1 or any(_FULL_NAME.match(value) for _, value in people.values())
+    are_people = is_list and all(_is_name(*pair) for pair in people.values())
+    return max([*about, *people]) + 1 if about or are_people else 0
 
 
 def _is_fact(key: str, value: str) -> bool:
-    return _is_about(key) or _is_person(key, value)
+    words = value.split()
+    is_person = role_of_label(key) is not None and 0 < len(words) <= _MOST_WORDS and value[-1] not in ".?!\u2026,"
+    return _is_about(key) or is_person
 
 
 def _is_about(key: str) -> bool:
     return key.casefold().split()[0].rstrip(".#") in _ABOUT
-
-
-def _is_person(key: str, value: str) -> bool:
-    words = value.split()
-    return role_of_label(key) is not None and 0 < len(words) <= _MOST_WORDS and value[-1] not in ".?!\u2026,"
 
 
 def _is_name(key: str, value: str) -> bool:

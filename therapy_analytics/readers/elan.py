@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._tiers import Annotation, Tier, session_of
+from therapy_analytics.readers._tier_names import Annotation, Tier
+from therapy_analytics.readers._tiers import session_of
 from therapy_analytics.readers._xml import begins_with, points_of_time, xml_root
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._tiers import Annotation, Tier, session_of
+from therapy_analytics.readers._tier_names import Annotation, Tier
+from therapy_analytics.readers._tiers import session_of
 from therapy_analytics.readers._times import seconds
 from therapy_analytics.readers._xml import begins_with, distinct_names, points_of_time, xml_root
 
@@ -59,7 +60,10 @@ def _tier(tier: Element, names: Mapping[str, str], spans: list[Annotation], *, t
 
 def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int]) -> list[Annotation]:
     """Return the sentences of a tier: its events are cut where another speaker begins, so several make a sentence."""
-    events = [(one.get("start", ""), one.get("end", ""), _written(one)) for one in tier.iterfind("event")]
+    events = [
+        (one.get("start", ""), one.get("end", ""), "".join([one.text or "", *(inner.tail or "" for inner in one)]))
+        for one in tier.iterfind("event")  # what programs note in elements inside an event is left out
+    ]
     events.sort(key=lambda event: order.get(event[0], len(order)))
     # where no event ends in a space, as the program wants it, events end where words do
     space = "" if any(text[-1:].isspace() for _, _, text in events) else " "
@@ -79,11 +83,6 @@ def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int])
         )
         for one in sentences
     ]
-
-
-def _written(event: Element) -> str:
-    """Return the text of an event, without elements inside it."""
-    return "".join([event.text or "", *(one.tail or "" for one in event)])
 
 
 def _plain(text: str) -> str:

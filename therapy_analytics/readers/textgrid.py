@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._tiers import Annotation, Tier, session_of
+from therapy_analytics.readers._tier_names import Annotation, Tier
+from therapy_analytics.readers._tiers import session_of
 
 _BINARY = b"ooBinaryFile"
 _MAGIC = "ooTextFile"

@@ -79,7 +79,7 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
             one.begin,
             one.end,
             [html.escape(line, quote=False) for line in one.lines],
-            _speaker(one.agent, names),
+            " and ".join(names.get(agent, agent) for agent in one.agent.split()),
         )
         for place, one in enumerate(first, start=1)
     ]
@@ -139,20 +139,11 @@ def _number(written: str) -> float:
 
 def _agents(root: Element) -> Mapping[str, str]:
     """Return the name of each agent by its id, the full one first."""
-    people = [one for one in root.iter() if local(one.tag) == "agent"]
-    names = [sorted((one for one in agent if local(one.tag) == "name"), key=_is_short) for agent in people]
-    return distinct_names(
-        (_get(agent, "id"), "".join(given[0].itertext()) if given else "")
-        for agent, given in zip(people, names, strict=True)
-    )
-
-
-def _is_short(name: Element) -> bool:
-    return _get(name, "type") != "full"
-
-
-def _speaker(agents: str, names: Mapping[str, str]) -> str:
-    return " and ".join(names.get(one, one) for one in agents.split())
+    people = []
+    for agent in (one for one in root.iter() if local(one.tag) == "agent"):
+        names = sorted((one for one in agent if local(one.tag) == "name"), key=lambda one: _get(one, "type") != "full")
+        people.append((_get(agent, "id"), "".join(names[0].itertext()) if names else ""))
+    return distinct_names(people)
 
 
 def _captions(source: Source, body: Element, rates: _Rates) -> list[_Shown]:

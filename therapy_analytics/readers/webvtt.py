@@ -85,14 +85,12 @@ def _vtt_cues(lines: list[str]) -> Iterator[Cue]:
 def _block_end(lines: list[str], at: int) -> int:
     """Return where a block ends: at an empty line; a line of blanks belongs to rolling captions."""
     while at < len(lines) and lines[at] and not _TIMES.match(lines[at]):
-        if not lines[at].strip() and _begins_block(lines[at + 1 : at + 3]):
-            return at
+        if not lines[at].strip():
+            following = lines[at + 1 : at + 3]
+            if any(map(_TIMES.match, following)) or any(map(_SKIPPED_BLOCK.match, following[:1])):
+                return at
         at += 1
     return at
-
-
-def _begins_block(lines: list[str]) -> bool:
-    return any(map(_TIMES.match, lines)) or any(map(_SKIPPED_BLOCK.match, lines[:1]))
 
 
 def _without_id(lines: list[str], at: int, end: int) -> list[str]:
