@@ -87,12 +87,12 @@ def moved_limit(every: Sequence[Talk], found: dict[int, Scored], keep: Bools, ma
 
 
 def joint_limit(found: dict[int, Scored], keep: Bools) -> Limit:
-    """Return how the log-odds of a gap count where two pieces of talk meet, beside how often the speaker changes."""
+    """Return how the log-odds of a gap count between two utterances, beside how often the speaker changes."""
     scores, labels = [], []
     for at in np.flatnonzero(keep).tolist():
         own = found[at]
-        scores.append(own.gaps.change[own.piece_ends[:-1] - 1])
-        labels.append(own.piece_roles[1:] != own.piece_roles[:-1])
+        scores.append(own.gaps.change[own.cut_ends[:-1] - 1])
+        labels.append(own.cut_roles[1:] != own.cut_roles[:-1])
     x, y = np.concatenate(scores), np.concatenate(labels).astype(np.int64)
     model = LogisticRegression(C=1e6).fit(x[:, None], y)
     rate = float(np.log(y.mean() / (1 - y.mean())))

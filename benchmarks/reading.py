@@ -17,7 +17,7 @@ from therapy_analytics.session import Session
 from therapy_analytics.writers import WRITERS
 
 RUNS, SESSIONS, TURNS = 5, 200, 100
-SAID = ("So it has been a hard week, and you kept going.", "I think I did, but I don't know how long I can.")
+SPOKEN = ("So it has been a hard week, and you kept going.", "I think I did, but I don't know how long I can.")
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
 
 def _session(number: int) -> Session:
     rows = [
-        Row("TC"[turn % 2], f"{SAID[turn % 2]} {number} {turn}.", turn + 1, 4.0 * turn, 4.0 * turn + 3)
+        Row("TC"[turn % 2], f"{SPOKEN[turn % 2]} {number} {turn}.", turn + 1, 4.0 * turn, 4.0 * turn + 3)
         for turn in range(TURNS)
     ]
     return build_session(RawSession("", rows), f"s{number}", "x", {}, ReadOptions())

@@ -70,7 +70,7 @@ def judged(every: Sequence[Talk], found: dict[int, Scored], limits: dict[int, Li
 
 
 def _attributed(talk: Talk, own: Scored, joint: Limit) -> Iterator[tuple[str, int, float]]:
-    joints = [("turns", own.voice, talk.ends, talk.roles), ("cut", own.pieces, own.piece_ends, own.piece_roles)]
+    joints = [("turns", own.voice, talk.ends, talk.roles), ("cut", own.cut, own.cut_ends, own.cut_roles)]
     for what, voice, ends, roles in joints:
         change = joint.slope * own.gaps.change[ends[:-1] - 1] + joint.intercept
         p = therapist_probabilities(voice, change)
@@ -157,12 +157,12 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=None)
     options = parser.parse_args()
     every = talks(options.data)
-    said, read = utterances(every), vectors(every, options.cache)
-    wrong = evident(every, said)
+    spoken, read = utterances(every), vectors(every, options.cache)
+    wrong = evident(every, spoken)
     right = ~wrong & np.array([talk.corpus in LEARNT for talk in every])
-    unseen = left_out(every, said, read, "recording", right)
+    unseen = left_out(every, spoken, read, "recording", right)
     for scheme in ("recording", "corpus"):
-        found = unseen if scheme == "recording" else left_out(every, said, read, scheme, right)
+        found = unseen if scheme == "recording" else left_out(every, spoken, read, scheme, right)
         limits: dict[int, Limits] = {}
         for mine in parts_left_out(every, scheme):
             limits |= dict.fromkeys(np.flatnonzero(mine).tolist(), limits_of(every, unseen, right & ~mine))

@@ -36,11 +36,11 @@ def main() -> None:
     options = parser.parse_args()
     every = talks(options.data)
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
-        said, read = utterances(every), vectors(every, options.cache)
-        wrong = evident(every, said)
+        spoken, read = utterances(every), vectors(every, options.cache)
+        wrong = evident(every, spoken)
         right = ~wrong & np.array([talk.corpus in LEARNT for talk in every])
-        limits = limits_of(every, left_out(every, said, read, "recording", right), right)
-        weights, gaps = fit_voice(every, said, right), fit_gaps(every, read, right)
+        limits = limits_of(every, left_out(every, spoken, read, "recording", right), right)
+        weights, gaps = fit_voice(every, spoken, right), fit_gaps(every, read, right)
     write(options.out, weights[:, None], {}, kinds=["therapist"], version=VERSION)
     write_gaps(options.out, gaps)
     moved = {manner: asdict(limit) for manner, limit in limits.moved.items()}

@@ -51,13 +51,19 @@ def session(sessions: Callable[..., tuple[Session, ...]]) -> Callable[..., Sessi
 
 
 @pytest.fixture
-def said(session: Callable[..., Session]) -> Callable[..., list[tuple[str, str]]]:
-    """Return a function to who says what in the only session of a file."""
+def spoken(session: Callable[..., Session]) -> Callable[..., list[tuple[str, str]]]:
+    """Return a function to speaker and text of each turn in the only session of a file."""
 
     def read_it(content: str | bytes, name: str = "case.txt", **options: Any) -> list[tuple[str, str]]:
         return [(turn.speaker, turn.text) for turn in session(content, name, **options).turns]
 
     return read_it
+
+
+@pytest.fixture
+def said(spoken: Callable[..., list[tuple[str, str]]]) -> Callable[..., list[tuple[str, str]]]:
+    """Return the same as `spoken`."""
+    return spoken
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def test_an_id_that_looks_numbered_is_not_taken_twice() -> None:
     assert [unique_id(name, "a", taken) for name in ["a", "a-2", "a"]] == ["a", "a-2", "a-3"]
 
 
-def test_a_very_long_turn_takes_little_more_room_than_its_words() -> None:
+def test_a_very_long_turn_takes_little_more_memory_than_its_words() -> None:
     rows = [Row("T", "so it was a hard week " * 100_000, 1), Row("C", "Hm.", 2)]
     tracemalloc.start()
     fingerprint(built(*rows))

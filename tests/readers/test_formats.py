@@ -38,7 +38,7 @@ TURN = re.compile(
 )
 pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.TablesWarning")
 
-Said = tuple[str, str, float | None, float | None, str]
+Spoken = tuple[str, str, float | None, float | None, str]
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Expected:
     path: Path
     options: ReadOptions
     times: bool
-    sessions: list[tuple[str, list[Said]]] = field(default_factory=list)
+    sessions: list[tuple[str, list[Spoken]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     refused: str = ""
 
@@ -93,7 +93,7 @@ def add(one: Expected, line: str, where: str) -> None:
         one.sessions[-1][1].append((ROLES[match["role"]], match["label"] or "", times[0], times[1], text))
 
 
-def said(session: Session) -> list[Said]:
+def spoken(session: Session) -> list[Spoken]:
     """Return who says what in a session, times to the hundredth of a second, marks back in the words."""
     return [
         (turn.role, turn.speaker, rounded(turn.start_s), rounded(turn.end_s), join_marks(turn.text, turn.marks))
@@ -130,7 +130,7 @@ def test_every_turn_is_who_said_what_and_when(one: Expected) -> None:
         assert any(one.refused in f"{problem.problem}. {problem.remedy}" for problem in problems if problem)
         return
     sessions = read(one.path, options=one.options)
-    assert [said(session) for session in sessions] == [turns for _, turns in one.sessions]
+    assert [spoken(session) for session in sessions] == [turns for _, turns in one.sessions]
     assert [name for name, _ in one.sessions if name] in ([], [session.id for session in sessions])
     notes = [note for session in sessions for note in session.notes]
     assert [note for note in one.notes if note not in notes] == [], notes
@@ -145,10 +145,10 @@ def test_what_is_written_reads_back(one: Expected, tmp_path: Path) -> None:
             path.write_bytes(writer.write(session))
             (again,) = read(path, options=options)
             lost = set(writer.losses(session))
-            assert [held(turn, lost) for turn in said(again)] == [held(turn, lost) for turn in said(session)], path
+            assert [held(turn, lost) for turn in spoken(again)] == [held(turn, lost) for turn in spoken(session)], path
 
 
-def held(turn: Said, lost: set[str]) -> Said:
+def held(turn: Spoken, lost: set[str]) -> Spoken:
     """Return what a form that cannot hold something is still to hold: all but times and line breaks."""
     role, label, start, end, text = turn
     times = (None, None) if lost & {"times", "times of turns whose start is not known"} else (start, end)

@@ -33,8 +33,8 @@ def test_names_of_files_say_what_the_pattern_says(tmp_path: Path) -> None:
         ("{a}+{b}", "1-2", {}),
     ],
 )
-def test_patterns(pattern: str, name: str, said: dict[str, str]) -> None:
-    assert from_name(name, pattern) == said
+def test_patterns(pattern: str, name: str, spoken: dict[str, str]) -> None:
+    assert from_name(name, pattern) == spoken
 
 
 @pytest.mark.parametrize("pattern", ["plain", "", "{a}_{a}", "{A}", "{a}_{"])

@@ -31,7 +31,7 @@ def long_text(path: Path) -> Path:
 
 
 def large_table(path: Path) -> Path:
-    """Write a file that says it is larger than it may be; it takes no room on the disk."""
+    """Write a file that says it is larger than it may be; it takes no space on the disk."""
     with path.open("wb") as file:
         file.write(b"session,speaker,text\n1,Therapist,Hello.\n1,Client,Hi.\n")
         file.truncate(LARGEST_FILE + 1)
@@ -56,7 +56,7 @@ def test_reading_takes_at_most_twelve_times_the_size_of_a_file(form: str, tmp_pa
     package = Path(large_files.__file__).resolve().parents[1]
     small = large_files.took("read", large_files.make(form, 20_000, tmp_path), package)
     large = large_files.took("read", large_files.make(form, 10 * MB, tmp_path), package)
-    assert (small.said, large.said) == ("", "")
+    assert (small.spoken, large.spoken) == ("", "")
     assert 0 < large.peak_mb - small.peak_mb < 12 * 10
 
 
@@ -89,7 +89,7 @@ def test_a_line_of_a_large_file_that_never_ends_is_refused_and_the_other_lines_a
     with path.open("w") as file:
         for at in range(1_200):
             file.write(json.dumps({"id": f"s{at}", "messages": turns}) + "\n")
-        file.truncate(file.tell() + LARGEST_FILE + MB)  # a line of zeros, which takes no room on the disk
+        file.truncate(file.tell() + LARGEST_FILE + MB)  # a line of zeros, which takes no space on the disk
     (one,) = read_files([path])
     assert "at most 200 MB of a file are read" in str(one.problem)
     assert len(one.sessions) > 500
@@ -110,10 +110,10 @@ def test_other_commands_refuse_large_files_and_go_on(words: list[str], tmp_path:
     (folder / "b.txt").write_text(TALK * 4)
     out = [str(tmp_path / "out")] if words[-1] == "--out" else []
     done = CliRunner().invoke(app, [words[0], str(folder), *words[1:], *out])
-    said = " ".join(done.output.split())
-    assert "the file has 25 MB" in said
+    spoken = " ".join(done.output.split())
+    assert "the file has 25 MB" in spoken
     assert done.exception is None or isinstance(done.exception, SystemExit)
-    assert "session b:" in said if not out else any((tmp_path / "out").rglob("*"))
+    assert "session b:" in spoken if not out else any((tmp_path / "out").rglob("*"))
 
 
 def test_a_run_says_of_each_large_file_why_it_is_not_measured(tmp_path: Path) -> None:

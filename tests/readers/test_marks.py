@@ -44,12 +44,12 @@ def test_marks(text: str, words: str, marks: list[tuple[str, int, float | None]]
     assert [(mark.kind, mark.at, mark.seconds) for mark in found] == marks
 
 
-_PIECES = st.sampled_from(
+_PARTS = st.sampled_from(
     ["yes", "no.", "I", "well,", "[laughs]", "(pause 2s)", "xxx", "[inaudible]", "(.)", "?", "it's", "(so)", '"so"']
 )
 
 
-@given(st.lists(_PIECES, max_size=12).map(" ".join))
+@given(st.lists(_PARTS, max_size=12).map(" ".join))
 def test_put_back_and_taken_out_again_is_the_same(text: str) -> None:
     words, marks = split_marks(text)
     assert split_marks(join_marks(words, marks)) == (words, marks)

@@ -14,7 +14,7 @@ from therapy_analytics.session import Session
 
 SessionOf = Callable[..., Session]
 Reading = Callable[..., FileReading]
-SAID = (
+SPOKEN = (
     (0, "How have you been this week?"),
     (1, "Not so good, I could not sleep."),
     (0, "You are worn out."),
@@ -22,35 +22,35 @@ SAID = (
 )
 STARTS = [0.0, 3.0, 6.5, 8.5]
 """Half a second for each word."""
-ALL = " ".join(said for _, said in SAID)
+ALL = " ".join(spoken for _, spoken in SPOKEN)
 Item = dict[str, Any]
 
 
 def words() -> Iterator[tuple[int, str, float]]:
     """Yield who says each word or mark, and when; marks take no time."""
     at = 0
-    for who, said in SAID:
-        for piece in said.replace(",", " ,").replace(".", " .").replace("?", " ?").split():
-            yield who, piece, at / 2
-            at += piece.isalnum()
+    for who, spoken in SPOKEN:
+        for token in spoken.replace(",", " ,").replace(".", " .").replace("?", " ?").split():
+            yield who, token, at / 2
+            at += token.isalnum()
 
 
 def glued() -> Iterator[tuple[int, str, float]]:
     """Yield the same, with the marks at the words."""
     at = 0
-    for who, said in SAID:
-        for word in said.split():
+    for who, spoken in SPOKEN:
+        for word in spoken.split():
             yield who, word, at / 2
             at += 1
 
 
 def amazon(*, labelled: bool) -> Item:
     items, segments = [], list[Item]()
-    for who, piece, at in words():
-        item: Item = {"type": "pronunciation", "alternatives": [{"confidence": "0.9", "content": piece}]}
+    for who, token, at in words():
+        item: Item = {"type": "pronunciation", "alternatives": [{"confidence": "0.9", "content": token}]}
         timed = {"start_time": str(at), "end_time": str(at + 0.4)}
         speaker = {"speaker_label": f"spk_{who}"}
-        if piece.isalnum():
+        if token.isalnum():
             item |= timed
             if not segments or segments[-1]["speaker_label"] != f"spk_{who}":
                 segments.append({**timed, **speaker, "items": []})
@@ -68,11 +68,11 @@ def health_scribe() -> Item:
             "SegmentId": str(i),
             "BeginAudioTime": STARTS[i],
             "EndAudioTime": STARTS[i] + 1,
-            "Content": said,
+            "Content": spoken,
             "ParticipantDetails": {"ParticipantRole": ("CLINICIAN_0", "PATIENT_0")[who]},
             "SectionDetails": {"SectionName": "SUBJECTIVE"},
         }
-        for i, (who, said) in enumerate(SAID)
+        for i, (who, spoken) in enumerate(SPOKEN)
     ]
     items = [{"BeginAudioTime": 0, "Alternatives": [{"Content": "How"}]}]
     return {"Conversation": {"ConversationId": "c1", "TranscriptSegments": segments, "TranscriptItems": items}}
@@ -105,17 +105,17 @@ def azure() -> Item:
             "offset": f"PT{STARTS[i]}S",
             "duration": "PT1S",
             "offsetInTicks": STARTS[i] * 1e7,
-            "nBest": [{"confidence": 0.9, "lexical": said.lower(), "display": said}, {"display": "or else"}],
+            "nBest": [{"confidence": 0.9, "lexical": spoken.lower(), "display": spoken}, {"display": "or else"}],
         }
-        for i, (who, said) in enumerate(SAID)
+        for i, (who, spoken) in enumerate(SPOKEN)
     ]
     return {"source": "a.wav", "combinedRecognizedPhrases": [{"display": ALL}], "recognizedPhrases": phrases}
 
 
 def azure_fast() -> Item:
     phrases = [
-        {"speaker": who + 1, "offsetMilliseconds": int(STARTS[i] * 1000), "text": said, "words": [{"text": "How"}]}
-        for i, (who, said) in enumerate(SAID)
+        {"speaker": who + 1, "offsetMilliseconds": int(STARTS[i] * 1000), "text": spoken, "words": [{"text": "How"}]}
+        for i, (who, spoken) in enumerate(SPOKEN)
     ]
     return {"durationMilliseconds": 9000, "combinedPhrases": [{"text": ALL}], "phrases": phrases}
 
@@ -123,20 +123,20 @@ def azure_fast() -> Item:
 def speechmatics() -> Item:
     results = [
         {
-            "type": "word" if piece.isalnum() else "punctuation",
+            "type": "word" if token.isalnum() else "punctuation",
             "start_time": at,
             "end_time": at + 0.4,
-            "alternatives": [{"content": piece, "speaker": f"S{who + 1}", "confidence": 1.0}],
+            "alternatives": [{"content": token, "speaker": f"S{who + 1}", "confidence": 1.0}],
         }
-        for who, piece, at in words()
+        for who, token, at in words()
     ]
     return {"format": "2.9", "metadata": {"created_at": "2024-01-01T00:00:00Z"}, "results": results}
 
 
 def assembly() -> Item:
     utterances = [
-        {"speaker": "AB"[who], "text": said, "start": int(STARTS[i] * 1000), "end": int(STARTS[i] * 1000) + 900}
-        for i, (who, said) in enumerate(SAID)
+        {"speaker": "AB"[who], "text": spoken, "start": int(STARTS[i] * 1000), "end": int(STARTS[i] * 1000) + 900}
+        for i, (who, spoken) in enumerate(SPOKEN)
     ]
     return {"id": "a1", "text": ALL, "utterances": utterances}
 
@@ -144,8 +144,8 @@ def assembly() -> Item:
 def zoom() -> Item:
     return {
         "timeline": [
-            {"text": said, "ts": f"00:00:0{STARTS[i]}", "users": [{"username": ("Dr Lee", "Tom")[who]}]}
-            for i, (who, said) in enumerate(SAID)
+            {"text": spoken, "ts": f"00:00:0{STARTS[i]}", "users": [{"username": ("Dr Lee", "Tom")[who]}]}
+            for i, (who, spoken) in enumerate(SPOKEN)
         ]
     }
 
@@ -167,7 +167,7 @@ FORMS: dict[str, Callable[[], Item]] = {
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_turns_in_every_form(form: str, session: SessionOf) -> None:
     found = session(json.dumps(FORMS[form]()), "talk.json")
-    assert [turn.text for turn in found.turns] == [said for _, said in SAID]
+    assert [turn.text for turn in found.turns] == [spoken for _, spoken in SPOKEN]
     assert [turn.role for turn in found.turns] == ["therapist", "client"] * 2
     assert [turn.start_s for turn in found.turns] == STARTS
     assert not {"sleep", "week"} & set(" ".join(found.metadata.values()).split())
@@ -202,8 +202,8 @@ def _paths(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def test_the_third_of_a_b_and_c_is_no_client_for_the_letter(session: SessionOf) -> None:
-    said = ["How are you?", "I am ill and I cough.", "How did you two sleep?", "I slept, but I heard her."]
-    rows = [{"speaker": who, "text": words} for who, words in zip("CACB", said, strict=True)]
+    spoken = ["How are you?", "I am ill and I cough.", "How did you two sleep?", "I slept, but I heard her."]
+    rows = [{"speaker": who, "text": words} for who, words in zip("CACB", spoken, strict=True)]
     first = session(json.dumps(rows), "talk.json").turns[0]
     assert (first.speaker, first.role) == ("C", "therapist")
 
@@ -229,7 +229,7 @@ def test_a_translation_of_the_talk_is_not_read(session: SessionOf) -> None:
     found = session(
         json.dumps({**assembly(), "translations": {"de": [{"speaker": "A", "text": "Wie geht es?"}]}}), "t.json"
     )
-    assert [turn.text for turn in found.turns] == [said for _, said in SAID]
+    assert [turn.text for turn in found.turns] == [spoken for _, spoken in SPOKEN]
 
 
 @pytest.mark.parametrize("missing", ["utt2spk", "segments"])
@@ -249,8 +249,8 @@ def test_a_data_folder_may_lack_a_file(missing: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("times", "said"), [({}, "no times were found"), ({"start": 2.5}, "times were found: 1 turn of 2")]
 )
-def test_inspect_says_of_how_many_turns_times_were_found(times: Item, said: str, tmp_path: Path) -> None:
+def test_inspect_says_of_how_many_turns_times_were_found(times: Item, spoken: str, tmp_path: Path) -> None:
     rows = [{"speaker": "T", "text": "How are you?", **times}, {"speaker": "C", "text": "I am ill."}]
     (tmp_path / "talk.json").write_text(json.dumps(rows), encoding="utf-8")
     (looked,) = inspect([tmp_path / "talk.json"])
-    assert any(said in line for line in looked.lines())
+    assert any(spoken in line for line in looked.lines())

@@ -42,7 +42,7 @@ Words = Counter[tuple[str, str]]
 REJECTED = re.compile(r"(\d+) lines? begins? as a label does, but w(?:as|ere) not taken")
 LEFT_OUT = re.compile(r"(\d[\d,]*) words?\b")
 
-PIECES = (
+PHRASES = (
     """
 I slept badly again|and then it was four in the morning|she never asks|what would you like instead
 you miss him|my mother said no|ten minutes, or maybe twenty|no|mm-hm|okay|I can't go on like this
@@ -66,16 +66,16 @@ FURTHER = [
     "1. go out once a day",
     "Then nothing.",
 ]
-BEFORE = ["Session of the third of May", "Room 2, recorded by hand", "The names were changed."]
+BEFORE = ["Session of the third of May", "Office 2, recorded by hand", "The names were changed."]
 
 
 @st.composite
 def texts(draw: st.DrawFn) -> str:
-    pieces = draw(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4))
+    phrases = draw(st.lists(st.sampled_from(PHRASES), min_size=1, max_size=4))
     first = draw(st.sampled_from(["", "", "", *FIRST]))
     last = draw(st.sampled_from([".", "?", "!", "", " ..."]))
     further = draw(st.sampled_from(["", "", "", *(f"\n{line}" for line in FURTHER)]))
-    return f"{first}{', '.join(pieces)}{last}{further}"
+    return f"{first}{', '.join(phrases)}{last}{further}"
 
 
 Script = tuple[list[tuple[int, str]], tuple[str, ...]]
@@ -109,8 +109,8 @@ def played(script: Script, cast: Cast) -> Dialogue:
 
 def words(text: str) -> list[str]:
     """Return what stands between spaces, without the signs around it."""
-    pieces = [re.sub(r"^\W+|\W+$", "", piece) for piece in unicodedata.normalize("NFC", text).split()]
-    return [piece for piece in pieces if piece]
+    stripped = (re.sub(r"^\W+|\W+$", "", word) for word in unicodedata.normalize("NFC", text).split())
+    return [word for word in stripped if word]
 
 
 def given_to(dialogue: Dialogue) -> Words:
@@ -220,16 +220,16 @@ def said_in(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((tier.get("TIER_ID", ""), value.text or "") for value in values)
     elif path.suffix == ".vtt":
         voices = re.findall(r"<v ([^>]+)>((?:(?!\n\n)[^<])*)", text)
-        yield from ((who, html.unescape(said)) for who, said in voices)
+        yield from ((who, html.unescape(spoken)) for who, spoken in voices)
 
 
 def messages_in(value: Any) -> Iterator[tuple[str, str]]:
     """Yield speaker and words of every message at any depth; a message may have its words in parts."""
     if isinstance(value, dict):
         who = next((value[key] for key in ("speaker", "from", "role") if isinstance(value.get(key), str)), None)
-        said = next((value[key] for key in ("text", "value", "content") if key in value), None)
-        if who is not None and said is not None:
-            yield who, said if isinstance(said, str) else " ".join(part.get("text", "") for part in said)
+        spoken = next((value[key] for key in ("text", "value", "content") if key in value), None)
+        if who is not None and spoken is not None:
+            yield who, spoken if isinstance(spoken, str) else " ".join(part.get("text", "") for part in spoken)
             return
     for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from messages_in(one)
