@@ -103,7 +103,9 @@ class Account:
     def _given(self) -> dict[str, tuple[str, str]]:
         """Return the options that were given, with what to say if they had no effect: problem and remedy."""
         own = self._options
-        labels = f"The labels are: {_labels(self._applied.labels)}"
+        # a label with the form of a sentence may be speech, and is not listed
+        labels = _listed(filter(may_be_fact, self._applied.labels)) or "none that can be shown"
+        labels = f"The labels are: {labels}"
         names = f"Without their endings, the names are: {_listed(self._applied.stems)}"
         by_day = own.split_by == "day"
         by_gap = "Leave it out, or split where nobody speaks for long: --split-by gap=4h" if by_day else "Leave it out"
@@ -214,11 +216,6 @@ def _guesses(guessed: Mapping[tuple[str, str], int]) -> Iterator[str]:
             listed.append(counted(len(labels) - len(named), "more label" if named else "label"))
         if listed:
             yield f"Taken as therapist, {why}: {', '.join(listed)}. If that is wrong, say --therapist LABEL."
-
-
-def _labels(labels: Iterable[str]) -> str:
-    """List labels for a message; what has the form of a sentence may be speech, and is left out."""
-    return _listed([label for label in labels if may_be_fact(label)]) or "none that can be shown"
 
 
 def _listed(names: Iterable[str]) -> str:

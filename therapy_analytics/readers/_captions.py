@@ -129,7 +129,9 @@ def session_of(source: Source, cues: Sequence[Cue], *, example: str) -> RawSessi
     kept = [cue for cue in kept if any(map(plain, cue.lines))]
     passed_over: Mapping[str, int] = {}
     if is_voiced:  # a colon is speech then
-        rows = _with_roles([row for cue in kept for row in _by_voice(cue)])
+        rows = [row for cue in kept for row in _by_voice(cue)]
+        roles = {row.speaker: row.role for row in rows if row.speaker and row.role}  # a voice's, in one of its tags
+        rows = [replace(row, role=roles.get(row.speaker, row.role)) for row in rows]
     elif is_named:
         rows = [_row(cue, cue.speaker, "\n".join(cue.lines)) for cue in kept]
     else:
@@ -171,12 +173,6 @@ def _by_voice(cue: Cue) -> Iterator[Row]:
 def _line_of_words(text: str, begin: int, end: int) -> int:
     """Return the line of the first word between two offsets, from 0."""
     return text.count("\n", 0, end - len(text[begin:end].lstrip()))
-
-
-def _with_roles(rows: Sequence[Row]) -> list[Row]:
-    """Give a named voice its role wherever it speaks, if one of its tags has the role."""
-    roles = {row.speaker: row.role for row in rows if row.speaker and row.role}
-    return [replace(row, role=roles.get(row.speaker, row.role)) for row in rows]
 
 
 def _by_labels(source: Source, cues: Sequence[Cue], example: str) -> tuple[list[Row], Mapping[str, int]]:

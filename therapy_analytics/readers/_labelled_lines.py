@@ -94,6 +94,7 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
     rows, at_end = _with_ends(rows)
     rows, changes = parted_at_changes(rows) if 2 * marked > n_begins else (rows, "")
     n_pages = n_filled - len(page.filled)
+    was_read = "was read as a turn" if found.n_slips == 1 else "were read as turns"
     notes = (
         f"{lost(above)} before the first speaker label left out." if above else "",
         f"{lost(cut.dropped)} that the recorder wrote left out." if cut.dropped else "",
@@ -101,7 +102,9 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
         "Times of day were counted from the first of them." if by_day else "",
         changes,
         "Times behind the words were taken as the ends of turns." if at_end else "",
-        _slips_note(found.n_slips) if found.n_slips else "",
+        f"{counted(found.n_slips, 'line')} whose label has no colon, or another mark, {was_read} of that speaker."
+        if found.n_slips
+        else "",
     )
     share = n_begins / max(len(page.filled), 1)
     return Labelled(rows, found.labels, share, tuple(filter(None, notes)), head.facts, found.passed_over)
@@ -110,11 +113,6 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
 def _understood(lines: Sequence[Line], head: Head) -> tuple[Page, Layout]:
     page = page_of([line._replace(text="") for line in lines[: head.n_lines]] + list(lines[head.n_lines :]))
     return page, layout(page)
-
-
-def _slips_note(n: int) -> str:
-    was, those = ("was", "a turn") if n == 1 else ("were", "turns")
-    return f"{counted(n, 'line')} whose label has no colon, or another mark, {was} read as {those} of that speaker."
 
 
 def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:

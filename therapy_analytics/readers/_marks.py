@@ -26,6 +26,7 @@ _MARK = re.compile(
     r"|(?<!\*)\*(?P<star>[^*\n]{1,30})\*(?!\*)"
     r"|(?<![\w'])(?P<xxx>xxx|yyy)(?![\w'])"
 )
+_SIGNS = ("[", "(", "*", "xxx", "yyy")
 _PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9]*_\w+|[A-Z]{2,}\d*|\.{3}|\u2026|x|\s*")
 _LONGEST_EVENT = 4
 
@@ -55,7 +56,7 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     >>> split_marks("She (my sister) said so")[1]
     ()
     """
-    if not _may_hold_marks(text):
+    if not any(sign in text for sign in _SIGNS):  # most texts; six times as fast as the pattern
         return text.strip(), ()
     words, end = "", 0
     found: list[tuple[MarkKind, float | None, str, int]] = []
@@ -90,11 +91,6 @@ def join_marks(text: str, marks: Sequence[Mark]) -> str:
 
 
 _NO_SPACE_BEFORE = ".,;:!?)"
-
-
-def _may_hold_marks(text: str) -> bool:
-    """Tell whether there can be marks at all; this is six times as fast as the pattern, and most texts hold none."""
-    return "[" in text or "(" in text or "*" in text or "xxx" in text or "yyy" in text
 
 
 def _kind(match: re.Match[str]) -> tuple[MarkKind, float | None] | None:

@@ -117,7 +117,11 @@ def _voices(found: Sequence[Tier]) -> list[tuple[str, list[Tier]]]:
     if len(voices) > 1:
         others = [one for label, chosen in voices if label for one in chosen]
         voices = [(label, chosen) for label, chosen in voices if label or not _is_repeat(chosen, others)]
-    people = [(label, chosen) for label, chosen in voices if not all(map(_is_nobodys, chosen))]
+    people = [
+        (label, chosen)
+        for label, chosen in voices
+        if any(one.kind not in {"", SEGMENTS} or one.person or not _looks_like_marks(one) for one in chosen)
+    ]
     voices = people if len(people) > 1 else voices
     return voices or [(one.who, [one]) for one in found if one.kind in {NOTES, WHO}]
 
@@ -178,10 +182,6 @@ def _is_repeat(chosen: Sequence[Tier], others: Sequence[Tier]) -> bool:
     words, known = (Counter(word for span in some for word in span.words.split()) for some in spans)
     no_words = all(one.kind in {WORDS, SEGMENTS} or _is_numbering(one) for one in chosen)
     return no_words or (words & known).total() > _HALF * words.total()
-
-
-def _is_nobodys(one: Tier) -> bool:
-    return one.kind in {"", SEGMENTS} and not one.person and _looks_like_marks(one)
 
 
 def _place(span: Annotation) -> tuple[float, int]:

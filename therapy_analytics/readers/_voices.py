@@ -96,20 +96,18 @@ def joined(sources: Sequence[tuple[Source, str]], talk: str) -> RawSession | str
     if (of_day or any(dated)) and not all(dated):
         return "their times do not count from the same moment"
     first = min((began for began in dated if began), default=0.0)
-    rows = [
-        _later(row, (voice.began or first) - first) for voice, rows in zip(voices, spoken, strict=True) for row in rows
-    ]
+    rows: list[Row] = []
+    for voice, own in zip(voices, spoken, strict=True):
+        later = (voice.began or first) - first
+        for row in own:
+            start, end = (None if at is None else round(at + later, 6) for at in (row.start_s, row.end_s))
+            rows.append(replace(row, start_s=start, end_s=end))
     rows.sort(key=lambda row: row.start_s or 0.0)
     files = ", ".join(source.path.name for source, _ in sources)
     note = f"{len(sources)} files of one speaker each were joined by their times: {files}."
     notes = dict.fromkeys(note for voice in voices for note in voice.notes)
     about = {key: value for voice in reversed(voices) for key, value in voice.metadata.items()}
     return RawSession(talk, rows, about, (note, *notes), began=first or None)
-
-
-def _later(row: Row, by: float) -> Row:
-    start, end = (None if time is None else round(time + by, 6) for time in (row.start_s, row.end_s))
-    return replace(row, start_s=start, end_s=end)
 
 
 def _voice(source: Source, who: str) -> RawSession | None:

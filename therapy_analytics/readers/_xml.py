@@ -98,6 +98,11 @@ def local(name: object) -> str:
     return name.rpartition("}")[2] if isinstance(name, str) else ""
 
 
+def whole_number(written: str) -> float | None:
+    """Return a number of digits alone; None for other texts."""
+    return float(written) if written.isascii() and written.isdecimal() and len(written) < 16 else None
+
+
 def distinct_names(people: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the name of each speaker by id; where two have one name, their ids tell them apart.
 

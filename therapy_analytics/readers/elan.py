@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._tier_names import Annotation, Tier
 from therapy_analytics.readers._tiers import session_of
-from therapy_analytics.readers._xml import begins_with, points_of_time, xml_root
+from therapy_analytics.readers._xml import begins_with, points_of_time, whole_number, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -41,7 +41,8 @@ def read_elan(source: Source) -> Iterator[RawSession]:
     """ELAN annotation files: the tier of each participant with the words, time-aligned or dependent on another."""
     root = xml_root(source, _ROOT, what="ELAN file", remedy="Open it in ELAN and save it again")
     slots = [
-        (slot.get("TIME_SLOT_ID", ""), _number(slot.get("TIME_VALUE"))) for slot in root.findall("TIME_ORDER/TIME_SLOT")
+        (slot.get("TIME_SLOT_ID", ""), whole_number(slot.get("TIME_VALUE", "")))
+        for slot in root.findall("TIME_ORDER/TIME_SLOT")
     ]
     header = root.find("HEADER")
     unit = "" if header is None else header.get("TIME_UNITS", "")
@@ -49,10 +50,6 @@ def read_elan(source: Source) -> Iterator[RawSession]:
     points = {name: (value / per_second, at) for at, (name, value) in enumerate(points_of_time(slots).items())}
     timed = any(value is not None for _, value in slots)
     yield session_of(source, _tiers(root, points), timed=timed)
-
-
-def _number(written: str | None) -> float | None:
-    return float(written) if written and len(written) < 16 and written.isascii() and written.isdecimal() else None
 
 
 def _tiers(root: Element, points: Points) -> list[Tier]:

@@ -78,13 +78,9 @@ def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int])
         Annotation(
             points.get(one[0][0], math.inf),
             points.get(one[-1][1], math.inf),
-            _plain(space.join(words for _, _, words in one)),
+            # sounds stand in double brackets, pauses are dots
+            _DOTS.sub("(.)", _DOUBLE.sub(r"[\1]", space.join(words for _, _, words in one))),
             order=order.get(one[0][0], len(order)),
         )
         for one in sentences
     ]
-
-
-def _plain(text: str) -> str:
-    """Write sounds in double brackets, and pauses as dots, as other transcripts do."""
-    return _DOTS.sub("(.)", _DOUBLE.sub(r"[\1]", text))

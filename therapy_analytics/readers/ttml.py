@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._captions import Cue, in_order, session_of
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._xml import begins_with, distinct_names, local, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, local, whole_number, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -126,15 +126,11 @@ def _get(element: Element, name: str) -> str:
 
 
 def _rates(root: Element) -> _Rates:
-    rate = _number(_get(root, "frameRate")) or _FRAMES
+    rate = whole_number(_get(root, "frameRate")) or _FRAMES
     top, _, bottom = _get(root, "frameRateMultiplier").replace(":", " ").partition(" ")
-    frames = rate * (_number(top) or 1.0) / (_number(bottom) or 1.0)
-    parts = _number(_get(root, "subFrameRate")) or 1.0
-    return _Rates(frames, _number(_get(root, "tickRate")) or (frames * parts if _get(root, "frameRate") else 1.0))
-
-
-def _number(written: str) -> float:
-    return float(written) if written.isascii() and written.isdecimal() and len(written) < 16 else 0.0
+    frames = rate * (whole_number(top) or 1.0) / (whole_number(bottom) or 1.0)
+    parts = whole_number(_get(root, "subFrameRate")) or 1.0
+    return _Rates(frames, whole_number(_get(root, "tickRate")) or (frames * parts if _get(root, "frameRate") else 1.0))
 
 
 def _agents(root: Element) -> Mapping[str, str]:

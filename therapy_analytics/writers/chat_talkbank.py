@@ -45,7 +45,7 @@ _SIGN = re.compile(
     r"|[^\w\s'-]|_"
 )
 _CODE = re.compile(r"(?:^|(?<=-))0|^(?:x(?=xx?$)|y(?=yy?$)|w(?=ww$))")
-_UNHEARD = re.compile(r"\W?(?:xxx|yyy|inaudible|unclear|unintelligible|indistinct|indiscernible)\W?", re.IGNORECASE)
+_UNCLEAR = re.compile(r"\W?(?:xxx|yyy|inaudible|unclear|unintelligible|indistinct|indiscernible)\W?", re.IGNORECASE)
 _WIDE = 0xFEE0
 """The distance from an ASCII character to its full-width form, which is no code of CHAT."""
 
@@ -129,7 +129,7 @@ def _escaped(signs: re.Pattern[str], text: str) -> str:
 
 
 def _tier(name: str, content: str) -> str:
-    """Return the lines of a tier or a header; a long one goes on in lines that begin with a tab, and no code is broken."""
+    """Return the lines of a tier or a header; those after the first begin with a tab, and no code is broken."""
     whole = content.replace(NO_END, NO_END.replace(" ", "\xa0"))
     lines = textwrap.wrap(whole, _WIDTH, break_long_words=False, break_on_hyphens=False)
     return f"{name}:\t" + "\n\t".join(lines).replace("\xa0", " ")
@@ -192,13 +192,12 @@ def _utterance(words: str, marks: Sequence[Mark]) -> Utterance:
 
 
 def _essence(words: str, marks: Sequence[Mark]) -> tuple[object, ...]:
-    return words, [(mark.kind, mark.at, mark.seconds, _told(mark)) for mark in marks]
-
-
-def _told(mark: Mark) -> str:
-    """Return the words of a mark beyond its kind and length; those of pauses and unclear words are left out."""
-    says_no_more = mark.kind == "pause" or _UNHEARD.fullmatch(mark.written)
-    return "" if says_no_more else "".join(filter(str.isalnum, mark.written)).casefold()
+    """Return what two ways to write the same words share; pauses and unclear words have no text of their own."""
+    texts = [
+        "" if mark.kind == "pause" or _UNCLEAR.fullmatch(mark.written) else "".join(filter(str.isalnum, mark.written))
+        for mark in marks
+    ]
+    return words, [(mark.kind, mark.at, mark.seconds, text.casefold()) for mark, text in zip(marks, texts, strict=True)]
 
 
 def _line(words: str, marks: Sequence[Mark]) -> str:
@@ -212,13 +211,9 @@ def _line(words: str, marks: Sequence[Mark]) -> str:
     if coded and not parts[0] and marks[0].kind == "overlap" and any([*coded[1:], *parts]):
         coded[0] = "+<"
     line = [parts[0], *(one for pair in zip(coded, parts[1:], strict=True) for one in pair)]
-    return " ".join(filter(None, [*line, "" if any(line) else "0", _end(ending["signs"] if ending else "")]))
-
-
-def _end(signs: str) -> str:
-    if not signs:
-        return f". {NO_END}"
-    return _ENDINGS.get(signs) or _ENDINGS.get(signs[-1], signs[-1])
+    signs = ending["signs"] if ending else ""
+    terminator = (_ENDINGS.get(signs) or _ENDINGS.get(signs[-1], signs[-1])) if signs else f". {NO_END}"
+    return " ".join(filter(None, [*line, "" if any(line) else "0", terminator]))
 
 
 def _mark(mark: Mark) -> str:
