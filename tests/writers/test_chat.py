@@ -174,7 +174,7 @@ _CODES = st.sampled_from(
 )  # fmt: skip
 _HOSTILE = st.one_of(st.text(_SIGNS, min_size=1, max_size=50), st.lists(_CODES, min_size=1, max_size=30).map(" ".join))
 _LABELS = st.lists(st.text(_SIGNS, max_size=8), min_size=2, max_size=2, unique_by=lambda one: one.casefold().strip())
-HOSTILE = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+HOSTILE = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

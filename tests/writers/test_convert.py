@@ -67,7 +67,7 @@ def _through(session: Session, form: Writer, folder: Path) -> Session:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 @given(session=made_sessions())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_written_and_read_is_the_same(form: Writer, session: Session, tmp_path: Path) -> None:
     back = _through(session, form, tmp_path)
     assert _kept(back, form.holds) == _kept(session, form.holds)
@@ -77,7 +77,7 @@ def test_written_and_read_is_the_same(form: Writer, session: Session, tmp_path: 
 
 @pytest.mark.parametrize(("one", "two"), list(itertools.permutations(FORMS, 2)), ids=lambda form: form.name)
 @given(session=made_sessions())
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_through_two_forms_is_the_same(one: Writer, two: Writer, session: Session, tmp_path: Path) -> None:
     back = _through(_through(session, one, tmp_path / "one"), two, tmp_path / "two")
     both = one.holds & two.holds

@@ -1,4 +1,4 @@
-"""What a reader is, and what it is given."""
+"""The contract of readers: options, source, rows and sessions; registration; decoding of files."""
 
 from __future__ import annotations
 
@@ -304,13 +304,13 @@ def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:
 
 
 def refuse_binary(source: Source) -> None:
-    """Raise an error that says what a file is, if it is not text."""
+    """Refuse a file that is not text, and say what it is."""
     if source.encoding == BINARY:
         raise source.error(f"this is {_kind_of_binary(source.data)}, which this version does not read", _AS_TEXT)
 
 
 def _kind_of_binary(data: bytes) -> str:
-    """Return what a binary file is by its first bytes, or nothing for what can be text."""
+    """Return the kind of a binary file by its first bytes; nothing for what may be text."""
     known = next((what for magic, what in _BINARY if data.startswith(magic)), "")
     has_zeros = b"\0" in data[:HEAD] and data.strip(b"\0 \t\r\n") and not any(data.startswith(bom) for bom, _ in _BOMS)
     return known or ("not a text file" if has_zeros else "")
@@ -332,7 +332,7 @@ def _decode(data: bytes, path: Path) -> tuple[str, str]:
 
 
 def _guess(data: bytes, path: Path) -> tuple[str, str]:
-    """Decode what is not UTF-8; of few odd letters charset-normalizer makes Korean or Baltic ones."""
+    """Decode text that is not UTF-8; with few letters beyond ASCII, charset-normalizer would guess wrong languages."""
     if len(data.translate(None, bytes(range(128)))) < _WESTERN * len(data):
         return data.decode("cp1252", errors="replace"), "cp1252"
     import charset_normalizer  # noqa: PLC0415 (only the odd file needs it)

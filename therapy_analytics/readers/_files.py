@@ -133,7 +133,7 @@ def _is_result(folder: str) -> bool:
 
 
 def _may_be_transcript(place: str) -> bool:
-    """Tell what may be a transcript from media, programs, notes about the folder, and what is no regular file."""
+    """Tell a possible transcript from media, programs, notes about the folder, and files that are not regular."""
     path = located(place)
     about = path.suffix.lower() in _NO_TRANSCRIPT or path.stem.lower().startswith(_ABOUT)
     return not about and (is_address(place) or not path.exists() or path.is_file())

@@ -1,4 +1,4 @@
-"""From a file fragment to its sessions, or to what is wrong with it."""
+"""From a file fragment to its sessions, or to the reason why it cannot be read."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class FragmentReading:
 
 @dataclass(slots=True)
 class Names:
-    """The ids of a run that are taken, and the words that each stands for."""
+    """The ids of a run that are taken, and the id of each sequence of words."""
 
     _taken: dict[str, int] = field(default_factory=dict)
     _by_words: dict[bytes, str] = field(default_factory=dict)

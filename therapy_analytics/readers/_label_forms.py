@@ -38,7 +38,7 @@ _INITIALS = re.compile(r"(?:\w{1,3}\.){1,3}")
 
 
 class Line(NamedTuple):
-    """A line: its place in the file, what to look at for a label, and its words if there is none."""
+    """A line: its place in the file, the text to look for a label in, and its words if it has none."""
 
     place: int
     text: str
@@ -237,7 +237,7 @@ Counted = tuple[int, re.Match[str]]
 
 
 def is_beside_the_talk(raw: str) -> bool:
-    """Tell a line that nobody says: of a recorder, the end of a recording, the number of a page."""
+    """Tell a line that is no speech: of a recorder, the end of a recording, the number of a page."""
     if len(raw) > 2 * _LONGEST or not raw or raw.isspace():
         return False
     line = raw.strip()

@@ -1,4 +1,4 @@
-"""Which of the words before a colon are speakers, and which are speech."""
+"""Which of the possible labels at the beginning of lines are speakers, and which are speech."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _NO_NAMES = ANSWERS | frozenset(_FUNCTION_WORDS.split())
 _JOINTS = frozenset({"and", "de", "da", "del", "der", "di", "la", "van", "von", "y", "e", "und", "et"})
 """Small words between the parts of a name, or between two people who speak together."""
 _TRUST = 3
-"""Where other labels are more than so many times as frequent, role labels that stand there once are facts about it."""
+"""Where names are more than so many times as frequent as roles, a role that occurs only once is a fact about a name."""
 _LONGEST_NAME = 5
 _ONE_IN = 10
 _WHOLE_LINES = 0.5
-"""Where this share of the lines begins with a label, what looks like one is one; headings stand among more lines."""
+"""Where at least this share of the lines begins with a label, names that occur only once are speakers, not headings."""
 _NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
 _TITLED = re.compile(r"(?:mr|mrs|ms|miss)\b\.? \w", re.IGNORECASE)
 _COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
@@ -95,7 +95,7 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     up a tenth of all. Beside these, whoever looks like them on the line is a speaker, if the label has the form of a
     name and comes back, or names a role or a relative. What stands only inside the turns of one speaker is a heading
     there, if it has several words or a program speaks. Where every other line begins with a label, or the labels come
-    with times, a name that stands there once is a speaker, too; not so where a program speaks, whose turns have
+    with times, a name that occurs only once is a speaker, too; not so where a program speaks, whose turns have
     headings.
 
     Parameters
@@ -104,7 +104,7 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
         In the order of the text.
     n_places : float, optional
         At how many places of the text a turn could begin: the lines with words or, where labels stand above the words,
-        the paragraphs. Without it, a label that stands there once must name a role or a relative.
+        the paragraphs. Without it, a label that occurs only once must name a role or a relative.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def is_name(written: str, *, lower_case: bool = False, by_role: bool = True) -> 
 
 
 def is_trusted(label: str) -> bool:
-    """Tell whether a label is taken for a speaker even where it stands there once.
+    """Tell whether a label is taken for a speaker even if it occurs only once.
 
     Examples
     --------

@@ -127,7 +127,7 @@ def _voices(found: Sequence[Tier]) -> list[tuple[str, list[Tier]]]:
 
 
 def _labels(found: Sequence[Tier]) -> list[str]:
-    """Return whose each tier is: its participant's, unless all have the same; its parent's; or by its own name."""
+    """Return whose each tier is: its participant's, unless all have the same; its parent's; or its own name's."""
     by_name = {one.name: one for one in found}
     free = [one for one in found if one.parent not in by_name]
     people = {one.person.strip() for one in free}

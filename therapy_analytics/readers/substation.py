@@ -79,7 +79,7 @@ def _events(lines: Sequence[str]) -> tuple[list[tuple[int, Event]], int]:
 
 
 def _key(event: Event) -> tuple[str, ...]:
-    """Return what identifies a caption, its words last: the same in two layers is a shadow of the letters."""
+    """Return times, name and words of a caption: the same in two layers is a shadow of the letters."""
     words = " ".join(_lines(event["text"]))
     return event["start"].strip(), event["end"].strip(), _name(event["name"]), words
 

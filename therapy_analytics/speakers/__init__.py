@@ -1,4 +1,4 @@
-"""Who said what, by the words: speakers where there are none, swapped labels, words at the wrong side of a turn.
+"""Who speaks, by the words: speakers where there are none, swapped labels, words at the wrong side of a turn.
 
 `proposed` reads one session and changes nothing; `repaired` returns the session with what it proposes; `attributed`
 is for utterances without speakers; `speakers` does all that for files. Two small models say what the words tell: how

@@ -211,7 +211,7 @@ def _with_moves(turns: tuple[Turn, ...], found: Sequence[Move]) -> tuple[tuple[T
 
 
 def _joined(*values: str) -> str:
-    """Join values that hold several, parted by semicolons; each stands there one time."""
+    """Join lists of values that are separated by semicolons, without repetitions."""
     return ";".join(dict.fromkeys(one for value in values for one in value.split(";") if one))
 
 
