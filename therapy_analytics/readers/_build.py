@@ -25,6 +25,7 @@ _MODEL_WORDS = "user assistant human ai model gpt bot chatbot chatgpt claude gem
 _IN_MODEL_CHATS = _WRITTEN | frozenset(_MODEL_WORDS.split())
 _MANNER = re.compile(r"(?<=\w) ?\((?:(?:through|via) [^()]{1,40}|in [A-Z][a-z]+|(?!sibling)[a-z]+(?:ing|ly))\)\s*\Z")
 """How something is said, behind a label: ``(crying)``, ``(through interpreter)``, ``(in English)``."""
+_WORD = re.compile(r"\S+")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
@@ -245,8 +246,9 @@ def fingerprint(session: Session) -> bytes:
     """
     digest = hashlib.sha256()
     for turn in session.turns:
-        words = " ".join(turn.text.casefold().split())
-        digest.update(b"\n:" + (f" {words}".encode("utf-8", "replace") if words else b""))
+        digest.update(b"\n:")
+        for word in _WORD.finditer(turn.text.casefold()):  # a list of the words of a long turn would take much memory
+            digest.update(f" {word[0]}".encode("utf-8", "replace"))
     return digest.digest()
 
 

@@ -58,15 +58,17 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     """
     if not any(sign in text for sign in _SIGNS):  # most texts; six times as fast as the pattern
         return text.strip(), ()
-    words, end = "", 0
+    parts: list[str] = []
     found: list[tuple[MarkKind, float | None, str, int]] = []
+    length = end = 0
     for match in _MARK.finditer(text):
         kind = _kind(match)
         if kind is not None:
-            words += _with_space(words, text[end : match.start()])
-            found.append((*kind, match[0], len(words)))
+            length += _add(parts, text[end : match.start()])
+            found.append((*kind, match[0], length))
             end = match.end()
-    words += _with_space(words, text[end:])
+    _add(parts, text[end:])
+    words = "".join(parts)
     return words, tuple(
         Mark(kind=kind, at=_next_word(words, at), written=written, seconds=seconds)
         for kind, seconds, written, at in found
@@ -114,10 +116,14 @@ def _duration(match: re.Match[str]) -> float | None:
     return float(seconds.replace(",", ".")) if seconds else None
 
 
-def _with_space(words: str, more: str) -> str:
-    """Return the words behind a mark after one space, or after none before punctuation."""
+def _add(parts: list[str], more: str) -> int:
+    """Add the words behind a mark after one space, or none before punctuation; return the length that is added."""
     more = more.strip()
-    return f" {more}" if words and more and more[0] not in _NO_SPACE_BEFORE else more
+    if parts and more and more[0] not in _NO_SPACE_BEFORE:
+        more = f" {more}"
+    if more:
+        parts.append(more)
+    return len(more)
 
 
 def _next_word(words: str, at: int) -> int:
