@@ -25,7 +25,7 @@ _MODEL_WORDS = "user assistant human ai model gpt bot chatbot chatgpt claude gem
 _IN_MODEL_CHATS = _WRITTEN | frozenset(_MODEL_WORDS.split())
 _MANNER = re.compile(r"(?<=\w) ?\((?:(?:through|via) [^()]{1,40}|in [A-Z][a-z]+|(?!sibling)[a-z]+(?:ing|ly))\)\s*\Z")
 """How something is said, behind a label: ``(crying)``, ``(through interpreter)``, ``(in English)``."""
-_WORD = re.compile(r"\S+")
+_AT_A_TIME = 10_000
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
@@ -54,12 +54,16 @@ def build_session(
     rows, prompts = _without_prompts(filled)
     rows, misspellings = _with_spelled_roles(_without_turn_numbers(_without_zero_times(rows)))
     keys = {label: _key(label) for label in {row.speaker for row in rows}}
+    written = {label: _written(label) for label in keys}
     groups = [list(group) for _, group in groupby(rows, key=lambda row: (keys[row.speaker], row.role))]
     found = _roles(groups, keys, metadata, options)
     return Session(
         id=session_id,
         source_file=source_file,
-        turns=tuple(_turn(index, group, keys[group[0].speaker], found) for index, group in enumerate(groups)),
+        turns=tuple(
+            _turn(index, group, written[group[0].speaker], _role(group[0], keys[group[0].speaker], found))
+            for index, group in enumerate(groups)
+        ),
         metadata=_storable_texts(metadata),
         role_method=found.method,
         role_margin=found.margin,
@@ -187,14 +191,14 @@ def _role(row: Row, key: str, found: Assignment) -> Role:
     return found.roles.get(key) or role_of_label(row.speaker) or "other"
 
 
-def _turn(index: int, rows: list[Row], key: str, found: Assignment) -> Turn:
+def _turn(index: int, rows: list[Row], speaker: str, role: Role) -> Turn:
     first, last = rows[0], rows[-1]
     text, marks = _words_and_marks(rows)
     no_length = last.end_s is not None and last.start_s is not None and last.end_s <= last.start_s
     return Turn(
         index=index,
-        speaker=_written(first.speaker),
-        role=_role(first, key, found),
+        speaker=speaker,
+        role=role,
         text=text,
         first_row=first.place,
         start_s=first.start_s,
@@ -247,8 +251,10 @@ def fingerprint(session: Session) -> bytes:
     digest = hashlib.sha256()
     for turn in session.turns:
         digest.update(b"\n:")
-        for word in _WORD.finditer(turn.text.casefold()):  # a list of the words of a long turn would take much memory
-            digest.update(f" {word[0]}".encode("utf-8", "replace"))
+        rest = turn.text.casefold()
+        while words := rest.split(maxsplit=_AT_A_TIME):  # a list of all words of a long turn would take much memory
+            rest = words.pop() if len(words) > _AT_A_TIME else ""
+            digest.update(f" {' '.join(words)}".encode("utf-8", "replace"))
     return digest.digest()
 
 

@@ -205,8 +205,9 @@ def _with_colons(form: Form, page: Page, chosen: Layout) -> Layout:
     names = [
         key for key, one in written.items() if not is_heading(key, counts[key]) and (is_name(one) or is_trusted(one))
     ]
+    known = chosen.labels.union(names)
     every = {**{at: _key(match["label"]) for at, match in begins.items()}, **keys}
-    order = [key for _, key in sorted(every.items()) if key in names or key in chosen.labels]
+    order = [key for _, key in sorted(every.items()) if key in known]
     people = {
         key
         for key in names

@@ -85,9 +85,9 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
         page, found = _understood(lines, head)
     if not found.labels:
         return None
-    begins, n_begins = found.begins, len(found.begins)
-    above = [page.lines[at].raw for at in page.filled if at < min(begins)]
-    above = above[:-1] if page.above[min(begins)] else above  # but for the time of the first turn
+    begins, n_begins, first = found.begins, len(found.begins), min(found.begins)
+    above = [page.lines[at].raw for at in page.filled if at < first]
+    above = above[:-1] if page.above[first] else above  # but for the time of the first turn
     marked = sum(CHANGE in match.string[: match.start("label")] for match in begins.values())
     cut = _rows(page, begins, found.labels)
     rows, by_day = from_the_first(cut.rows, by_day=cut.by_day, are_short=cut.are_short)
