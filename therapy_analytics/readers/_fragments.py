@@ -24,7 +24,7 @@ from therapy_analytics.readers._base import HEAD, Layout, Part, ReadOptions, Sou
 from therapy_analytics.readers._files import choose_reader, names_in, walk
 from therapy_analytics.readers._limits import LARGEST_SESSION
 from therapy_analytics.readers._metadata import from_name, table_in
-from therapy_analytics.readers._voices import Talk, Voice, joined, talks
+from therapy_analytics.readers._voices import TalkFiles, Voice, joined, talks
 
 LARGE = 8 * 2**20
 """Bytes of a part of a file, unpacked; smaller files are not cut."""
@@ -107,7 +107,7 @@ def find_fragments(
     own = None if options.metadata is None else real(options.metadata)
     paths = list(paths)
     given = {real(path) for path in paths}
-    folders: dict[str, tuple[str, dict[str, Talk]]] = {}
+    folders: dict[str, tuple[str, dict[str, TalkFiles]]] = {}
     by_place: dict[str, Fragment | None] = {}
     for path in walk(paths, leave_out, on_table):
         if real(path) == own:
@@ -125,7 +125,7 @@ def find_fragments(
             yield from [fragment] if fragment.voices else _parts_of(fragment, options)
 
 
-def _looked_at(folder: str) -> tuple[str, dict[str, Talk]]:
+def _looked_at(folder: str) -> tuple[str, dict[str, TalkFiles]]:
     """Return the table about the sessions of a folder (empty: none), and its talks of one file a speaker."""
     try:
         names = names_in(folder)
@@ -136,7 +136,7 @@ def _looked_at(folder: str) -> tuple[str, dict[str, Talk]]:
 
 
 def _with_other_voices(
-    fragment: Fragment, talk: Talk, options: ReadOptions, given: Collection[str]
+    fragment: Fragment, talk: TalkFiles, options: ReadOptions, given: Collection[str]
 ) -> dict[str, Fragment | None]:
     """Return what to read for each file of a talk: if they can be joined, the first stands for all of them.
 

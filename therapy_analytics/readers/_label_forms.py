@@ -46,7 +46,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Page:
+class TextPage:
     """Lines; `above` and `below` tell of each whether the next line with words above or below it holds only a time."""
 
     lines: Sequence[Line]
@@ -66,9 +66,9 @@ class Page:
 Found = dict[int, re.Match[str]]
 """Lines that may begin a turn, by position."""
 Labels = frozenset[str]
-Allowed = Callable[[Page, int, re.Match[str]], bool]
+Allowed = Callable[[TextPage, int, re.Match[str]], bool]
 """Whether a line at a position may begin a turn."""
-Holds = Callable[[Page, Sequence[int], Sequence[str], Labels], bool]
+Holds = Callable[[TextPage, Sequence[int], Sequence[str], Labels], bool]
 """Whether a form fits a page, from the lines that begin a turn, the label of each, and all labels."""
 
 
@@ -78,16 +78,16 @@ def has_both_roles(labels: Labels) -> bool:
     return "therapist" in roles and ("client" in roles or any(map(is_relative, labels)))
 
 
-def _anywhere(_page: Page, _at: int, _match: re.Match[str]) -> bool:
+def _anywhere(_page: TextPage, _at: int, _match: re.Match[str]) -> bool:
     return True
 
 
-def _without_addressee(_page: Page, _at: int, match: re.Match[str]) -> bool:
+def _without_addressee(_page: TextPage, _at: int, match: re.Match[str]) -> bool:
     """Tell a label from one with an addressee, which has a form of its own."""
     return " to " not in match["label"] or not _ADDRESSED.search(match.string, 0, match.end("label"))
 
 
-def _by_role_or_time(_page: Page, _at: int, match: re.Match[str]) -> bool:
+def _by_role_or_time(_page: TextPage, _at: int, match: re.Match[str]) -> bool:
     """Without a colon, a line is a label only if it names a role or a relative, or has a time."""
     if match["before"] or match["after"]:
         return True
@@ -95,28 +95,28 @@ def _by_role_or_time(_page: Page, _at: int, match: re.Match[str]) -> bool:
     return bool(role_of_label(label) or is_relative(label)) and not label.endswith((".", "?", "!"))
 
 
-def _like_a_name(_page: Page, _at: int, match: re.Match[str]) -> bool:
+def _like_a_name(_page: TextPage, _at: int, match: re.Match[str]) -> bool:
     label = match["label"]
     if not ANSWERS.isdisjoint(label.casefold().split()) and role_of_label(label) is None:
         return label.casefold() in AT_THE_KEYBOARD
     return not label[0].islower() and (label[-1] != "." or bool(_INITIALS.fullmatch(label)))
 
 
-def _always(_page: Page, _starts: Sequence[int], _order: Sequence[str], _labels: Labels) -> bool:
+def _always(_page: TextPage, _starts: Sequence[int], _order: Sequence[str], _labels: Labels) -> bool:
     return True
 
 
-def _throughout(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
+def _throughout(page: TextPage, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
     """Tell whether labels without a colon take turns, and occur all through the file."""
     share = _COVERED / 4 if has_both_roles(labels) else _COVERED
     return _take_turns(order, labels) and len(starts) >= share * len(page.filled)
 
 
-def _both_throughout(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
+def _both_throughout(page: TextPage, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
     return has_both_roles(labels) and _throughout(page, starts, order, labels)
 
 
-def _above_each_turn(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
+def _above_each_turn(page: TextPage, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
     """Tell names on lines of their own above the words from short answers that somebody gives repeatedly."""
     follower = dict(pairwise(page.filled))
     begins = set(starts)

@@ -19,7 +19,7 @@ from therapy_analytics.readers._label_forms import (
     Form,
     Found,
     Line,
-    Page,
+    TextPage,
     has_both_roles,
     is_beside_the_talk,
 )
@@ -49,7 +49,7 @@ _DATE = re.compile(
 _MARKS = frozenset("*_>#[(<-|")
 
 
-class Layout(NamedTuple):
+class LabelLayout(NamedTuple):
     """The lines that begin a turn, the labels, and what looks like a label but was not taken for one, with counts.
 
     `n_slips` is the number of lines without a colon behind the label, where all others have one.
@@ -61,7 +61,7 @@ class Layout(NamedTuple):
     n_slips: int = 0
 
 
-_NOTHING = Layout({}, frozenset(), Counter())
+_NOTHING = LabelLayout({}, frozenset(), Counter())
 
 
 def is_clock(text: str) -> bool:
@@ -69,12 +69,12 @@ def is_clock(text: str) -> bool:
     return bool(_CLOCK_ONLY.match(text))
 
 
-def page_of(lines: Sequence[Line]) -> Page:
+def page_of(lines: Sequence[Line]) -> TextPage:
     """Return lines with what is known of the times between them."""
     filled = [bool(line.text.strip()) for line in lines]
     clocks = [has_words and is_clock(line.text) for line, has_words in zip(lines, filled, strict=True)]
     kinds = list(zip(filled, clocks, strict=True))
-    return Page(lines, _after_clocks(kinds), _after_clocks(kinds[::-1])[::-1])
+    return TextPage(lines, _after_clocks(kinds), _after_clocks(kinds[::-1])[::-1])
 
 
 def _after_clocks(kinds: Sequence[tuple[bool, bool]]) -> list[bool]:
@@ -86,19 +86,19 @@ def _after_clocks(kinds: Sequence[tuple[bool, bool]]) -> list[bool]:
     return after
 
 
-def layout(page: Page) -> Layout:
+def layout(page: TextPage) -> LabelLayout:
     """Return the lines that begin a turn, and the labels, in the form that finds the most turns."""
     if len(page.lines) <= _SAMPLE:
         form, found = _best(page, (*PLAIN, *STRICT))
         return _with_colons(form, page, found)
-    head = Page(page.lines[:_SAMPLE], page.above, page.below)
+    head = TextPage(page.lines[:_SAMPLE], page.above, page.below)
     form, found = _best(head, (*PLAIN, *STRICT))  # strict forms show at the head
     if len(found.labels) < 2:
         return _best(page, PLAIN)[1]
     return _with_colons(form, page, _tried(form, page))
 
 
-def _best(page: Page, forms: Sequence[Form]) -> tuple[Form, Layout]:
+def _best(page: TextPage, forms: Sequence[Form]) -> tuple[Form, LabelLayout]:
     """Return the form with more than one label that begins the most turns, of equals the first."""
     chosen, best = forms[0], _tried(forms[0], page)
     if has_both_roles(best.labels) and len(best.begins) > _PLAINLY * len(page.filled):
@@ -110,7 +110,7 @@ def _best(page: Page, forms: Sequence[Form]) -> tuple[Form, Layout]:
     return chosen, best
 
 
-def _tried(form: Form, page: Page) -> Layout:
+def _tried(form: Form, page: TextPage) -> LabelLayout:
     """Return what a form finds on a page; nothing where it does not fit."""
     found = _candidates(form, page, page.filled)
     if not found:
@@ -124,17 +124,17 @@ def _tried(form: Form, page: Page) -> Layout:
     begins = {at: match for (at, match), key in zip(found, keys, strict=True) if key in labels}
     if not labels or not form.holds(page, list(begins), [key for key in keys if key in labels], labels):
         return _NOTHING
-    chosen = Layout(begins, labels, passed_over)
+    chosen = LabelLayout(begins, labels, passed_over)
     return _with_slips(page, chosen) if form is PLAIN[0] else chosen
 
 
-def _candidates(form: Form, page: Page, places: Iterable[int]) -> list[tuple[int, re.Match[str]]]:
+def _candidates(form: Form, page: TextPage, places: Iterable[int]) -> list[tuple[int, re.Match[str]]]:
     match_line, lines = form.pattern.match, page.lines
     found = [(at, match) for at in places if (match := match_line(lines[at].text))]
     return [(at, match) for at, match in found if form.allowed(page, at, match) and not _is_date(match["label"])]
 
 
-def _n_places(form: Form, page: Page, found: Sequence[tuple[int, re.Match[str]]]) -> float:
+def _n_places(form: Form, page: TextPage, found: Sequence[tuple[int, re.Match[str]]]) -> float:
     """Return at how many lines a turn could begin: not below a label or a time alone, nor beside the talk."""
     if not form.has_names:
         return math.inf
@@ -143,7 +143,7 @@ def _n_places(form: Form, page: Page, found: Sequence[tuple[int, re.Match[str]]]
     return lines - sum(not match["words"].strip() for _, match in found) - sum(page.above)
 
 
-def _look(page: Page, at: int, match: re.Match[str]) -> tuple[Hashable, bool]:
+def _look(page: TextPage, at: int, match: re.Match[str]) -> tuple[Hashable, bool]:
     """Return what stands around a label, and whether a time does.
 
     The marks before and behind it, the places of times, an empty line above, words behind it on its line.
@@ -155,7 +155,7 @@ def _look(page: Page, at: int, match: re.Match[str]) -> tuple[Hashable, bool]:
     return (*map(_MARKS.intersection, marks), *times, page.is_blank(at - 1), words), any(times)
 
 
-def _with_slips(page: Page, chosen: Layout) -> Layout:
+def _with_slips(page: TextPage, chosen: LabelLayout) -> LabelLayout:
     """Add lines in which the colon behind a role is missing or is another mark; less certain ones are passed over.
 
     A hyphen or semicolon that touches the label is a slip. A label without a mark is one only where no turn goes on
@@ -183,7 +183,7 @@ def _with_slips(page: Page, chosen: Layout) -> Layout:
         if at not in found:
             before = label
     passed_over = chosen.passed_over + Counter(match["label"] for match in found.values())
-    return Layout({**begins, **taken}, chosen.labels, passed_over, len(taken))
+    return LabelLayout({**begins, **taken}, chosen.labels, passed_over, len(taken))
 
 
 def _is_slip(match: re.Match[str], *, in_lines: bool) -> bool:
@@ -193,7 +193,7 @@ def _is_slip(match: re.Match[str], *, in_lines: bool) -> bool:
     return bool(match["space"]) and in_lines and role in {"therapist", "client"}
 
 
-def _with_colons(form: Form, page: Page, chosen: Layout) -> Layout:
+def _with_colons(form: Form, page: TextPage, chosen: LabelLayout) -> LabelLayout:
     """Add speakers with a colon where those who mostly speak have none, as counsel beside Q. and A."""
     if form in PLAIN or not chosen.begins or any(map(is_program, chosen.labels)):
         return chosen
@@ -215,7 +215,7 @@ def _with_colons(form: Form, page: Page, chosen: Layout) -> Layout:
     }
     more = {at: match for at, match in found.items() if keys[at] in people}
     passed_over = chosen.passed_over + Counter({written[key]: counts[key] for key in names if key not in people})
-    return Layout({**begins, **more}, chosen.labels | people, passed_over)
+    return LabelLayout({**begins, **more}, chosen.labels | people, passed_over)
 
 
 def _is_date(label: str) -> bool:

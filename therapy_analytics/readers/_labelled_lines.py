@@ -8,8 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
-from therapy_analytics.readers._label_forms import Found, Line, Page, is_beside_the_talk, without_numbers, without_rule
-from therapy_analytics.readers._label_layout import Layout, is_clock, layout, page_of, speaker_of
+from therapy_analytics.readers._label_forms import (
+    Found,
+    Line,
+    TextPage,
+    is_beside_the_talk,
+    without_numbers,
+    without_rule,
+)
+from therapy_analytics.readers._label_layout import LabelLayout, is_clock, layout, page_of, speaker_of
 from therapy_analytics.readers._notes import counted, lost
 from therapy_analytics.readers._stamps import CLOCK, Times, from_the_first, times_of
 from therapy_analytics.readers._text_heads import Head, session_head
@@ -53,7 +60,7 @@ class Labelled:
     passed_over: Mapping[str, int] = field(default_factory=dict, repr=False)
 
 
-class _Cut(NamedTuple):
+class _CutLines(NamedTuple):
     """The rows, the lines that are no talk, whether times are times of day, whether all may be hours and minutes."""
 
     rows: list[Row]
@@ -110,12 +117,12 @@ def labelled_rows(lines: Sequence[Line]) -> Labelled | None:
     return Labelled(rows, found.labels, share, tuple(filter(None, notes)), head.facts, found.passed_over)
 
 
-def _understood(lines: Sequence[Line], head: Head) -> tuple[Page, Layout]:
+def _understood(lines: Sequence[Line], head: Head) -> tuple[TextPage, LabelLayout]:
     page = page_of([line._replace(text="") for line in lines[: head.n_lines]] + list(lines[head.n_lines :]))
     return page, layout(page)
 
 
-def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
+def _rows(page: TextPage, begins: Found, labels: frozenset[str]) -> _CutLines:
     """Cut the lines at those that begin a turn; each match is freed then, as those of a long text take most memory."""
     starts = sorted(begins)
     speakers = {label: speaker_of(label, labels) for label in {one["label"] for one in begins.values()}}
@@ -140,7 +147,7 @@ def _rows(page: Page, begins: Found, labels: frozenset[str]) -> _Cut:
         by_day = by_day or times.by_day
         are_short = are_short and (times.is_short or not times)
         rows.append(Row(speakers[match["label"]], words.strip(), place, times.start_s, times.end_s))
-    return _Cut(rows, dropped, by_day, are_short)
+    return _CutLines(rows, dropped, by_day, are_short)
 
 
 def _own_times(match: re.Match[str], *, after_colon: bool) -> tuple[str, Times]:
@@ -155,7 +162,7 @@ def _own_times(match: re.Match[str], *, after_colon: bool) -> tuple[str, Times]:
     return (words[after.end() :], times_of(after["stamp"] or after["bare"])) if after else (words, Times())
 
 
-def _without_clocks(page: Page, turn: range, times: Times, *, has_no_words: bool) -> tuple[list[Line], Times]:
+def _without_clocks(page: TextPage, turn: range, times: Times, *, has_no_words: bool) -> tuple[list[Line], Times]:
     """Take the lines that hold only a time out of a turn: its own and the next turn's; others become speech marks."""
     following = page.lines[turn.start + 1 : turn.stop]
     filled = [at for at, line in enumerate(following) if line.raw.strip()]

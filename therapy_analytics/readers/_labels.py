@@ -68,7 +68,7 @@ class Beginning(NamedTuple):
     timed: bool = False
 
 
-class Choice(NamedTuple):
+class SpeakerChoice(NamedTuple):
     """The keys of the speakers; and what looks like a label but was not taken for one, with its number of lines."""
 
     speakers: frozenset[str]
@@ -88,7 +88,7 @@ def speakers(labels: Sequence[str]) -> frozenset[str]:
     return speakers_among([Beginning(label, label) for label in labels]).speakers
 
 
-def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) -> Choice:
+def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) -> SpeakerChoice:
     """Return the speakers among the beginnings of lines that may be labels.
 
     Labels that name a role are speakers; where those do not cover both roles, so are labels that come back and make
@@ -121,7 +121,7 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     named = {label for label in counts if is_name(written[label], lower_case=lower_case, by_role=not is_chat)}
     sure = _sure(counts, named)
     if not sure:
-        return Choice(frozenset(), Counter())
+        return SpeakerChoice(frozenset(), Counter())
     looks = {one.look for one in beginnings if one.key in sure}
     alike = Counter(one.key for one in beginnings if one.look in looks)
     like_names = {label for label in named - sure if 2 * alike[label] >= counts[label]}
@@ -141,7 +141,7 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     people |= {label for label, role in misspelled([one.key for one in beginnings]).items() if role in sure}
     rest = [label for label in counts if label in like_names or (label in _QUOTED and label in alike)]
     passed_over = Counter({written[label]: counts[label] for label in rest if label not in people})
-    return Choice(frozenset(people), passed_over)
+    return SpeakerChoice(frozenset(people), passed_over)
 
 
 def _sure(counts: Counter[str], named: Collection[str]) -> set[str]:

@@ -59,7 +59,7 @@ _RULES = " \t-\u2013\u2014=*#_\u200e\ufeff"
 _NAME_ALONE = re.compile(r"[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()-]+){0,3}")
 
 
-class Written(NamedTuple):
+class WrittenDate(NamedTuple):
     """A date with a time of day as it is written; `half` is a for a.m. and p for p.m."""
 
     stamp: Stamp
@@ -71,18 +71,18 @@ class Message:
     """A message: its line, its date as written, its author (empty: the program itself), and its lines of words."""
 
     place: int
-    when: Written
+    when: WrittenDate
     name: str
     lines: list[str] = field(repr=False)
 
 
-def written(text: str) -> Written | None:
+def written(text: str) -> WrittenDate | None:
     """Return the date with a time of day that a text consists of, if it does.
 
     Examples
     --------
     >>> written("12/03/2024, 2:05 pm"), written("12/03/2024")
-    (Written(stamp=(12, 3, 2024, 2, 5, 0), half='p'), None)
+    (WrittenDate(stamp=(12, 3, 2024, 2, 5, 0), half='p'), None)
     """
     match = _STAMP_ALONE.fullmatch(text)
     return None if match is None else _written(match.groupdict())
@@ -164,14 +164,14 @@ def with_days(lines: Sequence[str]) -> Sequence[str]:
     return found
 
 
-def _written(part: Mapping[str, str | None]) -> Written:
+def _written(part: Mapping[str, str | None]) -> WrittenDate:
     """Return the numbers of a date as written, or year, month and day where the month is a word."""
     numbers = [int(part[key] or 0) for key in "abchms"]
     month = part["month"] or part["month2"]
     if month:
         year, day = int(part["year"] or part["year2"] or 0), int(part["day"] or part["day2"] or 0)
         numbers[:3] = year + 2000 * (year < 100), _MONTHS[month[:3].casefold()], day
-    return Written(tuple(numbers), (part["half"] or "").lower())
+    return WrittenDate(tuple(numbers), (part["half"] or "").lower())
 
 
 def with_names_above(messages: list[Message]) -> list[Message]:
@@ -186,7 +186,7 @@ def with_names_above(messages: list[Message]) -> list[Message]:
     ]
 
 
-def dates(stamps: Sequence[Written]) -> tuple[list[datetime | None], bool]:
+def dates(stamps: Sequence[WrittenDate]) -> tuple[list[datetime | None], bool]:
     """Return the dates, and whether it is unclear which number is the day.
 
     Of the orders in which all dates exist, the one in which the fewest run back is taken, then the one that spans the
@@ -201,7 +201,7 @@ def dates(stamps: Sequence[Written]) -> tuple[list[datetime | None], bool]:
     return (read[1] if second < first else read[0]), unclear
 
 
-def _moment(written_as: Written, *, month_first: bool) -> datetime | None:
+def _moment(written_as: WrittenDate, *, month_first: bool) -> datetime | None:
     a, b, c, hour, minute, second = written_as.stamp
     year, month, day = (a, b, c) if a > 31 else (c, a, b) if month_first else (c, b, a)
     if written_as.half:

@@ -29,31 +29,31 @@ class Voice:
     who: str
 
 
-class Talk(NamedTuple):
+class TalkFiles(NamedTuple):
     """The name of a talk, and its files by name, each with its speaker."""
 
     name: str
     files: tuple[tuple[str, str], ...]
 
 
-def talks(names: Iterable[str]) -> dict[str, Talk]:
+def talks(names: Iterable[str]) -> dict[str, TalkFiles]:
     """Return by file name the talks of which a folder has several files that differ in the speaker alone.
 
     Examples
     --------
     >>> talks(["v1_doctor.txt", "v1_patient.txt", "v2_doctor.txt", "notes.txt"])["v1_patient.txt"]
-    Talk(name='v1', files=(('v1_doctor.txt', 'doctor'), ('v1_patient.txt', 'patient')))
+    TalkFiles(name='v1', files=(('v1_doctor.txt', 'doctor'), ('v1_patient.txt', 'patient')))
     """
     groups: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
     for name in sorted(names):
         if parts := _name_parts(name):
             shared, talk, who = parts
             groups.setdefault(shared, []).append((name, talk, who))
-    found: dict[str, Talk] = {}
+    found: dict[str, TalkFiles] = {}
     for files in groups.values():
         if len(files) > 1 and len({who.casefold() for _, _, who in files}) == len(files):
             both = tuple((name, who) for name, _, who in files)
-            found |= {name: Talk(talk, both) for name, talk, _ in files}
+            found |= {name: TalkFiles(talk, both) for name, talk, _ in files}
     return found
 
 

@@ -44,7 +44,7 @@ _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _STARS = re.compile(r"\A(\*\*|__|\*|_)(.*)\1\Z")
 
 
-class _Text(NamedTuple):
+class _TextReading(NamedTuple):
     """What was understood, the front matter above it, and the certainty of that, from 0 to 1."""
 
     found: Labelled | None
@@ -97,12 +97,12 @@ def session_of(source: Source, text: str) -> RawSession:
 
 
 @lru_cache(maxsize=1)
-def _head_read(text: str) -> _Text:
+def _head_read(text: str) -> _TextReading:
     """Read a text that is no longer than a head: `sniff` has read it already."""
     return _read(text)
 
 
-def _read(text: str) -> _Text:
+def _read(text: str) -> _TextReading:
     """Read the lines below the front matter; if there is no talk below, it is no front matter."""
     lines = (_BOLD_TAG.sub("**", text) if "</" in text else text).split("\n")
     front = front_matter(lines)
@@ -115,23 +115,23 @@ def _read(text: str) -> _Text:
     return _talk(lines, first=1)
 
 
-def _talk(lines: list[str], *, first: int) -> _Text:
+def _talk(lines: list[str], *, first: int) -> _TextReading:
     """Read a table, or lines with labels; failing that, labels inside long lines, or dashes without names."""
     in_table = _tabled(lines, first)
     numbered = plain_lines(lines, first=first)
     found = labelled_rows(numbered)
     if in_table and (found is None or len(in_table.rows) > len(found.rows) / 2):
         labels = frozenset(row.speaker.casefold() for row in in_table.rows)
-        return _Text(Labelled(in_table.rows, labels, 1.0, in_table.notes), NONE, 0.95)
+        return _TextReading(Labelled(in_table.rows, labels, 1.0, in_table.notes), NONE, 0.95)
     if found is None or len(found.rows) < 2:
         found = labelled_rows([part for line in numbered for part in _unfolded(line)]) or found
     if is_clinical_note(numbered, found.rows if found else ()):
-        return _Text(None, NONE, _NOTE_SURE, is_note=True)
+        return _TextReading(None, NONE, _NOTE_SURE, is_note=True)
     if found is not None:
-        return _Text(found, NONE, _sureness(found))
+        return _TextReading(found, NONE, _sureness(found))
     rows = dialogue_rows(numbered)
     by_dash = Labelled(rows, frozenset({"speaker 1", "speaker 2"}), 0.0, (_BY_DASHES,)) if rows else None
-    return _Text(by_dash, NONE, 0.4 if rows else 0.0)
+    return _TextReading(by_dash, NONE, 0.4 if rows else 0.0)
 
 
 def _tabled(lines: list[str], first: int) -> Tabled | None:

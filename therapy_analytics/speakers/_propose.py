@@ -17,7 +17,7 @@ from therapy_analytics.speakers._boundaries import Move, moved, moves
 from therapy_analytics.speakers._chain import Floats, therapist_probabilities
 from therapy_analytics.speakers._gaps import gap_scores
 from therapy_analytics.speakers._model import SpeakerModel, load_speaker_model
-from therapy_analytics.speakers._swapped import Segment, swapped_segments, two_digits, two_speak, voice_log_odds
+from therapy_analytics.speakers._swapped import SwappedSegment, swapped_segments, two_digits, two_speak, voice_log_odds
 
 Kind = Literal["attributed", "unsure", "swapped", "words_moved"]
 KINDS: dict[str, str] = {
@@ -178,7 +178,7 @@ def _n_words(turn: Turn) -> int:
     return len(turn.text.split())
 
 
-def _with_swaps(turns: tuple[Turn, ...], found: Sequence[Segment]) -> tuple[tuple[Turn, ...], list[Change]]:
+def _with_swaps(turns: tuple[Turn, ...], found: Sequence[SwappedSegment]) -> tuple[tuple[Turn, ...], list[Change]]:
     labels: dict[Role, str] = {turn.role: turn.speaker for turn in turns}
     done, changes = list(turns), []
     for one in found:

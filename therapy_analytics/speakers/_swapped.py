@@ -31,7 +31,7 @@ MOST = 3.0
 """The most evidence of one turn, in log-odds."""
 
 
-class Segment(NamedTuple):
+class SwappedSegment(NamedTuple):
     """Turns ``begin:end`` (by position), the score that their labels are swapped, and its probability."""
 
     begin: int
@@ -46,7 +46,7 @@ def voice_log_odds(turns: TurnArrays, model: SpeakerModel) -> Floats:
     return np.where(turns.n_words > 0, scores, 0.0)
 
 
-def swapped_segments(voice: Floats, roles: NDArray[np.integer[Any]], limit: Limit) -> list[Segment]:
+def swapped_segments(voice: Floats, roles: NDArray[np.integer[Any]], limit: Limit) -> list[SwappedSegment]:
     """Return the segments whose labels look swapped, in order.
 
     Parameters
@@ -64,18 +64,18 @@ def swapped_segments(voice: Floats, roles: NDArray[np.integer[Any]], limit: Limi
     return [one._replace(probability=limit.probability(one.score)) for one in found]
 
 
-def _at_least(against: Floats, begin: int, end: int, least: float) -> Iterator[Segment]:
+def _at_least(against: Floats, begin: int, end: int, least: float) -> Iterator[SwappedSegment]:
     """Yield the largest segment within ``begin:end``, and those before and after it, as far as they reach the limit."""
     best = largest(against[begin:end])
     if best is None or best.score < least:
         return
     first, last = best.begin + begin, best.end + begin
     yield from _at_least(against, begin, first, least)
-    yield Segment(first, last, best.score)
+    yield SwappedSegment(first, last, best.score)
     yield from _at_least(against, last, end, least)
 
 
-def largest(against: Floats) -> Segment | None:
+def largest(against: Floats) -> SwappedSegment | None:
     """Return the segment of at least `FEWEST` turns with the largest sum; None where there are fewer turns.
 
     Parameters
@@ -94,7 +94,7 @@ def largest(against: Floats) -> Segment | None:
     lowest = np.minimum.accumulate(sums[:-FEWEST])
     end = int(np.argmax(sums[FEWEST:] - lowest))
     begin = int(np.argmin(sums[: end + 1]))
-    return Segment(begin, end + FEWEST, float(sums[end + FEWEST] - sums[begin]))
+    return SwappedSegment(begin, end + FEWEST, float(sums[end + FEWEST] - sums[begin]))
 
 
 def two_speak(session: Session) -> bool:
@@ -117,7 +117,7 @@ def with_speaker_notes(batch: Batch) -> Batch:
     return replace(batch, sessions=tuple(sessions))
 
 
-def _note(one: Segment) -> str:
+def _note(one: SwappedSegment) -> str:
     sure = two_digits(one.probability)
     return (
         f"Speakers look swapped in turns {one.begin} to {one.end - 1} (probability {sure}): tanalyze speakers shows it."
