@@ -247,10 +247,10 @@ def test_a_data_folder_may_lack_a_file(missing: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "said"), [({}, "no times were found"), ({"start": 2.5}, "times were found: 1 turn of 2")]
+    ("times", "line"), [({}, "no times were found"), ({"start": 2.5}, "times were found: 1 turn of 2")]
 )
-def test_inspect_says_of_how_many_turns_times_were_found(times: Item, spoken: str, tmp_path: Path) -> None:
+def test_inspect_says_of_how_many_turns_times_were_found(times: Item, line: str, tmp_path: Path) -> None:
     rows = [{"speaker": "T", "text": "How are you?", **times}, {"speaker": "C", "text": "I am ill."}]
     (tmp_path / "talk.json").write_text(json.dumps(rows), encoding="utf-8")
     (looked,) = inspect([tmp_path / "talk.json"])
-    assert any(spoken in line for line in looked.lines())
+    assert any(line in one for one in looked.lines())

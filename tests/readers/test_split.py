@@ -56,7 +56,7 @@ def test_a_table_speaks_of_the_whole_or_of_a_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("split_by", "said"),
+    ("split_by", "message"),
     [
         ("gap=4h", "no session that was read has times"),
         ("day", "no session that was read has dates"),
@@ -64,9 +64,9 @@ def test_a_table_speaks_of_the_whole_or_of_a_part(tmp_path: Path) -> None:
         ("week", "'week' is not understood"),
     ],
 )
-def test_what_cannot_be_split_is_refused_in_plain_words(split_by: str, spoken: str, tmp_path: Path) -> None:
+def test_what_cannot_be_split_is_refused_in_plain_words(split_by: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Therapist: Hello.\nClient: Hi.\n")
-    with pytest.raises(BadOptionError, match=spoken):
+    with pytest.raises(BadOptionError, match=message):
         read(tmp_path, options=ReadOptions(split_by=split_by))
 
 

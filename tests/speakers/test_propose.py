@@ -30,7 +30,7 @@ def shifted(spoken: tuple[str, ...], at: int, words: int) -> tuple[str, ...]:
     return (*spoken[:at], " ".join(both[:cut]), " ".join(both[cut:]), *spoken[at + 2 :])
 
 
-@pytest.mark.parametrize("said", [SPOKEN, LOWER])
+@pytest.mark.parametrize("spoken", [SPOKEN, LOWER])
 def test_a_session_that_is_right_stays_as_it_is(spoken: tuple[str, ...]) -> None:
     found = proposed(session(spoken))
     assert found.changes == ()
@@ -38,7 +38,7 @@ def test_a_session_that_is_right_stays_as_it_is(spoken: tuple[str, ...]) -> None
     assert found.abstained == ""
 
 
-@pytest.mark.parametrize("said", [SPOKEN, LOWER])
+@pytest.mark.parametrize("spoken", [SPOKEN, LOWER])
 def test_a_whole_session_with_swapped_labels_is_found(spoken: tuple[str, ...]) -> None:
     found = proposed(session(spoken, swapped=range(len(spoken))))
     (change,) = [one for one in found.changes if one.kind == "swapped"]
@@ -106,7 +106,7 @@ def test_moved_words_take_their_marks_along() -> None:
     assert moved(left, right, -2)[0].text == one.text
 
 
-@pytest.mark.parametrize("said", [SPOKEN, LOWER])
+@pytest.mark.parametrize("spoken", [SPOKEN, LOWER])
 def test_utterances_without_speakers_are_attributed(spoken: tuple[str, ...]) -> None:
     one = session(spoken)
     bare = replace(one, turns=tuple(replace(turn, speaker="", role="other") for turn in one.turns))
@@ -134,7 +134,7 @@ def test_the_speaker_need_not_change_at_every_utterance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("spoken", "why"),
     [(FRENCH * 3, "English"), (SPOKEN[:1], "too short"), ((), "too short"), (("Yes.", "No."), "too short")],
 )
 def test_nothing_is_claimed_of_what_the_models_do_not_know(spoken: tuple[str, ...], why: str) -> None:
