@@ -198,11 +198,17 @@ def _coded(value: str) -> dict[str, str]:
 def _row(tier: _Tier, roles: Mapping[str, Role], labels: Mapping[str, str]) -> Row:
     text, code = tier.text, tier.code
     times = [float(one or other) / 1000 for found in _BULLET.findall(text) for one, other in (found[::2], found[1::2])]
-    bounds = times[:1] + times[-1:] or [float(time) / 1000 if time else None for time in (tier.time or "_").split("_")]
+    start, end = (times[0], times[-1]) if times else _bounds(tier.time)
     words = spoken(_BULLET.sub(" ", text) if times else text)
     if tier.verbatim and letters(tier.verbatim) == letters(words):  # not so where the utterance was edited later
         words = tier.verbatim
-    return Row(labels.get(code, code), words, tier.line, bounds[0], bounds[1], roles.get(code), tier.gold)
+    return Row(labels.get(code, code), words, tier.line, start, end, roles.get(code), tier.gold)
+
+
+def _bounds(written: str) -> tuple[float | None, float | None]:
+    """Return the times of ``%xtim`` (``1500_``, ``_2500``) in seconds."""
+    start, _, end = written.partition("_")
+    return float(start) / 1000 if start else None, float(end) / 1000 if end else None
 
 
 def _share_times(rows: list[Row]) -> None:
