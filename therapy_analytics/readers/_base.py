@@ -73,6 +73,10 @@ class ReadOptions:
     split_by: str | None = None
 
 
+_NO_CODES: Mapping[str, str] = {}
+"""Shared by all rows without codes: a dictionary for each would take much memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row, message, line or cue.
@@ -99,7 +103,7 @@ class Row:
     start_s: float | None = None
     end_s: float | None = None
     role: Role | None = None
-    gold: Mapping[str, str] = field(default_factory=dict)
+    gold: Mapping[str, str] = field(default_factory=lambda: _NO_CODES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,8 +116,9 @@ def _tried(form: Form, page: TextPage) -> LabelLayout:
     if not found:
         return _NOTHING
     keys = unnumbered([_key(match["label"]) for _, match in found])
+    held: dict[Beginning, Beginning] = {}  # of a long text, what comes many times is held once
     beginnings = [
-        Beginning(key, sys.intern(match["label"].strip()), *_look(page, at, match))
+        held.setdefault(one := Beginning(key, match["label"].strip(), *_look(page, at, match)), one)
         for (at, match), key in zip(found, keys, strict=True)
     ]
     labels, passed_over = speakers_among(beginnings, _n_places(form, page, found))
