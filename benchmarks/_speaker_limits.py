@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks._speaker_models import Bools, Floats, Scored
 from benchmarks._speaker_talks import MANNERS, Ints, Talk
 from therapy_analytics.speakers._boundaries import FARTHEST, is_written, likeliest
-from therapy_analytics.speakers._exchanged import MOST, largest
 from therapy_analytics.speakers._model import Limit
+from therapy_analytics.speakers._swapped import MOST, largest
 
 LEAST_SURE = 0.75
 """Utterances without speakers are attributed from this probability on."""
@@ -25,15 +25,15 @@ FALSE_MOVES = 1 / 500
 """Boundaries of untouched sessions that may be moved. The limit is set on AnnoMI and MIBot: many boundaries of HLQC
 stand a few words off in the corpus itself."""
 TRUE_BOUNDARIES = ("annomi", "mibot")
-EXCHANGED_SHARE = MOVED_SHARE = 0.1
-"""Probabilities are meant for such a share of sessions with exchanged labels, and of boundaries that stand off. What is
+SWAPPED_SHARE = MOVED_SHARE = 0.1
+"""Probabilities are meant for such a share of sessions with swapped labels, and of boundaries that stand off. What is
 less likely than not is not proposed."""
 
 
 class Limits(NamedTuple):
     """All limits of a `SpeakerModel`, see there."""
 
-    exchanged: Limit
+    swapped: Limit
     moved: dict[str, Limit]
     joint: Limit
 
@@ -41,14 +41,14 @@ class Limits(NamedTuple):
 def limits_of(every: Sequence[Talk], found: dict[int, Scored], keep: Bools) -> Limits:
     """Return all limits, from what models that have not seen some sessions (bool (n_talks,)) say of them."""
     return Limits(
-        exchanged_limit(every, found, keep),
+        swapped_limit(every, found, keep),
         {manner: moved_limit(every, found, keep, manner) for manner in MANNERS},
         joint_limit(found, keep),
     )
 
 
-def exchanged_limit(every: Sequence[Talk], found: dict[int, Scored], keep: Bools) -> Limit:
-    """Return how the largest score of a session says that labels are exchanged in it."""
+def swapped_limit(every: Sequence[Talk], found: dict[int, Scored], keep: Bools) -> Limit:
+    """Return how the largest score of a session says that labels are swapped in it."""
     rng, scores, labels = np.random.default_rng(0), [], []
     for at in np.flatnonzero(keep).tolist():
         against = np.clip(found[at].voice, -MOST, MOST) * np.where(every[at].roles == 1, -1.0, 1.0)
@@ -61,7 +61,7 @@ def exchanged_limit(every: Sequence[Talk], found: dict[int, Scored], keep: Bools
             if best is not None:
                 scores.append(best.score)
                 labels.append(label)
-    return _limit(np.array(scores), np.array(labels), EXCHANGED_SHARE, np.array(labels))
+    return _limit(np.array(scores), np.array(labels), SWAPPED_SHARE, np.array(labels))
 
 
 def moved_limit(every: Sequence[Talk], found: dict[int, Scored], keep: Bools, manner: str) -> Limit:
@@ -87,12 +87,12 @@ def moved_limit(every: Sequence[Talk], found: dict[int, Scored], keep: Bools, ma
 
 
 def joint_limit(found: dict[int, Scored], keep: Bools) -> Limit:
-    """Return how the log-odds of a gap count where two pieces of talk meet, beside how often the speaker changes."""
+    """Return how the log-odds of a gap count between two utterances, beside how often the speaker changes."""
     scores, labels = [], []
     for at in np.flatnonzero(keep).tolist():
         own = found[at]
-        scores.append(own.gaps.change[own.piece_ends[:-1] - 1])
-        labels.append(own.piece_roles[1:] != own.piece_roles[:-1])
+        scores.append(own.gaps.change[own.cut_ends[:-1] - 1])
+        labels.append(own.cut_roles[1:] != own.cut_roles[:-1])
     x, y = np.concatenate(scores), np.concatenate(labels).astype(np.int64)
     model = LogisticRegression(C=1e6).fit(x[:, None], y)
     rate = float(np.log(y.mean() / (1 - y.mean())))

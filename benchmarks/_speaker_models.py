@@ -23,8 +23,9 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks._speaker_talks import LEARNT, UNSEEN, Ints, Talk, Utterances
 from therapy_analytics.behaviours.lower_layers import WIDTH
 from therapy_analytics.session import CLIENT, THERAPIST
-from therapy_analytics.speakers._exchanged import exchanged
-from therapy_analytics.speakers._model import Gaps, GapScores, Limit
+from therapy_analytics.speakers._gaps import GapNetwork, GapScores
+from therapy_analytics.speakers._model import Limit
+from therapy_analytics.speakers._swapped import swapped_segments
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -34,7 +35,7 @@ STRENGTH, STEPS, CUT_SHARE = 0.1, 35, 0.35
 """Of the model of voices: the inverse of the penalty on its weights, steps of its optimiser, and which share of the cut
 utterances is learnt from."""
 EVIDENT = 25.0
-"""A session of HLQC whose labels are against the words by this score is taken for exchanged: it is not learnt from."""
+"""A session of HLQC whose labels are against the words by this score is taken for swapped: it is not learnt from."""
 NEAR, INNER_SHARE = 8, 0.3
 """So many gaps on each side of a boundary are learnt from; and beside such a share of the boundaries, as many gaps in
 the middle of a turn."""
@@ -47,20 +48,20 @@ CHANGE_COUNTS = 0.3
 """How much each gap by itself counts beside which of them the boundary is."""
 
 
-def fit_voice(every: Sequence[Talk], said: Utterances, keep: Bools) -> Floats:
+def fit_voice(every: Sequence[Talk], spoken: Utterances, keep: Bools) -> Floats:
     """Fit the model of voices on the utterances of some sessions (bool (n_talks,)); return weights, intercept last."""
     rng = np.random.default_rng(2)
-    rows = np.flatnonzero(keep[said.talk] & (~said.is_cut | (rng.random(len(said.talk)) < CUT_SHARE)))
-    counts = np.array([LEARNT.get(talk.corpus, 0.0) for talk in every])[said.talk[rows]]
+    rows = np.flatnonzero(keep[spoken.talk] & (~spoken.is_cut | (rng.random(len(spoken.talk)) < CUT_SHARE)))
+    counts = np.array([LEARNT.get(talk.corpus, 0.0) for talk in every])[spoken.talk[rows]]
     model = LogisticRegression(C=STRENGTH, max_iter=STEPS, tol=1e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # so many steps were found to be enough
-        model.fit(said.table[rows], said.roles[rows], sample_weight=counts)
+        model.fit(spoken.table[rows], spoken.roles[rows], sample_weight=counts)
     return np.append(model.coef_[0], model.intercept_)
 
 
 class Windows(NamedTuple):
-    """Gaps around boundaries, and around places where nobody stops.
+    """GapNetwork around boundaries, and around places where nobody stops.
 
     Attributes
     ----------
@@ -96,13 +97,13 @@ def windows(talk: Talk, first: int, rng: np.random.Generator) -> Iterator[tuple[
         about = 1.0 if talk.roles[at] else -1.0, LEARNT[talk.corpus]
         real = (gaps > begin) & (gaps < ends[at + 1])
         yield first + np.where(real, gaps, end) - 1, real, steps == 0, *about
-        room = end - begin - 2 * NEAR - 1
-        if room > 0 and rng.random() < INNER_SHARE:
-            middle = begin + NEAR + 1 + int(rng.integers(room))
+        n_inner = end - begin - 2 * NEAR - 1
+        if n_inner > 0 and rng.random() < INNER_SHARE:
+            middle = begin + NEAR + 1 + int(rng.integers(n_inner))
             yield first + middle + steps - 1, np.ones_like(real), np.zeros_like(real), *about
 
 
-def fit_gaps(every: Sequence[Talk], read: Sequence[NDArray[np.float16]], keep: Bools) -> Gaps:
+def fit_gaps(every: Sequence[Talk], read: Sequence[NDArray[np.float16]], keep: Bools) -> GapNetwork:
     """Fit the network of gaps on some sessions.
 
     It learns which of the gaps around a boundary the boundary is, given who speaks before and after, and at the same
@@ -119,7 +120,7 @@ def fit_gaps(every: Sequence[Talk], read: Sequence[NDArray[np.float16]], keep: B
     mean, spread = seen.mean(axis=0), seen.std(axis=0) + 1e-3
     hidden, hidden_bias, out, out_bias = _descended(vectors, every_window, mean, spread, rng)
     hidden /= spread[:, None]
-    return Gaps(hidden, hidden_bias - mean @ hidden, out, out_bias)
+    return GapNetwork(hidden, hidden_bias - mean @ hidden, out, out_bias)
 
 
 def _descended(
@@ -198,33 +199,33 @@ class Scored:
 
     Attributes
     ----------
-    voice, pieces : float64 array (n_turns,), (n_pieces,)
-        The log-odds of its turns, and of the pieces they are cut into, to be the therapist's.
-    piece_ends, piece_roles : int64 array (n_pieces,)
-        How many words stand before the end of each piece; whose it is.
+    voice, cut : float64 array (n_turns,), (n_utterances,)
+        The log-odds of its turns, and of the utterances that they are cut into, to be the therapist's.
+    cut_ends, cut_roles : int64 array (n_utterances,)
+        How many words stand before the end of each of these utterances; whose it is.
     gaps : GapScores
         What speaks for a change behind each word.
     """
 
     voice: Floats
-    pieces: Floats
-    piece_ends: Ints
-    piece_roles: Ints
+    cut: Floats
+    cut_ends: Ints
+    cut_roles: Ints
     gaps: GapScores
 
 
 def scored(
-    every: Sequence[Talk], said: Utterances, read: Sequence[NDArray[np.float16]], keep: Bools, of: Iterable[int]
+    every: Sequence[Talk], spoken: Utterances, read: Sequence[NDArray[np.float16]], keep: Bools, which: Iterable[int]
 ) -> dict[int, Scored]:
     """Fit on some sessions, and return what the models say of others (positions)."""
-    weights, gaps = fit_voice(every, said, keep), fit_gaps(every, read, keep)
+    weights, gaps = fit_voice(every, spoken, keep), fit_gaps(every, read, keep)
     found = {}
-    for at in of:
-        rows = np.flatnonzero(said.talk == at)
-        scores = np.asarray(said.table[rows] @ weights[:-1] + weights[-1])
-        cut = said.is_cut[rows]
-        parts = GapScores.of(gaps.parts(read[at].astype(np.float32)))
-        found[at] = Scored(scores[~cut], scores[cut], said.end[rows][cut], said.roles[rows][cut], parts)
+    for at in which:
+        rows = np.flatnonzero(spoken.talk == at)
+        scores = np.asarray(spoken.table[rows] @ weights[:-1] + weights[-1])
+        cut = spoken.is_cut[rows]
+        parts = GapScores.from_parts(gaps.parts(read[at].astype(np.float32)))
+        found[at] = Scored(scores[~cut], scores[cut], spoken.end[rows][cut], spoken.roles[rows][cut], parts)
     return found
 
 
@@ -245,7 +246,7 @@ def parts_left_out(every: Sequence[Talk], scheme: str) -> list[Bools]:
 
 
 def left_out(
-    every: Sequence[Talk], said: Utterances, read: Sequence[NDArray[np.float16]], scheme: str, right: Bools
+    every: Sequence[Talk], spoken: Utterances, read: Sequence[NDArray[np.float16]], scheme: str, right: Bools
 ) -> dict[int, Scored]:
     """Return what models say of sessions that they have not seen.
 
@@ -259,22 +260,22 @@ def left_out(
     """
     found: dict[int, Scored] = {}
     for mine in parts_left_out(every, scheme):
-        found |= scored(every, said, read, right & ~mine, np.flatnonzero(mine).tolist())
+        found |= scored(every, spoken, read, right & ~mine, np.flatnonzero(mine).tolist())
     return found
 
 
-def evident(every: Sequence[Talk], said: Utterances) -> Bools:
-    """Return which sessions of HLQC have labels that are evidently exchanged, by models that have not seen them."""
+def evident(every: Sequence[Talk], spoken: Utterances) -> Bools:
+    """Return which sessions of HLQC have labels that are evidently swapped, by models that have not seen them."""
     fold = folds(every)
     wrong = np.zeros(len(every), dtype=np.bool_)
     limit = Limit(1.0, 0.0, EVIDENT)
     for number in range(FOLDS):
         learnt = np.array([talk.corpus in LEARNT for talk in every]) & (fold != number)
-        weights = fit_voice(every, said, learnt)
+        weights = fit_voice(every, spoken, learnt)
         for at in np.flatnonzero(fold == number).tolist():
-            rows = np.flatnonzero((said.talk == at) & ~said.is_cut)
-            voice = np.asarray(said.table[rows] @ weights[:-1] + weights[-1])
-            wrong[at] = every[at].corpus == "hlqc" and bool(exchanged(voice, roles_of(every[at].roles), limit))
+            rows = np.flatnonzero((spoken.talk == at) & ~spoken.is_cut)
+            voice = np.asarray(spoken.table[rows] @ weights[:-1] + weights[-1])
+            wrong[at] = every[at].corpus == "hlqc" and bool(swapped_segments(voice, roles_of(every[at].roles), limit))
     return wrong
 
 

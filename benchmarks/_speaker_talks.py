@@ -50,22 +50,22 @@ class Talk:
     session: str
     manner: str
     roles: Ints
-    said: list[list[str]]
+    spoken: list[list[str]]
 
     @property
     def ends(self) -> Ints:
         """How many words stand before the end of each turn, (n_turns,)."""
-        return np.cumsum([len(one) for one in self.said])
+        return np.cumsum([len(one) for one in self.spoken])
 
     @property
     def words(self) -> list[str]:
         """All words, in order."""
-        return [word for one in self.said for word in one]
+        return [word for one in self.spoken for word in one]
 
     @property
     def boundaries(self) -> Ints:
         """Turns at whose end the speaker changes, without those next to a turn that `LONGEST_TURN` cuts off."""
-        cut_off = np.array([len(one) == LONGEST_TURN for one in self.said])
+        cut_off = np.array([len(one) == LONGEST_TURN for one in self.spoken])
         return np.flatnonzero((self.roles[:-1] != self.roles[1:]) & ~cut_off[:-1] & ~cut_off[1:])
 
 
@@ -87,11 +87,11 @@ def _talks(data: Path, name: str) -> Iterator[Talk]:
         group = session.metadata.get("source_group") or (session.id.split("_")[1] if name == "vera_mh" else session.id)
         turns = [turn for turn in session.turns if turn.role != "other"]
         for manner in MANNERS:
-            said = [(plain(turn.text) if manner == "recognised" else turn.text).split() for turn in turns]
-            said = [one[:LONGEST_TURN] for one in said]
-            kept = [at for at, one in enumerate(said) if one]
+            spoken = [(plain(turn.text) if manner == "recognised" else turn.text).split() for turn in turns]
+            spoken = [one[:LONGEST_TURN] for one in spoken]
+            kept = [at for at, one in enumerate(spoken) if one]
             roles = np.array([turns[at].role == "therapist" for at in kept], dtype=np.int64)
-            talk = Talk(name, f"{name} {group}", session.id, manner, roles, [said[at] for at in kept])
+            talk = Talk(name, f"{name} {group}", session.id, manner, roles, [spoken[at] for at in kept])
             if len(kept) > 3 and (manner == "recognised" or is_written(talk.words)):
                 yield talk
 
@@ -113,7 +113,7 @@ def vectors(every: Sequence[Talk], cache: Path | None) -> list[NDArray[np.float1
 
 @dataclass(frozen=True, eq=False)
 class Utterances:
-    """Utterances of all sessions: whole turns, and pieces of turns.
+    """Utterances of all sessions: whole turns, and parts of turns.
 
     Attributes
     ----------
@@ -138,15 +138,15 @@ class Utterances:
 
 
 def utterances(every: Sequence[Talk]) -> Utterances:
-    """Return the turns of all sessions, and behind those of each session the pieces that its turns are cut into."""
+    """Return the turns of all sessions, and behind those of each session the parts that its turns are cut into."""
     rng = np.random.default_rng(1)
     rows: list[tuple[int, int, int, int, bool]] = []
     texts: list[str] = []
     for at, talk in enumerate(every):
-        begins = talk.ends - [len(one) for one in talk.said]
-        whole = [(0, len(one)) for one in talk.said]
+        begins = talk.ends - [len(one) for one in talk.spoken]
+        whole = [(0, len(one)) for one in talk.spoken]
         for is_cut in (False, True):
-            for turn, (words, role, first) in enumerate(zip(talk.said, talk.roles, begins, strict=True)):
+            for turn, (words, role, first) in enumerate(zip(talk.spoken, talk.roles, begins, strict=True)):
                 for begin, end in _cut(words, talk.manner, rng) if is_cut else [whole[turn]]:
                     rows.append((at, int(first) + begin, int(first) + end, int(role), is_cut))
                     texts.append(" ".join(words[begin:end]))
@@ -159,8 +159,8 @@ def _cut(words: Sequence[str], manner: str, rng: np.random.Generator) -> Iterato
     begin = 0
     for at in range(1, len(words)):
         ends = words[at - 1][-1] in ".?!"
-        chance = (0.75 if ends else 0.02) if manner == "written" else 0.09 * (at - begin >= 3)
-        if rng.random() < chance:
+        rate = (0.75 if ends else 0.02) if manner == "written" else 0.09 * (at - begin >= 3)
+        if rng.random() < rate:
             yield begin, at
             begin = at
     yield begin, len(words)

@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
-from therapy_analytics.readers._build import Place, build_session
+from therapy_analytics.readers._build import build_session
 from therapy_analytics.session import Session
 from therapy_analytics.writers import WRITERS
 
 RUNS, SESSIONS, TURNS = 5, 200, 100
-SAID = ("So it has been a hard week, and you kept going.", "I think I did, but I don't know how long I can.")
+SPOKEN = ("So it has been a hard week, and you kept going.", "I think I did, but I don't know how long I can.")
 
 
 def main() -> None:
@@ -35,10 +35,10 @@ def main() -> None:
 
 def _session(number: int) -> Session:
     rows = [
-        Row("TC"[turn % 2], f"{SAID[turn % 2]} {number} {turn}.", turn + 1, 4.0 * turn, 4.0 * turn + 3)
+        Row("TC"[turn % 2], f"{SPOKEN[turn % 2]} {number} {turn}.", turn + 1, 4.0 * turn, 4.0 * turn + 3)
         for turn in range(TURNS)
     ]
-    return build_session(RawSession("", rows), Place("x", f"s{number}"), {}, ReadOptions())
+    return build_session(RawSession("", rows), f"s{number}", "x", {}, ReadOptions())
 
 
 def _forms(sessions: list[Session]) -> dict[str, dict[str, bytes]]:

@@ -8,7 +8,7 @@ is proposed. Each session is read as it is written, and in lower case without pu
   cut at random as recognisers cut them: after sentences, or anywhere where there is no punctuation.
 - Boundaries: 2, 5 and 10 per cent of them are moved by one to four words, either way; which share is put right exactly,
   and how many boundaries that nobody moved are changed in 200 turns.
-- Exchanged labels of a stretch of 6 to 20 turns, and of the whole session: found, if a proposal covers at least half of
+- Swapped labels of a segment of 6 to 20 turns, and of the whole session: found, if a proposal covers at least half of
   both; and in how many untouched sessions something is proposed.
 
 What the encoder reads is kept in the folder of ``--cache``; without it, it is read anew (some ten minutes).
@@ -29,8 +29,8 @@ from benchmarks._speaker_talks import LEARNT, Ints, Talk, talks, utterances, vec
 from therapy_analytics.session import Role
 from therapy_analytics.speakers._boundaries import FARTHEST, is_written, moves_of
 from therapy_analytics.speakers._chain import therapist_probabilities
-from therapy_analytics.speakers._exchanged import FEWEST, exchanged
 from therapy_analytics.speakers._model import Limit
+from therapy_analytics.speakers._swapped import FEWEST, swapped_segments
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -56,7 +56,7 @@ def judged(every: Sequence[Talk], found: dict[int, Scored], limits: dict[int, Li
     counts: dict[tuple[str, str, str], list[float]] = {}
 
     def count(at: int, what: str, n: float, hits: float) -> None:
-        name = f"{every[at].corpus}, labels evidently exchanged" if wrong[at] else every[at].corpus
+        name = f"{every[at].corpus}, labels evidently swapped" if wrong[at] else every[at].corpus
         entry = counts.setdefault((name, every[at].manner, what), [0, 0])
         entry[0] += n
         entry[1] += hits
@@ -64,13 +64,13 @@ def judged(every: Sequence[Talk], found: dict[int, Scored], limits: dict[int, Li
     for at, own in found.items():
         talk, limit = every[at], limits[at]
         for what, n, hits in (*_attributed(talk, own, limit.joint), *_moved(talk, own, limit.moved),
-                              *_exchanged(talk, own.voice, limit.exchanged)):  # fmt: skip
+                              *_swapped(talk, own.voice, limit.swapped)):  # fmt: skip
             count(at, what, n, hits)
     return [Row(*key, int(n), hits) for key, (n, hits) in sorted(counts.items())]
 
 
 def _attributed(talk: Talk, own: Scored, joint: Limit) -> Iterator[tuple[str, int, float]]:
-    joints = [("turns", own.voice, talk.ends, talk.roles), ("cut", own.pieces, own.piece_ends, own.piece_roles)]
+    joints = [("turns", own.voice, talk.ends, talk.roles), ("cut", own.cut, own.cut_ends, own.cut_roles)]
     for what, voice, ends, roles in joints:
         change = joint.slope * own.gaps.change[ends[:-1] - 1] + joint.intercept
         p = therapist_probabilities(voice, change)
@@ -114,29 +114,29 @@ def _shifts(talk: Talk, share: float) -> Ints:
     return shift
 
 
-def _exchanged(talk: Talk, voice: Floats, limit: Limit) -> Iterator[tuple[str, int, float]]:
+def _swapped(talk: Talk, voice: Floats, limit: Limit) -> Iterator[tuple[str, int, float]]:
     n = len(talk.roles)
     if n < 2 * FEWEST:
         return
     rng = np.random.default_rng(n)
-    yield "exchanged labels: proposed in an untouched session", 1, float(bool(_stretches(voice, talk.roles, limit)))
-    whole = _stretches(voice, 1 - talk.roles, limit)
-    yield "exchanged labels: whole session found", 1, float(_covers(whole, 0, n))
+    yield "swapped labels: proposed in an untouched session", 1, float(bool(_segments(voice, talk.roles, limit)))
+    whole = _segments(voice, 1 - talk.roles, limit)
+    yield "swapped labels: whole session found", 1, float(_covers(whole, 0, n))
     for _ in range(3):
         length = int(rng.integers(FEWEST, min(20, n - 1) + 1))
         begin = int(rng.integers(0, n - length + 1))
         roles = talk.roles.copy()
         roles[begin : begin + length] = 1 - roles[begin : begin + length]
-        some = _stretches(voice, roles, limit)
-        yield "exchanged labels: stretch found", 1, float(_covers(some, begin, begin + length))
+        some = _segments(voice, roles, limit)
+        yield "swapped labels: segment found", 1, float(_covers(some, begin, begin + length))
 
 
-def _stretches(voice: Floats, is_therapist: Ints, limit: Limit) -> list[tuple[int, int]]:
-    return [(one.begin, one.end) for one in exchanged(voice, roles_of(is_therapist), limit)]
+def _segments(voice: Floats, is_therapist: Ints, limit: Limit) -> list[tuple[int, int]]:
+    return [(one.begin, one.end) for one in swapped_segments(voice, roles_of(is_therapist), limit)]
 
 
 def _covers(some: Iterable[tuple[int, int]], begin: int, end: int) -> bool:
-    """Tell whether a stretch covers half of this one at least, and is covered by half by it."""
+    """Tell whether a segment covers half of this one at least, and is covered by half by it."""
     shared = [(min(b, end) - max(a, begin), max(b - a, end - begin)) for a, b in some]
     return any(2 * both >= longer for both, longer in shared)
 
@@ -157,12 +157,12 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=None)
     options = parser.parse_args()
     every = talks(options.data)
-    said, read = utterances(every), vectors(every, options.cache)
-    wrong = evident(every, said)
+    spoken, read = utterances(every), vectors(every, options.cache)
+    wrong = evident(every, spoken)
     right = ~wrong & np.array([talk.corpus in LEARNT for talk in every])
-    unseen = left_out(every, said, read, "recording", right)
+    unseen = left_out(every, spoken, read, "recording", right)
     for scheme in ("recording", "corpus"):
-        found = unseen if scheme == "recording" else left_out(every, said, read, scheme, right)
+        found = unseen if scheme == "recording" else left_out(every, spoken, read, scheme, right)
         limits: dict[int, Limits] = {}
         for mine in parts_left_out(every, scheme):
             limits |= dict.fromkeys(np.flatnonzero(mine).tolist(), limits_of(every, unseen, right & ~mine))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from therapy_analytics.session import Role, Session, Turn
 
-SAID = (
+SPOKEN = (
     "Good to see you again. How have things been since we last met?",
     "Honestly, not great. I had a really hard week and I barely slept.",
     "That sounds exhausting. What do you think was keeping you awake?",
@@ -43,10 +43,10 @@ FRENCH = (
 LABELS: dict[Role, str] = {"therapist": "Ruth", "client": "Tom", "other": "Ana"}
 
 
-def session(said: tuple[str, ...] = SAID, *, swapped: range = range(0), name: str = "talk") -> Session:
-    """Return the session, with the labels of some turns exchanged."""
+def session(spoken: tuple[str, ...] = SPOKEN, *, swapped: range = range(0), name: str = "talk") -> Session:
+    """Return the session, with the labels of some turns swapped."""
     turns = []
-    for at, text in enumerate(said):
+    for at, text in enumerate(spoken):
         role: Role = "therapist" if (at % 2 == 0) != (at in swapped) else "client"
         if turns and turns[-1].role == role:
             turns[-1] = _turn(len(turns) - 1, role, f"{turns[-1].text} {text}", turns[-1].first_row)
@@ -64,6 +64,6 @@ def plain(text: str) -> str:
     return " ".join("".join(sign for sign in text.lower() if sign.isalnum() or sign in " '").split())
 
 
-def labelled(said: tuple[str, ...] = SAID, first: str = "Ruth", second: str = "Tom") -> str:
+def labelled(spoken: tuple[str, ...] = SPOKEN, first: str = "Ruth", second: str = "Tom") -> str:
     """Return a text with labels that take turns."""
-    return "".join(f"{second if at % 2 else first}: {text}\n" for at, text in enumerate(said))
+    return "".join(f"{second if at % 2 else first}: {text}\n" for at, text in enumerate(spoken))

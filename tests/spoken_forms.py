@@ -125,11 +125,11 @@ def lines(turn: str, *, apart: str = "\n") -> Callable[[Dialogue], str]:
     """Return a writer of turns by a pattern; ``{n}`` is the turn's number, ``{at}`` its time."""
 
     def write(dialogue: Dialogue) -> str:
-        said = [
+        spoken = [
             turn.format(who=who, text=text, n=n, at=clock(begin)[:8], short=short_clock(begin))
             for n, (who, text, begin, _) in enumerate(dialogue.timed(), start=1)
         ]
-        return apart.join([*dialogue.before, *said]) + "\n"
+        return apart.join([*dialogue.before, *spoken]) + "\n"
 
     return write
 
@@ -252,8 +252,8 @@ def docx(body: str) -> bytes:
 
 
 def paragraphs(dialogue: Dialogue) -> bytes:
-    said = [f"{who}: {text}".split("\n") for who, text in dialogue.turns]
-    return docx("".join(f"<w:p>{run(line)}</w:p>" for turn in [list(dialogue.before), *said] for line in turn))
+    spoken = [f"{who}: {text}".split("\n") for who, text in dialogue.turns]
+    return docx("".join(f"<w:p>{run(line)}</w:p>" for turn in [list(dialogue.before), *spoken] for line in turn))
 
 
 def bold_labels(dialogue: Dialogue) -> bytes:
@@ -362,11 +362,11 @@ def fields(**named: str) -> Callable[[Dialogue], list[dict[str, Any]]]:
     """Return a writer of messages whose fields are named; the values may be who, text, begin, end, n."""
 
     def shape(dialogue: Dialogue) -> list[dict[str, Any]]:
-        said = [
+        spoken = [
             {"who": who, "text": text, "begin": begin, "end": end, "n": n}
             for n, (who, text, begin, end) in enumerate(dialogue.timed())
         ]
-        return [{field: one[value] for field, value in named.items()} for one in said]
+        return [{field: one[value] for field, value in named.items()} for one in spoken]
 
     return shape
 
@@ -512,8 +512,8 @@ def call_analytics(dialogue: Dialogue) -> Any:
 
 def agent_and_customer(dialogue: Dialogue) -> Dialogue:
     one = on_one_line(dialogue)
-    said = tuple(("AGENT" if who == one.cast.labels[0] else "CUSTOMER", text) for who, text in one.turns)
-    return Dialogue(Cast(("AGENT", "CUSTOMER"), {"AGENT": _T, "CUSTOMER": _C}), said)
+    spoken = tuple(("AGENT" if who == one.cast.labels[0] else "CUSTOMER", text) for who, text in one.turns)
+    return Dialogue(Cast(("AGENT", "CUSTOMER"), {"AGENT": _T, "CUSTOMER": _C}), spoken)
 
 
 def watson(dialogue: Dialogue) -> Any:
@@ -561,8 +561,8 @@ def nested_sessions(dialogue: Dialogue) -> Any:
 
 
 def content_in_parts(dialogue: Dialogue) -> Any:
-    said = [{**one, "content": [{"type": "text", "text": one["content"]}]} for one in chat_messages(dialogue)]
-    return {"messages": said}
+    spoken = [{**one, "content": [{"type": "text", "text": one["content"]}]} for one in chat_messages(dialogue)]
+    return {"messages": spoken}
 
 
 def whisperx(dialogue: Dialogue) -> Any:
@@ -597,10 +597,10 @@ def prompted(dialogue: Dialogue) -> Dialogue:
     return replace(of_chat_roles(dialogue), before=("Be kind and brief.",))
 
 
-def exchanged(dialogue: Dialogue) -> Dialogue:
+def in_turn(dialogue: Dialogue) -> Dialogue:
     """Return a dialogue of two chat roles who take turns, the user first, with a prompt before it."""
-    said = alternating(dialogue).turns
-    two = tuple((("user", "assistant")[at % 2], text) for at, (_, text) in enumerate(said))
+    spoken = alternating(dialogue).turns
+    two = tuple((("user", "assistant")[at % 2], text) for at, (_, text) in enumerate(spoken))
     return replace(prompted(dialogue), turns=two)
 
 
@@ -639,8 +639,8 @@ def chat_export(dialogue: Dialogue) -> Any:
 
 def of_chat_roles(dialogue: Dialogue) -> Dialogue:
     first = dialogue.cast.labels[0]
-    said = tuple(("assistant" if who == first else "user", " ".join(text.split())) for who, text in dialogue.turns)
-    return Dialogue(Cast(("assistant", "user"), {"assistant": _T, "user": _C}), said)
+    spoken = tuple(("assistant" if who == first else "user", " ".join(text.split())) for who, text in dialogue.turns)
+    return Dialogue(Cast(("assistant", "user"), {"assistant": _T, "user": _C}), spoken)
 
 
 def pairs(dialogue: Dialogue) -> Any:
@@ -693,8 +693,8 @@ def two_voices_a_cue(dialogue: Dialogue) -> str:
     cues = []
     turns = dialogue.timed()
     for one in range(0, len(turns), 2):
-        said = "\n".join(voice(who, text) for who, text, _, _ in turns[one : one + 2])
-        cues.append(f"{clock(turns[one][2])} --> {clock(turns[min(one + 1, len(turns) - 1)][3])}\n{said}\n")
+        spoken = "\n".join(voice(who, text) for who, text, _, _ in turns[one : one + 2])
+        cues.append(f"{clock(turns[one][2])} --> {clock(turns[min(one + 1, len(turns) - 1)][3])}\n{spoken}\n")
     return "WEBVTT\n\n" + "\n".join(cues)
 
 
@@ -704,12 +704,12 @@ def caption_xml(dialogue: Dialogue) -> str:
         f'<ttm:agent type="person" xml:id="{key}"><ttm:name type="full">{escape(label)}</ttm:name></ttm:agent>'
         for label, key in names.items()
     )
-    said = "".join(
+    spoken = "".join(
         f'<p begin="{clock(begin)}" end="{clock(end)}" ttm:agent="{names[who]}">{escape(text)}</p>'
         for who, text, begin, end in dialogue.timed()
     )
     space = 'xmlns="http://www.w3.org/ns/ttml" xmlns:ttm="http://www.w3.org/ns/ttml#metadata"'
-    return f"{XML}<tt {space}><head><metadata>{agents}</metadata></head><body><div>{said}</div></body></tt>"
+    return f"{XML}<tt {space}><head><metadata>{agents}</metadata></head><body><div>{spoken}</div></body></tt>"
 
 
 def substation(dialogue: Dialogue) -> str:
@@ -735,8 +735,8 @@ def plain_words(dialogue: Dialogue) -> Dialogue:
 
 def chat_codes(dialogue: Dialogue) -> str:
     people = ", ".join(f"{code} Adult" for code in dialogue.cast.labels)
-    said = "".join(f"*{who}:\t{text} . \x15{b * 1000}_{e * 1000}\x15\n" for who, text, b, e in dialogue.timed())
-    return f"@UTF8\n@Begin\n@Languages:\teng\n@Participants:\t{people}\n{said}@End\n"
+    spoken = "".join(f"*{who}:\t{text} . \x15{b * 1000}_{e * 1000}\x15\n" for who, text, b, e in dialogue.timed())
+    return f"@UTF8\n@Begin\n@Languages:\teng\n@Participants:\t{people}\n{spoken}@End\n"
 
 
 def tier_of(label: str, dialogue: Dialogue) -> list[tuple[str, int, int]]:
@@ -871,8 +871,8 @@ def open_document(dialogue: Dialogue) -> bytes:
         'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
         'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
     )
-    said = "".join(f"<text:p>{escape(f'{who}: {text}')}</text:p>" for who, text in dialogue.turns)
-    content = f'{XML}<office:document-content {names} office:version="1.2"><office:body><office:text>{said}'
+    spoken = "".join(f"<text:p>{escape(f'{who}: {text}')}</text:p>" for who, text in dialogue.turns)
+    content = f'{XML}<office:document-content {names} office:version="1.2"><office:body><office:text>{spoken}'
     return zipped(
         {
             "mimetype": "application/vnd.oasis.opendocument.text",
@@ -882,9 +882,9 @@ def open_document(dialogue: Dialogue) -> bytes:
 
 
 def web_page(dialogue: Dialogue) -> str:
-    said = "".join(f"<p>{escape(f'{who}: {text}')}</p>\n" for who, text in dialogue.turns)
+    spoken = "".join(f"<p>{escape(f'{who}: {text}')}</p>\n" for who, text in dialogue.turns)
     head = "<meta charset='utf-8'><title>Transcript</title><style>p {color: red}</style><script>var a = 1;</script>"
-    return f"<!DOCTYPE html>\n<html><head>{head}</head><body>\n{said}</body></html>\n"
+    return f"<!DOCTYPE html>\n<html><head>{head}</head><body>\n{spoken}</body></html>\n"
 
 
 def plain_letters(dialogue: Dialogue) -> Dialogue:
@@ -931,8 +931,8 @@ def pdf(dialogue: Dialogue) -> bytes:
 
 def utterances(dialogue: Dialogue, line: str) -> str:
     """Return a line for each utterance, whose name begins with its speaker's."""
-    said = enumerate(dialogue.timed())
-    return "".join(line.format(name=f"{who}-a-{n:03d}", who=who, text=t, b=b, e=e) for n, (who, t, b, e) in said)
+    spoken = enumerate(dialogue.timed())
+    return "".join(line.format(name=f"{who}-a-{n:03d}", who=who, text=t, b=b, e=e) for n, (who, t, b, e) in spoken)
 
 
 def kaldi(dialogue: Dialogue) -> str:
@@ -1099,7 +1099,7 @@ FORMS = [
         TWO,
     ),
     Form("kaldi_folder", "utterances", "text", kaldi, called("spk{}"), NUMBERED, beside=beside_kaldi),
-    Form("chat_template", "Llama 2", ".txt", instructions, exchanged, TWO),
+    Form("chat_template", "Llama 2", ".txt", instructions, in_turn, TWO),
     Form(
         "chat_template",
         "Llama 3",

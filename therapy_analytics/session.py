@@ -63,7 +63,7 @@ class Turn:
     gold : mapping of str to str
         Codes that people gave the turn, by the name of their column in the file.
     speaker_changed : str
-        How `therapy_analytics.speakers` changed who says it: attributed, unsure, exchanged, words_moved; several are
+        How `therapy_analytics.speakers` changed who says it: attributed, unsure, swapped, words_moved; several are
         split by ;, and empty is unchanged.
     """
 

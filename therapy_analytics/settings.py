@@ -67,7 +67,7 @@ class Settings:
         A spaCy pipeline of the user's that tags parts of speech, such as ``en_core_web_sm``,
         instead of the tagger of the package.
     repair_speakers : bool
-        Whether exchanged labels, and words at the wrong side of a turn, are put right before anything is measured.
+        Whether swapped labels, and words at the wrong side of a turn, are put right before anything is measured.
 
     Raises
     ------

@@ -90,7 +90,7 @@ SENTENCES_COLUMN = fixed_column(
 QUOTE_COLUMN = fixed_column("text", "What was said (only with --quotes)")
 SPEAKER_COLUMN = fixed_column(
     "speaker_changed",
-    "How it was changed who says the turn: exchanged, words_moved; empty is unchanged (only with --repair-speakers)",
+    "How it was changed who says the turn: swapped, words_moved; empty is unchanged (only with --repair-speakers)",
 )
 
 

@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from benchmarks._speaker_limits import limits_of
 from benchmarks._speaker_models import UNITS, evident, fit_gaps, fit_voice, left_out
 from benchmarks._speaker_talks import LEARNT, talks, utterances, vectors
-from therapy_analytics.speakers._model import WEIGHTS, Gaps
+from therapy_analytics.speakers._gaps import GapNetwork
+from therapy_analytics.speakers._model import WEIGHTS
 
 VERSION = "0.2.0"
 
@@ -35,21 +36,21 @@ def main() -> None:
     options = parser.parse_args()
     every = talks(options.data)
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
-        said, read = utterances(every), vectors(every, options.cache)
-        wrong = evident(every, said)
+        spoken, read = utterances(every), vectors(every, options.cache)
+        wrong = evident(every, spoken)
         right = ~wrong & np.array([talk.corpus in LEARNT for talk in every])
-        limits = limits_of(every, left_out(every, said, read, "recording", right), right)
-        weights, gaps = fit_voice(every, said, right), fit_gaps(every, read, right)
+        limits = limits_of(every, left_out(every, spoken, read, "recording", right), right)
+        weights, gaps = fit_voice(every, spoken, right), fit_gaps(every, read, right)
     write(options.out, weights[:, None], {}, kinds=["therapist"], version=VERSION)
     write_gaps(options.out, gaps)
     moved = {manner: asdict(limit) for manner, limit in limits.moved.items()}
-    about = {"units": UNITS, "exchanged": asdict(limits.exchanged), "moved": moved, "joint": asdict(limits.joint)}
+    about = {"units": UNITS, "swapped": asdict(limits.swapped), "moved": moved, "joint": asdict(limits.joint)}
     (options.out / "speakers.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    print(f"{int(wrong.sum())} sessions with labels that are evidently exchanged were left out")
+    print(f"{int(wrong.sum())} sessions with labels that are evidently swapped were left out")
     print(json.dumps(about, indent=1))
 
 
-def write_gaps(folder: Path, gaps: Gaps) -> None:
+def write_gaps(folder: Path, gaps: GapNetwork) -> None:
     """Write ``gaps.npz``."""
     small = {name: getattr(gaps, name).astype(np.float16) for name in ("hidden", "out")}
     bias = {name: getattr(gaps, name) for name in ("hidden_bias", "out_bias")}

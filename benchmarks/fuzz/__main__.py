@@ -1,4 +1,4 @@
-"""Mutate the samples and look at them: ``python -m benchmarks.fuzz [N] [--seed S]`` (10,000 files unless said).
+"""Mutate the samples and look at them: ``python -m benchmarks.fuzz [N] [--seed S]`` (10,000 files by default).
 
 Every mutated file must end in sessions or in a foreseen problem, within 2 seconds of
 processor time, and the whole in less than 1 GB. What does not is printed with its number,

@@ -70,7 +70,7 @@ def _target(name: str) -> Callable[[bytes], None]:
     """Return what libFuzzer calls: all that a run does with a file that this reader may win."""
     from therapy_analytics.errors import TherapyAnalyticsError
     from therapy_analytics.readers._base import READERS, ReadOptions, decoded
-    from therapy_analytics.readers._build import Place, build_session, fingerprint, safe_id
+    from therapy_analytics.readers._build import build_session, fingerprint, safe_id
 
     reader, options = READERS[name], ReadOptions()
     path = Path(f"case{reader.suffixes[0]}")
@@ -79,7 +79,7 @@ def _target(name: str) -> Callable[[bytes], None]:
         try:
             source = decoded(path, data, options)
             for raw in reader.read(source) if reader.sniff(source) > 0 else ():
-                session = build_session(raw, Place(str(path), safe_id(raw.name)), raw.metadata, options)
+                session = build_session(raw, safe_id(raw.name), str(path), raw.metadata, options)
                 fingerprint(session)
                 "".join((*session.metadata.values(), *(turn.text for turn in session.turns))).encode()
         except TherapyAnalyticsError as error:

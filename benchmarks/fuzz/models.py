@@ -1,4 +1,4 @@
-"""Damaged models, codebooks and word lists: ``python -m benchmarks.fuzz.models [N] [--seed S]`` (3,000 unless said).
+"""Damaged models, codebooks and word lists: ``python -m benchmarks.fuzz.models [N] [--seed S]`` (3,000 by default).
 
 Each must either load to something that works, or end in an error of the package that says in one line which file it
 is and what to do; soon, and in little memory. What does not is printed with its number, and the exit status is 1.
@@ -111,11 +111,11 @@ def write(files: Mapping[str, bytes], folder: Path) -> Path:
 
 @functools.cache
 def _batch() -> Batch:
-    said = ("Hello, what brings you here?", "I want to sleep.", "You want to rest.", "Maybe.")
+    texts = ("Hello, what brings you here?", "I want to sleep.", "You want to rest.", "Maybe.")
     roles: tuple[Role, ...] = ("therapist", "client") * 2
     turns = [
         Turn(index=at, speaker=role, role=role, text=text, first_row=at + 1)
-        for at, (role, text) in enumerate(zip(roles, said, strict=True))
+        for at, (role, text) in enumerate(zip(roles, texts, strict=True))
     ]
     return annotate([Session(id="s", source_file="s.txt", turns=tuple(turns))], Matcher([]))
 
@@ -199,12 +199,12 @@ def one(kind: str, dice: random.Random, folder: Path) -> str:
             KINDS[kind].use(folder)
         state = "loaded"
     except TherapyAnalyticsError as error:
-        said = str(error)
-        said.encode()
+        message = str(error)
+        message.encode()
         state = (
             "refused"
-            if len(said) - len(str(folder)) < LONGEST and said.isprintable()
-            else f"FAILED: says {said[:900]!r}"
+            if len(message) - len(str(folder)) < LONGEST and message.isprintable()
+            else f"FAILED: says {message[:900]!r}"
         )
     except Exception as error:  # noqa: BLE001 (that is what is looked for)
         last = traceback.extract_tb(error.__traceback__)[-1]
@@ -245,7 +245,7 @@ def warm_up() -> None:
     for kind in KINDS.values():
         with tempfile.TemporaryDirectory() as folder:
             kind.use(write(kind.files(), Path(folder)))
-    accurate._load.cache_clear()  # noqa: SLF001 (an encoder takes its room)
+    accurate._load.cache_clear()  # noqa: SLF001 (an encoder takes memory)
 
 
 def numbered(seed: int, number: int, kinds: Sequence[str] = tuple(KINDS)) -> tuple[str, str]:

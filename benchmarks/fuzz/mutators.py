@@ -29,7 +29,7 @@ def span(length: int, dice: random.Random, most: int = 400) -> tuple[int, int]:
 
 
 def cut_out(data: bytes, dice: random.Random) -> bytes:
-    """Take a piece away."""
+    """Take a passage away."""
     at, to = span(len(data), dice)
     return data[:at] + data[to:]
 
@@ -57,12 +57,12 @@ def insert_hostile(data: bytes, dice: random.Random) -> bytes:
 
 
 def repeat(data: bytes, dice: random.Random) -> bytes:
-    """Repeat a piece; now and then until the file is a few megabytes large."""
+    """Repeat a passage; now and then until the file is a few megabytes large."""
     at, to = span(len(data), dice, 2000 if dice.random() < 0.3 else 40)
-    piece = data[at:to] or b"["
+    passage = data[at:to] or b"["
     most = dice.choice((LARGEST, LARGEST // 4)) if dice.random() < 0.04 else 20_000
-    times = min(most // len(piece), MOST_LINES // piece.count(b"\n") if b"\n" in piece else most)
-    return data[:to] + piece * dice.randint(1, max(1, times)) + data[to:]
+    times = min(most // len(passage), MOST_LINES // passage.count(b"\n") if b"\n" in passage else most)
+    return data[:to] + passage * dice.randint(1, max(1, times)) + data[to:]
 
 
 def never_ending(data: bytes, dice: random.Random) -> bytes:
@@ -183,25 +183,25 @@ def markup(data: bytes, dice: random.Random) -> bytes:
     if not tags:
         return data
     one, two = sorted(dice.choices(tags, k=2), key=lambda tag: tag.start())
-    piece = data[one.start() : two.end()][:5000]
+    passage = data[one.start() : two.end()][:5000]
     name = re.match(rb"</?([\w:]+)", one.group()) or re.match(rb"()", b"")
     deep = dice.choice((3, 30, 300, 3000))
     tag = name.group(1) if name else b"a"
     return dice.choice(
         (
-            lambda: data[: one.start()] + piece + data[one.start() :],
+            lambda: data[: one.start()] + passage + data[one.start() :],
             lambda: data[: one.start()] + data[one.end() :],
             lambda: data[: one.start()] + data[two.end() :],
             lambda: (
                 data[: one.start()]
                 + (b"<" + tag + b">") * deep
-                + piece
+                + passage
                 + (b"</" + tag + b">") * deep
                 + data[two.end() :]
             ),
             lambda: data[: one.start()] + two.group() + data[one.end() :],
             lambda: data[: one.start()] + _in_place_of(rb'"[^"]*"', one.group(), dice, quoted=True) + data[one.end() :],
-            lambda: data[: one.start()] + piece * dice.choice((20, 200)) + data[one.start() :],
+            lambda: data[: one.start()] + passage * dice.choice((20, 200)) + data[one.start() :],
             lambda: data[: one.end()] + dice.choice((*HOSTILE[:40],)).encode() + data[one.end() :],
         )
     )()
@@ -278,7 +278,7 @@ def mutated(data: bytes, dice: random.Random, others: Sequence[bytes] = ()) -> b
     dice : random.Random
         Decides everything.
     others : sequence of bytes
-        Files of other forms, pieces of which may come in.
+        Files of other forms, passages of which may come in.
     """
     if data.startswith(b"PK\x03\x04") and dice.random() < 0.9:
         return archive(data, dice)
@@ -304,11 +304,11 @@ def _changed(data: bytes, dice: random.Random, mutators: Sequence[Mutator]) -> b
 
 
 def splice(one: bytes, two: bytes, dice: random.Random) -> bytes:
-    """Put a piece of another file in, at the end of a line."""
+    """Put a passage of another file in, at the end of a line."""
     at = one.rfind(b"\n", 0, dice.randrange(len(one) + 1)) + 1
     begin = two.rfind(b"\n", 0, dice.randrange(len(two) + 1)) + 1
-    piece = two[begin : begin + dice.choice((200, 2000, 20_000))]
-    return one[:at] + piece + (one[at:] if dice.random() < 0.7 else b"")
+    passage = two[begin : begin + dice.choice((200, 2000, 20_000))]
+    return one[:at] + passage + (one[at:] if dice.random() < 0.7 else b"")
 
 
 def archive(data: bytes, dice: random.Random) -> bytes:

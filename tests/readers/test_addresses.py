@@ -160,7 +160,7 @@ class RefusedError(Exception):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (PermissionError("secret"), "the file cannot be opened (Permission denied)"),
         (RefusedError("Unable to locate credentials: secret"), "you are not known there, or may not read it"),
@@ -169,7 +169,7 @@ class RefusedError(Exception):
         (ImportError("Install secret"), "needs a package that is not installed"),
     ],
 )
-def test_what_goes_wrong_is_said_plainly(error: Exception, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_wrong_is_said_plainly(error: Exception, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = pytest.importorskip("fsspec.implementations.memory", reason="fsspec is not installed (extra: cluster)")
     pytest.importorskip("upath", reason="universal-pathlib is not installed (extra: cluster)")
 
@@ -178,7 +178,7 @@ def test_what_goes_wrong_is_said_plainly(error: Exception, said: str, monkeypatc
 
     for name in ("info", "_open", "cat_file", "ls", "isdir", "isfile"):
         monkeypatch.setattr(memory.MemoryFileSystem, name, refuse)
-    assert said in problem("memory://talks/a.txt").problem
+    assert message in problem("memory://talks/a.txt").problem
 
 
 def test_a_package_for_the_storage_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from therapy_analytics.readers import RawSession, ReadOptions, Row
-from therapy_analytics.readers._build import MAX_ID, Place, build_session, fingerprint, safe_id, unique_id
+from therapy_analytics.readers._build import MAX_ID, build_session, fingerprint, safe_id, unique_id
 from therapy_analytics.session import Session
 
 HANG_S = 10.0
@@ -17,7 +17,7 @@ HANG_S = 10.0
 
 
 def built(*rows: Row) -> Session:
-    return build_session(RawSession("x", list(rows)), Place("x.txt", "x"), {}, ReadOptions())
+    return build_session(RawSession("x", list(rows)), "x", "x.txt", {}, ReadOptions())
 
 
 def test_rows_of_one_speaker_are_one_turn() -> None:
@@ -121,7 +121,7 @@ def test_an_id_that_looks_numbered_is_not_taken_twice() -> None:
     assert [unique_id(name, "a", taken) for name in ["a", "a-2", "a"]] == ["a", "a-2", "a-3"]
 
 
-def test_a_very_long_turn_takes_little_more_room_than_its_words() -> None:
+def test_a_very_long_turn_takes_little_more_memory_than_its_words() -> None:
     rows = [Row("T", "so it was a hard week " * 100_000, 1), Row("C", "Hm.", 2)]
     tracemalloc.start()
     fingerprint(built(*rows))

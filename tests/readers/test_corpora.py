@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from therapy_analytics.readers import FileReading, RawSession, ReadOptions, Row, read, read_files
-from therapy_analytics.readers._build import Place, build_session
+from therapy_analytics.readers._build import build_session
 from therapy_analytics.session import Session
 
 
@@ -71,7 +71,7 @@ def test_odd_layouts_with_labels_have_both_roles(name: str, method: str, corpora
 def without_labels(session: Session, names: dict[str, str]) -> Session:
     """Build the session again with neutral names for its speakers."""
     rows = [Row(names[turn.role], turn.text, turn.first_row) for turn in session.turns]
-    return build_session(RawSession(session.id, rows), Place(session.source_file, session.id), {}, ReadOptions())
+    return build_session(RawSession(session.id, rows), session.id, session.source_file, {}, ReadOptions())
 
 
 def test_the_pronoun_rule_finds_the_therapist_or_says_that_it_is_unsure(corpora: Path) -> None:

@@ -181,8 +181,8 @@ def test_letters_of_western_windows(times: int, sessions: Callable[..., tuple[ob
     assert sessions(text.encode("cp1252"), "a.txt")[0] == sessions(text.encode(), "a.txt")[0]
 
 
-def test_a_letter_that_is_cut_in_half_at_the_end(said: Callable[..., list[tuple[str, str]]]) -> None:
-    assert said("T: Caf\u00e9 \u5f20.\nC: Hi \U0001f600".encode()[:-1]) == [("T", "Caf\u00e9 \u5f20."), ("C", "Hi")]
+def test_a_letter_that_is_cut_in_half_at_the_end(spoken: Callable[..., list[tuple[str, str]]]) -> None:
+    assert spoken("T: Caf\u00e9 \u5f20.\nC: Hi \U0001f600".encode()[:-1]) == [("T", "Caf\u00e9 \u5f20."), ("C", "Hi")]
 
 
 def test_one_bad_file_stops_no_other(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::therapy_analytics.readers.Table
 NO_ARROW = "pyarrow is not installed (extra: parquet)"
 CHAT = "T: How are you?\nC: Well, I think.\n"
 RANDOM = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-SAID = "so I was at home and then we talked of the week but it did not help me much"
-WORDS = SAID.split()
+SPOKEN = "so I was at home and then we talked of the week but it did not help me much"
+WORDS = SPOKEN.split()
 Rows = list[dict[str, Any]]
 
 
@@ -44,8 +44,8 @@ def forget() -> Iterator[None]:
     _fragment_reading._LAST.clear()
 
 
-def saying(chance: random.Random) -> str:
-    return " ".join(chance.choices(WORDS, k=chance.randint(1, 12))).capitalize() + chance.choice(".?!")
+def saying(rng: random.Random) -> str:
+    return " ".join(rng.choices(WORDS, k=rng.randint(1, 12))).capitalize() + rng.choice(".?!")
 
 
 def facts(reading: FileReading) -> tuple[object, ...]:
@@ -76,37 +76,37 @@ def write_parquet(path: Path, rows: Rows, group: int) -> Path:
     return path
 
 
-def long_rows(chance: random.Random, n_sessions: int) -> Rows:
+def long_rows(rng: random.Random, n_sessions: int) -> Rows:
     """Return a row an utterance: facts, codes and roles that are such in some sessions alone, or in all but one."""
     rows: Rows = []
-    lasting, number, odd = chance.random() < 0.5, chance.random() < 0.5, chance.randrange(n_sessions)
+    lasting, number, odd = rng.random() < 0.5, rng.random() < 0.5, rng.randrange(n_sessions)
     for at in range(n_sessions):
-        therapist, topic = chance.choice(["T", "Dr. Lee", "therapist"]), f"topic {at % 3}"
-        for turn in range(chance.randint(1, 9)):
+        therapist, topic = rng.choice(["T", "Dr. Lee", "therapist"]), f"topic {at % 3}"
+        for turn in range(rng.randint(1, 9)):
             speaker = "client" if turn % 2 else therapist
             rows.append(
                 {
                     "session_id": at if number else f"s{at}",
                     "speaker": speaker,
                     "role": None if turn % 5 == 4 else "client" if turn % 2 else "counselor" if at != odd else "x?",
-                    "text": saying(chance) if chance.random() < 0.9 else None,
+                    "text": saying(rng) if rng.random() < 0.9 else None,
                     "topic": topic if lasting or at != odd else f"{topic}{turn}",
-                    "subtype": chance.choice(["q", "r", None]),
+                    "subtype": rng.choice(["q", "r", None]),
                     "kind": f"k{turn}",
                     "rating": float(turn % 4),
                     "seen": len(rows) + 0.5 if at < odd else 1.0,
-                    "gold_act": chance.choice(["gc", "irq", ""]),
+                    "gold_act": rng.choice(["gc", "irq", ""]),
                     "start": turn * 1.5,
-                    "comment": saying(chance) * 3,
+                    "comment": saying(rng) * 3,
                     "empty": None,
                 }
             )
     return rows
 
 
-def wide_rows(chance: random.Random, form: str, n_rows: int) -> Rows:
+def wide_rows(rng: random.Random, form: str, n_rows: int) -> Rows:
     def turn() -> str:
-        return f"{saying(chance)} and so on."
+        return f"{saying(rng)} and so on."
 
     make: dict[str, Any] = {
         "alternating": lambda at: {"p1": turn(), "d1": turn(), "p2": turn(), "d2": turn(), "mood": at % 5},
@@ -201,15 +201,15 @@ def test_the_number_of_a_session_goes_with_who_was_there(per_client: int, tmp_pa
     assert len(whole.sessions) == 60
 
 
-def document(chance: random.Random, at: int) -> Any:
-    messages = [{"role": role, "content": saying(chance)} for role in ("user", "assistant") * chance.randint(1, 5)]
+def document(rng: random.Random, at: int) -> Any:
+    messages = [{"role": role, "content": saying(rng)} for role in ("user", "assistant") * rng.randint(1, 5)]
     forms: tuple[Any, ...] = (
         {"id": f"k{at}", "messages": messages, "model": "m-1"},
         messages,
         {"messages": []},
         {"conversation": messages},
     )
-    return chance.choice(forms) if at else forms[0]
+    return rng.choice(forms) if at else forms[0]
 
 
 def write_lines(path: Path, documents: list[Any], end: str = "\n", begin: str = "") -> Path:
@@ -229,16 +229,16 @@ FORMS = st.tuples(
 @RANDOM
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 60), size=st.integers(50, 20_000), form=FORMS)
 def test_lines_that_are_sessions(seed: int, n: int, size: int, form: tuple[str, str, str], tmp_path: Path) -> None:
-    chance, (end, begin, suffix) = random.Random(seed), form
-    path = write_lines(tmp_path / f"x.{suffix}", [document(chance, at) for at in range(n)], end, begin)
+    rng, (end, begin, suffix) = random.Random(seed), form
+    path = write_lines(tmp_path / f"x.{suffix}", [document(rng, at) for at in range(n)], end, begin)
     (tmp_path / "sessions.csv").write_text("session_id,site\nk1,North\nx,West\nx-2,East\n")
     whole, parts, _ = read_both_ways(path, size)
     assert facts(parts) == facts(whole)
 
 
 def test_json_lines_are_cut_at_ends_of_lines(tmp_path: Path) -> None:
-    chance = random.Random(2)
-    sessions = [{"id": f"é{at}", "messages": wide_rows(chance, "messages", 1)[0]["messages"]} for at in range(50)]
+    rng = random.Random(2)
+    sessions = [{"id": f"é{at}", "messages": wide_rows(rng, "messages", 1)[0]["messages"]} for at in range(50)]
     path = write_lines(tmp_path / "x.jsonl", sessions)
     whole, parts, n_parts = read_both_ways(path, 700)
     assert n_parts > 5
@@ -246,16 +246,16 @@ def test_json_lines_are_cut_at_ends_of_lines(tmp_path: Path) -> None:
     assert len(parts.sessions) == 50
 
 
-def messages(chance: random.Random, n: int) -> list[Any]:
-    return [{"speaker": "TC"[at % 2], "text": saying(chance), "session_id": f"s{at // 9}"} for at in range(n)]
+def messages(rng: random.Random, n: int) -> list[Any]:
+    return [{"speaker": "TC"[at % 2], "text": saying(rng), "session_id": f"s{at // 9}"} for at in range(n)]
 
 
-def one_value(chance: random.Random, n: int) -> list[Any]:
-    return [[document(chance, at) for at in range(n)]]
+def one_value(rng: random.Random, n: int) -> list[Any]:
+    return [[document(rng, at) for at in range(n)]]
 
 
-def pairs(chance: random.Random, n: int) -> list[Any]:
-    return [{"input": saying(chance), "output": saying(chance)} for _ in range(n)]
+def pairs(rng: random.Random, n: int) -> list[Any]:
+    return [{"input": saying(rng), "output": saying(rng)} for _ in range(n)]
 
 
 @pytest.mark.parametrize("make", [messages, one_value, pairs])
@@ -267,22 +267,22 @@ def test_lines_that_are_no_sessions_are_not_cut(make: Any, tmp_path: Path) -> No
 
 
 def test_values_of_many_lines_are_not_cut(tmp_path: Path) -> None:
-    chance = random.Random(4)
+    rng = random.Random(4)
     path = tmp_path / "x.jsonl"
-    path.write_text("\n".join(json.dumps(document(chance, at), indent=1) for at in range(60)))
+    path.write_text("\n".join(json.dumps(document(rng, at), indent=1) for at in range(60)))
     assert read_both_ways(path, 500)[2] == 1
 
 
 def test_letters_of_two_bytes_are_not_cut(tmp_path: Path) -> None:
-    chance = random.Random(4)
-    path = write_lines(tmp_path / "x.jsonl", [document(chance, at) for at in range(60)])
+    rng = random.Random(4)
+    path = write_lines(tmp_path / "x.jsonl", [document(rng, at) for at in range(60)])
     path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
     assert read_both_ways(path, 500)[2] == 1
 
 
 def test_a_damaged_part_is_a_problem_of_the_file_and_stops_no_other(tmp_path: Path) -> None:
-    chance = random.Random(4)
-    path = write_lines(tmp_path / "x.jsonl", [{"id": at, **wide_rows(chance, "messages", 1)[0]} for at in range(300)])
+    rng = random.Random(4)
+    path = write_lines(tmp_path / "x.jsonl", [{"id": at, **wide_rows(rng, "messages", 1)[0]} for at in range(300)])
     lines = path.read_text().split("\n")
     lines[44] = lines[44][:30]
     path.write_text("\n".join(lines))
@@ -335,8 +335,8 @@ def test_rows_that_hold_no_session_are_counted_part_by_part(tmp_path: Path) -> N
 
 def test_a_large_file_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_fragments, "LARGE", 2**18)
-    chance = random.Random(1)
-    few = [{"id": at, **wide_rows(chance, "messages", 1)[0]} for at in range(20)]
+    rng = random.Random(1)
+    few = [{"id": at, **wide_rows(rng, "messages", 1)[0]} for at in range(20)]
     path = write_lines(tmp_path / "x.jsonl", few * 2500)
     assert path.stat().st_size > 8 * 2**20
     tracemalloc.start()
@@ -350,7 +350,7 @@ def test_a_large_file_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert {read_fragment(fragment, ReadOptions()).sha256 for fragment in rest[:2]} == {""}
 
 
-def test_a_piece_travels_and_is_read_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fragment_travels_and_is_read_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").write_text(CHAT)
     monkeypatch.chdir(tmp_path)
@@ -456,8 +456,8 @@ def test_a_table_about_sessions_is_read_once_for_many_files(tmp_path: Path, monk
 
 
 def test_sessions_of_parts_are_named_as_those_of_the_whole(tmp_path: Path) -> None:
-    chance = random.Random(1)
-    unnamed = [wide_rows(chance, "messages", 1)[0]["messages"] for _ in range(30)]
+    rng = random.Random(1)
+    unnamed = [wide_rows(rng, "messages", 1)[0]["messages"] for _ in range(30)]
     path = write_lines(tmp_path / "x.jsonl", unnamed)
     whole, parts, n_parts = read_both_ways(path, 500)
     assert n_parts > 2

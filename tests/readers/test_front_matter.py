@@ -71,8 +71,8 @@ def test_any_lines_are_read_or_left(lines: list[str]) -> None:
 def test_turns_between_rules_are_turns_where_the_talk_goes_on_below(
     names: tuple[str, str], between: str, session: SessionOf
 ) -> None:
-    said = [f"{names[at % 2]}: So it goes, {at}." for at in range(6)]
-    one = session(between.join(["---", *said[:2], "---", *said[2:4], "---", *said[4:]]))
+    spoken = [f"{names[at % 2]}: So it goes, {at}." for at in range(6)]
+    one = session(between.join(["---", *spoken[:2], "---", *spoken[2:4], "---", *spoken[4:]]))
     assert [turn.text for turn in one.turns] == [f"So it goes, {at}." for at in range(6)]
     assert dict(one.metadata) == {}
 

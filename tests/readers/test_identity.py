@@ -24,7 +24,7 @@ def test_names_of_files_say_what_the_pattern_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "name", "said"),
+    ("pattern", "name", "facts"),
     [
         ("{client}", "p01", {"client": "p01"}),
         ("session {number} ({counselor})", "session 3 (Lee)", {"number": "3", "counselor": "Lee"}),
@@ -33,8 +33,8 @@ def test_names_of_files_say_what_the_pattern_says(tmp_path: Path) -> None:
         ("{a}+{b}", "1-2", {}),
     ],
 )
-def test_patterns(pattern: str, name: str, said: dict[str, str]) -> None:
-    assert from_name(name, pattern) == said
+def test_patterns(pattern: str, name: str, facts: dict[str, str]) -> None:
+    assert from_name(name, pattern) == facts
 
 
 @pytest.mark.parametrize("pattern", ["plain", "", "{a}_{a}", "{A}", "{a}_{"])

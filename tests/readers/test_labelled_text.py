@@ -16,7 +16,7 @@ from therapy_analytics.session import Session
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
 
-Said = Callable[..., list[tuple[str, str]]]
+Spoken = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 TWO = [("Therapist", "Hello."), ("Client", "Hi.")]
 
@@ -46,8 +46,8 @@ TWO = [("Therapist", "Hello."), ("Client", "Hi.")]
         "    Therapist: Hello.\n\tClient: Hi.",
     ],
 )
-def test_ways_to_write_a_label(text: str, said: Said) -> None:
-    assert said(text) == TWO
+def test_ways_to_write_a_label(text: str, spoken: Spoken) -> None:
+    assert spoken(text) == TWO
 
 
 @pytest.mark.parametrize(
@@ -62,22 +62,22 @@ def test_time_stamps_are_seconds(text: str, session: SessionOf) -> None:
     assert [turn.start_s for turn in session(text).turns] == [1.0, 3723.0]
 
 
-def test_a_colon_inside_speech_is_speech(said: Said) -> None:
+def test_a_colon_inside_speech_is_speech(spoken: Spoken) -> None:
     text = "T: And I said: no.\nHe said: why?\nC: Two things: one, two.\nI told my doctor: enough.\nT: At 10:30, right."
-    assert said(text) == [
+    assert spoken(text) == [
         ("T", "And I said: no.\nHe said: why?"),
         ("C", "Two things: one, two.\nI told my doctor: enough."),
         ("T", "At 10:30, right."),
     ]
 
 
-def test_headings_inside_an_agents_turn_are_its_words(said: Said) -> None:
+def test_headings_inside_an_agents_turn_are_its_words(spoken: Spoken) -> None:
     advice = (
         "Two ways.\n\nOption 1: walk.\nOption 2: rest.\n\n**Important:** drink.\nNote: go slow.\nNote: stop.\n"
         "- Tip: breathe.\n1. Plan: sleep.\nTool: a list.\nOther: a friend."
     )
     text = f"user: I am tired.\n\nagent: {advice}\n\nuser: Thanks.\n\nagent: Note: no rush.\n"
-    assert said(text) == [
+    assert spoken(text) == [
         ("user", "I am tired."),
         ("agent", advice),
         ("user", "Thanks."),
@@ -85,11 +85,11 @@ def test_headings_inside_an_agents_turn_are_its_words(said: Said) -> None:
     ]
 
 
-def test_headings_are_no_speakers_where_the_speakers_are_names(said: Said) -> None:
+def test_headings_are_no_speakers_where_the_speakers_are_names(spoken: Spoken) -> None:
     text = (
         "Maya: Hi.\nHarbor: Two.\nOption 1: walk.\nOption 2: rest.\nNote: slow.\nNote: stop.\nMaya: Ok.\nHarbor: Good."
     )
-    assert said(text) == [
+    assert spoken(text) == [
         ("Maya", "Hi."),
         ("Harbor", "Two.\nOption 1: walk.\nOption 2: rest.\nNote: slow.\nNote: stop."),
         ("Maya", "Ok."),
@@ -97,19 +97,19 @@ def test_headings_are_no_speakers_where_the_speakers_are_names(said: Said) -> No
     ]
 
 
-def test_a_heading_that_comes_back_inside_the_turns_of_one_speaker_is_speech(said: Said) -> None:
+def test_a_heading_that_comes_back_inside_the_turns_of_one_speaker_is_speech(spoken: Spoken) -> None:
     turns = [("Maya", "Hi."), ("Harbor", "Well.\nSo."), ("Maya", "Ok."), ("Harbor", "Hm.\nRight now: rest.\nGo.")]
-    assert said("".join(f"{who}: {text}\n" for who, text in turns * 3)) == turns * 3
+    assert spoken("".join(f"{who}: {text}\n" for who, text in turns * 3)) == turns * 3
 
 
-def test_a_heading_that_holds_a_role_word_is_speech(said: Said) -> None:
+def test_a_heading_that_holds_a_role_word_is_speech(spoken: Spoken) -> None:
     text = "user: Hi.\nagent: Well.\nProfessional support: call.\n" * 2 + "user: Ok.\nagent: Good.\n" * 4
-    assert [who for who, _ in said(text)] == ["user", "agent"] * 6
+    assert [who for who, _ in spoken(text)] == ["user", "agent"] * 6
 
 
-def test_three_people_by_name(said: Said) -> None:
+def test_three_people_by_name(spoken: Spoken) -> None:
     order = ["Ann", "Bob", "Cyd", "Ann", "Bob", "Cyd", "Bob", "Ann"]
-    assert [who for who, _ in said("".join(f"{who}: Hm.\n" for who in order))] == order
+    assert [who for who, _ in spoken("".join(f"{who}: Hm.\n" for who in order))] == order
 
 
 def test_an_observer_who_speaks_once_is_a_speaker(session: SessionOf) -> None:
@@ -117,17 +117,17 @@ def test_an_observer_who_speaks_once_is_a_speaker(session: SessionOf) -> None:
     assert [turn.role for turn in turns] == ["therapist", "other", "client", "therapist", "client"]
 
 
-def test_a_role_word_that_comes_once_beside_the_role_labels_is_speech(said: Said) -> None:
+def test_a_role_word_that_comes_once_beside_the_role_labels_is_speech(spoken: Spoken) -> None:
     text = "T: Say it.\nTell your therapist: I am here.\nC: I did.\nMy doctor: no.\nT: Hm.\nC: Yes."
-    assert [speaker for speaker, _ in said(text)] == ["T", "C", "T", "C"]
+    assert [speaker for speaker, _ in spoken(text)] == ["T", "C", "T", "C"]
 
 
-def test_a_role_word_that_comes_once_in_a_very_short_session_is_speech(said: Said) -> None:
-    assert said("T: Hi.\nC: Well.\nMy doctor: no.") == [("T", "Hi."), ("C", "Well.\nMy doctor: no.")]
+def test_a_role_word_that_comes_once_in_a_very_short_session_is_speech(spoken: Spoken) -> None:
+    assert spoken("T: Hi.\nC: Well.\nMy doctor: no.") == [("T", "Hi."), ("C", "Well.\nMy doctor: no.")]
 
 
-def test_names_with_the_family_name_first(said: Said) -> None:
-    assert [who for who, _ in said("Lee, Ann: Hi.\nDay, Bob: Hey.\n" * 2)] == ["Lee, Ann", "Day, Bob"] * 2
+def test_names_with_the_family_name_first(spoken: Spoken) -> None:
+    assert [who for who, _ in spoken("Lee, Ann: Hi.\nDay, Bob: Hey.\n" * 2)] == ["Lee, Ann", "Day, Bob"] * 2
 
 
 def test_two_clients_who_both_come_back_are_two_speakers(session: SessionOf) -> None:
@@ -151,14 +151,14 @@ def test_a_third_speaker_keeps_their_words(session: SessionOf) -> None:
 
 
 @pytest.mark.parametrize("name", ["Mother", "Maria", "Maria Lopez", "MR", "Client's mother", "Unknown male"])
-def test_who_speaks_once_is_a_speaker_where_lines_are_turns(name: str, said: Said) -> None:
-    assert (name, "x") in said(f"Therapist: a\nClient: b\n{name}: x\nTherapist: c\nClient: d\nand e")
+def test_who_speaks_once_is_a_speaker_where_lines_are_turns(name: str, spoken: Spoken) -> None:
+    assert (name, "x") in spoken(f"Therapist: a\nClient: b\n{name}: x\nTherapist: c\nClient: d\nand e")
 
 
 @pytest.mark.parametrize("name", ["he said", "Remember", "My doctor", "And then", "12", "https", "Monday I went"])
-def test_what_is_no_name_is_speech(name: str, said: Said) -> None:
+def test_what_is_no_name_is_speech(name: str, spoken: Spoken) -> None:
     text = f"Therapist: a\nClient: b\n{name}: x\nTherapist: c\nClient: d\n"
-    assert [who for who, _ in said(text)] == ["Therapist", "Client"] * 2
+    assert [who for who, _ in spoken(text)] == ["Therapist", "Client"] * 2
 
 
 def test_what_looks_like_a_label_and_is_none_is_counted_and_listed(session: SessionOf) -> None:
@@ -182,9 +182,9 @@ def test_inspect_lists_what_was_not_taken_and_hides_sentences(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("form", ["{}\nx\n\n", "### {}\n\nx\n\n", "[{}]\nx\n\n", "{}: x\n"])
-def test_a_mother_who_comes_in_late_is_a_speaker(form: str, said: Said) -> None:
+def test_a_mother_who_comes_in_late_is_a_speaker(form: str, spoken: Spoken) -> None:
     text = (form.format("Therapist") + form.format("Client")) * 600 + form.format("Mother") + form.format("Client")
-    assert [who for who, _ in said(text)][-3:] == ["Client", "Mother", "Client"]
+    assert [who for who, _ in spoken(text)][-3:] == ["Client", "Mother", "Client"]
 
 
 def test_a_label_with_a_slip_in_place_of_its_colon_is_counted(session: SessionOf) -> None:
@@ -218,10 +218,10 @@ def test_lines_before_the_first_label_are_left_out_and_counted(session: SessionO
     assert one.notes == ("2 lines (3 words) before the first speaker label left out.",)
 
 
-def test_a_heading_that_names_the_roles_is_no_turn(said: Said) -> None:
+def test_a_heading_that_names_the_roles_is_no_turn(spoken: Spoken) -> None:
     chat = "Ruth: Hello.\nDana: Hi.\n" * 4
     assert (
-        said(f"Therapist: Ruth Lindqvist\nClient: Dana\nDate: 2025-03-04\n\n{chat}")
+        spoken(f"Therapist: Ruth Lindqvist\nClient: Dana\nDate: 2025-03-04\n\n{chat}")
         == [
             ("Ruth", "Hello."),
             ("Dana", "Hi."),
@@ -237,8 +237,8 @@ def test_rows_of_one_speaker_are_one_turn_and_upper_case_is_no_other_speaker(ses
     assert turns[2].first_row == 5
 
 
-def test_a_turn_keeps_its_paragraphs(said: Said) -> None:
-    assert said("T: One.\n\nTwo.\n\n\nThree.\nC: Four.")[0] == ("T", "One.\n\nTwo.\n\n\nThree.")
+def test_a_turn_keeps_its_paragraphs(spoken: Spoken) -> None:
+    assert spoken("T: One.\n\nTwo.\n\n\nThree.\nC: Four.")[0] == ("T", "One.\n\nTwo.\n\n\nThree.")
 
 
 @pytest.mark.parametrize("mark", ["\u2028", "\x0b", "\x0c", "\x1c", "\x85"])
@@ -260,9 +260,9 @@ def test_text_without_labels_is_refused(text: str, problem: Callable[..., Unread
     assert "Therapist:" in str(problem(text))
 
 
-def test_speakers_known_only_by_name_and_time(said: Said) -> None:
+def test_speakers_known_only_by_name_and_time(spoken: Spoken) -> None:
     text = "Ruth Lindqvist  0:03\nHello.\nYes\n\nDana  0:07\nHi.\nYes\n\nRuth Lindqvist  0:09\nSo.\n\nDana  1:00\nWell."
-    assert said(text) == [
+    assert spoken(text) == [
         ("Ruth Lindqvist", "Hello.\nYes"),
         ("Dana", "Hi.\nYes"),
         ("Ruth Lindqvist", "So."),
@@ -270,9 +270,9 @@ def test_speakers_known_only_by_name_and_time(said: Said) -> None:
     ]
 
 
-def test_labels_in_other_alphabets(said: Said) -> None:
+def test_labels_in_other_alphabets(spoken: Spoken) -> None:
     text = "\u0410\u043d\u043d\u0430: \u0414\u0430.\n\u041f\u0451\u0442\u0440: \u041d\u0435\u0442.\n" * 2
-    assert [speaker for speaker, _ in said(text)] == ["\u0410\u043d\u043d\u0430", "\u041f\u0451\u0442\u0440"] * 2
+    assert [speaker for speaker, _ in spoken(text)] == ["\u0410\u043d\u043d\u0430", "\u041f\u0451\u0442\u0440"] * 2
 
 
 @pytest.mark.parametrize(
@@ -308,8 +308,8 @@ def test_long_turns_take_no_long_time(line: str, session: SessionOf) -> None:
         "\u200eTherapist\u00a0: Hello.\n\u200eClient\u00a0: Hi.",
     ],
 )
-def test_labels_of_other_forms(text: str, said: Said) -> None:
-    assert [words for _, words in said(text)] == ["Hello.", "Hi."]
+def test_labels_of_other_forms(text: str, spoken: Spoken) -> None:
+    assert [words for _, words in spoken(text)] == ["Hello.", "Hi."]
 
 
 @pytest.mark.parametrize(
@@ -334,17 +334,17 @@ def test_times_in_other_places(text: str, times: list[tuple[float, float | None]
     assert [(turn.start_s, turn.end_s) for turn in turns][: len(times)] == times
 
 
-def test_a_number_that_does_not_count_is_speech(said: Said) -> None:
-    assert said("12 T: Hello.\n13 C: Hi.\n3 days ago.\n14 T: So.") == [
+def test_a_number_that_does_not_count_is_speech(spoken: Spoken) -> None:
+    assert spoken("12 T: Hello.\n13 C: Hi.\n3 days ago.\n14 T: So.") == [
         ("T", "Hello."),
         ("C", "Hi.\n3 days ago."),
         ("T", "So."),
     ]
 
 
-def test_labels_that_count_the_turns_are_two_speakers(said: Said) -> None:
+def test_labels_that_count_the_turns_are_two_speakers(spoken: Spoken) -> None:
     text = "T1: a\nC1: b\nT2: c\nC2: d\nT3: e\nC3: f"
-    assert [who for who, _ in said(text)] == ["T", "C"] * 3
+    assert [who for who, _ in spoken(text)] == ["T", "C"] * 3
 
 
 def test_what_the_recorder_wrote_is_left_out(session: SessionOf) -> None:
@@ -354,13 +354,13 @@ def test_what_the_recorder_wrote_is_left_out(session: SessionOf) -> None:
     assert one.notes[0] == "1 line (3 words) that the recorder wrote left out."
 
 
-def test_a_time_inside_a_turn_is_no_word(said: Said) -> None:
-    assert said("00:01:00\nT: One.\n00:02:00\nTwo.\n00:03:00\nC: Three.") == [("T", "One. Two."), ("C", "Three.")]
+def test_a_time_inside_a_turn_is_no_word(spoken: Spoken) -> None:
+    assert spoken("00:01:00\nT: One.\n00:02:00\nTwo.\n00:03:00\nC: Three.") == [("T", "One. Two."), ("C", "Three.")]
 
 
-def test_a_dash_or_a_stop_inside_speech_is_speech(said: Said) -> None:
+def test_a_dash_or_a_stop_inside_speech_is_speech(spoken: Spoken) -> None:
     text = "T: Well.\nNo - never.\nC: Yes.\nOK. Fine.\nT: Hm.\nC: I - I see."
-    assert [who for who, _ in said(text)] == ["T", "C", "T", "C"]
+    assert [who for who, _ in spoken(text)] == ["T", "C", "T", "C"]
 
 
 def test_a_day_is_no_part_of_a_name() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from therapy_analytics.readers import RawSession, ReadOptions, Row
-from therapy_analytics.readers._build import Place, build_session
+from therapy_analytics.readers._build import build_session
 from therapy_analytics.readers._marks import join_marks, split_marks
 from therapy_analytics.session import Session
 
@@ -44,12 +44,12 @@ def test_marks(text: str, words: str, marks: list[tuple[str, int, float | None]]
     assert [(mark.kind, mark.at, mark.seconds) for mark in found] == marks
 
 
-_PIECES = st.sampled_from(
+_PARTS = st.sampled_from(
     ["yes", "no.", "I", "well,", "[laughs]", "(pause 2s)", "xxx", "[inaudible]", "(.)", "?", "it's", "(so)", '"so"']
 )
 
 
-@given(st.lists(_PIECES, max_size=12).map(" ".join))
+@given(st.lists(_PARTS, max_size=12).map(" ".join))
 def test_put_back_and_taken_out_again_is_the_same(text: str) -> None:
     words, marks = split_marks(text)
     assert split_marks(join_marks(words, marks)) == (words, marks)
@@ -63,7 +63,7 @@ def test_any_text_is_words_and_marks_within_them(text: str) -> None:
 
 
 def _session(*rows: Row) -> Session:
-    return build_session(RawSession("", list(rows)), Place("a.txt", "a"), {}, ReadOptions())
+    return build_session(RawSession("", list(rows)), "a", "a.txt", {}, ReadOptions())
 
 
 def test_marks_move_along_when_rows_become_a_turn() -> None:

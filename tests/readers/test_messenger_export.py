@@ -260,12 +260,12 @@ def test_any_text_is_a_chat_or_a_plain_problem(text: str) -> None:
 
 
 words = st.text(st.characters(categories=["L", "N"], include_characters=" .,:!?"), min_size=1, max_size=40)
-said = words.map(str.strip).filter(lambda text: text not in {"", "null"})
+spoken = words.map(str.strip).filter(lambda text: text not in {"", "null"})
 
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(said, min_size=2, max_size=10),
+    st.lists(spoken, min_size=2, max_size=10),
     st.sampled_from(["[%d/%m/%Y, %H:%M:%S] ", "%d.%m.%y, %H:%M - ", "%m/%d/%y, %I:%M\u202f%p - ", "%Y-%m-%d %H:%M - "]),
     st.datetimes(datetime(2015, 1, 1), datetime(2030, 1, 1)),
     st.integers(1, 40_000),

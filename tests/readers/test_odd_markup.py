@@ -23,7 +23,7 @@ SPACES = (
 TEXT = "application/vnd.oasis.opendocument.text"
 
 
-def said(session: Session) -> list[tuple[str, str]]:
+def spoken(session: Session) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in session.turns]
 
 
@@ -88,13 +88,13 @@ def test_attributes_for_each_element_are_refused(problem: ProblemOf) -> None:
 
 
 def test_elements_in_each_other_without_end_do_no_harm(session: SessionOf) -> None:
-    assert said(session(trs("<a>" * 50_000 + "</a>" * 50_000), "a.trs")) == [("Therapist", "So."), ("Client", "Yes.")]
+    assert spoken(session(trs("<a>" * 50_000 + "</a>" * 50_000), "a.trs")) == [("Therapist", "So."), ("Client", "Yes.")]
 
 
 def test_what_programs_note_inside_an_event_is_not_said(session: SessionOf) -> None:
     noted = "<ud-information attribute-name='x'>checked twice</ud-information>"
     one = session(exb(exb_tier("T", (0, 1, f"Good {noted}day. ")) + exb_tier("C", (1, 2, "Hello. ")), 2), "a.exb")
-    assert said(one) == [("T", "Good day."), ("C", "Hello.")]
+    assert spoken(one) == [("T", "Good day."), ("C", "Hello.")]
 
 
 def test_what_has_no_place_in_time_stands_last_and_has_no_time(session: SessionOf) -> None:
@@ -105,7 +105,7 @@ def test_what_has_no_place_in_time_stands_last_and_has_no_time(session: SessionO
     }
     for name, text in files.items():
         one = session(text, name)
-        assert said(one) == [("T", "Good day."), ("C", "Hello. Where?")]
+        assert spoken(one) == [("T", "Good day."), ("C", "Hello. Where?")]
         assert one.turns[1].start_s == 1.0
 
 
@@ -118,11 +118,11 @@ def test_a_tier_with_labels_tells_what_was_left_out(session: SessionOf) -> None:
 
 def test_the_letters_that_a_page_declares_are_not_always_those_it_is_written_in(session: SessionOf) -> None:
     text = page(["Therapist: Déjà?", "Client: Café."], '<meta charset="utf-8">')
-    assert said(session(text.encode("cp1252"), "a.html"))[0] == ("Therapist", "Déjà?")
+    assert spoken(session(text.encode("cp1252"), "a.html"))[0] == ("Therapist", "Déjà?")
 
 
 def test_a_flat_document_in_other_letters(session: SessionOf) -> None:
-    assert said(session(odt(TALK, "UTF-16"), "a.fodt"))[1] == ("Client", "On a bill.")
+    assert spoken(session(odt(TALK, "UTF-16"), "a.fodt"))[1] == ("Client", "On a bill.")
 
 
 @pytest.mark.parametrize(("content", "name"), [(odt(NOTE), "a.fodt"), (page(NOTE), "a.html")], ids=["odt", "html"])
@@ -155,7 +155,7 @@ def test_an_empty_line_in_a_caption_of_one_speaker_ends_no_words(tmp_path: Path)
     (tmp_path / "visit_doctor.srt").write_text(doctor)
     (tmp_path / "visit_patient.srt").write_text("1\n00:00:02,000 --> 00:00:03,000\nThree.\n")
     (one,) = read(tmp_path)
-    assert said(one) == [("doctor", "One. Two."), ("patient", "Three."), ("doctor", "Four.")]
+    assert spoken(one) == [("doctor", "One. Two."), ("patient", "Three."), ("doctor", "Four.")]
 
 
 def test_a_message_that_nobody_answers_is_kept(session: SessionOf) -> None:

@@ -149,7 +149,7 @@ def test_a_third_speaker_beside_both_roles_is_an_other() -> None:
         {"Therapist": "therapist", "Pat": "client"},
     ],
 )
-def test_relatives_and_others_in_the_room(roles: dict[str, Role]) -> None:
+def test_relatives_and_others_beside_the_client(roles: dict[str, Role]) -> None:
     assert assign_roles({label: ["Hm."] for label in roles}, Hints()).roles == roles
 
 

@@ -26,8 +26,8 @@ ALPHABET = "ab cI'\",;|\t\n:()[]{}<>&=-+*_#\\/.?!\u00e9e\u0301\u0308\u2019\u5f20
 SPEAKERS = st.sampled_from(
     [("T", "C"), ("Therapist", "Client"), ("Counselor 1", "Patient"), ("assistant", "user"), ("Dr. Lee", "P01")]
 )
-MANGLED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-ROUND = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+MANGLED = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ROUND = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def plain(text: str) -> bool:
@@ -128,16 +128,6 @@ def test_what_is_written_is_read(
     assert [turn.role == "therapist" for turn in session.turns] == [who in therapists for who, _ in talk]
     assert [turn.role == "client" for turn in session.turns] == [who not in therapists for who, _ in talk]
     assert (session.id, session.role_method, session.notes) == ("case", "labels", ())
-
-
-@ROUND
-@given(talk=talks())
-def test_the_formats_agree(talk: Talk, tmp_path: Path) -> None:
-    one = read_back(as_csv(talk), tmp_path / "case.csv")
-    two = read_back(as_json(talk), tmp_path / "case.json")
-    assert [(turn.speaker, turn.role, turn.text) for turn in one.turns] == [
-        (turn.speaker, turn.role, turn.text) for turn in two.turns
-    ]
 
 
 def sample_paths() -> Iterator[Path]:

@@ -43,8 +43,8 @@ def test_roles_are_found_in_the_whole(sessions: Sessions) -> None:
 
 
 def test_every_turn_is_in_one_part(sessions: Sessions) -> None:
-    said = [turn.text for part in sessions(CHAT, "chat.txt", split_by="day") for turn in part.turns]
-    assert len(said) == 4
+    spoken = [turn.text for part in sessions(CHAT, "chat.txt", split_by="day") for turn in part.turns]
+    assert len(spoken) == 4
     assert [len(part.turns) for part in sessions(CHAT, "chat.txt", split_by="gap=30d")] == [3]
 
 
@@ -56,7 +56,7 @@ def test_a_table_speaks_of_the_whole_or_of_a_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("split_by", "said"),
+    ("split_by", "message"),
     [
         ("gap=4h", "no session that was read has times"),
         ("day", "no session that was read has dates"),
@@ -64,9 +64,9 @@ def test_a_table_speaks_of_the_whole_or_of_a_part(tmp_path: Path) -> None:
         ("week", "'week' is not understood"),
     ],
 )
-def test_what_cannot_be_split_is_refused_in_plain_words(split_by: str, said: str, tmp_path: Path) -> None:
+def test_what_cannot_be_split_is_refused_in_plain_words(split_by: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Therapist: Hello.\nClient: Hi.\n")
-    with pytest.raises(BadOptionError, match=said):
+    with pytest.raises(BadOptionError, match=message):
         read(tmp_path, options=ReadOptions(split_by=split_by))
 
 
@@ -128,7 +128,7 @@ def test_a_joined_talk_travels_and_has_a_hash_of_all_its_files(tmp_path: Path) -
     assert [one.sessions[0].turns[1].text for one in (first, second)] == ["I went there.", "I walked there."]
 
 
-def test_a_talk_that_changes_meanwhile_is_a_problem_in_plain_words(tmp_path: Path) -> None:
+def test_a_talk_that_changes_between_two_passes_is_a_problem_in_plain_words(tmp_path: Path) -> None:
     visit(tmp_path)
     (fragment,) = find_fragments([tmp_path])
     visit(tmp_path, patient="Nothing with times.\n")

@@ -19,7 +19,7 @@ from therapy_analytics.session import Session
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
 
-Said = Callable[..., list[tuple[str, str]]]
+Spoken = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 ProblemOf = Callable[..., UnreadableFileError]
 
@@ -57,23 +57,23 @@ def test_forms_of_times(times: str, number: str, session: SessionOf) -> None:
     assert (turn.start_s, turn.end_s) == (1.5, 2.25)
 
 
-def test_an_empty_line_inside_a_caption_loses_nothing(said: Said) -> None:
-    assert said(srt("Anna: Hi\n\nthere\n\n12", "Ben: Hey."), "a.srt") == [("Anna", "Hi there 12"), ("Ben", "Hey.")]
+def test_an_empty_line_inside_a_caption_loses_nothing(spoken: Spoken) -> None:
+    assert spoken(srt("Anna: Hi\n\nthere\n\n12", "Ben: Hey."), "a.srt") == [("Anna", "Hi there 12"), ("Ben", "Hey.")]
 
 
-def test_numbers_that_are_spoken_stay_where_captions_have_none(said: Said) -> None:
+def test_numbers_that_are_spoken_stay_where_captions_have_none(spoken: Spoken) -> None:
     text = "00:00:01,0 --> 00:00:02,0\nAnna: Hi\n12\n\n00:00:02,0 --> 00:00:03,0\nBen: Hey.\n"
-    assert said(text, "a.srt") == [("Anna", "Hi 12"), ("Ben", "Hey.")]
+    assert spoken(text, "a.srt") == [("Anna", "Hi 12"), ("Ben", "Hey.")]
 
 
-def test_no_empty_line_between_captions(said: Said) -> None:
+def test_no_empty_line_between_captions(spoken: Spoken) -> None:
     text = srt("Anna: Hi.", "Ben: Hey.").replace("\n\n", "\n")
-    assert said(text, "a.srt") == [("Anna", "Hi."), ("Ben", "Hey.")]
+    assert spoken(text, "a.srt") == [("Anna", "Hi."), ("Ben", "Hey.")]
 
 
 @pytest.mark.parametrize("tail", ["\n3", "\n3\n", "\n3\n00:00:0", "\n3\n00:00:02,000 -"])
-def test_the_beginning_of_a_lost_caption_is_not_spoken(tail: str, said: Said) -> None:
-    assert said(srt("Anna: Hi.", "Ben: Hey.") + tail, "a.srt") == [("Anna", "Hi."), ("Ben", "Hey.")]
+def test_the_beginning_of_a_lost_caption_is_not_spoken(tail: str, spoken: Spoken) -> None:
+    assert spoken(srt("Anna: Hi.", "Ben: Hey.") + tail, "a.srt") == [("Anna", "Hi."), ("Ben", "Hey.")]
 
 
 @pytest.mark.parametrize("dash", ["- ", "-", "\u2013 ", "\u2014"])
@@ -108,9 +108,9 @@ def test_what_is_no_dash_of_a_speaker(cue: str, problem: ProblemOf) -> None:
     assert problem(srt(cue, cue), "a.srt").problem == "no caption says who speaks"
 
 
-def test_every_chevron_is_a_change(said: Said) -> None:
+def test_every_chevron_is_a_change(spoken: Spoken) -> None:
     text = srt("so it goes", ">> Hi.", ">> hey you", "and you. >> Yes. >>No.", "> so")
-    assert said(text, "a.srt") == [
+    assert spoken(text, "a.srt") == [
         ("Speaker 1", "so it goes"),
         ("Speaker 2", "Hi."),
         ("Speaker 1", "hey you and you."),
@@ -119,9 +119,14 @@ def test_every_chevron_is_a_change(said: Said) -> None:
     ]
 
 
-def test_one_name_and_changes_without_one_are_two_speakers(said: Said) -> None:
+def test_one_name_and_changes_without_one_are_two_speakers(spoken: Spoken) -> None:
     text = srt(">> DR. LEE: Hi.", ">> Hey.", ">> Dr. Lee: So.", ">> Yes.")
-    assert said(text, "a.srt") == [("DR. LEE", "Hi."), ("Speaker 2", "Hey."), ("Dr. Lee", "So."), ("Speaker 2", "Yes.")]
+    assert spoken(text, "a.srt") == [
+        ("DR. LEE", "Hi."),
+        ("Speaker 2", "Hey."),
+        ("Dr. Lee", "So."),
+        ("Speaker 2", "Yes."),
+    ]
 
 
 def test_captions_without_a_speaker_are_refused_with_a_remedy(problem: ProblemOf) -> None:
@@ -172,10 +177,10 @@ def test_whatever_stands_in_a_file_it_is_read_or_refused(text: str) -> None:
         list(READERS["srt"].read(Source(Path("a.srt"), f"1\n00:00:01,000 --> 00:00:02,000\n{text}", ReadOptions())))
 
 
-@pytest.mark.parametrize("piece", ["\n\n1\n" + " " * 9, "1\n", "- ", ">>", "\n \n", "0:", "a:\n"])
-def test_no_repetition_takes_endless_time(piece: str, reading: Callable[..., object]) -> None:
+@pytest.mark.parametrize("snippet", ["\n\n1\n" + " " * 9, "1\n", "- ", ">>", "\n \n", "0:", "a:\n"])
+def test_no_repetition_takes_endless_time(snippet: str, reading: Callable[..., object]) -> None:
     began = time.process_time()
-    reading(srt("Anna: Hi.") + piece * 100_000, "a.srt")
+    reading(srt("Anna: Hi.") + snippet * 100_000, "a.srt")
     assert time.process_time() - began < HANG_S
 
 

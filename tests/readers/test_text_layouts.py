@@ -13,7 +13,7 @@ from therapy_analytics.session import Session
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
 
-Said = Callable[..., list[tuple[str, str]]]
+Spoken = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 ProblemOf = Callable[..., UnreadableFileError]
 SPEECH = ("How was it?", "Hard. One thing: I slept.", "You slept.", "At 10:30, yes.", "What helped?", "Tea, I think.")
@@ -56,8 +56,8 @@ def said_by(speakers: tuple[str, str] = ROLES) -> list[tuple[str, str]]:
         "{w}: {t}\n\n---",
     ],
 )
-def test_ways_to_set_a_label_apart(form: str, between: str, said: Said) -> None:
-    assert said(talk(form, between=between)) == said_by()
+def test_ways_to_set_a_label_apart(form: str, between: str, spoken: Spoken) -> None:
+    assert spoken(talk(form, between=between)) == said_by()
 
 
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
@@ -122,13 +122,13 @@ def test_times_behind_the_words_are_said_to_be_ends(session: SessionOf) -> None:
     ("form", "between"),
     [("{w}\n{t}", "\n\n"), ("{w}\n{t}", "\n"), ("{w}\n\n{t}", "\n\n"), ("      {w}\n   {t}", "\n\n")],
 )
-def test_names_on_lines_of_their_own(form: str, between: str, speakers: tuple[str, str], said: Said) -> None:
-    assert said(talk(form, speakers, between=between)) == said_by(speakers)
+def test_names_on_lines_of_their_own(form: str, between: str, speakers: tuple[str, str], spoken: Spoken) -> None:
+    assert spoken(talk(form, speakers, between=between)) == said_by(speakers)
 
 
-def test_a_turn_below_a_name_runs_over_lines(said: Said) -> None:
+def test_a_turn_below_a_name_runs_over_lines(spoken: Spoken) -> None:
     wrapped = talk("{w}\n{t}", NAMES, between="\n\n").replace("thing: ", "thing:\n").replace("You ", "You\n")
-    assert [(who, " ".join(text.split())) for who, text in said(wrapped)] == said_by(NAMES)
+    assert [(who, " ".join(text.split())) for who, text in spoken(wrapped)] == said_by(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_short_lines_that_come_back_are_no_names(text: str, problem: ProblemOf) 
         (NAMES, "10:00:{s} From {w} to Everyone:\n\t{t}"),
     ],
 )
-def test_labels_without_a_colon(speakers: tuple[str, str], form: str, said: Said) -> None:
-    assert [(who, text.strip()) for who, text in said(talk(form, speakers))] == said_by(speakers)
+def test_labels_without_a_colon(speakers: tuple[str, str], form: str, spoken: Spoken) -> None:
+    assert [(who, text.strip()) for who, text in spoken(talk(form, speakers))] == said_by(speakers)
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -219,8 +219,8 @@ def test_facts_above_the_talk_are_kept_and_tell_who_is_who(session: SessionOf) -
     "first",
     ["Therapist: Hello\nClient: Hi\n\n", "Therapist: Good morning Dana\n\n", "Therapist: Ruth?\nClient: Yes\n\n"],
 )
-def test_a_short_first_exchange_is_no_head(first: str, said: Said) -> None:
-    assert said(first + talk("{w}: {t}", ("Client", "Therapist")))[0][0] == "Therapist"
+def test_a_short_first_exchange_is_no_head(first: str, spoken: Spoken) -> None:
+    assert spoken(first + talk("{w}: {t}", ("Client", "Therapist")))[0][0] == "Therapist"
 
 
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
@@ -237,10 +237,10 @@ def test_a_short_first_exchange_is_no_head(first: str, said: Said) -> None:
         "*** End of tape {} ***",
     ],
 )
-def test_what_stands_below_a_page_is_not_spoken(foot: str, between: str, said: Said) -> None:
+def test_what_stands_below_a_page_is_not_spoken(foot: str, between: str, spoken: Spoken) -> None:
     pages = talk("{w}: {t}", between=between).replace("You slept.", "\0", 1).split("\0")
     above, below = pages[0].removesuffix("Therapist: "), f"Therapist: You slept.{pages[1]}"
-    assert said(f"{above}\n\n{foot.format(1)}\n\n{below}\n\n{foot.format(2)}\n") == said_by()
+    assert spoken(f"{above}\n\n{foot.format(1)}\n\n{below}\n\n{foot.format(2)}\n") == said_by()
 
 
 @pytest.mark.parametrize(
@@ -260,14 +260,14 @@ def test_what_a_program_writes_below_the_talk_is_left_out(tail: str, session: Se
 
 
 @pytest.mark.parametrize("form", ["{n:>3} {line}", "{n}: {line}", "{n:04d} {line}", "{line:<40}{n}", "every fifth"])
-def test_numbers_in_the_margin_are_no_words(form: str, said: Said) -> None:
+def test_numbers_in_the_margin_are_no_words(form: str, spoken: Spoken) -> None:
     lines = talk("{w}: {t}").replace("One ", "\nOne ").replace("You ", "\nYou ").replace("Tea, ", "\nTea, ").split("\n")
     lines = [*lines, "and", "sleep,", "and", "more", "tea,", "of", "course."]
     if form == "every fifth":
         numbered = [(f"{n:<4}" if n % 5 == 0 else "    ") + line for n, line in enumerate(lines, start=1)]
     else:
         numbered = [form.format(n=n, line=line) for n, line in enumerate(lines, start=1)]
-    words = [" ".join(text.split()) for _, text in said("\n".join(numbered))]
+    words = [" ".join(text.split()) for _, text in spoken("\n".join(numbered))]
     assert words == [*SPEECH[:5], "Tea, I think. and sleep, and more tea, of course."]
 
 
@@ -276,9 +276,9 @@ def test_a_day_above_a_message_is_nobodys_name(problem: ProblemOf) -> None:
     assert "Therapist: ..." in problem(text).remedy
 
 
-@pytest.mark.parametrize("piece", ["A" + " " * 100_000, "key: a" + " " * 9**5 + "b", "1  " * 60_000, "| - |" * 9_999])
-def test_no_line_takes_endless_time(piece: str, session: SessionOf) -> None:
+@pytest.mark.parametrize("snippet", ["A" + " " * 100_000, "key: a" + " " * 9**5 + "b", "1  " * 60_000, "| - |" * 9_999])
+def test_no_line_takes_endless_time(snippet: str, session: SessionOf) -> None:
     began = time.process_time()
-    one = session(f"Date: x{piece[:9_000]}\n\n{talk('{w}: {t}')}\n{piece}\n")
+    one = session(f"Date: x{snippet[:9_000]}\n\n{talk('{w}: {t}')}\n{snippet}\n")
     assert [turn.speaker for turn in one.turns] == [*ROLES] * 3
     assert time.process_time() - began < HANG_S

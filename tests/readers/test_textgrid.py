@@ -45,7 +45,7 @@ def short_form(tiers: Tiers) -> str:
     lines: list[object] = ['File type = "ooTextFile"', '"TextGrid"', "", 0, 99, "<exists>", len(tiers)]
     for name, spans in tiers:
         lines += ['"IntervalTier"', quoted(name), 0, 99, len(spans)]
-        lines += [piece for begin, end, text in spans for piece in (begin, end, quoted(text))]
+        lines += [value for begin, end, text in spans for value in (begin, end, quoted(text))]
     return "\n".join(map(str, lines)) + "\n"
 
 
@@ -172,11 +172,11 @@ def test_whatever_stands_in_a_file_it_is_read_or_refused(text: str) -> None:
         raw(f'File type = "ooTextFile"\n"TextGrid"\n{text}')
 
 
-@pytest.mark.parametrize("piece", ['"', '""', "<", "!", "1", "1 ", '" "', "<a> ", "\n"])
-def test_no_repetition_takes_endless_time(piece: str) -> None:
+@pytest.mark.parametrize("snippet", ['"', '""', "<", "!", "1", "1 ", '" "', "<a> ", "\n"])
+def test_no_repetition_takes_endless_time(snippet: str) -> None:
     began = time.process_time()
     with pytest.raises(UnreadableFileError):
-        raw(f'File type = "ooTextFile"\n"TextGrid"\n0 9 <exists> 1 "IntervalTier" "A" 0 9 1 {piece * 200_000}')
+        raw(f'File type = "ooTextFile"\n"TextGrid"\n0 9 <exists> 1 "IntervalTier" "A" 0 9 1 {snippet * 200_000}')
     assert time.process_time() - began < HANG_S
 
 

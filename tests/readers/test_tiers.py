@@ -19,11 +19,11 @@ def grid(*tiers: tuple[str, Spans]) -> str:
     lines: list[object] = ['File type = "ooTextFile"', '"TextGrid"', "", 0, 99, "<exists>", len(tiers)]
     for name, spans in tiers:
         lines += ['"IntervalTier"', f'"{name}"', 0, 99, len(spans)]
-        lines += [piece for begin, end, text in spans for piece in (begin, end, f'"{text}"')]
+        lines += [part for begin, end, text in spans for part in (begin, end, f'"{text}"')]
     return "\n".join(map(str, lines)) + "\n"
 
 
-def said(session: Session) -> list[tuple[str, str]]:
+def spoken(session: Session) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in session.turns]
 
 
@@ -35,7 +35,7 @@ YES: tuple[str, Spans] = ("Therapist", [(0, 1, "You came.")])
 )
 def test_names_that_look_like_kinds_are_people(name: str, session: SessionOf) -> None:
     one = session(grid(YES, (name, [(1, 2, "I did, at last.")])), "a.TextGrid")
-    assert said(one) == [("Therapist", "You came."), (name, "I did, at last.")]
+    assert spoken(one) == [("Therapist", "You came."), (name, "I did, at last.")]
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_a_tier_of_the_same_words_without_a_name_is_left_out(session: SessionOf)
     one = session(
         grid(YES, ("Client", [(2, 3, "I did.")]), ("transcript", [(0, 1, "You came."), (2, 3, "I did.")])), "a.TextGrid"
     )
-    assert said(one) == [("Therapist", "You came."), ("Client", "I did.")]
+    assert spoken(one) == [("Therapist", "You came."), ("Client", "I did.")]
     assert "1 tier of repeats of the words left out (2 annotations, 4 words)." in one.notes
 
 
 def test_words_of_somebody_without_a_name_are_kept(session: SessionOf) -> None:
     one = session(grid(YES, ("Client", [(2, 3, "I did.")]), ("", [(4, 5, "Supper is ready.")])), "a.TextGrid")
-    assert said(one)[2] == ("Unknown", "Supper is ready.")
+    assert spoken(one)[2] == ("Unknown", "Supper is ready.")
 
 
 def test_words_are_put_together_up_to_a_pause(session: SessionOf) -> None:
@@ -140,7 +140,7 @@ def test_who_speaks_in_a_turn_of_several(session: SessionOf) -> None:
         '<Sync time="6"/>\n<Who nb="1"/>so<Who nb="9"/>who</Turn>'
     )
     one = session(trs(TALK + shared), "a.trs")
-    assert said(one) == [
+    assert spoken(one) == [
         ("Therapist", "well"),
         ("Client", "d\u00e9j\u00e0 no"),
         ("Therapist", "yes so"),
@@ -194,12 +194,12 @@ def exb_tier(speaker: str, *events: tuple[int, int, str], category: str = "v", k
 
 def test_events_of_one_sentence_stay_together(session: SessionOf) -> None:
     one = session(exb(exb_tier("S0", (0, 1, "Wh"), (1, 2, "ere? "), (2, 3, "So. ")), exb_tier("S1", (1, 2, "Here. "))))
-    assert said(one) == [("T", "Where?"), ("C", "Here."), ("T", "So.")]
+    assert spoken(one) == [("T", "Where?"), ("C", "Here."), ("T", "So.")]
 
 
 def test_events_without_spaces_end_where_words_do(session: SessionOf) -> None:
     one = session(exb(exb_tier("S0", (0, 1, "where"), (1, 2, "are you")), exb_tier("S1", (2, 3, "here"))))
-    assert said(one) == [("T", "where are you"), ("C", "here")]
+    assert spoken(one) == [("T", "where are you"), ("C", "here")]
 
 
 def test_times_that_end_in_the_middle(session: SessionOf) -> None:
@@ -220,7 +220,7 @@ def test_without_types_the_category_tells(session: SessionOf) -> None:
             exb_tier("S1", (1, 2, "Two. "), kind="d"),
         )
     )
-    assert said(one) == [("T", "One."), ("C", "Two.")]
+    assert spoken(one) == [("T", "One."), ("C", "Two.")]
 
 
 def test_a_segmented_transcription_is_refused_with_what_to_do(problem: ProblemOf) -> None:
@@ -230,7 +230,7 @@ def test_a_segmented_transcription_is_refused_with_what_to_do(problem: ProblemOf
 
 def test_numbers_of_utterances_are_nobodys_words(session: SessionOf) -> None:
     one = session(grid(YES, ("Client", [(2, 3, "I did.")]), ("IPU", [(0, 1, "1"), (2, 3, "2")])), "a.TextGrid")
-    assert said(one) == [("Therapist", "You came."), ("Client", "I did.")]
+    assert spoken(one) == [("Therapist", "You came."), ("Client", "I did.")]
     assert one.notes == ("1 tier of numbers of utterances left out (2 annotations, 2 words).",)
 
 

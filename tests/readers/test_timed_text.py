@@ -20,7 +20,7 @@ def tt(body: str, attributes: str = "", head: str = HEAD) -> str:
     return f"<tt {spaces} {parameters} {attributes}><head>{head}</head><body>{body}</body></tt>"
 
 
-def said(session: Session) -> list[tuple[str, str]]:
+def spoken(session: Session) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in session.turns]
 
 
@@ -65,7 +65,7 @@ def test_ends(p: str, end: float, session: SessionOf) -> None:
 
 def test_an_agent_of_a_division_speaks_in_it_unless_a_paragraph_has_another(session: SessionOf) -> None:
     body = '<div ttm:agent="t"><p begin="1s">One.</p><p begin="2s" ttm:agent="x">Two.</p></div>'
-    assert said(session(tt(body), "a.ttml")) == [("Therapist", "One."), ("x", "Two.")]
+    assert spoken(session(tt(body), "a.ttml")) == [("Therapist", "One."), ("x", "Two.")]
 
 
 def test_captions_of_two_divisions_are_read_in_order_of_time(session: SessionOf) -> None:
@@ -73,12 +73,12 @@ def test_captions_of_two_divisions_are_read_in_order_of_time(session: SessionOf)
         '<div ttm:agent="t"><p begin="1s">One.</p><p begin="5s">Three.</p></div>'
         '<div ttm:agent="x"><p begin="3s">Two.</p></div>'
     )
-    assert said(session(tt(body), "a.ttml")) == [("Therapist", "One."), ("x", "Two."), ("Therapist", "Three.")]
+    assert spoken(session(tt(body), "a.ttml")) == [("Therapist", "One."), ("x", "Two."), ("Therapist", "Three.")]
 
 
 def test_a_label_in_a_caption_without_an_agent(session: SessionOf) -> None:
     body = '<div><p begin="1s" ttm:agent="t">One: a start.</p><p begin="2s">MAYA: Two.</p></div>'
-    assert said(session(tt(body), "a.ttml")) == [("Therapist", "One: a start."), ("MAYA", "Two.")]
+    assert spoken(session(tt(body), "a.ttml")) == [("Therapist", "One: a start."), ("MAYA", "Two.")]
 
 
 def test_words_are_as_written(session: SessionOf) -> None:
@@ -137,7 +137,7 @@ def test_comments_and_shadows_are_counted(session: SessionOf) -> None:
         ),
         "a.ass",
     )
-    assert said(one) == [("T", "Come in."), ("C", "Come in.")]
+    assert spoken(one) == [("T", "Come in."), ("C", "Come in.")]
     assert one.notes == ("Comments left out (3 words).", "Repeated captions left out (2 words).")
 
 
@@ -145,5 +145,5 @@ def test_a_translation_that_begins_a_little_later_is_one(session: SessionOf) -> 
     spoken = '<p begin="0s" end="2s">Therapist: So.</p><p begin="2s" end="4s">Client: Yes.</p>'
     again = '<p begin="0.2s" end="2s">Therapist: Also.</p><p begin="2.2s" end="4s">Client: Ja.</p>'
     one = session(tt(f'<div xml:lang="en">{spoken}</div><div xml:lang="de">{again}</div>'), "a.ttml")
-    assert said(one) == [("Therapist", "So."), ("Client", "Yes.")]
+    assert spoken(one) == [("Therapist", "So."), ("Client", "Yes.")]
     assert "2 captions in another language left out (4 words)." in one.notes

@@ -16,7 +16,7 @@ from therapy_analytics.session import Session
 HANG_S = 10.0
 """Seconds of processor time that only a hang takes; speed itself is measured in benchmarks/."""
 
-Said = Callable[..., list[tuple[str, str]]]
+Spoken = Callable[..., list[tuple[str, str]]]
 SessionOf = Callable[..., Session]
 
 
@@ -41,8 +41,8 @@ def vtt(*cues: str) -> str:
         ("<v Mary>Note: this.", ("Mary", "Note: this.")),
     ],
 )
-def test_a_voice(cue: str, expected: tuple[str, str], said: Said) -> None:
-    assert said(vtt(cue), "a.vtt") == [expected]
+def test_a_voice(cue: str, expected: tuple[str, str], spoken: Spoken) -> None:
+    assert spoken(vtt(cue), "a.vtt") == [expected]
 
 
 @pytest.mark.parametrize(
@@ -102,25 +102,25 @@ def test_a_cue_without_a_speaker_goes_to_the_one_before(session: SessionOf) -> N
     )
 
 
-def test_where_most_captions_repeat_their_name_one_without_is_nobodys(said: Said) -> None:
+def test_where_most_captions_repeat_their_name_one_without_is_nobodys(spoken: Spoken) -> None:
     text = vtt("<v Mary>Hi.", "<v Mary>Well.", "<v Tom>Hey.", "<v Tom>So.", "Hello?", "<v Mary>Yes.")
-    assert said(text, "a.vtt")[2:4] == [("Unknown", "Hello?"), ("Mary", "Yes.")]
+    assert spoken(text, "a.vtt")[2:4] == [("Unknown", "Hello?"), ("Mary", "Yes.")]
 
 
 @pytest.mark.parametrize("name", ["Maria", "Maria Lopez", "iPhone de Mar\u00eda", "Lopez, Maria (Guest)"])
-def test_who_speaks_once_among_captions_without_labels_is_a_speaker(name: str, said: Said) -> None:
+def test_who_speaks_once_among_captions_without_labels_is_a_speaker(name: str, spoken: Spoken) -> None:
     text = vtt("Ruth: Hi.", "and you?", "Tom: Hey.", "so so", f"{name}: Hello.", "I am here.", "Ruth: Oh.", "Tom: Yes.")
-    assert said(text, "a.vtt")[1:4] == [("Tom", "Hey. so so"), (name, "Hello. I am here."), ("Ruth", "Oh.")]
+    assert spoken(text, "a.vtt")[1:4] == [("Tom", "Hey. so so"), (name, "Hello. I am here."), ("Ruth", "Oh.")]
 
 
-def test_with_voice_tags_a_colon_is_speech(said: Said) -> None:
+def test_with_voice_tags_a_colon_is_speech(spoken: Spoken) -> None:
     text = vtt("<v Mary>Hi.", "Listen: no.", "Listen: yes.", "<v Tom>Dana: so she wrote.")
-    assert said(text, "a.vtt") == [("Mary", "Hi. Listen: no. Listen: yes."), ("Tom", "Dana: so she wrote.")]
+    assert spoken(text, "a.vtt") == [("Mary", "Hi. Listen: no. Listen: yes."), ("Tom", "Dana: so she wrote.")]
 
 
-def test_labels_before_a_colon(said: Said) -> None:
+def test_labels_before_a_colon(spoken: Spoken) -> None:
     text = vtt("Mary Ann: Hi.", "Dr. Lee: Hey.", "Mary Ann: So: no.", "Dr. Lee: Well.")
-    assert said(text, "a.vtt") == [
+    assert spoken(text, "a.vtt") == [
         ("Mary Ann", "Hi."),
         ("Dr. Lee", "Hey."),
         ("Mary Ann", "So: no."),
@@ -128,9 +128,9 @@ def test_labels_before_a_colon(said: Said) -> None:
     ]
 
 
-def test_a_label_that_never_comes_back_is_speech(said: Said) -> None:
+def test_a_label_that_never_comes_back_is_speech(spoken: Spoken) -> None:
     text = vtt("Mary: Hi.", "Tom: Hey.", "Remember: no.", "Mary: Right.", "carry on", "Tom: Yes.")
-    assert said(text, "a.vtt") == [
+    assert spoken(text, "a.vtt") == [
         ("Mary", "Hi."),
         ("Tom", "Hey. Remember: no."),
         ("Mary", "Right. carry on"),
@@ -138,17 +138,17 @@ def test_a_label_that_never_comes_back_is_speech(said: Said) -> None:
     ]
 
 
-def test_a_label_that_comes_once_counts_if_it_names_a_role_or_every_cue_has_one(said: Said) -> None:
-    assert said(vtt("Therapist: Hi.", "so,", "client: Hey."), "a.vtt") == [
+def test_a_label_that_comes_once_counts_if_it_names_a_role_or_every_cue_has_one(spoken: Spoken) -> None:
+    assert spoken(vtt("Therapist: Hi.", "so,", "client: Hey."), "a.vtt") == [
         ("Therapist", "Hi. so,"),
         ("client", "Hey."),
     ]
-    assert said(vtt("Mary: Hi.", "Tom: Hey."), "a.vtt") == [("Mary", "Hi."), ("Tom", "Hey.")]
+    assert spoken(vtt("Mary: Hi.", "Tom: Hey."), "a.vtt") == [("Mary", "Hi."), ("Tom", "Hey.")]
 
 
-def test_two_labels_in_a_cue(said: Said) -> None:
+def test_two_labels_in_a_cue(spoken: Spoken) -> None:
     text = vtt("- Mary: Hi.\n- Tom: Hey,\nyou.", ">> Mary: So.", ">>Tom: Yes.")
-    assert said(text, "a.vtt") == [("Mary", "Hi."), ("Tom", "Hey, you."), ("Mary", "So."), ("Tom", "Yes.")]
+    assert spoken(text, "a.vtt") == [("Mary", "Hi."), ("Tom", "Hey, you."), ("Mary", "So."), ("Tom", "Yes.")]
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_captions_without_speakers_are_refused(
     assert what in problem(text, "a.vtt").problem
 
 
-def test_an_endless_class_annotation_takes_no_endless_time(said: Said) -> None:
+def test_an_endless_class_annotation_takes_no_endless_time(spoken: Spoken) -> None:
     began = time.process_time()
-    said(vtt("<v Mary>Hi.", "<v" + ".a" * 5000, "<v Tom>Hey."), "a.vtt")
+    spoken(vtt("<v Mary>Hi.", "<v" + ".a" * 5000, "<v Tom>Hey."), "a.vtt")
     assert time.process_time() - began < HANG_S
 
 
@@ -180,9 +180,9 @@ def test_a_name_that_nobody_has_is_how_somebody_speaks(problem: Callable[..., Un
 @pytest.mark.parametrize(
     "wrap", ["[{}]: ", "[{}] : ", "{}: ", "{} : ", "{}\uff1a", "<i>{}:</i> ", "{}:\n", "- {}: ", ">> {}: "]
 )
-def test_ways_to_write_a_label(wrap: str, said: Said) -> None:
+def test_ways_to_write_a_label(wrap: str, spoken: Spoken) -> None:
     text = vtt(*(wrap.format(f"SPEAKER_0{at % 2}") + f"word {at}" for at in range(4)))
-    assert said(text, "a.vtt") == [(f"SPEAKER_0{at % 2}", f"word {at}") for at in range(4)]
+    assert spoken(text, "a.vtt") == [(f"SPEAKER_0{at % 2}", f"word {at}") for at in range(4)]
 
 
 def test_a_label_on_a_line_of_its_own_begins_where_the_words_do(session: SessionOf) -> None:
@@ -197,17 +197,17 @@ def test_a_label_on_a_line_of_its_own_begins_where_the_words_do(session: Session
     ]
 
 
-def test_markup_of_letters_is_decoded_before_a_label_is_sought(said: Said) -> None:
+def test_markup_of_letters_is_decoded_before_a_label_is_sought(spoken: Spoken) -> None:
     text = vtt("&gt;&gt; Tom &amp; Ann: a &lt;b&gt;", "&gt;&gt; Mary: AT&amp;amp;T", "&gt;&gt; Tom &amp; Ann: so")
-    assert said(text, "a.vtt") == [("Tom & Ann", "a <b>"), ("Mary", "AT&amp;T"), ("Tom & Ann", "so")]
+    assert spoken(text, "a.vtt") == [("Tom & Ann", "a <b>"), ("Mary", "AT&amp;T"), ("Tom & Ann", "so")]
 
 
-def test_webex_names_the_speaker_above_the_times(said: Said) -> None:
+def test_webex_names_the_speaker_above_the_times(spoken: Spoken) -> None:
     text = "WEBVTT\n\n" + "".join(
         f'{at} "{who}" (12345)\n00:0{at}.000 --> 00:0{at}.900\n{words}\n\n'
         for at, who, words in [(1, "Mary Ann", "Hi."), (2, "Tom", "Hey: you."), (3, "Tom", "So.")]
     )
-    assert said(text, "a.vtt") == [("Mary Ann", "Hi."), ("Tom", "Hey: you. So.")]
+    assert spoken(text, "a.vtt") == [("Mary Ann", "Hi."), ("Tom", "Hey: you. So.")]
 
 
 YOUTUBE = """WEBVTT
@@ -253,16 +253,16 @@ def test_rolling_captions_give_each_line_once(session: SessionOf) -> None:
     assert "6 repeated lines (18 words) of rolling captions left out." in one.notes
 
 
-def test_rolling_captions_of_two_and_three_lines(said: Said) -> None:
+def test_rolling_captions_of_two_and_three_lines(spoken: Spoken) -> None:
     lines = ["Mary: a b", "c d", "Tom: e f", "g", "Mary: h", "i", "Tom: j"]
     for height in (2, 3):
         text = vtt(*("\n".join(lines[max(0, at - height + 1) : at + 1]) for at in range(len(lines))))
-        assert said(text, "a.vtt") == [("Mary", "a b c d"), ("Tom", "e f g"), ("Mary", "h i"), ("Tom", "j")]
+        assert spoken(text, "a.vtt") == [("Mary", "a b c d"), ("Tom", "e f g"), ("Mary", "h i"), ("Tom", "j")]
 
 
-def test_captions_that_grow_by_a_word_give_each_word_once(said: Said) -> None:
+def test_captions_that_grow_by_a_word_give_each_word_once(spoken: Spoken) -> None:
     text = vtt("MARY: I", "MARY: I am", "MARY: I am < Tom", "TOM: No", "TOM: No way")
-    assert said(text, "a.vtt") == [("MARY", "I am < Tom"), ("TOM", "No way")]
+    assert spoken(text, "a.vtt") == [("MARY", "I am < Tom"), ("TOM", "No way")]
 
 
 def test_a_line_said_twice_is_kept_where_captions_do_not_roll(session: SessionOf) -> None:
@@ -285,8 +285,8 @@ def test_a_line_said_twice_is_kept_where_captions_do_not_roll(session: SessionOf
 def test_rolling_captions_give_the_words_of_plain_ones(lines: list[str], height: int) -> None:
     lines = [f"{at} {line}" for at, line in enumerate(lines)]
     cues = [Cue(at, None, None, lines[max(0, at - height + 1) : at + 1]) for at in range(len(lines))]
-    once, n_repeats = without_repeats(cues)
-    assert [plain(line) for cue in once for line in cue.lines if line] == [plain(line) for line in lines]
+    kept, n_repeats = without_repeats(cues)
+    assert [plain(line) for cue in kept for line in cue.lines if line] == [plain(line) for line in lines]
     assert n_repeats == sum(len(cue.lines) - 1 for cue in cues)
 
 
@@ -302,25 +302,25 @@ def test_unnamed_changes_between_two_who_are_named_are_theirs(session: SessionOf
     assert any("2 changes of speaker without a name" in note for note in one.notes)
 
 
-def test_unnamed_changes_among_three_are_nobodys(said: Said) -> None:
+def test_unnamed_changes_among_three_are_nobodys(spoken: Spoken) -> None:
     text = vtt(">> MARY: Hi.", ">> TOM: Hey.", ">> ANN: Ho.", ">> So.", ">> TOM: Yes.", ">> MARY: a", ">> ANN: b")
-    assert ("Unknown", "So.") in said(text, "a.vtt")
+    assert ("Unknown", "So.") in spoken(text, "a.vtt")
 
 
-def test_a_blank_line_of_spaces_ends_a_caption_before_the_next(said: Said) -> None:
+def test_a_blank_line_of_spaces_ends_a_caption_before_the_next(spoken: Spoken) -> None:
     text = "WEBVTT\n \na-1\n00:01.0 --> 00:02.0\n<v Mary>Hi.\n \na-2\n00:02.000 --> 00:03.000\n<v Tom>Hey.\n \nNOTE\n"
-    assert said(text, "a.vtt") == [("Mary", "Hi."), ("Tom", "Hey.")]
+    assert spoken(text, "a.vtt") == [("Mary", "Hi."), ("Tom", "Hey.")]
 
 
-def test_a_number_without_an_empty_line_before_it_is_not_spoken(said: Said) -> None:
+def test_a_number_without_an_empty_line_before_it_is_not_spoken(spoken: Spoken) -> None:
     text = "WEBVTT\n\n1\n00:01.000 --> 00:02.000\n<v Mary>Hi.\n2\n00:02.000 --> 00:03.000\n<v Tom>42\n"
-    assert said(text, "a.vtt") == [("Mary", "Hi."), ("Tom", "42")]
+    assert spoken(text, "a.vtt") == [("Mary", "Hi."), ("Tom", "42")]
 
 
-@pytest.mark.parametrize("piece", ["<v a", "<v.a", "{\\\\a", "<c", ">> ", "Aa ", "a: ", "- ", "&gt;", "["])
-def test_no_repetition_takes_endless_time(piece: str, reading: Callable[..., object]) -> None:
+@pytest.mark.parametrize("snippet", ["<v a", "<v.a", "{\\\\a", "<c", ">> ", "Aa ", "a: ", "- ", "&gt;", "["])
+def test_no_repetition_takes_endless_time(snippet: str, reading: Callable[..., object]) -> None:
     began = time.process_time()
-    reading(vtt("Mary: Hi.", piece * 100_000, "Tom: Hey."), "a.vtt")
+    reading(vtt("Mary: Hi.", snippet * 100_000, "Tom: Hey."), "a.vtt")
     assert time.process_time() - began < HANG_S
 
 
@@ -328,14 +328,14 @@ def test_no_repetition_takes_endless_time(piece: str, reading: Callable[..., obj
 @pytest.mark.parametrize(
     "names", [("Therapist", "Client"), ("Speaker 1", "Speaker 2"), ("SPEAKER_00", "SPEAKER_01"), ("Ruth Lee", "DANA")]
 )
-def test_labels_without_a_colon(wrap: str, names: tuple[str, str], said: Said) -> None:
+def test_labels_without_a_colon(wrap: str, names: tuple[str, str], spoken: Spoken) -> None:
     text = vtt(*(wrap.format(names[at % 2]) + f"word {at} [laughs]\nso: (sighs) it goes" for at in range(4)))
-    assert said(text, "a.vtt") == [(names[at % 2], f"word {at} so: it goes") for at in range(4)]
+    assert spoken(text, "a.vtt") == [(names[at % 2], f"word {at} so: it goes") for at in range(4)]
 
 
-def test_labels_without_a_colon_may_stand_at_changes_alone(said: Said) -> None:
+def test_labels_without_a_colon_may_stand_at_changes_alone(spoken: Spoken) -> None:
     text = vtt("[Therapist] How", "was it?", "[Client] Well", "it was", "as it is", "[Therapist] Hm.")
-    assert said(text, "a.vtt") == [
+    assert spoken(text, "a.vtt") == [
         ("Therapist", "How was it?"),
         ("Client", "Well it was as it is"),
         ("Therapist", "Hm."),

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from spoken import FRENCH, SAID, plain, session
+from spoken import FRENCH, SPOKEN, plain, session
 
 from therapy_analytics.session import Mark, Role, Session
 from therapy_analytics.speakers import attributed, proposed, repaired
@@ -16,66 +16,68 @@ from therapy_analytics.speakers._boundaries import moved, moves_of
 from therapy_analytics.speakers._gaps import gap_scores
 from therapy_analytics.speakers._model import load_speaker_model
 
-LOWER = tuple(map(plain, SAID))
+LOWER = tuple(map(plain, SPOKEN))
 
 
 def words_of(one: Session) -> list[str]:
     return [word for turn in one.turns for word in turn.text.split()]
 
 
-def shifted(said: tuple[str, ...], at: int, words: int) -> tuple[str, ...]:
+def shifted(spoken: tuple[str, ...], at: int, words: int) -> tuple[str, ...]:
     """Give the last words of an utterance to the next, or the next one's first ones to it."""
-    left, right = said[at].split(), said[at + 1].split()
+    left, right = spoken[at].split(), spoken[at + 1].split()
     both, cut = left + right, len(left) - words
-    return (*said[:at], " ".join(both[:cut]), " ".join(both[cut:]), *said[at + 2 :])
+    return (*spoken[:at], " ".join(both[:cut]), " ".join(both[cut:]), *spoken[at + 2 :])
 
 
-@pytest.mark.parametrize("said", [SAID, LOWER])
-def test_a_session_that_is_right_stays_as_it_is(said: tuple[str, ...]) -> None:
-    found = proposed(session(said))
+@pytest.mark.parametrize("spoken", [SPOKEN, LOWER])
+def test_a_session_that_is_right_stays_as_it_is(spoken: tuple[str, ...]) -> None:
+    found = proposed(session(spoken))
     assert found.changes == ()
-    assert found.session == session(said)
+    assert found.session == session(spoken)
     assert found.abstained == ""
 
 
-@pytest.mark.parametrize("said", [SAID, LOWER])
-def test_a_whole_session_with_exchanged_labels_is_found(said: tuple[str, ...]) -> None:
-    found = proposed(session(said, swapped=range(len(said))))
-    (change,) = [one for one in found.changes if one.kind == "exchanged"]
-    assert (change.turn, change.last_turn) == (0, len(said) - 1)
+@pytest.mark.parametrize("spoken", [SPOKEN, LOWER])
+def test_a_whole_session_with_swapped_labels_is_found(spoken: tuple[str, ...]) -> None:
+    found = proposed(session(spoken, swapped=range(len(spoken))))
+    (change,) = [one for one in found.changes if one.kind == "swapped"]
+    assert (change.turn, change.last_turn) == (0, len(spoken) - 1)
     assert change.probability > 0.9
     assert [(turn.speaker, turn.role) for turn in found.session.turns[:2]] == [("Ruth", "therapist"), ("Tom", "client")]
 
 
-def test_a_stretch_with_exchanged_labels_is_put_right() -> None:
+def test_a_segment_with_swapped_labels_is_put_right() -> None:
     wrong = session(swapped=range(8, 18))
     found = proposed(wrong)
     (change,) = found.changes
-    assert change.kind == "exchanged"
+    assert change.kind == "swapped"
     assert words_of(found.session) == words_of(wrong)
     truth, before, after = ([turn.role for turn in one.turns for _ in turn.text.split()]
                             for one in (session(), wrong, found.session))  # fmt: skip
     assert np.mean(np.array(before) == np.array(truth)) < 0.7
-    assert np.mean(np.array(after) == np.array(truth)) > 0.9  # but for turns put together at the ends of the stretch
-    assert {turn.speaker_changed for turn in found.session.turns} == {"", "exchanged"}
+    assert np.mean(np.array(after) == np.array(truth)) > 0.9  # but for turns put together at the ends of the segment
+    assert {turn.speaker_changed for turn in found.session.turns} == {"", "swapped"}
 
 
 @pytest.mark.parametrize(("at", "words"), [(4, 2), (7, 3), (9, -2), (11, 2), (14, -4)])
 def test_words_at_the_wrong_side_of_a_turn_go_back(at: int, words: int) -> None:
-    wrong = session(shifted(SAID, at, words))
+    wrong = session(shifted(SPOKEN, at, words))
     found = proposed(wrong)
     (change,) = found.changes
     assert (change.kind, change.turn, change.last_turn, change.words) == ("words_moved", at, at + 1, abs(words))
-    assert [turn.text for turn in found.session.turns] == list(SAID)
+    assert [turn.text for turn in found.session.turns] == list(SPOKEN)
     assert [turn.index for turn in found.session.turns if turn.speaker_changed] == [at, at + 1]
 
 
 def test_half_of_the_moved_words_go_back_without_punctuation_and_nothing_else_moves() -> None:
-    model, said = load_speaker_model(), [text.split() for text in LOWER]
-    scores = gap_scores([word for one in said for word in one], model)  # the words stay in one order, whoever says them
-    roles: list[Role] = ["client" if at % 2 else "therapist" for at in range(len(said))]
-    right, ends = [], np.cumsum([len(one) for one in said])
-    for at, words in product(range(len(said) - 1), (-4, -3, -2, -1, 1, 2, 3, 4)):
+    model, spoken = load_speaker_model(), [text.split() for text in LOWER]
+    scores = gap_scores(
+        [word for one in spoken for word in one], model.gaps
+    )  # the words stay in one order, whoever says them
+    roles: list[Role] = ["client" if at % 2 else "therapist" for at in range(len(spoken))]
+    right, ends = [], np.cumsum([len(one) for one in spoken])
+    for at, words in product(range(len(spoken) - 1), (-4, -3, -2, -1, 1, 2, 3, 4)):
         wrong = ends.copy()
         wrong[at] += words
         if (ends[at - 1] if at else 0) < wrong[at] < ends[at + 1]:
@@ -90,7 +92,7 @@ def test_words_keep_their_order_and_number() -> None:
     right = repaired(wrong)
     assert words_of(right) == words_of(wrong)
     assert [turn.index for turn in right.turns] == list(range(len(right.turns)))
-    assert any("exchanged" in note for note in right.notes)
+    assert any("swapped" in note for note in right.notes)
 
 
 def test_moved_words_take_their_marks_along() -> None:
@@ -104,25 +106,25 @@ def test_moved_words_take_their_marks_along() -> None:
     assert moved(left, right, -2)[0].text == one.text
 
 
-@pytest.mark.parametrize("said", [SAID, LOWER])
-def test_utterances_without_speakers_are_attributed(said: tuple[str, ...]) -> None:
-    one = session(said)
+@pytest.mark.parametrize("spoken", [SPOKEN, LOWER])
+def test_utterances_without_speakers_are_attributed(spoken: tuple[str, ...]) -> None:
+    one = session(spoken)
     bare = replace(one, turns=tuple(replace(turn, speaker="", role="other") for turn in one.turns))
     found = attributed(bare)
     given = [turn.role == one.turns[turn.index].role for turn in found.session.turns]
     assert np.mean(given) >= 0.9
     assert words_of(found.session) == words_of(bare)
-    assert len(found.changes) == len(said)
+    assert len(found.changes) == len(spoken)
     assert Counter(turn.speaker_changed for turn in found.session.turns) == Counter(one.kind for one in found.changes)
 
 
 def test_the_speaker_need_not_change_at_every_utterance() -> None:
     cut = tuple(
-        part.strip() for text in SAID for part in text.replace("?", "?|").replace(". ", ".|").split("|") if part
+        part.strip() for text in SPOKEN for part in text.replace("?", "?|").replace(". ", ".|").split("|") if part
     )
     truth = [
         at % 2 == 0
-        for at, text in enumerate(SAID)
+        for at, text in enumerate(SPOKEN)
         for part in text.replace("?", "?|").replace(". ", ".|").split("|")
         if part
     ]
@@ -132,18 +134,18 @@ def test_the_speaker_need_not_change_at_every_utterance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
-    [(FRENCH * 3, "English"), (SAID[:1], "too short"), ((), "too short"), (("Yes.", "No."), "too short")],
+    ("spoken", "why"),
+    [(FRENCH * 3, "English"), (SPOKEN[:1], "too short"), ((), "too short"), (("Yes.", "No."), "too short")],
 )
-def test_nothing_is_claimed_of_what_the_models_do_not_know(said: tuple[str, ...], why: str) -> None:
-    for found in (proposed(session(said)), attributed(session(said))):
+def test_nothing_is_claimed_of_what_the_models_do_not_know(spoken: tuple[str, ...], why: str) -> None:
+    for found in (proposed(session(spoken)), attributed(session(spoken))):
         assert why in found.abstained
         assert found.changes == ()
-        assert found.session == session(said)
+        assert found.session == session(spoken)
 
 
-def test_exchanged_labels_are_not_looked_for_among_three() -> None:
-    one = session(swapped=range(len(SAID)))
+def test_swapped_labels_are_not_looked_for_among_three() -> None:
+    one = session(swapped=range(len(SPOKEN)))
     third = replace(one.turns[-1], speaker="Ana", role="client")
     found = proposed(replace(one, turns=(*one.turns[:-1], third)))
     assert "two" in found.abstained

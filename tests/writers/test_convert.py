@@ -14,7 +14,7 @@ import therapy_analytics as ta
 from therapy_analytics.errors import BadOptionError, NothingToReadError, UnknownNameError
 from therapy_analytics.readers import RawSession, ReadOptions, Row, read
 from therapy_analytics.readers._base import READERS
-from therapy_analytics.readers._build import Place, build_session
+from therapy_analytics.readers._build import build_session
 from therapy_analytics.session import Session, Turn
 from therapy_analytics.writers import FEATURES, WRITERS, Writer, convert
 
@@ -41,7 +41,7 @@ def made_sessions(draw: st.DrawFn) -> Session:
         rows.append(Row(label, draw(_TEXTS), number + 1, *times, role, gold))  # type: ignore[arg-type]
         clock = end
     about = {"counselor": "Ruth Lindqvist", "client": "Dana", "source": "human"}
-    return build_session(RawSession("", rows, about), Place("made.csv", "made"), about, ReadOptions())
+    return build_session(RawSession("", rows, about), "made", "made.csv", about, ReadOptions())
 
 
 def _kept(session: Session, holds: frozenset[str]) -> list[tuple[object, ...]]:
@@ -67,7 +67,7 @@ def _through(session: Session, form: Writer, folder: Path) -> Session:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 @given(session=made_sessions())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_written_and_read_is_the_same(form: Writer, session: Session, tmp_path: Path) -> None:
     back = _through(session, form, tmp_path)
     assert _kept(back, form.holds) == _kept(session, form.holds)
@@ -77,7 +77,7 @@ def test_written_and_read_is_the_same(form: Writer, session: Session, tmp_path: 
 
 @pytest.mark.parametrize(("one", "two"), list(itertools.permutations(FORMS, 2)), ids=lambda form: form.name)
 @given(session=made_sessions())
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_through_two_forms_is_the_same(one: Writer, two: Writer, session: Session, tmp_path: Path) -> None:
     back = _through(_through(session, one, tmp_path / "one"), two, tmp_path / "two")
     both = one.holds & two.holds

@@ -105,7 +105,7 @@ def run(
         bool,
         typer.Option(
             "--repair-speakers",
-            help="Before measuring, put right what tanalyze speakers proposes: exchanged labels, and words at the "
+            help="Before measuring, put right what tanalyze speakers proposes: swapped labels, and words at the "
             "wrong side of a turn. turns.csv marks every changed turn.",
         ),
     ] = False,

@@ -1,4 +1,4 @@
-"""The account of a run's reading: options without any effect, tables about sessions that do not fit, guessed roles."""
+"""What to say about the reading of a run: options without effect, tables that do not fit, guessed roles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TablesWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that was read, and that the user should look at.
+    """Something odd in a table about sessions, for the user to check.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Remark:
     line : int or None
         Where in the file, from 1, when that is known.
     problem, remedy : str
-        What is odd, and what would be right.
+        What is odd, and what to do.
     """
 
     path: str
@@ -55,7 +55,7 @@ class Remark:
 
 
 class Account:
-    """What the options and the tables about sessions did, over all files of a run.
+    """Sums up, over all files of a run, what the options and the tables about sessions had an effect on.
 
     Parameters
     ----------
@@ -71,11 +71,11 @@ class Account:
         self._passed: dict[str, str] = {}
 
     def saw_table(self, path: str) -> None:
-        """Take note of a table about sessions that was met in a folder, whether or not transcripts lie beside it."""
+        """Note a table about sessions in a folder, whether or not transcripts lie beside it."""
         self._passed[placed(path)] = shown(path)
 
     def add(self, reading: FragmentReading) -> None:
-        """Count in what became of a file, or of a part of one; its sessions are not looked at."""
+        """Count a file, or a part of one; its sessions are not looked at."""
         places = [reading.fragment.place, *(one.place for one in reading.fragment.voices)]
         self._files.update(map(real, places))
         if reading.problem is not None:
@@ -83,60 +83,54 @@ class Account:
         self._applied.add(reading.applied)
 
     def add_sessions(self, applied: Applied) -> None:
-        """Count in what had an effect on sessions that come from no file."""
+        """Count what had an effect on sessions that come from no file."""
         self._applied.add(applied)
 
     def refuse(self) -> None:
-        """Raise where an option had no effect on any session, if there is one.
+        """Refuse an option without effect on any session, if there are sessions.
 
         Raises
         ------
         BadOptionError
-            What there is instead is listed.
+            It lists what there is instead.
         """
         if not self._applied.n_sessions:
             return
-        for option, problem, remedy in self._without_effect():
-            raise BadOptionError(option, problem, remedy)
+        for option, (problem, remedy) in self._given().items():
+            if not self._applied.effects[option]:
+                raise BadOptionError(option, problem, remedy)
         self._refuse_keep()
 
-    def _without_effect(self) -> Iterator[tuple[str, str, str]]:
-        labels = f"The labels are: {_labels(self._applied.labels)}"
-        names = f"Without their endings, the names are: {_joined(self._applied.stems)}"
-        by_day = self._options.split_by == "day"
-        by_gap = "Leave it out, or split where nobody speaks for long: --split-by gap=4h" if by_day else "Leave it out"
-        why = {
-            "--therapist": (f"no speaker is called {_quoted(self._options.therapist)}", labels),
-            "--client": (f"no speaker is called {_quoted(self._options.client)}", labels),
-            "--columns": ("no session that was read stands in a table with columns", _FOR_TABLES),
-            "--pattern": (f"{_quoted(self._options.pattern)} fits the name of no file", names),
-            "--split-by": (f"no session that was read has {'dates' if by_day else 'times'}", by_gap),
-        }
-        return ((option, *why[option]) for option in self._given if not self._applied.effects[option])
-
-    @property
-    def _given(self) -> list[str]:
-        """The options that were given, and that have an effect on each session by itself or none."""
+    def _given(self) -> dict[str, tuple[str, str]]:
+        """Return the options that were given, with what to say if they had no effect: problem and remedy."""
         own = self._options
-        given = {
-            "--therapist": own.therapist is not None,
-            "--client": own.client is not None,
-            "--columns": bool(own.columns),
-            "--pattern": own.pattern is not None,
-            "--split-by": own.split_by is not None,
+        # a label with the form of a sentence may be speech, and is not listed
+        labels = _listed(filter(may_be_fact, self._applied.labels)) or "none that can be shown"
+        labels = f"The labels are: {labels}"
+        names = f"Without their endings, the names are: {_listed(self._applied.stems)}"
+        by_day = own.split_by == "day"
+        by_gap = "Leave it out, or split where nobody speaks for long: --split-by gap=4h" if by_day else "Leave it out"
+        every = {
+            "--therapist": (own.therapist, f"no speaker is called {_quoted(own.therapist)}", labels),
+            "--client": (own.client, f"no speaker is called {_quoted(own.client)}", labels),
+            "--columns": (own.columns or None, "no session that was read stands in a table with columns", _FOR_TABLES),
+            "--pattern": (own.pattern, f"{_quoted(own.pattern)} fits the name of no file", names),
+            "--split-by": (own.split_by, f"no session that was read has {'dates' if by_day else 'times'}", by_gap),
         }
-        return [option for option, is_given in given.items() if is_given]
+        return {option: (problem, remedy) for option, (given, problem, remedy) in every.items() if given is not None}
 
     def _refuse_keep(self) -> None:
-        tables = self._tables() if self._options.keep else []
+        if not self._options.keep:
+            return
+        tables = self._tables()
         known = dict.fromkeys(name for table in tables if isinstance(table, Table) for name in table.columns)
         for name in self._options.keep:
             if plain_name(name) not in known:
-                there = f"Their columns are: {_joined(known)}" if known else "There is none beside the transcripts"
+                there = f"Their columns are: {_listed(known)}" if known else "There is none beside the transcripts"
                 raise BadOptionError("--keep", f"no table about sessions has a column {_quoted(name)}", there)
 
     def _tables(self) -> list[Table | BadDataFileError]:
-        """Return the tables that were met, or what is wrong with one."""
+        """Return the tables about sessions, or what is wrong with one."""
         found: list[Table | BadDataFileError] = []
         for place, path in {**self._passed, **self._applied.tables}.items():
             try:
@@ -149,18 +143,21 @@ class Account:
         return found
 
     def remarks(self) -> list[Remark]:
-        """Return what to look at in the tables about sessions."""
-        return [one for table in self._tables() for one in self._of_table(table)]
+        """Return what to check in the tables about sessions."""
+        return [one for table in self._tables() for one in self._remarks_on(table)]
 
-    def _of_table(self, table: Table | BadDataFileError) -> Iterator[Remark]:
+    def _remarks_on(self, table: Table | BadDataFileError) -> Iterator[Remark]:
         if isinstance(table, BadDataFileError):
             yield Remark(table.path, None, table.problem, table.remedy)
             return
         for name in table.left_out:
             problem = f"the column {name} was left out of the results, for remarks may hold what was said"
             yield Remark(table.path, None, problem, f"If it is wanted there, say --keep {name}")
-        yield from self._without_row(table)
-        strange = [row for key, row in table.rows.items() if not self._is_known(table.place, key)]
+        ids = [session for place, session in self._applied.without_row if place == table.place]
+        if ids:
+            yield Remark(table.path, None, f"no row is about {counted(len(ids), 'session')}: {_listed(ids)}", _ADD)
+        known = {key for place, key in self._applied.rows if place == table.place} | self._unread
+        strange = [row for key, row in table.rows.items() if key not in known]
         if not strange or not self._is_for_all(table):
             return
         if len(strange) == len(table.rows):
@@ -169,14 +166,12 @@ class Account:
             yield Remark(table.path, None, problem, remedy)
             return
         for row in strange:
-            problem = f"the row about {_quoted(row.key)} is about no session that was read"
-            yield Remark(table.path, row.line, problem, _BY_ID)
-
-    def _is_known(self, place: str, key: str) -> bool:
-        return (place, key) in self._applied.rows or key in self._unread
+            yield Remark(
+                table.path, row.line, f"the row about {_quoted(row.key)} is about no session that was read", _BY_ID
+            )
 
     def _is_for_all(self, table: Table) -> bool:
-        """Tell whether each row should have its session: not where some files of the table's folder were not given."""
+        """Tell whether each row should have its session: only where all transcripts beside the table were given."""
         own = "" if self._options.metadata is None else placed(self._options.metadata)
         if table.place == own:
             return True
@@ -186,41 +181,34 @@ class Account:
         except UnreadableFileError:
             return False
 
-    def _without_row(self, table: Table) -> Iterator[Remark]:
-        ids = [session for place, session in self._applied.without_row if place == table.place]
-        if ids:
-            problem = f"no row is about {counted(len(ids), 'session')}: {_joined(ids)}"
-            yield Remark(table.path, None, problem, _ADD)
-
     def warn(self) -> None:
-        """Give what to look at in the tables about sessions as warnings of Python's (`TablesWarning`)."""
+        """Issue what to check in the tables about sessions as a `TablesWarning` each."""
         for remark in self.remarks():
             warnings.warn(str(remark), TablesWarning, stacklevel=4)
 
     def lines(self, most: int | None = None) -> list[str]:
-        """Return what to say on the screen: options that had an effect in part, guessed roles, what to check.
+        """Return what to show the user: options that had an effect in part, guessed roles, what to check.
 
         Parameters
         ----------
         most : int, optional
-            So many things to check are named at most, as where all stand in ``problems.csv``.
+            The most remarks on tables that are listed, where all of them stand in ``problems.csv``.
         """
+        n, effects = self._applied.n_sessions, self._applied.effects
+        in_part = [
+            f"{option} had an effect on {effects[option]} of {n} sessions; the notes on the others say so."
+            for option in self._given()
+            if 0 < effects[option] < n
+        ]
         remarks = self.remarks()
-        said = [f"Check: {one}" for one in remarks[:most]]
-        if len(said) < len(remarks):
-            said.append(f"Check: {len(remarks) - len(said)} more in problems.csv, whose kind is check.")
-        return [*self._in_part(), *_guesses(self._applied.guessed), *said]
-
-    def _in_part(self) -> Iterator[str]:
-        n = self._applied.n_sessions
-        for option in self._given:
-            had = self._applied.effects[option]
-            if 0 < had < n:
-                yield f"{option} had an effect on {had} of {n} sessions; the notes on the others say so."
+        checks = [f"Check: {one}" for one in remarks[:most]]
+        if len(checks) < len(remarks):
+            checks.append(f"Check: {len(remarks) - len(checks)} more in problems.csv, whose kind is check.")
+        return [*in_part, *_guesses(self._applied.guessed), *checks]
 
 
 def _guesses(guessed: Mapping[tuple[str, str], int]) -> Iterator[str]:
-    """Yield whom a guess took for the therapist: this label alone, and only where it has the form of a name."""
+    """Yield which labels were guessed to be the therapist's, as far as they have the form of a name."""
     for how, why in GUESSED.items():
         labels = Counter({label: n for (method, label), n in guessed.items() if method == how})
         named = [(label, n) for label, n in labels.most_common() if may_be_fact(label)][:_MOST_LISTED]
@@ -231,12 +219,7 @@ def _guesses(guessed: Mapping[tuple[str, str], int]) -> Iterator[str]:
             yield f"Taken as therapist, {why}: {', '.join(listed)}. If that is wrong, say --therapist LABEL."
 
 
-def _labels(labels: Iterable[str]) -> str:
-    """List labels for a message; what has the form of a sentence may be what somebody said, and is left out."""
-    return _joined([label for label in labels if may_be_fact(label)]) or "none that can be shown"
-
-
-def _joined(names: Iterable[str]) -> str:
+def _listed(names: Iterable[str]) -> str:
     known = list(map(_short, names))
     more = [f"{len(known) - _MOST_LISTED} more"] * (len(known) > _MOST_LISTED)
     return ", ".join(known[:_MOST_LISTED] + more)

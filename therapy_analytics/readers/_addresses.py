@@ -1,7 +1,7 @@
 """Where transcripts are: on this machine, or at an address such as ``s3://bucket/folder``.
 
-Addresses are opened by universal_pathlib and fsspec, which are optional and imported for an address only.
-What is shown of one never holds a password or a key.
+Addresses are opened by universal_pathlib and fsspec, which are optional and imported only for an address. Messages and
+results show no password or key of one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from therapy_analytics.printable import printable
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _USER = re.compile(r"(?<=://)[^/]*@")
 _INSTALL = "Install them with: pip install 'therapy-analytics[cluster]'"
+_PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
 _RIGHTS = re.compile(r"permission|credential|forbidden|denied|unauthori[sz]ed|token|login", re.IGNORECASE)
 
 
@@ -36,9 +37,9 @@ def is_address(path: str | os.PathLike[str]) -> bool:
 
 
 def shown(path: str | os.PathLike[str]) -> str:
-    """Return a path as messages and results show it: of an address, without user, password and what is asked for.
+    """Return a path as messages and results show it: of an address, without user, password and query.
 
-    Control characters, and bytes that are not UTF-8, stand as their numbers: see `printable`.
+    Control characters and bytes that are not UTF-8 become numbers, see `printable`.
 
     Examples
     --------
@@ -53,12 +54,12 @@ def shown(path: str | os.PathLike[str]) -> str:
 
 
 def placed(path: str | os.PathLike[str]) -> str:
-    """Return where a path is, from whichever folder it is opened."""
+    """Return an absolute path, or an address."""
     return str(path) if is_address(path) else str(Path(path).absolute())
 
 
 def real(place: str | os.PathLike[str]) -> str:
-    """Return what is the same for all names of one file."""
+    """Return what all names of one file have in common: the path without links, or the address."""
     return str(place) if is_address(place) else os.path.realpath(place)
 
 
@@ -78,12 +79,12 @@ def inside(folder: str, name: str) -> str:
 
 
 def located(place: str | os.PathLike[str]) -> Path:
-    """Return what opens, lists and names a place: a path, or what behaves like one.
+    """Return a path, or for an address an object that behaves like one.
 
     Raises
     ------
     UnreadableFileError
-        It is an address, and what opens addresses is not installed, or does not know this kind.
+        It is an address, and the packages for it are not installed, or do not know this kind.
     """
     if not is_address(place):
         return Path(place)
@@ -98,7 +99,7 @@ def located(place: str | os.PathLike[str]) -> Path:
 
 
 def named(path: str | os.PathLike[str]) -> Path:
-    """Return a path for its parts alone (name, stem, suffix), without what must not be shown."""
+    """Return a path for its name, stem and suffix, without what must not be shown."""
     try:
         return located(shown(path))
     except UnreadableFileError:
@@ -106,13 +107,13 @@ def named(path: str | os.PathLike[str]) -> Path:
 
 
 def open_binary(place: str) -> IO[bytes]:
-    """Open a file to read its bytes."""
+    """Open a file for its bytes."""
     with plainly(place):
         return located(place).open("rb")
 
 
 def is_folder(place: str) -> bool:
-    """Tell whether a place is a folder; one that cannot be looked at is none, and opening it says why."""
+    """Tell whether a place is a folder; one that cannot be opened is none, and reading it will say why."""
     if not is_address(place):
         return Path(place).is_dir()
     try:
@@ -123,7 +124,7 @@ def is_folder(place: str) -> bool:
 
 
 def size(place: str) -> int:
-    """Return how many bytes a file has; 0 where that cannot be told."""
+    """Return the number of bytes of a file; 0 where it is not known."""
     try:
         with plainly(place):
             return located(place).stat().st_size
@@ -132,10 +133,12 @@ def size(place: str) -> int:
 
 
 def version(place: str) -> tuple[object, ...]:
-    """Return what changes when a file is written anew; nothing where there is none."""
+    """Return size and time of a file, which change when it is written again; nothing where there is none."""
     if is_address(place):
         with plainly(place):
-            return _version_at(located(place))
+            path: Any = located(place)
+            path.fs.invalidate_cache(path.path)  # what a long-lived process knows of it may be old
+            return (path.fs.size(path.path), path.fs.ukey(path.path)) if path.fs.isfile(path.path) else ()
     try:
         found = Path(place).stat()
     except (OSError, ValueError):
@@ -143,14 +146,9 @@ def version(place: str) -> tuple[object, ...]:
     return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else ()
 
 
-def _version_at(path: Any) -> tuple[object, ...]:
-    path.fs.invalidate_cache(path.path)  # what a long-lived process saw of it may be old
-    return (path.fs.size(path.path), path.fs.ukey(path.path)) if path.fs.isfile(path.path) else ()
-
-
 @contextmanager
 def plainly(place: str | os.PathLike[str]) -> Iterator[None]:
-    """Say plainly what went wrong while a file was opened, whoever opens it; their words may hold a key."""
+    """Turn errors of opening a file into plain ones; those of the packages for addresses may hold a key."""
     try:
         yield
     except UnreadableFileError:
@@ -162,7 +160,7 @@ def plainly(place: str | os.PathLike[str]) -> Iterator[None]:
     except Exception as error:
         if not is_address(place):
             raise
-        raise _of_address(place, error) from None
+        raise _address_error(place, error) from None
 
 
 def _plain_words(error: OSError) -> str:
@@ -173,11 +171,13 @@ def _plain_words(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else type(error).__name__
 
 
-def _of_address(place: str | os.PathLike[str], error: Exception) -> UnreadableFileError:
-    """Return what to say of an address that the package for its kind could not open."""
+def _address_error(place: str | os.PathLike[str], error: Exception) -> UnreadableFileError:
+    """Return the error of an address that the package for its kind could not open."""
     scheme = str(place).partition("://")[0]
     if isinstance(error, ImportError):
-        problem, remedy = f"reading from {scheme}:// needs a package that is not installed", _for_scheme(scheme)
+        package = _PACKAGES.get(scheme)
+        problem = f"reading from {scheme}:// needs a package that is not installed"
+        remedy = f"Install it with: pip install {package}" if package else "See the documentation of fsspec for which"
     elif isinstance(error, ValueError) and "filesystem" in str(error):
         problem, remedy = f"{scheme}:// is no known kind of address", "Known are s3://, gs://, file:// and others"
     elif _RIGHTS.search(f"{type(error).__name__} {error}"):
@@ -186,8 +186,3 @@ def _of_address(place: str | os.PathLike[str], error: Exception) -> UnreadableFi
     else:
         problem, remedy = f"the address cannot be opened ({type(error).__name__})", "Check it, and the connection"
     return UnreadableFileError(shown(place), None, problem, remedy)
-
-
-def _for_scheme(scheme: str) -> str:
-    package = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}.get(scheme)
-    return f"Install it with: pip install {package}" if package else "See the documentation of fsspec for which"

@@ -1,9 +1,9 @@
-"""What of the user's options, and of the tables about sessions, had an effect on the sessions that were read."""
+"""Which options and which rows of tables about sessions had an effect on the sessions that were read."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from therapy_analytics.errors import BadOptionError
@@ -13,13 +13,13 @@ from therapy_analytics.readers._split import gap_of
 from therapy_analytics.session import Session
 
 MOST_NAMES = 200
-"""So many labels, and so many names of files, are kept to be listed in a message."""
+"""So many labels, and so many file names, are kept for messages."""
 GUESSED = {
     "pronouns": "guessed from the pronouns you and I",
     "pronouns_unsure": "guessed from the pronouns you and I, with a thin margin",
     "elimination": "because the other speakers are known",
 }
-"""Ways of finding roles that rest neither on a label of the therapist nor on what the user said."""
+"""Role methods that rest neither on a label of the therapist nor on the user's word."""
 
 
 @dataclass(slots=True)
@@ -29,20 +29,19 @@ class Applied:
     Attributes
     ----------
     n_sessions : int
-        How many sessions there are.
+        The number of sessions.
     effects : Counter of str
-        By the name of an option, on how many of them it had an effect.
+        By option, the number of sessions on which it had an effect.
     labels, stems : dict of str to None
-        Labels of speakers, and names of files without their endings, in order of appearance; kept only where an
-        option goes by them.
+        Labels of speakers, and file names without endings, in order of appearance; only where an option goes by them.
     tables : dict of str to str
-        Tables about sessions that were looked into: where each is opened, and how messages show it.
+        Tables about sessions that were looked up: where each is opened, and how messages show it.
     rows : set of (str, str)
         Rows of tables that are about one of the sessions: place of the table and key of the row.
     without_row : list of (str, str)
         Sessions that no row is about although there are tables: place of the last of the tables, and id.
     guessed : Counter of (str, str)
-        By the way in which the therapist was found (a key of `GUESSED`) and the label, in how many sessions.
+        By role method (a key of `GUESSED`) and label of the therapist, the number of sessions.
     """
 
     n_sessions: int = 0
@@ -73,18 +72,16 @@ def _take(names: dict[str, None], more: Iterable[str]) -> None:
 
 
 def applied_to(session: Session, options: ReadOptions, *, of_table: bool, by_pattern: bool, stem: str) -> Applied:
-    """Return what had an effect on one session.
+    """Return what had an effect on one session, as it was built.
 
     Parameters
     ----------
     session : Session
-        As it was built.
+        With its roles.
     options : ReadOptions
         Of the run.
-    of_table : bool
-        Whether it stands in a table with columns.
-    by_pattern : bool
-        Whether the pattern fits the name of its file.
+    of_table, by_pattern : bool
+        Whether it stands in a table with columns, and whether the pattern fits the name of its file.
     stem : str
         The name of its file without the ending.
     """
@@ -106,25 +103,23 @@ def applied_to(session: Session, options: ReadOptions, *, of_table: bool, by_pat
 
 
 def _guessed(session: Session) -> Iterable[str]:
-    """Return the labels of the therapist that do not say so themselves, where nothing else but a guess does."""
+    """Return the labels that were guessed to be the therapist's and do not say so themselves."""
     if session.role_method not in GUESSED:
         return ()
     labels = dict.fromkeys(turn.speaker for turn in session.turns if turn.role == "therapist")
     return [label for label in labels if role_of_label(label) != "therapist" or is_first_name(label)]
 
 
-def notes_on(applied: Applied, options: ReadOptions) -> tuple[str, ...]:
-    """Return what to note of a session on which an option had no effect; who speaks is noted with the roles."""
-    given = {
-        "--columns had no effect: the session does not stand in a table with columns.": bool(options.columns),
-        "The name of the file does not fit --pattern.": options.pattern is not None,
-    }
-    had = (applied.effects["--columns"], applied.effects["--pattern"])
-    return tuple(note for (note, asked), effect in zip(given.items(), had, strict=True) if asked and not effect)
+def notes_on(applied: Applied, options: ReadOptions) -> Iterator[str]:
+    """Yield a note for each option that had no effect on a session; labels are noted with the roles."""
+    if options.columns and not applied.effects["--columns"]:
+        yield "--columns had no effect: the session does not stand in a table with columns."
+    if options.pattern is not None and not applied.effects["--pattern"]:
+        yield "The name of the file does not fit --pattern."
 
 
 def refuse_contradictions(options: ReadOptions) -> None:
-    """Raise where one label is to be the therapist's and the client's, or where nobody knows what is to be split.
+    """Refuse one label for both roles, and a way to split sessions that is not known.
 
     Raises
     ------

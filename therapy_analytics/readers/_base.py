@@ -1,4 +1,4 @@
-"""What a reader is, and what it is given."""
+"""The contract of readers: options, source, rows and sessions; registration; decoding of files."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ _BINARY = (
     (b"ID3", "a sound file"),
 )
 _WESTERN = 0.05
-_UTF_BOMS = tuple(bom for bom, _ in _BOMS)
+"""Text with a smaller share of bytes beyond ASCII is taken for Windows-1252."""
 BINARY = "binary"
 _AS_TEXT = "Save the transcript as plain text, CSV, JSON or WebVTT (UTF-8)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """What the user says about the files.
+    """What the user tells us about the files.
 
     Attributes
     ----------
     columns : mapping of str to str
-        For tables: our name (``speaker``, ``text``, ``session``, ``start``, ``end``,
+        For tables: our name of a column (``speaker``, ``text``, ``session``, ``start``, ``end``,
         ``utterance``, ``annotator``) to the name in the file.
     therapist, client : str or None
-        The label of the therapist, of the client, as written in the files.
+        The labels of the therapist and the client, as written in the files.
     metadata : Path, str or None
         A table about the sessions, besides any ``sessions.csv`` beside the files.
     pattern : str or None
-        What the names of the files say, as in ``{counselor}_{client}_{date}``.
+        The parts of the file names, as in ``{counselor}_{client}_{date}``.
     keep : tuple of str
-        Columns of remarks (``comment``, ``notes``, ...) of the tables about sessions, which are left out unless named.
+        Columns of remarks (``comment``, ``notes``, ...) in tables about sessions, which are left out unless named here.
     split_by : str or None
-        Where a session of a file ends and the next begins: ``gap=4h`` where nobody speaks for longer than that (``s``,
-        ``min``, ``h``, ``d``), or ``day``.
+        Where one session of a file ends and the next begins: ``gap=4h`` where nobody speaks for longer than that
+        (``s``, ``min``, ``h``, ``d``), or ``day``.
 
     Notes
     -----
@@ -74,7 +74,7 @@ class ReadOptions:
 
 
 _NO_CODES: Mapping[str, str] = {}
-"""Of most rows: a million empty ones would take their room."""
+"""Shared by all rows without codes: a dictionary for each would take much memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +86,15 @@ class Row:
     speaker : str
         The label as written.
     text : str
-        The words, speech marks among them.
+        The words, with their speech marks.
     place : int
         Where in the file, from 1.
     start_s, end_s : float or None
-        When, in seconds.
+        Times in seconds.
     role : str or None
-        Where the format itself says it, as for system messages.
+        The role, where the format itself tells it, as for system messages.
     gold : mapping of str to str
-        Codes that people gave it, by column.
+        Codes by people, by column.
     """
 
     speaker: str
@@ -108,11 +108,24 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RawSession:
-    """The rows of one session as they stand in a file; an empty name means the file's own.
+    """The rows of one session as they stand in a file.
 
-    `of_table` tells whether it was read from a table with columns, for which the option of columns is meant. `began`
-    is when its times count from, in seconds from 1970 to what a clock on the wall showed, where the file has dates.
-    `passed_over` tells how often what begins lines as labels do was not taken for a speaker.
+    Attributes
+    ----------
+    name : str
+        Empty where the session has no other name than the file.
+    rows : list of Row
+        In the order of the file.
+    metadata : mapping of str to str
+        What the file says about the session as a whole.
+    notes : tuple of str
+        What to tell the user, without words of the transcript.
+    of_table : bool
+        Whether it stands in a table with columns, for which the option of columns is meant.
+    began : float or None
+        What its times count from, where the file has dates: seconds from 1970 on a local clock.
+    passed_over : mapping of str to int
+        What begins lines as labels do and was not taken for a speaker, with the number of lines.
     """
 
     name: str
@@ -126,7 +139,7 @@ class RawSession:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What was decided of a large file as a whole, for those who read a part of it; columns by their places, from 0.
+    """What was decided about a large file as a whole, for readers of one part of it; columns by position, from 0.
 
     Attributes
     ----------
@@ -135,13 +148,13 @@ class Layout:
     form : str
         Which of the layouts that the reader knows.
     columns : tuple of int
-        Of a wide table: where the talk is.
+        Of a wide table: the columns of talk.
     role : int or None
         Of a table of utterances: the column of roles beside that of speakers.
     about, codes : tuple of int
-        Of a table of utterances: what is said of a session as a whole, and what people coded.
+        Of a table of utterances: the columns about the session as a whole, and those of codes by people.
     partner : int or None
-        Of a table of utterances: the column without which a session's number is no name of its own.
+        Of a table of utterances: the column without which the number of a session does not identify it.
     """
 
     reader: str
@@ -155,7 +168,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a large file: data rows of a table, or bytes of a text, from 0, without the last."""
+    """A part of a large file: data rows of a table, or bytes of a text, ``begin:end``."""
 
     begin: int
     end: int
@@ -179,11 +192,11 @@ class Source:
     encoding : str
         How `text` was decoded; ``binary`` when it was not.
     place : str
-        Where a large file is opened, of which `text` and `data` hold no more than the beginning.
+        Where the file is opened: of a large one, `text` and `data` hold no more than the beginning.
     part : Part or None
-        Which part of it is to be read.
+        The part of a large file that is to be read.
     voice : str
-        Who speaks in it, where its name says that it holds one speaker of a talk; a table then needs no speakers.
+        The one speaker of a file that holds one speaker of a talk, as its name says; a table then needs no speakers.
     """
 
     path: Path
@@ -215,6 +228,9 @@ class Source:
         return UnreadableFileError(str(self.path), line, problem, remedy)
 
 
+ReadFunction = Callable[[Source], Iterable[RawSession]]
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A registered format."""
@@ -222,15 +238,13 @@ class Reader:
     name: str
     suffixes: tuple[str, ...]
     sniff: Callable[[Source], float]
-    read: Callable[[Source], Iterable[RawSession]]
+    read: ReadFunction
     description: str
     cut: Callable[[Source, int], Sequence[Part]] | None = None
     one_session: bool = False
 
 
 READERS: Registry[Reader] = Registry("reader", package="therapy_analytics.readers")
-ReadFunction = Callable[[Source], Iterable[RawSession]]
-CutFunction = Callable[[Source, int], Sequence[Part]]
 
 
 def reader(
@@ -238,7 +252,7 @@ def reader(
     *,
     suffixes: tuple[str, ...],
     sniff: Callable[[Source], float],
-    cut: CutFunction | None = None,
+    cut: Callable[[Source, int], Sequence[Part]] | None = None,
     one_session: bool = False,
 ) -> Callable[[ReadFunction], ReadFunction]:
     """Register a function as the reader of a format.
@@ -252,11 +266,11 @@ def reader(
     sniff : function
         From a `Source` to a certainty between 0 and 1.
     cut : function, optional
-        From the beginning of a large file, and how many bytes a part has, to its parts; to none where sessions
-        cannot be told apart. The reader then is given a `Source` with one of these parts, and reads that alone, as
-        if it had been read with the rest.
+        From the beginning of a large file, and the number of bytes of a part, to its parts; to none where sessions
+        cannot be told apart. The reader is then given a `Source` with one of these parts, and must read from it what
+        it would read there from the whole file.
     one_session : bool, optional
-        Whether a file of the format is one session, which cannot be as large as a file of many.
+        Whether a file of the format is one session, which may not be as large as a file of many.
     """
 
     def register(read: ReadFunction) -> ReadFunction:
@@ -268,16 +282,7 @@ def reader(
 
 
 def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Source:
-    """Read and decode a file; every line of its text ends in a line feed, whatever it ended in.
-
-    Parameters
-    ----------
-    path : str or Path
-        As the user named it.
-    options : ReadOptions
-        Of the run.
-    place : str
-        Where it is opened, if not by its path.
+    """Read and decode a file; the lines of its text end in line feeds. `place` is where it is opened, if not its path.
 
     Raises
     ------
@@ -288,7 +293,7 @@ def load_source(path: str | Path, options: ReadOptions, place: str = "") -> Sour
 
 
 def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:
-    """Decode what a file holds, or a part of it.
+    """Decode the bytes of a file, or of a part of it.
 
     Raises
     ------
@@ -303,16 +308,16 @@ def decoded(path: Path, data: bytes, options: ReadOptions) -> Source:
 
 
 def refuse_binary(source: Source) -> None:
-    """Raise an error that says what a file is, if it is not text."""
+    """Refuse a file that is not text, and say what it is."""
     if source.encoding == BINARY:
         raise source.error(f"this is {_kind_of_binary(source.data)}, which this version does not read", _AS_TEXT)
 
 
 def _kind_of_binary(data: bytes) -> str:
-    """Return what a binary file is by its first bytes, or nothing for what can be text."""
+    """Return the kind of a binary file by its first bytes; nothing for what may be text."""
     known = next((what for magic, what in _BINARY if data.startswith(magic)), "")
-    strange = b"\0" in data[:HEAD] and data.strip(b"\0 \t\r\n") and not data.startswith(_UTF_BOMS)
-    return known or ("not a text file" if strange else "")
+    has_zeros = b"\0" in data[:HEAD] and data.strip(b"\0 \t\r\n") and not any(data.startswith(bom) for bom, _ in _BOMS)
+    return known or ("not a text file" if has_zeros else "")
 
 
 def _decode(data: bytes, path: Path) -> tuple[str, str]:
@@ -331,7 +336,7 @@ def _decode(data: bytes, path: Path) -> tuple[str, str]:
 
 
 def _guess(data: bytes, path: Path) -> tuple[str, str]:
-    """Decode what is not UTF-8. Few odd letters are Windows-1252, which the guesser takes for Korean or Baltic."""
+    """Decode text that is not UTF-8; with few letters beyond ASCII, charset-normalizer would guess wrong languages."""
     if len(data.translate(None, bytes(range(128)))) < _WESTERN * len(data):
         return data.decode("cp1252", errors="replace"), "cp1252"
     import charset_normalizer  # noqa: PLC0415 (only the odd file needs it)

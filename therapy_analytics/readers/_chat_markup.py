@@ -1,4 +1,4 @@
-"""Chats with the marks that language models are trained on: ChatML, Llama, Mistral, Gemma, Phi, and plain headings."""
+"""Chats in the templates of language models: ChatML, Llama, Mistral, Gemma, Phi, and plain headings."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _NAMES = {"instruction": "system", "input": "user", "response": "assistant", "ip
 
 
 def begins_marked(head: str) -> bool:
-    """Tell a text that begins with the mark of a message, and has another message in it."""
+    """Tell a text that begins with the mark of a message and has another one."""
     start = _MARKS.sub("", head[:200]).lstrip("\ufeff \t\r\n")
     several = start.startswith("<") and len(_BEGINS.findall(head)) > 1
     return start.startswith("[INST]") or (several and _BEGINS.match(start) is not None)
 
 
 def marked_messages(text: str) -> list[Message]:
-    r"""Return the messages of a text with such marks; none where it has none, or where nobody answers.
+    r"""Return the messages of a text with such marks; none where there are none, or one speaker alone.
 
     Examples
     --------

@@ -12,14 +12,18 @@ from therapy_analytics.readers._base import READERS, Reader, Source, refuse_bina
 from therapy_analytics.readers._companions import is_companion
 from therapy_analytics.readers._metadata import is_metadata
 
-_MEDIA = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".wav", ".mp3", ".m4a", ".ogg", ".flac", ".mp4", ".mov"}
-_NO_TRANSCRIPT = frozenset(_MEDIA | {".avi", ".mkv", ".webm", ".py", ".ipynb", ".toml", ".yaml", ".yml", ".css", ".js"})
+_MEDIA = ".png .jpg .jpeg .gif .svg .webp .wav .mp3 .m4a .ogg .flac .mp4 .mov .avi .mkv .webm"
+_PROGRAMS = ".py .ipynb .toml .yaml .yml .css .js"
+_NO_TRANSCRIPT = frozenset(f"{_MEDIA} {_PROGRAMS}".split())
 _ABOUT = ("readme", "license", "licence", "changelog")
 _RESULT = ("run.json", "problems.csv")
 
+OnTable = Callable[[str], None]
+"""Called with each table about sessions in the folders."""
+
 
 def find_files(
-    paths: Iterable[str | Path], *, leave_out: Path | None = None, on_table: Callable[[str], None] | None = None
+    paths: Iterable[str | Path], *, leave_out: Path | None = None, on_table: OnTable | None = None
 ) -> list[Path]:
     """List the transcript files: those named, and those below folders, sorted, each once.
 
@@ -36,9 +40,7 @@ def find_files(
     return [located(path) for path in walk(paths, leave_out, on_table)]
 
 
-def walk(
-    paths: Iterable[str | Path], leave_out: Path | None = None, on_table: Callable[[str], None] | None = None
-) -> Iterator[str]:
+def walk(paths: Iterable[str | Path], leave_out: Path | None = None, on_table: OnTable | None = None) -> Iterator[str]:
     """Yield the transcript files as `find_files` lists them, as they are found.
 
     Parameters
@@ -48,7 +50,7 @@ def walk(
     leave_out : Path, optional
         A folder that is not looked into.
     on_table : callable, optional
-        Told of each table about sessions in the folders.
+        Called with each table about sessions in the folders.
 
     Raises
     ------
@@ -76,19 +78,19 @@ def walk(
         )
 
 
-def _below(folder: str, forbidden: str | None, on_table: Callable[[str], None] | None) -> Iterator[str]:
-    """Files below a folder; hidden ones, media, notes about the folder and earlier results are passed over."""
+def _below(folder: str, forbidden: str | None, on_table: OnTable | None) -> Iterator[str]:
+    """Yield the transcripts below a folder; earlier results and links to folders are not looked into."""
     try:
-        found = names_in(folder)
+        paths = _visible(folder)
     except UnreadableFileError:
         yield folder  # opening it will say why it cannot be read, and the run goes on
         return
-    names = [name for name in found if not _is_hidden(name) and not is_companion(name, found)]
-    for path in (inside(folder, name) for name in names):
+    for path in paths:
         if is_folder(path):
-            if not _is_passed_by(path, forbidden):
+            is_link = not is_address(path) and (Path(path).is_symlink() or os.path.realpath(path) == forbidden)
+            if not is_link and not _is_result(path):
                 yield from _below(path, forbidden, on_table)
-        elif not _passed_over(path):
+        elif _may_be_transcript(path):
             if not is_metadata(located(path)):
                 yield path
             elif on_table is not None:
@@ -108,47 +110,42 @@ def names_in(folder: str) -> list[str]:
 
 
 def transcripts_in(folder: str) -> list[str]:
-    """Return the files of a folder, not of those below it, that `walk` takes for transcripts.
+    """Return the files that `walk` takes for transcripts in a folder, without those of folders inside it.
 
     Raises
     ------
     UnreadableFileError
         It cannot be looked into.
     """
-    names = names_in(folder)
-    paths = [inside(folder, name) for name in names if not _is_hidden(name) and not is_companion(name, names)]
-    files = [path for path in paths if not is_folder(path) and not _passed_over(path)]
+    files = [path for path in _visible(folder) if not is_folder(path) and _may_be_transcript(path)]
     return [path for path in files if not is_metadata(located(path))]
 
 
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "~$"))
-
-
-def _is_passed_by(folder: str, forbidden: str | None) -> bool:
-    if not is_address(folder) and (Path(folder).is_symlink() or os.path.realpath(folder) == forbidden):
-        return True
-    return _is_result(folder)
+def _visible(folder: str) -> list[str]:
+    """Return the paths in a folder, without hidden ones and files that are read with a transcript beside them."""
+    names = names_in(folder)
+    shown_names = [name for name in names if not name.startswith((".", "~$")) and not is_companion(name, names)]
+    return [inside(folder, name) for name in shown_names]
 
 
 def _is_result(folder: str) -> bool:
     return all(version(inside(folder, name)) for name in _RESULT)
 
 
-def _passed_over(place: str) -> bool:
+def _may_be_transcript(place: str) -> bool:
+    """Tell a possible transcript from media, programs, notes about the folder, and files that are not regular."""
     path = located(place)
     about = path.suffix.lower() in _NO_TRANSCRIPT or path.stem.lower().startswith(_ABOUT)
-    odd = not is_address(place) and path.exists() and not path.is_file()
-    return about or odd
+    return not about and (is_address(place) or not path.exists() or path.is_file())
 
 
 def choose_reader(source: Source) -> Reader:
-    """Return the reader that is surest of a file; a known suffix breaks a tie.
+    """Return the reader with the highest certainty; a known suffix breaks a tie.
 
     Raises
     ------
     UnreadableFileError
-        None is sure at all, or two are equally sure and the suffix does not decide.
+        None has any, or two have the same and the suffix does not decide.
     """
     suffix = source.path.suffix.lower()
     bids = sorted(((one.sniff(source), suffix in one.suffixes, one.name, one) for one in READERS), reverse=True)

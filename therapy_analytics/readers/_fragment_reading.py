@@ -1,4 +1,4 @@
-"""From a file fragment to its sessions, or to what is wrong with it."""
+"""From a file fragment to its sessions, or to the reason why it cannot be read."""
 
 from __future__ import annotations
 
@@ -9,12 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from therapy_analytics.errors import BadDataFileError, UnreadableFileError
-from therapy_analytics.readers._addresses import (
-    named,
-    open_binary,
-    size,
-    version,
-)
+from therapy_analytics.readers._addresses import named, open_binary, size, version
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on
 from therapy_analytics.readers._base import (
     BINARY,
@@ -27,7 +22,7 @@ from therapy_analytics.readers._base import (
     Source,
     load_source,
 )
-from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
+from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._fragments import Fragment, beginning
 from therapy_analytics.readers._limits import LARGEST_FILE, LARGEST_SESSION, refuse_large
@@ -42,26 +37,26 @@ _CHANGED = ("the file changed while it was read", "Leave the transcripts as they
 
 @dataclass(frozen=True, slots=True)
 class FragmentReading:
-    """What became of a fragment: its sessions, or why it could not be read.
+    """The sessions of a fragment, or why it could not be read.
 
     Attributes
     ----------
     fragment : Fragment
         Which it is.
     sessions : tuple of Session
-        In order; named as they want to be called, or by the ids that were given.
+        In order; with the ids that they want, or those that were given.
     stem : str
-        A safe id of the name of the file.
+        A safe id made from the file name.
     problem : UnreadableFileError or None
         Why it could not be read.
     reader : str
         The name of its reader.
     sha256 : str
-        Of the whole file; empty but for the first part.
+        Hash of the whole file; empty but for the first part.
     by_name : bool
-        Whether a table about sessions was looked into, in which other ids could find other rows.
+        Whether a table about sessions was looked up, in which other ids could find other rows.
     applied : Applied
-        What of the options and of the tables about sessions had an effect on its sessions.
+        Which options and tables about sessions had an effect on its sessions.
     """
 
     fragment: Fragment
@@ -76,28 +71,28 @@ class FragmentReading:
 
 @dataclass(slots=True)
 class Names:
-    """The ids of a run that are taken, and what was said under them."""
+    """The ids of a run that are taken, and the id of each sequence of words."""
 
     _taken: dict[str, int] = field(default_factory=dict)
-    _said: dict[bytes, str] = field(default_factory=dict)
+    _by_words: dict[bytes, str] = field(default_factory=dict)
 
-    def settle(self, wanted: str, stem: str, said: bytes) -> tuple[str, tuple[str, ...]]:
+    def settle(self, wanted: str, stem: str, words: bytes) -> tuple[str, tuple[str, ...]]:
         """Return an id that no other session of the run has, and a note where the same words were met before.
 
         Parameters
         ----------
         wanted, stem : str
-            The id that the session wants, and that of its file's name.
-        said : bytes
+            The id that the session wants, and that of the file name.
+        words : bytes
             The `fingerprint` of its words.
         """
         identity = unique_id(wanted, stem, self._taken)
-        twin = self._said.setdefault(said, identity)
+        twin = self._by_words.setdefault(words, identity)
         return identity, () if twin == identity else (f"The same words as in session {twin}.",)
 
 
 def read_fragment(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None = None) -> FragmentReading:
-    """Read the sessions of a fragment; a file that cannot be read is a problem, and no exception.
+    """Read the sessions of a fragment; what cannot be read becomes a problem, not an exception.
 
     Parameters
     ----------
@@ -106,13 +101,16 @@ def read_fragment(fragment: Fragment, options: ReadOptions, ids: Sequence[str] |
     options : ReadOptions
         As for `find_fragments`.
     ids : sequence of str, optional
-        How its sessions are called; as they want to be, if not given.
+        The ids of its sessions; by default those that they want.
     """
     try:
-        with _collector_waiting():
+        with _without_garbage_collection():
             return _read(fragment, options, ids)
     except UnreadableFileError as error:
-        return FragmentReading(fragment, problem=_told(error, fragment.apart))
+        problem = error
+        if fragment.apart:
+            remedy = f"{error.remedy}. {fragment.apart}".removesuffix(".")
+            problem = UnreadableFileError(error.path, error.line, error.problem, remedy)
     except BadDataFileError as error:
         problem = UnreadableFileError(error.path, None, error.problem, error.remedy)
     except Exception as error:  # noqa: BLE001 (whatever a file does to a reader, the run goes on)
@@ -121,17 +119,9 @@ def read_fragment(fragment: Fragment, options: ReadOptions, ids: Sequence[str] |
     return FragmentReading(fragment, problem=problem)
 
 
-def _told(problem: UnreadableFileError, apart: str) -> UnreadableFileError:
-    """Add why a file was not joined with those that seem to hold the other speakers."""
-    if not apart:
-        return problem
-    remedy = f"{problem.remedy}. {apart}".removesuffix(".")
-    return UnreadableFileError(problem.path, problem.line, problem.problem, remedy)
-
-
 @contextmanager
-def _collector_waiting() -> Iterator[None]:
-    """Let the garbage collector of Python wait while thousands of turns are made, none of which it could let go."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Suspend the garbage collector: it would look through thousands of turns, none of which it can free."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -142,20 +132,20 @@ def _collector_waiting() -> Iterator[None]:
 
 
 _LAST: list[tuple[Fragment, ReadOptions, tuple[object, ...], FragmentReading]] = []
-"""The last reading of this process, of one file at a time."""
+"""The last reading of this process, if there is one."""
 
 
 def forget_last() -> None:
-    """Let go the last reading of this process, which holds words."""
+    """Drop the last reading of this process, which holds words."""
     _LAST.clear()
 
 
 def read_again(fragment: Fragment, options: ReadOptions) -> FragmentReading:
-    """Read a fragment as `read_fragment` does; the last one is kept for who wants more of its sessions."""
+    """Read a fragment as `read_fragment` does; the last reading is cached as long as its files stay as they are."""
     state = tuple(version(one.place) for one in fragment.voices) or version(fragment.place)
-    for kept in _LAST:
-        if state and kept[:3] == (fragment, options, state):
-            return kept[3]
+    for *cached_for, reading in _LAST:
+        if state and cached_for == [fragment, options, state]:
+            return reading
     _LAST.clear()  # before the next is held
     reading = read_fragment(fragment, options)
     _LAST.append((fragment, options, state, reading))
@@ -165,18 +155,23 @@ def read_again(fragment: Fragment, options: ReadOptions) -> FragmentReading:
 def _read(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
     if fragment.layout is not None:
         return _read_part(fragment, fragment.layout, options, ids)
-    if fragment.voices:
-        return _read_joined(fragment, options, ids)
+    reading = _read_joined(fragment, options, ids) if fragment.voices else _read_whole(fragment, options, ids)
+    if not any(session.turns for session in reading.sessions):
+        raise no_words(fragment.path)
+    return reading
+
+
+def _read_whole(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
     _refuse_long(fragment, options)
     source = load_source(fragment.path, options, fragment.place)
     chosen, digest = choose_reader(source), source.sha256
     if source.encoding != BINARY:
         if chosen.one_session:
             refuse_large(fragment.path, len(source.data), LARGEST_SESSION)
-        source = replace(source, data=source.data[:HEAD])  # the letters are all that is read from here on
-    why = (fragment.apart,) if fragment.apart else ()
-    found = (replace(one, notes=(*one.notes, *why)) for one in chosen.read(source))
-    return _with_words(_built(fragment, source, found, ids, reader=chosen.name, sha256=digest))
+        source = replace(source, data=source.data[:HEAD])  # from here on, only the text is read
+    notes = (fragment.apart,) if fragment.apart else ()
+    found = (replace(one, notes=(*one.notes, *notes)) for one in chosen.read(source))
+    return _built(fragment, source, found, ids, reader=chosen.name, sha256=digest)
 
 
 def _read_joined(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
@@ -186,37 +181,18 @@ def _read_joined(fragment: Fragment, options: ReadOptions, ids: Sequence[str] | 
         raise source.error(*_CHANGED)
     digest = hashlib.sha256(b"".join(one.sha256.encode() for one, _ in sources)).hexdigest()
     reading = _built(fragment, source, [found], ids, reader="one_file_a_speaker", sha256=digest)
-    return _with_words(replace(reading, stem=safe_id(fragment.talk)))
+    return replace(reading, stem=safe_id(fragment.talk))
 
 
 def _read_part(fragment: Fragment, layout: Layout, options: ReadOptions, ids: Sequence[str] | None) -> FragmentReading:
     part = Part(fragment.begin, fragment.end or 0, layout)
     source = Source(named(fragment.path), "", options, place=fragment.place, part=part)
+    digest = ""
+    if fragment.part == 0:
+        with open_binary(fragment.place) as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     found = READERS[layout.reader].read(source)
-    digest = "" if fragment.part else _hash_of(fragment.place)
     return _built(fragment, source, found, ids, reader=layout.reader, sha256=digest)
-
-
-def _built(
-    fragment: Fragment,
-    source: Source,
-    found: Iterable[RawSession],
-    ids: Sequence[str] | None,
-    *,
-    reader: str,
-    sha256: str,
-) -> FragmentReading:
-    """Build the sessions that a reader finds, with what the tables about sessions say of them."""
-    tables = list(tables_for(fragment.table, fragment.path, fragment.place, source.options))
-    sessions, applied = _sessions(found, source, tables, ids)
-    stem = safe_id(source.path.stem)
-    return FragmentReading(fragment, sessions, stem, None, reader, sha256, bool(tables), applied)
-
-
-def _with_words(reading: FragmentReading) -> FragmentReading:
-    if not any(session.turns for session in reading.sessions):
-        raise no_words(reading.fragment.path)
-    return reading
 
 
 def _refuse_long(fragment: Fragment, options: ReadOptions) -> None:
@@ -234,39 +210,42 @@ def _refuse_long(fragment: Fragment, options: ReadOptions) -> None:
 
 
 def no_words(path: str) -> UnreadableFileError:
-    """Return what is said of a file in which nobody speaks."""
+    """Return the error of a file in which nobody speaks."""
     return UnreadableFileError(path, None, "the file holds no spoken words", "It should hold a transcript")
 
 
-def _hash_of(place: str) -> str:
-    with open_binary(place) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-
-
-def _sessions(
-    found: Iterable[RawSession], source: Source, tables: Sequence[Table], ids: Sequence[str] | None
-) -> tuple[tuple[Session, ...], Applied]:
-    """Build session after session; the rows of each are let go before the next."""
+def _built(
+    fragment: Fragment,
+    source: Source,
+    found: Iterable[RawSession],
+    ids: Sequence[str] | None,
+    *,
+    reader: str,
+    sha256: str,
+) -> FragmentReading:
+    """Build session after session, with what tables say about each; its rows are freed before the next is read."""
+    tables = list(tables_for(fragment.table, fragment.path, fragment.place, source.options))
     given = iter(()) if ids is None else iter(ids)
     sessions, applied = [], Applied()
     for raw in found:
-        whole = raw.name.strip() or source.path.stem
-        parts, could = split(raw, source.options.split_by, whole)
-        known = _build(raw, source, tables, "", safe_id(whole))[0] if len(parts) > 1 else None
+        name = raw.name.strip() or source.path.stem
+        parts, could = split(raw, source.options.split_by, name)
+        whole = _session(raw, source, tables, "", safe_id(name))[0] if len(parts) > 1 else None
         for part in parts:
-            session, own = _build(part, source, tables, next(given, ""), safe_id(whole), known)
+            session, own = _session(part, source, tables, next(given, ""), safe_id(name), whole)
             own.effects["--split-by"] += could
             sessions.append(session)
             applied.add(own)
     if ids is not None and len(ids) != len(sessions):
         raise source.error(*_CHANGED)
-    return tuple(sessions), applied
+    stem = safe_id(source.path.stem)
+    return FragmentReading(fragment, tuple(sessions), stem, None, reader, sha256, bool(tables), applied)
 
 
-def _build(
+def _session(
     raw: RawSession, source: Source, tables: Sequence[Table], given: str, name: str, whole: Session | None = None
 ) -> tuple[Session, Applied]:
-    """Build a session, or a part of one, of which a table may speak by the name of the whole, where roles are found."""
+    """Build a session, or a part of a `whole` with its roles; tables may name the part or the whole."""
     stem, options = safe_id(source.path.stem), source.options
     wanted = safe_id(raw.name) if raw.name.strip() else stem
     identity = given or wanted
@@ -275,7 +254,7 @@ def _build(
     rows = [table.rows[key].facts for table, key in keys if key]
     about, notes = combined(common_names(raw.metadata), by_pattern, *rows)
     session = build_session(
-        raw if whole is None else with_roles(raw, whole), Place(str(source.path), identity), about, options
+        raw if whole is None else with_roles(raw, whole), identity, str(source.path), about, options
     )
     if whole is not None:
         session = replace(session, role_method=whole.role_method, role_margin=whole.role_margin)

@@ -20,31 +20,21 @@ from therapy_analytics.readers._addresses import (
     version,
 )
 from therapy_analytics.readers._applied import refuse_contradictions
-from therapy_analytics.readers._base import (
-    HEAD,
-    Layout,
-    Part,
-    RawSession,
-    ReadOptions,
-    Source,
-    decoded,
-    load_source,
-)
+from therapy_analytics.readers._base import HEAD, Layout, Part, ReadOptions, Source, decoded, load_source
 from therapy_analytics.readers._files import choose_reader, names_in, walk
 from therapy_analytics.readers._limits import LARGEST_SESSION
 from therapy_analytics.readers._metadata import from_name, table_in
-from therapy_analytics.readers._voices import Voice, joined, mates
+from therapy_analytics.readers._voices import TalkFiles, Voice, joined, talks
 
 LARGE = 8 * 2**20
 """Bytes of a part of a file, unpacked; smaller files are not cut."""
-Mates = dict[str, tuple[str, tuple[tuple[str, str], ...]]]
 _PACKED = 8
-"""How much smaller than its contents a file may be."""
+"""A file may be so many times smaller than its contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A file, or a part of a large one, that any process can read by itself; it holds no words.
+    """A file, or a part of a large one; it holds no words.
 
     Attributes
     ----------
@@ -53,17 +43,17 @@ class Fragment:
     place : str
         Where it is opened, from any folder: an absolute path, or an address.
     begin, end : int and int or None
-        Which part: data rows of Parquet, bytes of JSON Lines, from 0, without the last; None is the whole file.
+        The part ``begin:end``: data rows of Parquet, bytes of JSON Lines; without an end, the whole file.
     part : int
-        Its number among the parts of the file, from 0.
+        The number of the part, from 0.
     layout : Layout or None
-        What was decided of the whole file, for those who read a part of it.
+        What was decided about the whole file, for those who read a part of it.
     table : str
         Where the table about sessions beside the file is opened; empty where there is none.
     voices : tuple of Voice
         All files of one speaker each that are read as one session, of which this is the first.
     talk : str
-        How that session is called.
+        The name of that session.
     apart : str
         Why it is not joined with files whose names say that they hold the other speakers, if there are some.
     """
@@ -94,11 +84,11 @@ def find_fragments(
     paths : iterable of str or Path
         Files and folders; addresses as text.
     options : ReadOptions, optional
-        Columns, labels, metadata.
+        Of the run.
     leave_out : Path, optional
-        A folder that is not looked into, such as the one that results go to.
+        A folder that is not looked into, such as the one for the results.
     on_table : callable, optional
-        Told of each table about sessions in the folders that are looked through.
+        Called with each table about sessions in the folders.
 
     Raises
     ------
@@ -115,75 +105,73 @@ def find_fragments(
         raise BadDataFileError(shown(options.metadata), "there is no such table about sessions", "Check its name")
     from_name("", options.pattern)  # a pattern that cannot be used is an error before any file is read
     own = None if options.metadata is None else real(options.metadata)
-    folders: dict[str, tuple[str, Mates]] = {}
     paths = list(paths)
     given = {real(path) for path in paths}
-    done: dict[str, Fragment | None] = {}
+    folders: dict[str, tuple[str, dict[str, TalkFiles]]] = {}
+    by_place: dict[str, Fragment | None] = {}
     for path in walk(paths, leave_out, on_table):
-        if own is not None and real(path) == own:
+        if real(path) == own:
             continue
         place = placed(path)
-        folder = folder_of(place)
+        folder, name = folder_of(place), named(place).name
         if folder not in folders:
-            folders[folder] = _table_of(folder), _mates_in(folder)
-        table, mates_of = folders[folder]
+            folders[folder] = _looked_at(folder)
+        table, talks_here = folders[folder]
         whole = Fragment(shown(path), place, table=table)
-        if place not in done and named(place).name in mates_of:
-            done |= _with_mates(whole, *mates_of[named(place).name], options, given)
-        fragment = done.get(place, whole)
+        if place not in by_place and name in talks_here:
+            by_place |= _with_other_voices(whole, talks_here[name], options, given)
+        fragment = by_place.get(place, whole)
         if fragment is not None:
-            yield from [fragment] if fragment.voices else _fragments_of(fragment, options)
+            yield from [fragment] if fragment.voices else _parts_of(fragment, options)
 
 
-def _mates_in(folder: str) -> Mates:
+def _looked_at(folder: str) -> tuple[str, dict[str, TalkFiles]]:
+    """Return the table about the sessions of a folder (empty: none), and its talks of one file a speaker."""
     try:
-        return mates(names_in(folder))
+        names = names_in(folder)
     except UnreadableFileError:
-        return {}
+        return "", {}  # its files may be readable although it cannot be listed
+    table = table_in(names, folder)
+    return inside(folder, table) if table else "", talks(names)
 
 
-def _with_mates(
-    fragment: Fragment, talk: str, files: Sequence[tuple[str, str]], options: ReadOptions, given: Collection[str]
+def _with_other_voices(
+    fragment: Fragment, talk: TalkFiles, options: ReadOptions, given: Collection[str]
 ) -> dict[str, Fragment | None]:
-    """Return the fragment that each file of a talk is read as: the first as all of them, if they can be joined.
+    """Return what to read for each file of a talk: if they can be joined, the first stands for all of them.
 
     Files belong together that were all named by the user, or all found in a folder.
     """
-    voices = [Voice(shown(sibling(fragment.path, name)), sibling(fragment.place, name), who) for name, who in files]
     by_user = real(fragment.place) in given
-    voices = [one for one in voices if (real(one.place) in given) == by_user and size(one.place) <= LARGEST_SESSION]
-    found = _joined(voices, talk, options) if len(voices) > 1 else ""
-    if not isinstance(found, str):
+    voices = [
+        Voice(shown(sibling(fragment.path, name)), place, who)
+        for name, who in talk.files
+        if (real(place := sibling(fragment.place, name)) in given) == by_user and size(place) <= LARGEST_SESSION
+    ]
+    why = _why_not_joined(voices, talk.name, options) if len(voices) > 1 else ""
+    if why is None:
         return {
             **{one.place: None for one in voices},
-            fragment.place: replace(fragment, voices=tuple(voices), talk=talk),
+            fragment.place: replace(fragment, voices=tuple(voices), talk=talk.name),
         }
-    if not found:
+    if not why:
         return {fragment.place: fragment}
     names = ", ".join(named(one.path).name for one in voices)
-    apart = f"{names} seem to hold one speaker of a talk each; they were not joined, because {found}."
+    apart = f"{names} seem to hold one speaker of a talk each; they were not joined, because {why}."
     return {one.place: replace(fragment, path=one.path, place=one.place, apart=apart) for one in voices}
 
 
-def _joined(voices: Sequence[Voice], talk: str, options: ReadOptions) -> RawSession | str:
+def _why_not_joined(voices: Sequence[Voice], talk: str, options: ReadOptions) -> str | None:
     try:
-        return joined([(load_source(one.path, options, one.place), one.who) for one in voices], talk)
+        found = joined([(load_source(one.path, options, one.place), one.who) for one in voices], talk)
     except Exception:  # noqa: BLE001 (reading each by itself will say what is wrong)
         return ""
+    return found if isinstance(found, str) else None
 
 
-def _table_of(folder: str) -> str:
-    """Return where the table about the sessions of a folder is opened; empty where there is none."""
-    try:
-        name = table_in(names_in(folder), folder)
-    except UnreadableFileError:
-        return ""  # its files may be readable although it cannot be listed
-    return inside(folder, name) if name else ""
-
-
-def _fragments_of(whole: Fragment, options: ReadOptions) -> Iterator[Fragment]:
+def _parts_of(whole: Fragment, options: ReadOptions) -> Iterator[Fragment]:
     """Yield the parts of a large file, or the file."""
-    parts = _parts(whole, options) if size(whole.place) >= LARGE // _PACKED else ()
+    parts = _cut(whole, options) if size(whole.place) >= LARGE // _PACKED else ()
     if len(parts) < 2:
         yield whole
         return
@@ -191,7 +179,7 @@ def _fragments_of(whole: Fragment, options: ReadOptions) -> Iterator[Fragment]:
         yield replace(whole, begin=part.begin, end=part.end, part=number, layout=part.layout)
 
 
-def _parts(whole: Fragment, options: ReadOptions) -> Sequence[Part]:
+def _cut(whole: Fragment, options: ReadOptions) -> Sequence[Part]:
     try:
         source = beginning(whole, options)
         cut = choose_reader(source).cut
@@ -201,7 +189,7 @@ def _parts(whole: Fragment, options: ReadOptions) -> Sequence[Part]:
 
 
 def beginning(fragment: Fragment, options: ReadOptions) -> Source:
-    """Return no more than the beginning of a file, which is enough to tell its format."""
+    """Return the beginning of a file, which is enough to tell its format."""
     with open_binary(fragment.place) as file:
         data = file.read(HEAD)
     return replace(decoded(named(fragment.path), data, options), place=fragment.place)

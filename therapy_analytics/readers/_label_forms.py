@@ -1,4 +1,4 @@
-"""The ways to write a label before a turn, each a `Form`, and what stands on a page beside the talk."""
+"""The ways to write a label before a turn, each a `Form`; and lines of a page that are no talk."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from therapy_analytics.readers._labels import AT_THE_KEYBOARD, SAID
+from therapy_analytics.readers._labels import ANSWERS, AT_THE_KEYBOARD
 from therapy_analytics.readers._roles import is_relative, role_of_label
 from therapy_analytics.readers._stamps import CLOCK, SECOND, STAMP
 
 _CHANGES, _CHANGES_OF_ROLES = 0.4, 0.2
-"""At how many of the lines that begin with a label the speaker is another than before, at least."""
+"""The least share of labels that differ from the label before; less where the labels name both roles."""
 _COVERED = 0.4
 _FOLLOWED = 0.9
 _OF_BLOCKS = 0.4
@@ -22,7 +22,7 @@ _OF_LINES = 0.3
 
 _PICTURES = "\u2600-\u27bf\ufe0f\U0001f300-\U0001faff"
 EDGE = rf"[ \t\x0c\xa0\u202f>#*_\ufeff\u200b-\u200f\u202a-\u202e\u2066-\u2069{_PICTURES}]*+"
-"""What may stand before a label and is no part of it, as part of a pattern."""
+"""Part of a pattern: what may stand before a label and is no part of it."""
 _GAP = r"[ \t\xa0\u202f*_\u200b-\u200f]{0,20}+"
 _LABEL = r"[^\W\d_](?:[^:\uff1a\t,;|*<>]|, ){0,39}?"
 _SHORT = r"[^\W\d_][\w.'\u2019()-]{0,24}(?: [\w.'\u2019()&-]{1,24}){0,2}?"
@@ -32,13 +32,13 @@ _LABEL_FIRST = rf"(?P<square>[\[<(])?(?P<label>{_LABEL})(?(square)[\]>)])"
 _AFTER = rf"(?:[ \t\xa0*_|\u00b7\u2022@,\u2013\u2014-]{{0,20}}+(?P<after>{STAMP}))?{_GAP}"
 _STRICT = rf"{_BEFORE}(?P<label>{_SHORT})"
 _REST = r"(?![ \t*_]*[:\uff1a])(?P<words>.*\S.*)$"
-_PIECE = r"[\w.'\u2019()&/-]"
+_LETTER = r"[\w.'\u2019()&/-]"
 _ADDRESSED = re.compile(r"\bFrom[ \t]+\S.* to ")
 _INITIALS = re.compile(r"(?:\w{1,3}\.){1,3}")
 
 
 class Line(NamedTuple):
-    """A line: its place in the file, what to look at for a label, and its words if there is none."""
+    """A line: its place in the file, the text to look for a label in, and its words if it has none."""
 
     place: int
     text: str
@@ -46,8 +46,8 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Page:
-    """Lines, and for each whether the line with words above it, or below it, holds only a time."""
+class TextPage:
+    """Lines; `above` and `below` tell of each whether the next line with words above or below it holds only a time."""
 
     lines: Sequence[Line]
     above: Sequence[bool]
@@ -55,20 +55,21 @@ class Page:
 
     @cached_property
     def filled(self) -> list[int]:
-        """Where the lines with words are."""
+        """Positions of the lines with words."""
         return [at for at, line in enumerate(self.lines) if line.raw and not line.raw.isspace()]
 
     def is_blank(self, at: int) -> bool:
-        """Tell whether there is no word on a line, or no such line."""
+        """Tell whether a line has no words, or does not exist."""
         return not 0 <= at < len(self.lines) or not self.lines[at].raw.strip()
 
 
 Found = dict[int, re.Match[str]]
-"""Lines that may begin a turn, by their index."""
+"""Lines that may begin a turn, by position."""
 Labels = frozenset[str]
-Allowed = Callable[[Page, int, re.Match[str]], bool]
-Holds = Callable[[Page, Sequence[int], Sequence[str], Labels], bool]
-"""From the lines that begin a turn, the label of each, and all labels."""
+Allowed = Callable[[TextPage, int, re.Match[str]], bool]
+"""Whether a line at a position may begin a turn."""
+Holds = Callable[[TextPage, Sequence[int], Sequence[str], Labels], bool]
+"""Whether a form fits a page, from the lines that begin a turn, the label of each, and all labels."""
 
 
 def has_both_roles(labels: Labels) -> bool:
@@ -77,16 +78,16 @@ def has_both_roles(labels: Labels) -> bool:
     return "therapist" in roles and ("client" in roles or any(map(is_relative, labels)))
 
 
-def _anywhere(_page: Page, _at: int, _match: re.Match[str]) -> bool:
+def _anywhere(_page: TextPage, _at: int, _match: re.Match[str]) -> bool:
     return True
 
 
-def _without_addressee(_page: Page, _at: int, match: re.Match[str]) -> bool:
-    """Tell a label from one with somebody to whom it is said, which has a form of its own."""
+def _without_addressee(_page: TextPage, _at: int, match: re.Match[str]) -> bool:
+    """Tell a label from one with an addressee, which has a form of its own."""
     return " to " not in match["label"] or not _ADDRESSED.search(match.string, 0, match.end("label"))
 
 
-def _by_role_or_time(_page: Page, _at: int, match: re.Match[str]) -> bool:
+def _by_role_or_time(_page: TextPage, _at: int, match: re.Match[str]) -> bool:
     """Without a colon, a line is a label only if it names a role or a relative, or has a time."""
     if match["before"] or match["after"]:
         return True
@@ -94,29 +95,29 @@ def _by_role_or_time(_page: Page, _at: int, match: re.Match[str]) -> bool:
     return bool(role_of_label(label) or is_relative(label)) and not label.endswith((".", "?", "!"))
 
 
-def _like_a_name(_page: Page, _at: int, match: re.Match[str]) -> bool:
+def _like_a_name(_page: TextPage, _at: int, match: re.Match[str]) -> bool:
     label = match["label"]
-    if not SAID.isdisjoint(label.casefold().split()) and role_of_label(label) is None:
+    if not ANSWERS.isdisjoint(label.casefold().split()) and role_of_label(label) is None:
         return label.casefold() in AT_THE_KEYBOARD
     return not label[0].islower() and (label[-1] != "." or bool(_INITIALS.fullmatch(label)))
 
 
-def _always(_page: Page, _starts: Sequence[int], _order: Sequence[str], _labels: Labels) -> bool:
+def _always(_page: TextPage, _starts: Sequence[int], _order: Sequence[str], _labels: Labels) -> bool:
     return True
 
 
-def _throughout(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
-    """Tell whether labels without a colon are labels: they take turns, and stand all through the file."""
+def _throughout(page: TextPage, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
+    """Tell whether labels without a colon take turns, and occur all through the file."""
     share = _COVERED / 4 if has_both_roles(labels) else _COVERED
     return _take_turns(order, labels) and len(starts) >= share * len(page.filled)
 
 
-def _both_throughout(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
+def _both_throughout(page: TextPage, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
     return has_both_roles(labels) and _throughout(page, starts, order, labels)
 
 
-def _above_each_turn(page: Page, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
-    """Tell names that stand alone above what is said from short answers that somebody gives more than once."""
+def _above_each_turn(page: TextPage, starts: Sequence[int], order: Sequence[str], labels: Labels) -> bool:
+    """Tell names on lines of their own above the words from short answers that somebody gives repeatedly."""
     follower = dict(pairwise(page.filled))
     begins = set(starts)
     followed = sum(at in follower and follower[at] not in begins for at in starts)
@@ -137,9 +138,9 @@ def _take_turns(order: Sequence[str], labels: Labels) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A way to write labels: what a line looks like, where it may stand, and what must hold of all of them.
+    """A way to write labels: the pattern of a line, whether a line may begin a turn, and whether the form fits a page.
 
-    `has_names` tells whether what stands there once can be a name; it cannot where any word of speech could stand so.
+    `has_names` tells whether a label that occurs only once may be a name; not so where any word of speech could stand.
     """
 
     pattern: re.Pattern[str]
@@ -155,7 +156,7 @@ def _form(pattern: str, holds: Holds = _throughout, *, has_names: bool = True) -
 _WITH_COLON = rf"{_LABEL_FIRST}{_AFTER}{_COLON}(?P<words>.*)$"
 _ALONE = re.compile(rf"{_BEFORE}{_LABEL_FIRST}{_AFTER}(?P<words>)$")
 _NAME = re.compile(
-    rf"^{EDGE}(?P<square>\[)?(?P<label>[^\W\d_]{_PIECE}{{0,24}}(?: {_PIECE}{{1,24}}){{0,3}})(?(square)\]){_GAP}"
+    rf"^{EDGE}(?P<square>\[)?(?P<label>[^\W\d_]{_LETTER}{{0,24}}(?: {_LETTER}{{1,24}}){{0,3}})(?(square)\]){_GAP}"
     r"(?P<words>)$"
 )
 
@@ -165,7 +166,7 @@ PLAIN = (
     Form(_ALONE, lambda page, at, _match: page.above[at]),
     Form(_ALONE, lambda page, at, _match: page.below[at]),
 )
-"""Ways that need not hold for the whole file; the first is a label and a colon."""
+"""Forms that need not hold for the whole file; the first is a label and a colon."""
 STRICT = (
     _form(
         rf"^{EDGE}(?P<before>{STAMP})[ \t]*From[ \t]+(?P<label>[^:\n]{{1,40}}?)"
@@ -197,7 +198,7 @@ STRICT = (
     _form(rf"^{EDGE}(?P<label>(?:[A-Z]|T[Hh]|C[Ll])\d{{0,3}})[ \t]++{_REST}", _both_throughout, has_names=False),
     _form(rf"^{EDGE}(?P<label>[^\W\d_][\w. ]{{0,14}}?)>[ \t]*+{_REST}"),
 )
-"""Ways that must hold all through a file, so they show themselves at its head."""
+"""Forms that must hold all through a file, so they show at its head."""
 
 
 _MARGIN = 0.9
@@ -236,7 +237,7 @@ Counted = tuple[int, re.Match[str]]
 
 
 def is_beside_the_talk(raw: str) -> bool:
-    """Tell a line that no speaker said: of the recorder, an end of the recording, the number of a page."""
+    """Tell a line that is no speech: of a recorder, the end of a recording, the number of a page."""
     if len(raw) > 2 * _LONGEST or not raw or raw.isspace():
         return False
     line = raw.strip()
@@ -244,7 +245,7 @@ def is_beside_the_talk(raw: str) -> bool:
 
 
 def without_rule(lines: list[Line]) -> list[Line]:
-    """Take the rule away that parts a turn from the next."""
+    """Drop a rule at the end, which parts a turn from the next."""
     filled = [at for at, line in enumerate(lines) if line.raw.strip()]
     if filled and _RULE.fullmatch(lines[filled[-1]].raw.strip()):
         return lines[: filled[-1]]
@@ -252,7 +253,7 @@ def without_rule(lines: list[Line]) -> list[Line]:
 
 
 def without_numbers(lines: Sequence[Line]) -> Sequence[Line]:
-    """Take away the numbers of lines in a margin, of turns, of pages; a list inside a turn keeps its own."""
+    """Drop numbers of lines in a margin, of turns and of pages; a list inside a turn keeps its own."""
     digits = [at for at, line in enumerate(lines) if any(map(str.isdigit, line.text[:12] + line.text[-3:]))]
     if len(digits) < 2:
         return lines
@@ -290,14 +291,14 @@ def _cut(lines: Sequence[Line], cut: Iterator[tuple[int, str]]) -> list[Line]:
 
 
 def _number_the_lines(lines: Sequence[Line], counting: Sequence[Counted]) -> bool:
-    """Tell numbers that stand at every fifth line, or every tenth, and say which line it is."""
+    """Tell numbers of every second, fifth or tenth line, which count the lines."""
     rank = {at: n for n, at in enumerate(at for at, line in enumerate(lines) if line.raw.strip())}
     steps = [(int(two["n"]) - int(one["n"]), rank[b] - rank[a]) for (a, one), (b, two) in pairwise(counting)]
     return len(steps) > 1 and steps[0][0] in {2, 5, 10} and all(by_number == by_line for by_number, by_line in steps)
 
 
 def _counting(found: Sequence[Counted]) -> list[Counted]:
-    """Return the numbers that count on from one to the next, or begin again at 1 on a new page."""
+    """Return the numbers that count up from one to the next, or begin again at 1 on a new page."""
     kept = list(found[:1])
     for at, match in found[1:]:
         step = int(match["n"]) - int(kept[-1][1]["n"])
@@ -307,7 +308,7 @@ def _counting(found: Sequence[Counted]) -> list[Counted]:
 
 
 def _without_pages(lines: Sequence[Line], digits: Sequence[int]) -> Sequence[Line]:
-    """Blank the numbers alone on a line, apart from the talk or above a time, that count one by one."""
+    """Blank page numbers: alone on a line, apart from the talk or above a time, and counting up by one."""
     bare = [(at, int(match[1])) for at in digits if (match := _BARE.match(lines[at].text))]
     apart = [
         at

@@ -1,4 +1,4 @@
-"""Which of the words before a colon are speakers, and which are speech."""
+"""Which of the possible labels at the beginning of lines are speakers, and which are speech."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ thought tip title tool topic warning risk assessment objective intervention medi
 from to cc bcc re type sent received status attachment attachments
 """
 _HEADINGS = frozenset(_HEADING_WORDS.split())
-"""First words of lines with a colon inside a model's turns: no speakers, unless they name a role and come back."""
+"""First words of headings inside a turn: no speakers, unless they name a role and come back."""
 _ANSWER_WORDS = """
 hello hi hey good morning afternoon evening yes yeah no nope ok okay thanks thank welcome so well right mm mhm um uh
 hmm and but what how why when sure please sorry great fine oh ah i you we bye goodbye maybe not really exactly never
 """
-SAID = frozenset(_ANSWER_WORDS.split())
-"""What people answer in a word: on a line of its own it is no name."""
+ANSWERS = frozenset(_ANSWER_WORDS.split())
+"""Short answers: on a line of their own they are no names."""
 _QUOTED = frozenset({"me", "i", "he", "him", "she", "her", "they", "them", "we", "us"})
-"""Who speaks in a dialogue that somebody quotes: no speaker, and told of."""
+"""Pronouns before a colon in a dialogue that somebody quotes: no speakers, but the user is told."""
 AT_THE_KEYBOARD = frozenset({"you", "you said", "me", "i"})
 """What chat programs call the person at the keyboard."""
 _FUNCTION_WORDS = """
@@ -35,15 +35,15 @@ the a an me my your him his her us our them their this that these those it its h
 if then than because also or for from with of to in on at by as is are was were be do does did can could will would
 should let
 """
-_NO_NAMES = SAID | frozenset(_FUNCTION_WORDS.split())
+_NO_NAMES = ANSWERS | frozenset(_FUNCTION_WORDS.split())
 _JOINTS = frozenset({"and", "de", "da", "del", "der", "di", "la", "van", "von", "y", "e", "und", "et"})
 """Small words between the parts of a name, or between two people who speak together."""
 _TRUST = 3
-"""Role labels that stand once are facts about the session, where other labels are more than so many times as often."""
+"""Where names are more than so many times as frequent as roles, a role that occurs only once is a fact about a name."""
 _LONGEST_NAME = 5
 _ONE_IN = 10
 _WHOLE_LINES = 0.5
-"""Where so many of the lines begin with a label, what looks like one is one; headings stand among more lines."""
+"""Where at least this share of the lines begins with a label, names that occur only once are speakers, not headings."""
 _NUMBERED = re.compile(r"[^\W\d_]\s?#?\d+$")
 _TITLED = re.compile(r"(?:mr|mrs|ms|miss)\b\.? \w", re.IGNORECASE)
 _COUNTED_LABEL = re.compile(r"(.*?[^\W\d])[ .#-]{0,2}(\d{1,4})\Z")
@@ -56,7 +56,11 @@ _NAMES_LIKE_ROLES = frozenset({"clint", "heller", "mather"})
 
 
 class Beginning(NamedTuple):
-    """What may be a label: a key for all its spellings, one of them, what stands around it, and whether a time does."""
+    """The beginning of a line that may be a label.
+
+    `key` is common to all spellings of a label and `written` one of them; `look` is what stands around it on the line,
+    and `timed` tells whether a time does.
+    """
 
     key: str
     written: str
@@ -64,15 +68,15 @@ class Beginning(NamedTuple):
     timed: bool = False
 
 
-class Choice(NamedTuple):
-    """The keys of the speakers; and of what looks like a label but was not taken for one, how often it stands."""
+class SpeakerChoice(NamedTuple):
+    """The keys of the speakers; and what looks like a label but was not taken for one, with its number of lines."""
 
     speakers: frozenset[str]
     passed_over: Counter[str]
 
 
 def speakers(labels: Sequence[str]) -> frozenset[str]:
-    """Tell the speakers among labels that stand alone, as in the cells of a column, in their order.
+    """Return the speakers among labels that stand alone, as in the cells of a column, in their order.
 
     Examples
     --------
@@ -84,22 +88,23 @@ def speakers(labels: Sequence[str]) -> frozenset[str]:
     return speakers_among([Beginning(label, label) for label in labels]).speakers
 
 
-def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) -> Choice:
-    """Tell the speakers among the beginnings of lines that may be labels.
+def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) -> SpeakerChoice:
+    """Return the speakers among the beginnings of lines that may be labels.
 
     Labels that name a role are speakers; where those do not cover both roles, so are labels that come back and make
-    up a tenth of all. Beside these, whoever looks as they do on the line is a speaker, if the label has the form of a
+    up a tenth of all. Beside these, whoever looks like them on the line is a speaker, if the label has the form of a
     name and comes back, or names a role or a relative. What stands only inside the turns of one speaker is a heading
     there, if it has several words or a program speaks. Where every other line begins with a label, or the labels come
-    with times, a name that stands once is a speaker, too; not so where a program speaks, whose turns have headings.
+    with times, a name that occurs only once is a speaker, too; not so where a program speaks, whose turns have
+    headings.
 
     Parameters
     ----------
     beginnings : sequence of Beginning
         In the order of the text.
-    n_places : int, optional
+    n_places : float, optional
         At how many places of the text a turn could begin: the lines with words or, where labels stand above the words,
-        the paragraphs. Without it, a label that stands once must name a role or a relative.
+        the paragraphs. Without it, a label that occurs only once must name a role or a relative.
 
     Examples
     --------
@@ -109,24 +114,24 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
     (['client', 'husband', 'mother', 'therapist'], Counter())
     """
     counts = Counter(one.key for one in beginnings)
-    for label in [label for label, n in counts.items() if is_heading(label, n)]:
-        del counts[label]
+    counts = Counter({label: n for label, n in counts.items() if not is_heading(label, n)})
     written = {one.key: one.written for one in reversed(beginnings)}
-    small = sum(counts[label] for label in counts if written[label][0].islower()) * 2 > counts.total()
+    lower_case = 2 * sum(n for label, n in counts.items() if written[label][0].islower()) > counts.total()
     is_chat = any(n > 1 and is_program(label) for label, n in counts.items())
-    named = {label for label in counts if is_name(written[label], small=small, by_role=not is_chat)}
+    named = {label for label in counts if is_name(written[label], lower_case=lower_case, by_role=not is_chat)}
     sure = _sure(counts, named)
     if not sure:
-        return Choice(frozenset(), Counter())
+        return SpeakerChoice(frozenset(), Counter())
     looks = {one.look for one in beginnings if one.key in sure}
     alike = Counter(one.key for one in beginnings if one.look in looks)
     like_names = {label for label in named - sure if 2 * alike[label] >= counts[label]}
     order = [one.key for one in beginnings if one.key in sure or one.key in like_names]
-    n_sure = sum(label in sure for label in order)
-    by_line = not is_chat and len(order) >= _WHOLE_LINES * n_places and 2 * n_sure >= len(order)
+    by_line = (
+        not is_chat and len(order) >= _WHOLE_LINES * n_places and 2 * sum(map(sure.__contains__, order)) >= len(order)
+    )
     timed = {one.key for one in beginnings if one.timed}
-    once = like_names if by_line else {label for label in like_names if label in timed or is_trusted(written[label])}
-    more = {label for label in like_names if counts[label] > 1} | (set() if is_chat else once)
+    singles = like_names if by_line else {label for label in like_names if label in timed or is_trusted(written[label])}
+    more = {label for label in like_names if counts[label] > 1} | (set() if is_chat else singles)
     people = sure | more
     if not by_line:
         spared = timed if is_chat else timed | {label for label in named if len(label.split()) == 1}
@@ -134,13 +139,13 @@ def speakers_among(beginnings: Sequence[Beginning], n_places: float = math.inf) 
         rare = _rarer(order) | (more if is_chat else set())
         people -= {label for label in rare - spared if stands_inside_one(label, order)}
     people |= {label for label, role in misspelled([one.key for one in beginnings]).items() if role in sure}
-    quoted = {label for label in alike if label in _QUOTED}
-    passed = Counter({written[label]: counts[label] for label in (like_names | quoted) - people})
-    return Choice(frozenset(people), passed)
+    rest = [label for label in counts if label in like_names or (label in _QUOTED and label in alike)]
+    passed_over = Counter({written[label]: counts[label] for label in rest if label not in people})
+    return SpeakerChoice(frozenset(people), passed_over)
 
 
 def _sure(counts: Counter[str], named: Collection[str]) -> set[str]:
-    """Return the labels by which the others are judged: those of roles; names, where these do not cover both."""
+    """Return the labels by which the others are judged: those of roles, and names where these do not cover both."""
     known = _known(counts)
     least = max(2, counts.total() / _ONE_IN)
     names = {label for label in {*named, *AT_THE_KEYBOARD} if counts[label] >= least} - set(known)
@@ -152,7 +157,7 @@ def _sure(counts: Counter[str], named: Collection[str]) -> set[str]:
 
 
 def is_heading(label: str, n: int) -> bool:
-    """Tell a word that heads a part of a turn from a label, given how often it stands."""
+    """Tell a heading inside a turn from a label, given its number of lines."""
     first = _LETTERS.findall(label)[0]
     return first in _HEADINGS and (n == 1 or role_of_label(label) is None)
 
@@ -167,14 +172,17 @@ def _known(counts: Counter[str]) -> dict[str, Role]:
     return known
 
 
-def is_name(written: str, *, small: bool = False, by_role: bool = True) -> bool:
-    """Tell what has the form of a name, whose words begin with capitals, or of a role: ``Client's mother``."""
+def is_name(written: str, *, lower_case: bool = False, by_role: bool = True) -> bool:
+    """Tell whether a label has the form of a name, whose words begin with capitals, or of a role: ``Client's mother``.
+
+    Two words in small letters are a name where most labels are written so (`lower_case`).
+    """
     words = written.split()
     plain = [word.casefold().strip("().,") for word in words]
     is_no_name = plain[0] in _NO_NAMES and len(written) > 1 and not (plain[0] == "the" and is_trusted(written))
     if len(words) > _LONGEST_NAME or is_no_name or written[-1] in "?!":
         return False
-    if small and written.islower() and len(words) <= 2:
+    if lower_case and written.islower() and len(words) <= 2:
         return True
     if not any(word.islower() and word not in _JOINTS for word in words):
         return True
@@ -183,7 +191,7 @@ def is_name(written: str, *, small: bool = False, by_role: bool = True) -> bool:
 
 
 def is_trusted(label: str) -> bool:
-    """Tell what is trusted to be a speaker even where it stands once.
+    """Tell whether a label is taken for a speaker even if it occurs only once.
 
     Examples
     --------
@@ -196,14 +204,14 @@ def is_trusted(label: str) -> bool:
 
 
 def _rarer(order: Sequence[str]) -> set[str]:
-    """Return the labels that stand no more than half as often as the second of all."""
+    """Return the labels that are at most half as frequent as the second most frequent."""
     counts = Counter(order)
     _, second = ([n for _, n in counts.most_common(2)] + [0, 0])[:2]
     return {label for label, n in counts.items() if 2 * n <= second}
 
 
 def stands_inside_one(label: str, order: Sequence[str]) -> bool:
-    """Tell a heading: it always follows the same speaker, who is never the next to speak."""
+    """Tell a heading inside turns: it always follows the same speaker, who never speaks next."""
     if is_trusted(label):
         return False
     pairs = list(pairwise(order))
@@ -213,7 +221,7 @@ def stands_inside_one(label: str, order: Sequence[str]) -> bool:
 
 
 def unnumbered(keys: Sequence[str]) -> Sequence[str]:
-    """Take the numbers of turns off labels that count them, as in T1, C1, T2, C2, but not those of Client 1 and 2.
+    """Take the numbers off labels that count turns, as in T1, C1, T2, C2, but not off Client 1 and Client 2.
 
     Examples
     --------
@@ -223,30 +231,29 @@ def unnumbered(keys: Sequence[str]) -> Sequence[str]:
     counts: dict[str, list[int]] = {}
     split = {key: _COUNTED_LABEL.fullmatch(key) for key in set(keys) if key[-1:].isdecimal()}
     for key in keys:
-        one = split.get(key)
-        if one:
+        if one := split.get(key):
             counts.setdefault(one[1], []).append(int(one[2]))
-    turns = {base for base, numbers in counts.items() if len(numbers) > 1 and _grows(numbers)}
+    turns = {
+        base
+        for base, numbers in counts.items()
+        if len(numbers) > 1 and all(one < two for one, two in pairwise(numbers))
+    }
     if len(turns) < 2 or max(len(counts[base]) for base in turns) < 3:
         return keys
     return [one[1] if (one := split.get(key)) and one[1] in turns else key for key in keys]
 
 
-def _grows(numbers: Sequence[int]) -> bool:
-    return all(one < two for one, two in pairwise(numbers))
-
-
 def without_number(label: str) -> str:
-    """Return a label that counts turns as it is without the number."""
+    """Return a label that counts turns without its number."""
     return _COUNTED_LABEL.sub(r"\1", label.strip())
 
 
 def misspelled(order: Sequence[str]) -> dict[str, str]:
-    """Return the labels that are a slip of the pen away from a role's, each with the label that is meant.
+    """Return the labels that are misspelled roles, each with the label that is meant.
 
-    The role stands at least twice as often and is never the next to speak: somebody with a name of his own would
-    answer, or be answered. Names and numbers are nobody's slip (Ann and Anne, Client 1 and Client 2), nor is a last
-    letter, which may tell a woman from a man or one from several. Two spellings of a role are one: counsellor.
+    The role is at least twice as frequent and never speaks next: somebody with a name of their own would answer, or
+    be answered. Names and numbers are no misspellings (Ann and Anne, Client 1 and Client 2), nor is a last letter that
+    may tell a woman from a man or one from several. Two spellings of a role are one: counsellor.
 
     Parameters
     ----------
@@ -267,26 +274,24 @@ def misspelled(order: Sequence[str]) -> dict[str, str]:
         return {}
     means = {label: role_of_label(label) or ("relative" if is_relative(label) else "") for label in counts}
     roles = [label for label, role in means.items() if len(label) >= _FEWEST_LETTERS and role not in {"", "other"}]
-    found: dict[str, str] = {}
-    for label in [one for one in means if one not in _NAMES_LIKE_ROLES]:
-        near = [
-            role
-            for role in roles
-            if _is_slip(label, role)
-            and (not means[label] or (means[label] == means[role] != "relative" and label.isalpha()))
-            and _MUCH_MORE * counts[label] <= counts[role]
-        ]
-        if len(near) == 1:
-            found[label] = near[0]
+
+    def may_mean(label: str, role: str) -> bool:
+        spelling = means[label] == means[role] != "relative" and label.isalpha()
+        is_rare = _MUCH_MORE * counts[label] <= counts[role]
+        return _is_misspelling(label, role) and (not means[label] or spelling) and is_rare
+
+    labels = [label for label in means if label not in _NAMES_LIKE_ROLES]
+    near = {label: [role for role in roles if may_mean(label, role)] for label in labels}
+    found = {label: some[0] for label, some in near.items() if len(some) == 1}
     neighbours = {frozenset(pair) for pair in pairwise(order)} if found else set()
     return {label: role for label, role in found.items() if {label, role} not in neighbours}
 
 
-def _is_slip(label: str, meant: str) -> bool:
+def _is_misspelling(label: str, meant: str) -> bool:
     """Tell a word with one letter wrong, missing or too many, or two that changed places; not the first or the last."""
     if label[:1] != meant[0] or [*filter(str.isdecimal, label)] != [*filter(str.isdecimal, meant)]:
         return False
     same = next((at for at, (one, two) in enumerate(zip(label, meant, strict=False)) if one != two), 0)
-    is_, was = label[same:], meant[same:]
-    wrong, missing, more = is_[1:] == was[1:] != "", is_ == was[1:] != "", is_[1:] == was != ""
-    return same > 0 and (wrong or missing or more or (is_[1::-1], is_[2:]) == (was[:2], was[2:]))
+    rest, right = label[same:], meant[same:]
+    wrong, missing, more = rest[1:] == right[1:] != "", rest == right[1:] != "", rest[1:] == right != ""
+    return same > 0 and (wrong or missing or more or (rest[1::-1], rest[2:]) == (right[:2], right[2:]))

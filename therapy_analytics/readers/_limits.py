@@ -1,6 +1,6 @@
-"""How large transcripts may be, for all formats: what is larger is refused before it is read, and the run goes on.
+"""How large transcripts may be, in all formats: larger ones are refused before they are read, and the run goes on.
 
-Reading takes up to twelve times the room of what is read, unpacked; with these limits a small machine has enough.
+Reading takes up to twelve times as much memory as what is read, unpacked; with these limits a small machine has enough.
 """
 
 from __future__ import annotations
@@ -14,34 +14,26 @@ LARGEST_FILE = 200 * MB
 LARGEST_SESSION = 24 * MB
 """Bytes, unpacked, of a file of a format that holds one session: some two weeks of talk without a pause."""
 MOST_LINES = 5_000_000
-"""Lines of a text: a short one takes as much room as one of a hundred letters."""
+"""Lines of a text: a short one takes as much memory as one of a hundred letters."""
 MOST_TURNS = 50_000
 MOST_LETTERS = 8 * MB
 """Turns, and letters, of a session that is measured: some seventy hours of talk, which take 2 GB and two minutes."""
 _SPLIT = "Split it into several files, one a session"
 _CUT = "Split it into several files; JSON Lines with a session a line, and Parquet, may be of any size"
-_FIRST = MB
 
 
 def whole_file(place: str, path: str) -> bytes:
-    """Return what a file holds.
-
-    Parameters
-    ----------
-    place : str
-        Where it is opened.
-    path : str
-        As the user named it.
+    """Return the bytes of the file at `place`, which the user calls `path`.
 
     Raises
     ------
     UnreadableFileError
-        It cannot be opened, or has more than `LARGEST_FILE`.
+        It cannot be opened, or is larger than `LARGEST_FILE` or `MOST_LINES`.
     """
     with plainly(path), located(place).open("rb") as file:
-        data: bytes = file.read(_FIRST)
-        if len(data) == _FIRST:  # room for more is only asked for where there is more
-            data += file.read(LARGEST_FILE + 1 - _FIRST)
+        data: bytes = file.read(MB)
+        if len(data) == MB:  # memory for more is only asked for where there is more
+            data += file.read(LARGEST_FILE + 1 - MB)
     if len(data) > LARGEST_FILE:
         refuse_large(path, max(len(data), size(place)), LARGEST_FILE)
     if data.count(b"\n") > MOST_LINES:
@@ -51,23 +43,12 @@ def whole_file(place: str, path: str) -> bytes:
 
 
 def refuse_large(path: str, n_bytes: int, most: int, *, packed: bool = False) -> None:
-    """Refuse a file, or what it unpacks to, that is larger than it may be.
-
-    Parameters
-    ----------
-    path : str
-        As the user named it.
-    n_bytes : int
-        How large it is, unpacked.
-    most : int
-        `LARGEST_FILE` or `LARGEST_SESSION`.
-    packed : bool, optional
-        Whether the file itself is smaller.
+    """Refuse a file whose contents, unpacked, are larger than `LARGEST_FILE` or `LARGEST_SESSION`.
 
     Raises
     ------
     UnreadableFileError
-        It is larger; the size, the limit and what to do are said.
+        They are; it names the size, the limit and what to do.
     """
     if n_bytes > most:
         of_one = most == LARGEST_SESSION

@@ -1,4 +1,4 @@
-"""Speech marks: what transcribers write about the talk, kept as data and out of the words."""
+"""Speech marks: what transcribers note about the talk, such as laughter and pauses, kept apart from the words."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _MARK = re.compile(
     r"|(?<!\*)\*(?P<star>[^*\n]{1,30})\*(?!\*)"
     r"|(?<![\w'])(?P<xxx>xxx|yyy)(?![\w'])"
 )
+_SIGNS = ("[", "(", "*", "xxx", "yyy")
 _PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9]*_\w+|[A-Z]{2,}\d*|\.{3}|\u2026|x|\s*")
 _LONGEST_EVENT = 4
 
@@ -36,14 +37,14 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     Parameters
     ----------
     text : str
-        Words of one row, as written.
+        Of one row, as written.
 
     Returns
     -------
     str
-        The words alone.
+        The words.
     tuple of Mark
-        Each with its place in these words.
+        Each with its offset in the words.
 
     Examples
     --------
@@ -55,24 +56,27 @@ def split_marks(text: str) -> tuple[str, tuple[Mark, ...]]:
     >>> split_marks("She (my sister) said so")[1]
     ()
     """
-    if not _may_hold_marks(text):
+    if not any(sign in text for sign in _SIGNS):  # most texts; six times as fast as the pattern
         return text.strip(), ()
-    pieces: list[str] = []
-    marks, length, end = [], 0, 0
+    parts: list[str] = []
+    found: list[tuple[MarkKind, float | None, str, int]] = []
+    length = end = 0
     for match in _MARK.finditer(text):
-        found = _kind(match)
-        if found is None:
-            continue
-        length += _add(pieces, text[end : match.start()])
-        marks.append((found, match[0], length))
-        end = match.end()
-    _add(pieces, text[end:])
-    words = "".join(pieces)
-    return words, tuple(_placed(words, *mark) for mark in marks)
+        kind = _kind(match)
+        if kind is not None:
+            length += _add(parts, text[end : match.start()])
+            found.append((*kind, match[0], length))
+            end = match.end()
+    _add(parts, text[end:])
+    words = "".join(parts)
+    return words, tuple(
+        Mark(kind=kind, at=_next_word(words, at), written=written, seconds=seconds)
+        for kind, seconds, written, at in found
+    )
 
 
 def join_marks(text: str, marks: Sequence[Mark]) -> str:
-    """Put marks back where they stood: what `split_marks` undoes.
+    """Put marks back where they stood; `split_marks` is the inverse.
 
     Examples
     --------
@@ -91,13 +95,8 @@ def join_marks(text: str, marks: Sequence[Mark]) -> str:
 _NO_SPACE_BEFORE = ".,;:!?)"
 
 
-def _may_hold_marks(text: str) -> bool:
-    """Tell at a glance; one pattern for all of this takes six times as long, and most texts hold none."""
-    return "[" in text or "(" in text or "*" in text or "xxx" in text or "yyy" in text
-
-
 def _kind(match: re.Match[str]) -> tuple[MarkKind, float | None] | None:
-    """Return what a bracket says, and for how long; None when it is speech."""
+    """Return the kind of a mark and its length in seconds; None for speech."""
     if match["xxx"]:
         return "unclear", None
     inside = (match["square"] or match["round"] or match["star"] or "").strip()
@@ -113,23 +112,22 @@ def _kind(match: re.Match[str]) -> tuple[MarkKind, float | None] | None:
 
 
 def _duration(match: re.Match[str]) -> float | None:
-    said = match.groupdict().get("s")
-    return float(said.replace(",", ".")) if said else None
+    seconds = match.groupdict().get("s")
+    return float(seconds.replace(",", ".")) if seconds else None
 
 
-def _add(pieces: list[str], more: str) -> int:
-    """Add what stands behind a mark with one space, or none before punctuation; return by how much that is longer."""
+def _add(parts: list[str], more: str) -> int:
+    """Add the words behind a mark after one space, or none before punctuation; return the length that is added."""
     more = more.strip()
-    if pieces and more and more[0] not in _NO_SPACE_BEFORE:
+    if parts and more and more[0] not in _NO_SPACE_BEFORE:
         more = f" {more}"
     if more:
-        pieces.append(more)
+        parts.append(more)
     return len(more)
 
 
-def _placed(words: str, found: tuple[MarkKind, float | None], written: str, at: int) -> Mark:
-    """Let a mark point at what follows it."""
-    at = min(at, len(words))
+def _next_word(words: str, at: int) -> int:
+    """Return where the word behind an offset begins."""
     while at < len(words) and words[at] == " ":
         at += 1
-    return Mark(kind=found[0], at=at, written=written, seconds=found[1])
+    return at

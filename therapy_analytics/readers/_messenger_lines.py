@@ -1,9 +1,9 @@
-"""Lines of chat exports: a date and a time, a name, words; in the many orders of numbers that phones write."""
+"""Lines of chat exports: date and time, name and words, in the many forms that phones write."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -59,8 +59,8 @@ _RULES = " \t-\u2013\u2014=*#_\u200e\ufeff"
 _NAME_ALONE = re.compile(r"[^\W\d_][\w.'\u2019-]*(?: [\w.'\u2019()-]+){0,3}")
 
 
-class Written(NamedTuple):
-    """A date with a time of day as it is written, and whether of the morning (a) or the afternoon (p)."""
+class WrittenDate(NamedTuple):
+    """A date with a time of day as it is written; `half` is a for a.m. and p for p.m."""
 
     stamp: Stamp
     half: str
@@ -68,21 +68,21 @@ class Written(NamedTuple):
 
 @dataclass(slots=True)
 class Message:
-    """Where a message begins, when it was written, its name (none: the program's own), and its lines of words."""
+    """A message: its line, its date as written, its author (empty: the program itself), and its lines of words."""
 
     place: int
-    when: Written
+    when: WrittenDate
     name: str
     lines: list[str] = field(repr=False)
 
 
-def written(text: str) -> Written | None:
-    """Return the date with a time of day that a text is, if it is one.
+def written(text: str) -> WrittenDate | None:
+    """Return the date with a time of day that a text consists of, if it does.
 
     Examples
     --------
     >>> written("12/03/2024, 2:05 pm"), written("12/03/2024")
-    (Written(stamp=(12, 3, 2024, 2, 5, 0), half='p'), None)
+    (WrittenDate(stamp=(12, 3, 2024, 2, 5, 0), half='p'), None)
     """
     match = _STAMP_ALONE.fullmatch(text)
     return None if match is None else _written(match.groupdict())
@@ -114,7 +114,7 @@ def message_at(line: str, place: int) -> Message | None:
 
 
 def with_heads(lines: Sequence[str]) -> Sequence[str]:
-    r"""Put the head of each message of a chat that is written as mail (From:, Sent:) on one line; the rest is empty.
+    r"""Put the head of each message of a chat written like mail (From:, Sent:) on one line; others become empty.
 
     Examples
     --------
@@ -135,16 +135,22 @@ def with_heads(lines: Sequence[str]) -> Sequence[str]:
 
 
 def with_days(lines: Sequence[str]) -> Sequence[str]:
-    r"""Put the day before each time of a chat that has days on lines of their own, as headings; these become empty.
+    r"""Put the day before each time of a chat that has days as headings, which become empty.
 
-    Below one day alone, times could be minutes of a recording: there, they have a tab behind them, or say a.m. or p.m.
+    Below a single day, times may be minutes of a recording: they count as times of day only with a tab behind them, or
+    with a.m. or p.m.
 
     Examples
     --------
     >>> with_days(["Tue, 12/03/2024", "14:05\tAnna\tHello", "14:06\tBen\tHi"])
     ['', '12/03/2024 14:05\tAnna\tHello', '12/03/2024 14:06\tBen\tHi']
     """
-    days = {at: day["date"] for at, line in enumerate(lines) if (day := _day_alone(line))}
+    plain = [line.strip(_RULES) for line in lines]
+    days = {
+        at: day["date"]
+        for at, line in enumerate(plain)
+        if _SHORTEST_DAY <= len(line) <= _LONGEST_DAY and (day := _DAY_ALONE.fullmatch(line))
+    }
     timed = list(filter(None, map(_CLOCK_FIRST.match, lines[:_SAMPLE]))) if days else []
     of_day = len(days) > 1 or all(match["half"] or match["rest"].startswith("\t") for match in timed)
     if len(timed) < _SEVERAL or not of_day or any(int(match["h"]) >= _HOURS for match in timed):
@@ -158,23 +164,18 @@ def with_days(lines: Sequence[str]) -> Sequence[str]:
     return found
 
 
-def _day_alone(line: str) -> re.Match[str] | None:
-    plain = line.strip(_RULES)
-    return _DAY_ALONE.fullmatch(plain) if _SHORTEST_DAY <= len(plain) <= _LONGEST_DAY else None
-
-
-def _written(part: Mapping[str, str | None]) -> Written:
-    """Return the numbers of a date as written, or year, month and day where the month has its name."""
+def _written(part: Mapping[str, str | None]) -> WrittenDate:
+    """Return the numbers of a date as written, or year, month and day where the month is a word."""
     numbers = [int(part[key] or 0) for key in "abchms"]
     month = part["month"] or part["month2"]
     if month:
         year, day = int(part["year"] or part["year2"] or 0), int(part["day"] or part["day2"] or 0)
         numbers[:3] = year + 2000 * (year < 100), _MONTHS[month[:3].casefold()], day
-    return Written(tuple(numbers), (part["half"] or "").lower())
+    return WrittenDate(tuple(numbers), (part["half"] or "").lower())
 
 
 def with_names_above(messages: list[Message]) -> list[Message]:
-    """Take the names that stand alone after the stamps, words below them, where none stands before a colon."""
+    """Take names alone behind the dates, with words below them, for authors, where no message has another name."""
     alone = [message.lines[0] for message in messages if len(message.lines) > 1]
     names = {name for name in alone if _NAME_ALONE.fullmatch(name) and alone.count(name) > 1}
     if any(message.name for message in messages) or len(names) < 2:
@@ -185,32 +186,24 @@ def with_names_above(messages: list[Message]) -> list[Message]:
     ]
 
 
-def dates(stamps: Sequence[Written]) -> tuple[list[datetime | None], bool]:
-    """Return the moments that were written, and whether it was unclear which number is the day.
+def dates(stamps: Sequence[WrittenDate]) -> tuple[list[datetime | None], bool]:
+    """Return the dates, and whether it is unclear which number is the day.
 
-    Of the orders in which all dates exist, that in which the fewest run back is taken, then that
-    which spans the fewest days; with equal ones, day before month, or month before day beside a.m. and p.m.
+    Of the orders in which all dates exist, the one in which the fewest run back is taken, then the one that spans the
+    fewest days; of equal ones day before month, or month before day beside a.m. and p.m.
     """
-    orders = [_day_first, _month_first]
-    if any(stamp.half for stamp in stamps):
-        orders.reverse()
-    read = [[_moment(stamp, order) for stamp in stamps] for order in orders]
-    first, second = (_worth(one) for one in read)
+    has_halves = any(stamp.half for stamp in stamps)
+    read = [
+        [_moment(stamp, month_first=month_first) for stamp in stamps] for month_first in (has_halves, not has_halves)
+    ]
+    first, second = map(_cost, read)
     unclear = first == second and read[0] != read[1]
     return (read[1] if second < first else read[0]), unclear
 
 
-def _day_first(a: int, b: int, c: int) -> tuple[int, int, int]:
-    return (a, b, c) if a > 31 else (c, b, a)
-
-
-def _month_first(a: int, b: int, c: int) -> tuple[int, int, int]:
-    return (a, b, c) if a > 31 else (c, a, b)
-
-
-def _moment(written_as: Written, order: Callable[[int, int, int], tuple[int, int, int]]) -> datetime | None:
+def _moment(written_as: WrittenDate, *, month_first: bool) -> datetime | None:
     a, b, c, hour, minute, second = written_as.stamp
-    year, month, day = order(a, b, c)
+    year, month, day = (a, b, c) if a > 31 else (c, a, b) if month_first else (c, b, a)
     if written_as.half:
         hour = hour % 12 + 12 * (written_as.half == "p")
     try:
@@ -219,7 +212,7 @@ def _moment(written_as: Written, order: Callable[[int, int, int], tuple[int, int
         return None
 
 
-def _worth(read: Sequence[datetime | None]) -> tuple[int, int, float]:
+def _cost(read: Sequence[datetime | None]) -> tuple[int, int, float]:
     known = [one for one in read if one is not None]
     back = sum(later < earlier for earlier, later in pairwise(known))
     span = (max(known) - min(known)).total_seconds() if known else 0.0

@@ -1,4 +1,4 @@
-"""Wording of what a reader of the results should know."""
+"""Wording of notes for the user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def counted(n: int, what: str) -> str:
 
 
 def passed_over_note(labels: Mapping[str, int]) -> Iterator[str]:
-    """Yield a note on lines whose beginnings were not taken for labels, if there are any; it does not quote them.
+    """Yield a note on lines that begin as labels do and were not taken for turns, if there are any; it quotes none.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def passed_over_note(labels: Mapping[str, int]) -> Iterator[str]:
 
 
 def lost(lines: Sequence[str], what: str = "line") -> str:
-    """Return how much lines hold that are left out.
+    """Return the number of lines that are left out, and of their words.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.readers._account import Account
 from therapy_analytics.readers._applied import Applied, applied_to, notes_on, refuse_contradictions
 from therapy_analytics.readers._base import RawSession, ReadOptions, Row, Source
-from therapy_analytics.readers._build import Place, build_session, safe_id, unique_id
+from therapy_analytics.readers._build import build_session, safe_id, unique_id
 from therapy_analytics.readers._json_walk import about
 from therapy_analytics.readers._metadata import SessionTable as AboutSessions
 from therapy_analytics.readers._metadata import combined, common_names, load_metadata
@@ -106,8 +106,8 @@ def as_sessions(dialogues: Any, *, options: ReadOptions | None = None, account: 
             told.add_sessions(Applied(n_sessions=1))  # what is a session already, no option changes
             continue
         wanted = safe_id(one.raw.name) if one.raw.name.strip() else f"dialogue_{number}"
-        place = Place(one.kind, unique_id(wanted, wanted, taken))
-        session, applied = _built(one.raw, place, table, options)
+        identity = unique_id(wanted, wanted, taken)
+        session, applied = _built(one, identity, table, options)
         told.add_sessions(applied)
         sessions.append(session)
     if account is None:
@@ -123,15 +123,15 @@ def _all_parts(found: Iterable[Session | _Dialogue], options: ReadOptions) -> It
             yield one
         else:
             parts, _ = split(one.raw, options.split_by, one.raw.name.strip() or f"dialogue_{number}")
-            whole = build_session(one.raw, Place(one.kind, ""), {}, options) if len(parts) > 1 else None
+            whole = build_session(one.raw, "", one.kind, {}, options) if len(parts) > 1 else None
             yield from (_Dialogue(part if whole is None else with_roles(part, whole), one.kind) for part in parts)
 
 
-def _built(raw: RawSession, place: Place, table: AboutSessions | None, options: ReadOptions) -> tuple[Session, Applied]:
-    key = "" if table is None else table.find(place.session_id)
+def _built(one: _Dialogue, identity: str, table: AboutSessions | None, options: ReadOptions) -> tuple[Session, Applied]:
+    raw, key = one.raw, "" if table is None else table.find(identity)
     row = table.rows[key].facts if table is not None and key else {}
     metadata, notes = combined(common_names(raw.metadata), row)
-    session = build_session(raw, place, metadata, options)
+    session = build_session(raw, identity, one.kind, metadata, options)
     applied = applied_to(session, options, of_table=raw.of_table, by_pattern=False, stem="")
     applied.effects["--split-by"] += options.split_by is not None and not {NO_DATES, NO_TIMES} & set(raw.notes)
     if table is not None:

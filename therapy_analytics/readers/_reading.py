@@ -1,4 +1,4 @@
-"""From paths to sessions, file after file, with ids that are unique among them; how a file would be read."""
+"""From paths to sessions, file after file, with ids that are unique among them; and how a file would be read."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from therapy_analytics.session import Session
 
 @dataclass(frozen=True, slots=True)
 class FileReading:
-    """What became of one file: its sessions, or why it could not be read.
+    """The sessions of one file, or why it could not be read.
 
-    Of a large file that is read in parts, there can be both: the sessions of the sound parts, and what is wrong
-    with another.
+    A large file that is read in parts may have both: sessions of the parts that could be read, and a problem.
     """
 
     path: Path
@@ -92,8 +91,8 @@ def read_files(
     leave_out : Path, optional
         A folder that is not looked into, such as the one that results go to.
     account : Account, optional
-        Filled with what should be said of options, tables about sessions and guessed roles. Without it, what should
-        be looked at in the tables is a warning of Python's (`TablesWarning`).
+        Filled with what to say about options, tables about sessions and guessed roles. Without it, what should be
+        checked in the tables is a `TablesWarning`.
 
     Yields
     ------
@@ -110,16 +109,16 @@ def read_files(
         An option had no effect on any session; this is known, and raised, behind the last file.
     """
     options = options or ReadOptions()
-    names, told = Names(), account or Account(options)
-    fragments = find_fragments(paths, options=options, leave_out=leave_out, on_table=told.saw_table)
+    names, used = Names(), account or Account(options)
+    fragments = find_fragments(paths, options=options, leave_out=leave_out, on_table=used.saw_table)
     for _, parts in groupby(fragments, key=lambda fragment: fragment.place):
         readings = [_settled(read_fragment(fragment, options), names, options) for fragment in parts]
         for one in readings:
-            told.add(one)
+            used.add(one)
         yield _together(readings)
-    told.refuse()
+    used.refuse()
     if account is None:
-        told.warn()
+        used.warn()
 
 
 def _together(parts: list[FragmentReading]) -> FileReading:
@@ -133,7 +132,7 @@ def _together(parts: list[FragmentReading]) -> FileReading:
 
 
 def _settled(reading: FragmentReading, names: Names, options: ReadOptions) -> FragmentReading:
-    """Give the sessions of a fragment ids that no other has; by other ids, a table may say other things of them."""
+    """Give the sessions of a fragment unique ids; by other ids, tables may have other rows, and it is read again."""
     given = [names.settle(one.id, reading.stem, fingerprint(one)) for one in reading.sessions]
     ids = [identity for identity, _ in given]
     if reading.by_name and ids != [one.id for one in reading.sessions]:
@@ -147,16 +146,16 @@ def _settled(reading: FragmentReading, names: Names, options: ReadOptions) -> Fr
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """One file, looked at.
+    """How one file would be read.
 
     Attributes
     ----------
     reading : FileReading
         Its sessions, or why it cannot be read.
     certainties : tuple of (str, float)
-        How sure each reader is that the file is its own, the surest first; those at 0 are left out.
+        The certainty of each reader that the file is its own, from 1 down; those at 0 are left out.
     encoding : str
-        How the letters were decoded; ``binary`` for Word, Excel and the like; empty when unreadable.
+        How the text was decoded; ``binary`` for Word, Excel and the like; empty when unreadable.
     """
 
     reading: FileReading
@@ -203,18 +202,18 @@ def inspect(
         An option had no effect on any session; this is known, and raised, behind the last file.
     """
     options = options or ReadOptions()
-    told = account or Account(options)
-    files = find_files(paths, on_table=told.saw_table)
+    used = account or Account(options)
+    files = find_files(paths, on_table=used.saw_table)
     places = {shown(path): placed(path) for path in files}
-    for reading in read_files(files, options=options, account=told):
+    for reading in read_files(files, options=options, account=used):
         path = str(reading.path)
         yield Inspection(reading, *_bids(Fragment(path, places.get(path, path)), options))
     if account is None:
-        told.warn()
+        used.warn()
 
 
 def _bids(file: Fragment, options: ReadOptions) -> tuple[tuple[tuple[str, float], ...], str]:
-    """Ask the readers; a large file, which may have been read in parts, is not held for it."""
+    """Return the certainties of all readers and the encoding; of a large file, only the beginning is looked at."""
     try:
         large = size(file.place) >= LARGE
         source = beginning(file, options) if large else load_source(file.path, options, file.place)
@@ -222,15 +221,6 @@ def _bids(file: Fragment, options: ReadOptions) -> tuple[tuple[tuple[str, float]
         return (), ""
     bids = sorted(((one.sniff(source), one.name) for one in READERS), reverse=True)
     return tuple((name, sure) for sure, name in bids if sure > 0), source.encoding
-
-
-def _times(session: Session) -> str:
-    """Say of how many turns times were found."""
-    begins = sum(turn.start_s is not None for turn in session.turns)
-    ends = sum(turn.end_s is not None for turn in session.turns)
-    if not begins and not ends:
-        return "no times were found"
-    return f"times were found: {counted(begins, 'turn')} of {len(session.turns)} with a beginning, {ends} with an end"
 
 
 def _session_lines(session: Session, quoted: int) -> Iterator[str]:
@@ -251,17 +241,24 @@ def _session_lines(session: Session, quoted: int) -> Iterator[str]:
     codes = dict.fromkeys(name for turn in session.turns for name in turn.gold)
     if codes:
         yield f"    codes by people: {', '.join(codes)}"
-    yield from _passed_over(session, quotes=quoted > 0)
+    if passed_over := _passed_over(session, quotes=quoted > 0):
+        yield f"    not taken as speakers, with the number of lines: {', '.join(passed_over)}"
     yield from (f"    note: {note}" for note in session.notes)
     yield from (f"    [{turn.index}] {turn.speaker}: {turn.text}" for turn in session.turns[:quoted])
 
 
-def _passed_over(session: Session, *, quotes: bool) -> Iterator[str]:
-    """Yield what begins lines as labels do; what may be a sentence is only counted, unless words are wanted."""
-    said = session.passed_over
-    shown = {label: n for label, n in said.items() if quotes or may_be_fact(label)}
-    listed = [f"{printable(label)} ({n})" for label, n in shown.items()]
-    if len(shown) < len(said):
-        listed.append(f"{sum(said.values()) - sum(shown.values())} others")
-    if listed:
-        yield f"    not taken as speakers, with the number of lines: {', '.join(listed)}"
+def _times(session: Session) -> str:
+    """Return a clause that says how many turns have times."""
+    begins = sum(turn.start_s is not None for turn in session.turns)
+    ends = sum(turn.end_s is not None for turn in session.turns)
+    if not begins and not ends:
+        return "no times were found"
+    return f"times were found: {counted(begins, 'turn')} of {len(session.turns)} with a beginning, {ends} with an end"
+
+
+def _passed_over(session: Session, *, quotes: bool) -> list[str]:
+    """List what begins lines as labels do; what may be a sentence is only counted, unless words are wanted."""
+    found = session.passed_over
+    listed = {label: n for label, n in found.items() if quotes or may_be_fact(label)}
+    rest = [f"{sum(found.values()) - sum(listed.values())} others"] if len(listed) < len(found) else []
+    return [f"{printable(label)} ({n})" for label, n in listed.items()] + rest

@@ -1,17 +1,18 @@
-"""Who is the therapist: by option, label, metadata, elimination, or pronouns."""
+"""Who is the therapist and who the client: by option, label, metadata, elimination, or pronouns."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from therapy_analytics.session import Role
 
 THIN_MARGIN = 4.0
-"""You-minus-I words per 100 words below which the pronoun rule is called unsure."""
+"""You-minus-I words per 100 words: with a smaller difference, roles by pronouns are called unsure."""
 
 _THERAPIST = """
 t th ther therapist psychotherapist counselor counsellor couns clinician practitioner provider doctor doc
@@ -39,7 +40,7 @@ judge bailiff the_court the_clerk the_reporter the_interpreter the_translator th
 """
 _PROGRAM_WORDS = "user human assistant agent bot chatbot ai model gpt chatgpt claude gemini llm system tool"
 _PROGRAMS = frozenset(_PROGRAM_WORDS.split())
-"""Labels of chats with a program, whose turns have headings of their own."""
+"""Labels of chats with a program, whose turns contain headings."""
 _RELATIVE_WORDS = """
 husband wife spouse partner hus husb fiance fiancé fiancee fiancée boyfriend girlfriend mother mom mum mummy mommy mama
 father dad daddy papa parent parents stepmother stepmom stepfather stepdad son daughter stepson stepdaughter
@@ -49,9 +50,9 @@ couple teacher mann ehefrau ehemann frau mutter vater tochter sohn schwester bru
 esposo esposa marido madre padre hijo hija hermana hermano pareja marito moglie figlio figlia sorella fratello
 """
 _TOGETHER = frozenset({"all", "both", "everyone", "everybody", "group", "several", "multiple"})
-"""What several people say at once: it is no one speaker's."""
+"""Labels of several people who speak at the same time."""
 _RELATIVES = frozenset(_RELATIVE_WORDS.split())
-"""Who comes with a client, or is one where nobody else is: such a label by itself names no role."""
+"""Who comes with a client, or is the client where nobody else is: such a label names no role by itself."""
 _KNOWN: dict[str, Role] = {
     **dict.fromkeys(_THERAPIST.split(), "therapist"),
     **dict.fromkeys(_CLIENT.split(), "client"),
@@ -60,10 +61,10 @@ _KNOWN: dict[str, Role] = {
 _NOBODY = ("unknown", "unidentified", "unbekannt", "inconnu", "desconocido")
 _BY_FIRST: dict[str, Role] = {"dr": "therapist", "doctor": "therapist", **dict.fromkeys(_NOBODY, "other")}
 _FIRST_NAME = "pat"
-"""A label of a role that is a first name, too: it names the role only beside a label of the other role."""
+"""A role that is a first name as well: it names the role only beside a label of the other role."""
 _PAIRS = (("c", "p"), ("q", "a"), ("i", "r"), ("i", "b"), ("i", "p"))
-"""Letters that have their roles only beside each other, the therapist's first: counselor and patient, question and
-answer, interviewer and respondent (Befragte, participant)."""
+"""Letters that name roles only together, the therapist's first: counselor and patient, question and answer, interviewer
+and respondent (Befragte, participant)."""
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _NO_WORDS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|[\W\d_]+")
 _MAIN: tuple[Role, Role] = ("therapist", "client")
@@ -74,7 +75,7 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 
 
 class Assignment(NamedTuple):
-    """The role of each label, how it was found, the pronoun margin, and what to tell the user."""
+    """The role of each label, the method, the margin of the pronoun rule (nan for others), and notes for the user."""
 
     roles: Mapping[str, Role]
     method: str
@@ -84,7 +85,7 @@ class Assignment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What is known beside the labels: the user's options, the session's metadata, roles that the file tells."""
+    """What is known beside the labels: the user's options, names in the metadata, and roles that the file tells."""
 
     therapist: str | None = None
     client: str | None = None
@@ -114,7 +115,7 @@ def role_of_label(label: str) -> Role | None:
         return _KNOWN[whole]
     if first in _BY_FIRST:
         return _BY_FIRST[first]
-    if len(words) > _LONGEST_ROLE or _name_a_relative(words):
+    if len(words) > _LONGEST_ROLE or _are_relative(words):
         return None
     ends = {_KNOWN[word] for word in {first, last} - {_FIRST_NAME} if word in _KNOWN and len(word) > 1} - {"other"}
     return ends.pop() if len(ends) == 1 else None
@@ -126,24 +127,24 @@ def is_program(label: str) -> bool:
 
 
 def is_relative(label: str) -> bool:
-    """Tell whether a label names somebody by who they are to a client.
+    """Tell whether a label names a relative or another companion of a client.
 
     Examples
     --------
     >>> is_relative("Husband"), is_relative("Client's mother"), is_relative("Mother-in-law"), is_relative("Dana")
     (True, True, True, False)
     """
-    return _name_a_relative(_NO_WORDS.sub(" ", label.casefold()).split())
+    return _are_relative(_NO_WORDS.sub(" ", label.casefold()).split())
 
 
-def _name_a_relative(words: Sequence[str]) -> bool:
+def _are_relative(words: Sequence[str]) -> bool:
     if not 0 < len(words) <= _LONGEST_ROLE:
         return False
     return words[-1] in _RELATIVES or (words[0] in _RELATIVES and words[1:2] in (["of"], ["in"]))
 
 
 def is_first_name(label: str) -> bool:
-    """Tell a label that is a person's first name although it can name a role as well.
+    """Tell a label that is a first name although it can name a role as well.
 
     Examples
     --------
@@ -154,56 +155,55 @@ def is_first_name(label: str) -> bool:
 
 
 def names_speaker(name: str, labels: Iterable[str]) -> bool:
-    """Tell whether a name that the user gives is, or is a part of, one of the labels, or holds one."""
+    """Tell whether a name equals one of the labels, holds all words of one, or has all its words in one."""
     return bool(_named(labels, name, None))
 
 
-def assign_roles(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
+def assign_roles(texts: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
     """Find the role of every speaker of a session.
 
     Parameters
     ----------
-    said : mapping of str to sequence of str
-        Label to the texts of its turns.
+    texts : mapping of str to sequence of str
+        By label, the texts of its turns.
     hints : Hints
-        The user's word and the metadata.
+        The user's options and what the file and its metadata tell.
 
     Returns
     -------
     Assignment
-        The first way that settles the therapist wins: the user's option, roles that the file tells
-        beside the labels, the labels, names in the metadata, elimination, and last the pronoun rule.
-        A note names each option that gives a label which no speaker has.
+        By the first method that settles the therapist: the user's option, roles that the file tells beside the labels,
+        the labels, names in the metadata, elimination, and last the pronoun rule. A note names each option with a label
+        that no speaker has.
     """
-    found = _assigned(said, hints)
+    found = _assigned(texts, hints)
     given = {"--therapist": hints.therapist, "--client": hints.client}
-    missing = [option for option, name in given.items() if name is not None and not names_speaker(name, said)]
+    missing = [option for option, name in given.items() if name is not None and not names_speaker(name, texts)]
     return found._replace(notes=(*found.notes, *(f"No speaker has the label given with {one}." for one in missing)))
 
 
-def _assigned(said: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
-    by_label = {**_by_label(said), **hints.told}
-    by_option = _named(said, hints.therapist, hints.client)
+def _assigned(texts: Mapping[str, Sequence[str]], hints: Hints) -> Assignment:
+    by_label = {**_by_label(texts), **hints.told}
+    by_option = _named(texts, hints.therapist, hints.client)
     if by_option:
         others = {label: role for label, role in by_label.items() if role == "other"}
-        return _complete(said, {**others, **by_option}, "option")
+        return _complete(texts, {**others, **by_option}, "option")
     if {"therapist", "client"} <= set(by_label.values()):
-        return _complete(said, by_label, "file" if hints.told else "labels")
-    by_name = _named(said, hints.counselor_name or None, hints.client_name or None)
+        return _complete(texts, by_label, "file" if hints.told else "labels")
+    by_name = _named(texts, hints.counselor_name or None, hints.client_name or None)
     if by_name:
-        return _complete(said, {**by_label, **by_name}, "metadata")
+        return _complete(texts, {**by_label, **by_name}, "metadata")
     if {"therapist", "client"} & set(by_label.values()):
-        return _complete(said, by_label, "labels" if len(by_label) == len(said) else "elimination")
-    unknown = {label: texts for label, texts in said.items() if label not in by_label}
+        return _complete(texts, by_label, "labels" if len(by_label) == len(texts) else "elimination")
+    unknown = {label: some for label, some in texts.items() if label not in by_label}
     alone = [label for label in unknown if not is_relative(label)]
     if len(alone) == 1 and len(unknown) > 1:  # a therapist among relatives
-        return _complete(said, {**by_label, alone[0]: "therapist"}, "elimination")
+        return _complete(texts, {**by_label, alone[0]: "therapist"}, "elimination")
     return _by_pronouns(unknown, by_label)
 
 
-def _by_label(said: Iterable[str]) -> dict[str, Role]:
-    """Roles that the labels name: each by itself, and pairs of letters together."""
-    labels = list(said)
+def _by_label(labels: Collection[str]) -> dict[str, Role]:
+    """Return the roles that labels name: each by itself, and pairs of letters together."""
     plain = {label.strip().casefold() for label in labels}
     if len(plain) > 2 and plain == set(_ALPHABET[: len(plain)]):
         return {}  # a recogniser calls its speakers A, B and C, the third of whom is no client for that
@@ -219,17 +219,18 @@ def _by_label(said: Iterable[str]) -> dict[str, Role]:
     return roles
 
 
-def _named(said: Iterable[str], therapist: str | None, client: str | None) -> dict[str, Role]:
-    """Labels that equal the names given; where none does, those that are a part of one or hold it."""
+def _named(labels: Iterable[str], therapist: str | None, client: str | None) -> dict[str, Role]:
+    """Return the labels that equal the given names, or hold all words of one, or have all their words in one."""
     exact: dict[str, Role] = {}
     similar: dict[str, Role] = {}
     names: tuple[tuple[str | None, Role], ...] = ((client, "client"), (therapist, "therapist"))
     for name, role in names:
         wanted = _name_words(name or "")
-        same = [label for label in said if wanted and _name_words(label) == wanted]
+        same = [label for label in labels if wanted and _name_words(label) == wanted]
         exact |= dict.fromkeys(same, role)
         if wanted and not same:
-            similar |= dict.fromkeys([label for label in said if _overlap(_name_words(label), wanted)], role)
+            words = {label: _name_words(label) for label in labels}
+            similar |= {label: role for label, own in words.items() if own and (own <= wanted or wanted <= own)}
     return similar | exact
 
 
@@ -237,55 +238,43 @@ def _name_words(name: str) -> frozenset[str]:
     return frozenset(_WORD.findall(name.casefold()))
 
 
-def _overlap(label: frozenset[str], name: frozenset[str]) -> bool:
-    return bool(label) and (label <= name or name <= label)
-
-
-def _complete(said: Mapping[str, Sequence[str]], roles: Mapping[str, Role], method: str) -> Assignment:
-    """Give the speakers that are left the role that is missing; where none is, they are others.
-
-    A relative is never the therapist by elimination.
-    """
+def _complete(labels: Iterable[str], roles: Mapping[str, Role], method: str) -> Assignment:
+    """Give the other speakers the role that is missing, if one is; a relative is never the therapist by elimination."""
     missing: Role = next((role for role in _MAIN if role not in roles.values()), "other")
-    left = [label for label in said if label not in roles]
+    left = [label for label in labels if label not in roles]
     taken = [label for label in left if missing == "client" or not is_relative(label)]
     full: dict[str, Role] = {**roles, **dict.fromkeys(left, "other"), **dict.fromkeys(taken, missing)}
-    return Assignment(full, method, math.nan, _role_notes(full))
+    return Assignment(full, method, math.nan, tuple(_role_notes(full)))
 
 
-def _role_notes(roles: Mapping[str, Role]) -> tuple[str, ...]:
-    present = set(roles.values())
-    none = tuple(
-        f"No {role} speaks in this session; measures of the {role} are undefined."
-        for role in _MAIN
-        if role not in present
-    )
-    return none + _several_note(roles)
+def _role_notes(roles: Mapping[str, Role]) -> Iterator[str]:
+    """Yield a note for each of the two roles that nobody, or more than one person, has."""
+    counts = Counter(roles.values())
+    for role in _MAIN:
+        if not counts[role]:
+            yield f"No {role} speaks in this session; measures of the {role} are undefined."
+    for role in _MAIN:
+        if counts[role] > 1:
+            yield (
+                f"{counts[role]} {role}s speak in this session; measures of the {role} are of all of them together, "
+                "and dyads.csv has them for each pair of speakers."
+            )
 
 
-def _several_note(roles: Mapping[str, Role]) -> tuple[str, ...]:
-    several = [(role, n) for role in _MAIN if (n := list(roles.values()).count(role)) > 1]
-    return tuple(
-        f"{n} {role}s speak in this session; measures of the {role} are of all of them together, "
-        "and dyads.csv has them for each pair of speakers."
-        for role, n in several
-    )
-
-
-def _by_pronouns(said: Mapping[str, Sequence[str]], known: Mapping[str, Role]) -> Assignment:
-    """Call the speaker with the higher you-minus-I rate the therapist."""
-    if len(said) < 2:
-        roles: dict[str, Role] = {**known, **dict.fromkeys(said, "other")}
+def _by_pronouns(texts: Mapping[str, Sequence[str]], known: Mapping[str, Role]) -> Assignment:
+    """Take the speaker with the highest you-minus-I rate for the therapist."""
+    if len(texts) < 2:
+        roles: dict[str, Role] = {**known, **dict.fromkeys(texts, "other")}
         note = "Nobody could be told to be the therapist or the client. Say who is, with --therapist LABEL."
         return Assignment(roles, "none", math.nan, (note,))
-    rates = sorted(((you_minus_i(texts), label) for label, texts in said.items()), reverse=True)
+    rates = sorted(((you_minus_i(some), label) for label, some in texts.items()), reverse=True)
     (best, therapist), (second, _) = rates[0], rates[1]
     margin = best - second
-    roles = {**known, **dict.fromkeys(said, "client"), therapist: "therapist"}
-    notes: tuple[str, ...] = _several_note(roles)
-    if len(said) > 2:
+    roles = {**known, **dict.fromkeys(texts, "client"), therapist: "therapist"}
+    notes = tuple(_role_notes(roles))
+    if len(texts) > 2:
         guessed = (
-            f"{len(said)} speakers without a role in their label: one was taken as therapist, the rest as clients."
+            f"{len(texts)} speakers without a role in their label: one was taken as therapist, the rest as clients."
         )
         notes = (guessed, *notes)
     if margin >= THIN_MARGIN:

@@ -1,4 +1,4 @@
-"""Long chats and recordings as several sessions: a new one each day, or after a time in which nobody speaks."""
+"""Long chats and recordings cut into several sessions: a new one each day, or after a gap in time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _DAY = 86_400
 NO_TIMES = "--split-by had no effect: the session has no times."
 NO_DATES = "--split-by day had no effect: the session has no dates. A gap in time splits it: --split-by gap=4h."
-
-Place = Callable[[float, float], bool]
-"""From the time of the last words, and that of the next, to whether a new session begins between them."""
 
 
 def gap_of(split_by: str | None) -> float | None:
@@ -45,17 +42,17 @@ def gap_of(split_by: str | None) -> float | None:
 
 
 def split(raw: RawSession, split_by: str | None, name: str) -> tuple[list[RawSession], bool]:
-    """Return the sessions that one is, and whether it could be split.
+    """Split a session.
 
     Parameters
     ----------
     raw : RawSession
         As its reader found it.
     split_by : str or None
-        ``gap=4h``: a new session begins with words more than four hours after all before. ``day``: with the first of
-        another day, as the clock showed it where the file was written.
+        ``gap=4h``: a new session begins with words more than four hours after all before. ``day``: with the first words
+        of another day, on the local clock of the file.
     name : str
-        What the session is called; the parts of several are numbered, or named by their days.
+        The name of the session; that of a part is followed by its number, or its day.
 
     Returns
     -------
@@ -63,7 +60,7 @@ def split(raw: RawSession, split_by: str | None, name: str) -> tuple[list[RawSes
         The session itself, or its parts, whose times count from their first words; rows without a time stay with
         those before them.
     bool
-        Whether it has the times, or the dates, that it takes.
+        Whether it has the times, or the dates, that this takes.
     """
     gap = gap_of(split_by)
     if split_by is None:
@@ -73,24 +70,40 @@ def split(raw: RawSession, split_by: str | None, name: str) -> tuple[list[RawSes
     if gap is None and raw.began is None:
         return [replace(raw, notes=(*raw.notes, NO_DATES))], False
     began = raw.began or 0.0
-    if gap is None:
-        parts = _parts(raw.rows, lambda last, start: (began + start) // _DAY > (began + last) // _DAY)
-    else:
-        parts = _parts(raw.rows, lambda last, start: start - last > gap)
+
+    def begins_between(last: float, start: float) -> bool:
+        return start - last > gap if gap is not None else (began + start) // _DAY > (began + last) // _DAY
+
+    parts = _parts(raw.rows, begins_between)
     if len(parts) < 2:
         return [raw], True
     notes = (*raw.notes, f"One of {len(parts)} sessions of {name}, told apart by --split-by {split_by}.")
-    return [_part(raw, rows, _name(raw, rows, name, number, gap), notes) for number, rows in enumerate(parts, 1)], True
+    sessions = []
+    for number, rows in enumerate(parts, start=1):
+        first = next((row.start_s for row in rows if row.start_s is not None), 0.0)
+        day = "" if raw.began is None else datetime.fromtimestamp(began + first, UTC).date().isoformat()
+        sessions.append(
+            replace(
+                raw,
+                name=f"{name}-{day}" if gap is None else f"{name}-{number}",
+                rows=[replace(row, start_s=_since(row.start_s, first), end_s=_since(row.end_s, first)) for row in rows],
+                metadata={**raw.metadata, "date": day} if day else raw.metadata,
+                notes=notes,
+                began=None if raw.began is None else raw.began + first,
+            )
+        )
+    return sessions, True
 
 
 def with_roles(part: RawSession, whole: Session) -> RawSession:
-    """Give the speakers of a part the roles that they have in the whole: of a part alone, a guess may be another."""
+    """Give the speakers of a part the roles that they have in the whole: a guess by a part alone may differ."""
     roles = {turn.speaker.casefold(): turn.role for turn in whole.turns}
     rows = [replace(row, role=row.role or roles.get(" ".join(row.speaker.split()).casefold())) for row in part.rows]
     return replace(part, rows=rows)
 
 
-def _parts(rows: Sequence[Row], begins_between: Place) -> list[list[Row]]:
+def _parts(rows: Sequence[Row], begins_between: Callable[[float, float], bool]) -> list[list[Row]]:
+    """Cut rows where a session begins between the last time before a row and its start."""
     parts: list[list[Row]] = [[]]
     last: float | None = None
     for row in rows:
@@ -102,27 +115,6 @@ def _parts(rows: Sequence[Row], begins_between: Place) -> list[list[Row]]:
         known = [time for time in (last, start, row.end_s) if time is not None]
         last = max(known, default=None)
     return parts
-
-
-def _first(rows: Sequence[Row]) -> float:
-    return next((row.start_s for row in rows if row.start_s is not None), 0.0)
-
-
-def _name(raw: RawSession, rows: Sequence[Row], name: str, number: int, gap: float | None) -> str:
-    return f"{name}-{number}" if gap is not None else f"{name}-{_date(raw, rows)}"
-
-
-def _date(raw: RawSession, rows: Sequence[Row]) -> str:
-    return datetime.fromtimestamp((raw.began or 0.0) + _first(rows), UTC).date().isoformat()
-
-
-def _part(raw: RawSession, rows: Sequence[Row], name: str, notes: tuple[str, ...]) -> RawSession:
-    first = _first(rows)
-    moved = [replace(row, start_s=_since(row.start_s, first), end_s=_since(row.end_s, first)) for row in rows]
-    if raw.began is None:
-        return replace(raw, name=name, rows=moved, notes=notes)
-    about = {**raw.metadata, "date": _date(raw, rows)}
-    return replace(raw, name=name, rows=moved, metadata=about, notes=notes, began=raw.began + first)
 
 
 def _since(time: float | None, first: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Times that are written beside a speaker's label: ``[00:01:02]``, ``(2:15)``, ``0:03 - 0:10``, ``10:03 AM``."""
+"""Times beside a speaker's label: ``[00:01:02]``, ``(2:15)``, ``0:03 - 0:10``, ``10:03 AM``."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._base import Row
 from therapy_analytics.readers._timeline import timeline
-from therapy_analytics.readers._times import HALF_DAY, Kind, Span, Time, seconds
-from therapy_analytics.readers._times import TimeMark as Mark
+from therapy_analytics.readers._times import HALF_DAY, Kind, Span, TimeMark, seconds
 
 _FRAMES = r"\d{1,2}:\d{1,2}:\d{1,2}[:;]\d{2}"
 CLOCK = (
     rf"(?:{_FRAMES}|\d{{1,6}}:\d{{1,2}}:\d{{1,2}}|\d{{1,3}}:\d{{2}})(?:[.,]\d+|-\d(?=#))?(?:[ \t]?[AaPp]\.?[Mm]\b\.?)?"
 )
-"""A clock reading, as part of a pattern."""
+"""Part of a pattern: a clock reading."""
 _BARE = r"\d{1,6}(?:\.\d{1,6}[ \t]?s?|[ \t]?s)"
 _ARROW = r"(?:-->|->|\u2192|[-\u2013\u2014])"
 SECONDS = rf"[\[(]{_BARE}[ \t]*(?:{_ARROW}|to)[ \t]*{_BARE}[\])]"
-"""A range of plain seconds, as recognisers write them: ``[0.0s -> 4.5s]``; one alone would be a pause."""
+"""Part of a pattern: a range of plain seconds, as recognisers write it: ``[0.0s -> 4.5s]``; one alone is a pause."""
 STAMP = (
     rf"(?:[\[(<{{#]?{CLOCK}[ \t]*(?:{_ARROW}(?:[ \t]*{CLOCK})?|to[ \t]+{CLOCK}|(?:,|(?<=\t)){CLOCK}|(?<=[\d\])>mM.]))"
     rf"[\])>}}#]?|{SECONDS})"
 )
-"""A clock reading or a range of two, with brackets or without."""
+"""Part of a pattern: a clock reading or a range of two, with brackets or without."""
 SECOND = rf"\[{_BARE}\]"
-"""Plain seconds in square brackets, which before a label are no pause."""
+"""Part of a pattern: plain seconds in square brackets, which before a label are no pause."""
 _CLOCK = re.compile(rf"{CLOCK}|{_BARE}")
 _PLAIN = re.compile(r"[\[(]?\d{1,6}(?::\d\d){1,2}[\])]?")
 _NOON = re.compile(r"(?P<clock>[\d:;.,]+?)[ \t]*(?P<half>[AaPp])\.?[Mm]\b\.?")
 
 
 class Times(NamedTuple):
-    """When something is said, in seconds; `is_short` where the clock may show hours and minutes as well."""
+    """Begin and end in seconds; `by_day` for a time of day, `is_short` where it may be hours and minutes as well."""
 
     start_s: float | None = None
     end_s: float | None = None
@@ -80,10 +79,8 @@ def from_the_first(rows: Sequence[Row], *, by_day: bool, are_short: bool = False
     ----------
     rows : sequence of Row
         In order.
-    by_day : bool
-        The layout says that they are times of day.
-    are_short : bool
-        They may be hours and minutes as well as minutes and seconds.
+    by_day, are_short : bool
+        Whether they are times of day by their form, and whether all may be hours and minutes as well.
 
     Returns
     -------
@@ -93,11 +90,8 @@ def from_the_first(rows: Sequence[Row], *, by_day: bool, are_short: bool = False
         Whether they were times of day.
     """
     kind: Kind = "noon" if by_day else "brief" if are_short else "clock"
-    starts, ends = ([None if at is None else Mark(at, kind) for at in times] for times in _begins_and_ends(rows))
+    starts = [None if row.start_s is None else TimeMark(row.start_s, kind) for row in rows]
+    ends = [None if row.end_s is None else TimeMark(row.end_s, kind) for row in rows]
     found = timeline(list(map(Span, starts, ends)), [row.text for row in rows])
     timed = zip(rows, found.starts, found.ends, strict=True)
     return [replace(row, start_s=start, end_s=end) for row, start, end in timed], found.by_day
-
-
-def _begins_and_ends(rows: Sequence[Row]) -> tuple[list[Time], list[Time]]:
-    return [row.start_s for row in rows], [row.end_s for row in rows]

@@ -1,7 +1,7 @@
-"""What a text says of its session: front matter, facts above the turns, or, in a clinician's note, nothing else.
+"""What a text says about its session: front matter and facts above the turns; and clinical notes, which hold no talk.
 
 Front matter is read by hand, not with a YAML library: one would turn the id ``007`` into a number and ``no`` into
-False, and a name is to stay as it was written. In a note (SOAP, DAP, BIRP, ...) nobody speaks, be it a text or a table.
+False, and values should stay as they are written. In a clinical note (SOAP, DAP, BIRP, ...) nobody speaks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._base import Row, Source
 from therapy_analytics.readers._columns import find_columns, slug
 from therapy_analytics.readers._label_forms import EDGE, Line
-from therapy_analytics.readers._labels import SAID
+from therapy_analytics.readers._labels import ANSWERS
 from therapy_analytics.readers._metadata import ALIASES
 from therapy_analytics.readers._roles import role_of_label
 
@@ -48,7 +48,7 @@ Pair = tuple[str, str]
 
 
 class FrontMatter(NamedTuple):
-    """What was found: facts by name, how many lines they took, and how many of these are no plain fact."""
+    """Facts by name, the number of lines of the front matter, and how many of these are not understood."""
 
     metadata: Mapping[str, str]
     n_lines: int
@@ -59,18 +59,10 @@ NONE = FrontMatter({}, 0, 0)
 
 
 def front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Read the front matter of a text, if it has one.
+    """Read the front matter of a text from all its lines.
 
-    Parameters
-    ----------
-    lines : sequence of str
-        Of the text, from the first.
-
-    Returns
-    -------
-    FrontMatter
-        Empty where the first line is not ``---``, where no such line follows, or where what
-        stands between is not made of names and values, each name once.
+    It is empty where the first line is not ``---``, where no such line follows, or where the lines between are not
+    names and values, each name once.
 
     Examples
     --------
@@ -101,7 +93,7 @@ def front_matter(lines: Sequence[str]) -> FrontMatter:
 
 
 def _end(lines: Sequence[str]) -> int:
-    """Return where the closing line stands, 0 where there is none."""
+    """Return the position of the closing line, 0 where there is none."""
     if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
         return 0
     inside = enumerate(lines[1:_MOST_LINES], start=1)
@@ -129,22 +121,17 @@ def _value(written: str) -> str:
 
 
 class Head(NamedTuple):
-    """How many lines the head takes, and what it says of the session."""
+    """The number of lines of the head, and facts about the session by name."""
 
     n_lines: int
     facts: Mapping[str, str]
 
 
 def session_head(lines: Sequence[Line]) -> Head:
-    """Find the lines at the top that are about the session, some of them with the label of a speaker.
+    """Find the lines at the top of a text that are about the session, some of which look like turns.
 
-    A paragraph of names and values is such a head where one of its names is no speaker's
-    (date, file, ...), or where all values are names or roles. It ends before the first turn.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-        Of the whole text, for a label must come back below.
+    A paragraph of names and values is such a head where one of its names is no speaker's (date, file, ...), or where
+    all values are names or roles. It ends before the first turn.
 
     Examples
     --------
@@ -185,42 +172,31 @@ def _pair(text: str) -> Pair | None:
 
 
 def _n_of_facts(pairs: Sequence[Pair | None], *, ends: bool) -> int:
-    """Return how many lines of a paragraph are facts, from its first, or 0."""
-    first_said = next((at for at, pair in enumerate(pairs) if pair and not _is_fact(*pair)), len(pairs))
-    facts = [pair for pair in pairs[:first_said] if pair]
-    people = [pair for pair in facts if not _is_about(pair[0])]
-    if max(Counter(key.casefold() for key, _ in people).values(), default=0) > 1:
+    """Return the number of lines at the beginning of a paragraph that are facts."""
+    first_turn = next((at for at, pair in enumerate(pairs) if pair and not _is_fact(*pair)), len(pairs))
+    about = [at for at, pair in enumerate(pairs[:first_turn]) if pair and _is_about(pair[0])]
+    people = {at: pair for at, pair in enumerate(pairs[:first_turn]) if pair and at not in about}
+    if max(Counter(key.casefold() for key, _ in people.values()).values(), default=0) > 1:
         return 0
-    if first_said < len(pairs) or not ends:
-        return _n_of_sure_facts(pairs[:first_said])
-    last = max(at for at, pair in enumerate(pairs) if pair)
-    return last + 1 if len(people) < len(facts) or _name_the_people(people) else 0
-
-
-def _name_the_people(people: Sequence[Pair]) -> bool:
-    """Tell a list of who takes part; a single word after a single label may be a turn."""
-    is_list = len(people) > 1 or any(_FULL_NAME.match(value) for _, value in people)
-    return is_list and all(_is_name(*pair) for pair in people)
-
-
-def _n_of_sure_facts(pairs: Sequence[Pair | None]) -> int:
-    """Return where facts end that run on into turns: what follows the last of them may be a short answer."""
-    about = [at for at, pair in enumerate(pairs) if pair and _is_about(pair[0])]
-    sure = [at for at, pair in enumerate(pairs) if pair and _is_name(*pair)]
-    return max(about + sure) + 1 if about else 0
+    if (
+        first_turn < len(pairs) or not ends
+    ):  # turns go on in the paragraph: behind the last certain fact may be an answer
+        certain = about + [at for at, pair in enumerate(pairs[:first_turn]) if pair and _is_name(*pair)]
+        return max(certain) + 1 if about else 0
+    # a list of participants; a single word after a single label may be a turn
+    is_list = len(people) > 1 or any(_FULL_NAME.match(value) for _, value in people.values())
+    are_people = is_list and all(_is_name(*pair) for pair in people.values())
+    return max([*about, *people]) + 1 if about or are_people else 0
 
 
 def _is_fact(key: str, value: str) -> bool:
-    return _is_about(key) or _is_person(key, value)
+    words = value.split()
+    is_person = role_of_label(key) is not None and 0 < len(words) <= _MOST_WORDS and value[-1] not in ".?!\u2026,"
+    return _is_about(key) or is_person
 
 
 def _is_about(key: str) -> bool:
     return key.casefold().split()[0].rstrip(".#") in _ABOUT
-
-
-def _is_person(key: str, value: str) -> bool:
-    words = value.split()
-    return role_of_label(key) is not None and 0 < len(words) <= _MOST_WORDS and value[-1] not in ".?!\u2026,"
 
 
 def _is_name(key: str, value: str) -> bool:
@@ -231,7 +207,7 @@ def _is_name(key: str, value: str) -> bool:
     if len(value) > 1 and role_of_label(value) == role_of_label(key):
         return True  # a legend: what the labels stand for
     named = len(max(words, key=len)) > 2 and all(word[0].isupper() or word[0].isdigit() for word in words)
-    return named and SAID.isdisjoint(word.casefold() for word in words) and value[-1] != "."
+    return named and ANSWERS.isdisjoint(word.casefold() for word in words) and value[-1] != "."
 
 
 def _facts(pairs: Sequence[Pair | None]) -> Iterator[Pair]:
@@ -263,14 +239,14 @@ _SAMPLE = 500
 
 
 def is_clinical_note(lines: Sequence[Line], rows: Sequence[Row]) -> bool:
-    """Tell a note about a session from a record of it.
+    """Tell a note about a session from a transcript.
 
     Parameters
     ----------
     lines : sequence of Line
         Of the text.
     rows : sequence of Row
-        What they are if their labels are taken for speakers.
+        The rows if its labels are taken for speakers.
 
     Examples
     --------
@@ -289,20 +265,13 @@ def is_clinical_note(lines: Sequence[Line], rows: Sequence[Row]) -> bool:
 
 
 def _are_letters(order: Sequence[str]) -> bool:
-    """Tell labels that are the letters of a kind of note, once each or again and again in the same order."""
+    """Tell labels that are the letters of a kind of note, in order, one time or repeatedly."""
     letters = "".join(order) if all(len(label) == 1 for label in order) else ""
     return bool(letters) and any(letters == kind * (len(letters) // len(kind)) for kind in _LETTERS)
 
 
 def are_clinical_notes(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell a table of notes about patients from one of talk with them, which may have columns of such names.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Names of the columns.
-    rows : sequence of sequence of str
-        Cells, as many in each row.
+    """Tell a table of notes about patients from one of talk, by the names of its columns and the cells of its rows.
 
     Examples
     --------
@@ -338,7 +307,7 @@ def _hold_headings(cells: Iterable[str]) -> bool:
 
 
 def note_error(source: Source) -> UnreadableFileError:
-    """Return the error that says what the file is."""
+    """Return the error of a file that is a clinical note."""
     return source.error(
         "this is a clinical note about a session (its headings are those of SOAP, DAP or similar notes), and does not "
         "say who said what",

@@ -13,7 +13,7 @@ _BLOCK = 2**20
 
 
 def line_after(file: IO[bytes], at: int) -> int:
-    """Return where the next line begins after a place in a file; its end where none does."""
+    """Return the offset in bytes of the first line that begins after an offset; the end of the file if none does."""
     file.seek(at)
     while block := file.read(_BLOCK):
         end = block.find(b"\n")
@@ -24,12 +24,12 @@ def line_after(file: IO[bytes], at: int) -> int:
 
 
 def part_of_text(source: Source, part: Part) -> Source:
-    """Return a source with the text of a part alone.
+    """Return a source with the text of one part.
 
     Raises
     ------
     UnreadableFileError
-        It is no text, its letters cannot be decoded, or a single line of it is larger than what is read.
+        It is no text, its letters cannot be decoded, or a single line of it is too large.
     """
     refuse_large(str(source.path), part.end - part.begin, LARGEST_FILE)
     with open_binary(source.place) as file:
@@ -43,7 +43,7 @@ def part_of_text(source: Source, part: Part) -> Source:
 
 
 def lines_before(source: Source) -> int:
-    """Return how many lines of the file come before the part: only an error asks for them."""
+    """Return the number of lines of the file before the part; only errors need it."""
     if source.part is None:
         return 0
     count, left = 0, source.part.begin

@@ -1,4 +1,4 @@
-"""From tiers to rows: what the tiers of an annotated recording hold, whose they are, and all words in order of time."""
+"""From the tiers of an annotated recording to rows: what a tier holds, whose it is, and all words in order of time."""
 
 from __future__ import annotations
 
@@ -6,133 +6,62 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from therapy_analytics.readers._base import RawSession, Row, Source
 from therapy_analytics.readers._labelled_lines import Labelled, labelled_rows, plain_lines
-from therapy_analytics.readers._labels import SAID
+from therapy_analytics.readers._labels import ANSWERS
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._tier_names import (
+    DEPENDENT,
+    MARKS,
+    NOTES,
+    NUMBERS,
+    REPEATS,
+    SEGMENTS,
+    SPEECH,
+    WHO,
+    WORDS,
+    Annotation,
+    Tier,
+    named,
+)
 from therapy_analytics.readers._times import seconds
 
-SPEECH, WORDS, SEGMENTS, NOTES = "speech", "single words", "segments", "notes"
-WHO, NUMBERS = "names of speakers", "numbers of utterances"
-MARKS, REPEATS, DEPENDENT = "codes or marks", "repeats of the words", "dependent annotations"
-_KIND_WORDS: Mapping[str, str] = {
-    "codes": """
-code codes coding type types act acts function functions category categories status quality rate level addressee tag
-tags emotion emotions affect valence arousal mood stance vcm xds mwu lex lexicon score scores rating ratings
-""",
-    "gestures, looks and movements": """
-gesture gestures gesticulation gaze look looks posture head hand hands arm arms eye eyes eyebrows brow brows face facial
-smile smiles nod nods nodding motion movement movements behavior behaviors behaviour behaviours mouthing mouth stroke
-strokes handshape handedness sign signs body torso touch action actions nonverbal kinesic kinesics proxemics lh rh
-""",
-    NOTES: """
-note notes notizen nota notas comment comments commentary kommentar comentario comentarios commentaire remark remarks
-observation observations nt
-""",
-    "translations": """
-translation translations translated traducci\u00f3n traduccion traduction tradu\u00e7\u00e3o traducao \u00fcbersetzung
-vertaling traduzione free ft ftf ftg fte fe fg fr fn tn trad
-""",
-    "glosses and parts of words": """
-gloss glosses morpheme morphemes morph morphs lemma lemmas pos msa mb mp gl gls ge gn ps mot mor gra cf hn
-""",
-    "sounds": """
-phone phones phoneme phonemes phon phonemic phonetic phonetics ph ipa syllable syllables syl sylls silence silences vad
-gap gaps noise noises tones tobi prosody pitch intensity breath breathing breaths laughter mau kan event events pause
-pauses music
-""",
-    "sections and marks": """
-section sections scene scenes topic topics task tasks phase phases episode episodes context marker markers sync beep
-media video audio camera interlinear title
-""",
-    NUMBERS: "ref refs reference id ids idx index segnum number numbers num",
-    WHO: "speaker speakers who talker sp spk elanparticipant diarization diarisation",
-    WORDS: "word words wd wds wrd wrds wf token tokens tok wordform wordforms mots palabras",
-    SPEECH: """
-speech tx text transcript transcripts transcription transcriptions transcripci\u00f3n transcripcion
-transcri\u00e7\u00e3o transkription transcrizione trascrizione utterance utterances utt utts ut orth ortho orthography
-orthographic ort or verbatim spoken talk turn turns ipu ipus sentence sentences trs trn txt vernacular dialogue
-dialog po
-""",
-    SEGMENTS: "segment segments annotation annotations label labels phrase phrases chunk chunks",
-}
-_KINDS = {word: kind for kind, words in _KIND_WORDS.items() for word in words.split()}
-_ORDER = list(_KIND_WORDS)
-"""Of two kinds that a name tells, the one that stands first here is meant: ``gesture notes``, ``word gloss``."""
-_LONGEST_SHORT = 3
-_NEVER_INITIALS = frozenset({"ipa", "vad", "ipu", "mau", "ort", "kan", "trn"})
-_WORD = re.compile(r"[A-Z\u00c0-\u00de]?[^\W\d_A-Z\u00c0-\u00de]+|[A-Z\u00c0-\u00de]+(?![^\W\d_A-Z\u00c0-\u00de])")
-_ANY_NAME = frozenset({"default", "tier", "untitled"})
 _LETTERS = re.compile(r"[^\W_]+")
-_SAID_BY_LISTENERS = frozenset(
+_BACKCHANNELS = frozenset(
     {"aha", "hm", "hmm", "huh", "mmhm", "mhmm", "uhuh", "uhhuh", "ja", "nein", "oui", "non", "si", "no"}
 )
-"""What listeners say again and again, beside the short answers that are known."""
-_EDGES = " \t-_@.:,;/|()[]#*%\\\u2013\u2014"
+"""What listeners say again and again, beside `ANSWERS`."""
 _DIGITS = re.compile(r"\d+")
 _FEWEST, _MOST_WORDS_OF_CODES = 4, 2
 _SLOWEST = 0.1
-"""Words in a second of its spans: people say twenty times as many, sections of a recording have fewer."""
+"""Words per second of a tier: talk has some twenty times as many, names of sections have fewer."""
 _LONG_S = 60.0
-_LONGEST_NAME = 4
 _SILENT = frozenset({"", "sil", "sp", "silent", "sounding", "<sil>", "<eps>", "<p:>", "#", "_", "{sl}"})
-"""What Praat and the forced aligners write into a span where nobody speaks."""
+"""What Praat and forced aligners write into an interval in which nobody speaks."""
 _HEARD = {"spn": "[unclear]", "<unk>": "[unclear]", "{lg}": "[laughter]", "{br}": "[breath]", "{cg}": "[cough]"}
-"""What they write where something was heard that is no word they know."""
+"""What they write where they heard something that is no known word."""
 _TAG = re.compile(r"</?(?P<name>[A-Z][A-Z_]{2,30})(?P<alone>\s?/)?>")
 _PAUSE_S = 0.2
-"""Words further apart are two utterances: most gaps between the turns of two people are no longer (Levinson, S. C., &
-Torreira, F. (2015). Timing in turn-taking and its implications for processing models of language)."""
+"""Words further apart belong to two utterances: most gaps between turns are no longer (Levinson, S. C., & Torreira, F.
+(2015). Timing in turn-taking and its implications for processing models of language)."""
 _HALF = 0.5
 _DEEPEST = 20
-"""How many tiers may depend on each other, one on the next."""
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """Words from a begin to an end in seconds.
-
-    `unit` says of single words to which utterance they belong, `order` which of the spans that begin at one time is
-    first, where the format says so.
-    """
-
-    begin: float
-    end: float
-    words: str = field(repr=False)
-    unit: str = ""
-    order: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Tier:
-    """All spans of one tier in the order of the file.
-
-    `person` is the participant that the format names, `type` what the format says of its kind, `parent` the tier that
-    it depends on. `kind` and `who` are what it holds and whose it is, as far as names tell: see `named`.
-    """
-
-    name: str
-    spans: list[Annotation] = field(repr=False)
-    person: str = ""
-    type: str = ""
-    parent: str = ""
-    kind: str = ""
-    who: str = ""
+"""The longest chain of tiers that depend on each other."""
 
 
 def session_of(source: Source, tiers: Sequence[Tier], *, timed: bool = True) -> RawSession:
-    """Return what is said in all tiers in order of its begin; the place of a row is its number in that order.
+    """Return the words of all tiers in order of their begins; the place of a row is its number in that order.
 
-    Where the tiers are not `timed`, begins and ends are no seconds but an order alone.
+    Where the tiers are not `timed`, begins and ends are an order alone, not seconds.
 
     Raises
     ------
     UnreadableFileError
-        No tier has words that somebody says.
+        No tier holds speech.
     """
     found = [named(replace(tier, spans=spans)) for tier in tiers if (spans := _with_words(tier.spans))]
     if not found:
@@ -143,18 +72,18 @@ def session_of(source: Source, tiers: Sequence[Tier], *, timed: bool = True) -> 
         problem = f"no tier holds what somebody says; by their names they hold {kinds}"
         raise source.error(problem, "Give each speaker a tier with the words spoken, and name it by the speaker")
     used = {id(one) for _, chosen in voices for one in chosen}
-    said = [(who, span) for who, chosen in voices for one in chosen for span in _utterances(one)]
+    spoken = [(who, span) for who, chosen in voices for one in chosen for span in _utterances(one)]
     labelled = Labelled([], frozenset(), 0.0)
     if len(voices) == 1:
-        labelled = _labelled([span for _, span in said]) or labelled
+        labelled = _labelled([span for _, span in spoken]) or labelled
         names = [one for one in found if one.kind == WHO and id(one) not in used]
         if not labelled.rows and not voices[0][0] and names:
-            said = list(_told(said, names[0].spans))
+            spoken = list(_with_names(spoken, names[0].spans))
             used.add(id(names[0]))
-    said.sort(key=lambda one: _place(one[1]))
+    spoken.sort(key=lambda one: _place(one[1]))
     rows = labelled.rows or [
         Row(who or "Unknown", span.words, place, seconds(span.begin), seconds(span.end))
-        for place, (who, span) in enumerate(said, start=1)
+        for place, (who, span) in enumerate(spoken, start=1)
     ]
     if not timed:
         rows = [replace(row, start_s=None, end_s=None) for row in rows]
@@ -167,7 +96,7 @@ def _with_words(spans: Iterable[Annotation]) -> list[Annotation]:
 
 
 def _words(text: str) -> str:
-    """Return the words of a span; tags in capitals around them go, one that stands alone is a mark."""
+    """Return the words of an annotation without tags in capitals; an empty element becomes a speech mark."""
     text = " ".join(text.split())
     if "<" in text:
         text = " ".join(_TAG.sub(_mark, text).split())
@@ -175,12 +104,12 @@ def _words(text: str) -> str:
 
 
 def _mark(tag: re.Match[str]) -> str:
-    said = tag["name"].replace("_", " ").lower()
-    return f" [{'unclear' if said.startswith('un') else said}] " if tag["alone"] else " "
+    heard = tag["name"].replace("_", " ").lower()
+    return f" [{'unclear' if heard.startswith('un') else heard}] " if tag["alone"] else " "
 
 
 def _voices(found: Sequence[Tier]) -> list[tuple[str, list[Tier]]]:
-    """Return who speaks, and in which tiers of theirs the words are; tiers that are nobody's are left out."""
+    """Return the speakers, each with the tiers that hold the words; tiers of nobody are left out."""
     groups: dict[str, tuple[str, list[Tier]]] = {}
     for one, label in zip(found, _labels(found), strict=True):
         groups.setdefault(label.casefold(), (label, []))[1].append(one)
@@ -188,13 +117,17 @@ def _voices(found: Sequence[Tier]) -> list[tuple[str, list[Tier]]]:
     if len(voices) > 1:
         others = [one for label, chosen in voices if label for one in chosen]
         voices = [(label, chosen) for label, chosen in voices if label or not _is_repeat(chosen, others)]
-    people = [(label, chosen) for label, chosen in voices if not all(map(_is_nobodys, chosen))]
+    people = [
+        (label, chosen)
+        for label, chosen in voices
+        if any(one.kind not in {"", SEGMENTS} or one.person or not _looks_like_marks(one) for one in chosen)
+    ]
     voices = people if len(people) > 1 else voices
     return voices or [(one.who, [one]) for one in found if one.kind in {NOTES, WHO}]
 
 
 def _labels(found: Sequence[Tier]) -> list[str]:
-    """Return whose each tier is: its participant's, unless all are one; its parent's; or by its own name."""
+    """Return whose each tier is: its participant's, unless all have the same; its parent's; or its own name's."""
     by_name = {one.name: one for one in found}
     free = [one for one in found if one.parent not in by_name]
     people = {one.person.strip() for one in free}
@@ -213,7 +146,7 @@ def _labels(found: Sequence[Tier]) -> list[str]:
 
 
 def _speech_of(group: Sequence[Tier]) -> list[Tier]:
-    """Return the tiers of one speaker that hold the words: of one rank, and none that speaks while another does."""
+    """Return the tiers of one speaker that hold the words: those of the first rank that do not overlap."""
     able = [one for one in group if one.kind in {"", SPEECH, WORDS, SEGMENTS}]
     if len(able) > 1:
         able = [one for one in able if not _is_numbering(one)] or able[:1]
@@ -226,7 +159,7 @@ def _speech_of(group: Sequence[Tier]) -> list[Tier]:
 
 
 def _rank(one: Tier, able: Sequence[Tier]) -> int:
-    """Rank a tier: the smaller, the surer that it holds the words of its speaker."""
+    """Return the rank of a tier: the lower, the more certain that it holds the words of its speaker."""
     if one.kind in {WORDS, SEGMENTS}:
         return 4 + (one.kind == SEGMENTS)
     if one.parent:
@@ -236,7 +169,7 @@ def _rank(one: Tier, able: Sequence[Tier]) -> int:
 
 
 def _share(tier: Tier, others: Sequence[Tier]) -> float:
-    """Return the share of the spans of a tier in the middle of which a span of another is open, from 0 to 1."""
+    """Return the share of annotations of a tier, from 0 to 1, during whose middle another tier has one."""
     begins = sorted(span.begin for other in others for span in other.spans)
     ends = sorted(span.end for other in others for span in other.spans)
     middles = [(span.begin + span.end) / 2 for span in tier.spans]
@@ -244,15 +177,11 @@ def _share(tier: Tier, others: Sequence[Tier]) -> float:
 
 
 def _is_repeat(chosen: Sequence[Tier], others: Sequence[Tier]) -> bool:
-    """Tell tiers without a name that have the words that named speakers say, or no words at all."""
+    """Tell tiers without a name that repeat the words of named speakers, or hold single words or numbers."""
     spans = ([span for one in some for span in one.spans] for some in (chosen, others))
     words, known = (Counter(word for span in some for word in span.words.split()) for some in spans)
     no_words = all(one.kind in {WORDS, SEGMENTS} or _is_numbering(one) for one in chosen)
     return no_words or (words & known).total() > _HALF * words.total()
-
-
-def _is_nobodys(one: Tier) -> bool:
-    return one.kind in {"", SEGMENTS} and not one.person and _looks_like_marks(one)
 
 
 def _place(span: Annotation) -> tuple[float, int]:
@@ -260,25 +189,27 @@ def _place(span: Annotation) -> tuple[float, int]:
 
 
 def _utterances(one: Tier) -> Iterator[Annotation]:
-    """Yield what is said; single words are put together up to a pause, or in the utterance that they belong to."""
+    """Yield utterances; single words are joined up to a pause, or to the utterance that they belong to."""
     if one.kind != WORDS:
         yield from one.spans
         return
-    said: list[str] = []
+    words: list[str] = []
     begin, last = 0.0, Annotation(0.0, 0.0, "")
     for span in sorted(one.spans, key=_place):
         goes_on = span.unit == last.unit if span.unit else span.begin - last.end < _PAUSE_S
-        if said and not goes_on:
-            yield replace(last, begin=begin, words=" ".join(said))
-            said = []
-        begin = begin if said else span.begin
-        said.append(span.words)
+        if words and not goes_on:
+            yield replace(last, begin=begin, words=" ".join(words))
+            words = []
+        begin = begin if words else span.begin
+        words.append(span.words)
         last = span
-    yield replace(last, begin=begin, words=" ".join(said))
+    yield replace(last, begin=begin, words=" ".join(words))
 
 
-def _told(spans: Sequence[tuple[str, Annotation]], names: Sequence[Annotation]) -> Iterator[tuple[str, Annotation]]:
-    """Yield what is said with the name that another tier has at the middle of it."""
+def _with_names(
+    spans: Sequence[tuple[str, Annotation]], names: Sequence[Annotation]
+) -> Iterator[tuple[str, Annotation]]:
+    """Yield annotations with the name that another tier has at their middle."""
     order = sorted(names, key=lambda span: span.begin)
     begins = [span.begin for span in order]
     for _, span in spans:
@@ -288,7 +219,7 @@ def _told(spans: Sequence[tuple[str, Annotation]], names: Sequence[Annotation]) 
 
 
 def _labelled(spans: Sequence[Annotation]) -> Labelled | None:
-    """Read a single tier in which the speaker stands before the words: ``Therapist: ...``."""
+    """Read a single tier with labels before the words: ``Therapist: ...``."""
     spans = sorted(spans, key=_place)
     found = labelled_rows(plain_lines(span.words for span in spans))
     if found is None or len(found.labels) < 2 or found.rows[0].place != 1:
@@ -302,7 +233,7 @@ def _labelled(spans: Sequence[Annotation]) -> Labelled | None:
 
 
 def _left_out(tiers: Sequence[Tier]) -> Iterator[str]:
-    """Say which kinds of tiers were left out, with how many annotations and words."""
+    """Yield a note for each kind of tiers that were left out, with the numbers of annotations and words."""
     for kind in dict.fromkeys(map(_kind_left_out, tiers)):
         left = [tier for tier in tiers if _kind_left_out(tier) == kind]
         n_words = sum(len(span.words.split()) for tier in left for span in tier.spans)
@@ -320,63 +251,8 @@ def _kind_left_out(one: Tier) -> str:
     return MARKS if not one.kind and _looks_like_marks(one) else REPEATS
 
 
-def named(tier: Tier) -> Tier:
-    """Tell kind and owner of a tier by its name, failing that its kind by its type.
-
-    Examples
-    --------
-    >>> [(one.kind, one.who) for one in (named(Tier(name, [])) for name in ("tx@ANN", "Anna - words", "Mark", "ref"))]
-    [('speech', 'ANN'), ('single words', 'Anna'), ('', 'Mark'), ('numbers of utterances', '')]
-    """
-    name = tier.name.strip()
-    before, at, after = name.partition("@")
-    if at and (kind := _kind(before, as_code=True)):
-        return replace(tier, kind=kind, who=after.strip(_EDGES))
-    if name.casefold() == tier.person.strip().casefold():
-        return replace(tier, kind=_kind(tier.type, as_code=True), who=name)
-    as_code = bool(at or tier.parent)
-    kind = _kind(name, as_code=as_code)
-    if kind == WHO and any(len(span.words.split()) > _LONGEST_NAME for span in tier.spans):
-        return replace(tier, who=name)
-    return replace(tier, kind=kind or _kind(tier.type, as_code=True), who=_without_kinds(name, as_code=as_code))
-
-
-def _kind(name: str, *, as_code: bool) -> str:
-    if name.casefold() == "ort-mau":
-        return WORDS  # of an aligner whose other tiers (KAN-MAU, MAU) hold sounds
-    found = {_KINDS[word] for word, _ in _telling(name, as_code=as_code)}
-    if found == {WHO} and _without_kinds(name, as_code=as_code):
-        return ""  # Speaker A is somebody, and speaker says who
-    return next((kind for kind in _ORDER if kind in found - ({WHO} if len(found) > 1 else set())), "")
-
-
-def _telling(name: str, *, as_code: bool) -> list[tuple[str, re.Match[str]]]:
-    """Return the words of a name that tell a kind; short ones in capitals may be a person's initials."""
-    words = [(match[0].casefold(), match) for match in _WORD.finditer(name)]
-    known = [(word, match) for word, match in words if word in _KINDS]
-    if as_code or (len(known) == len(words) > 1):
-        return known
-    return [
-        (word, match)
-        for word, match in known
-        if len(word) > _LONGEST_SHORT or match[0].islower() or word in _NEVER_INITIALS
-    ]
-
-
-def _without_kinds(name: str, *, as_code: bool) -> str:
-    """Return what a name says beside the kind of the tier: whose it is."""
-    telling = [match for word, match in _telling(name, as_code=as_code) if _KINDS[word] != WHO]
-    rest, end = "", 0
-    for match in telling:
-        rest, end = rest + name[end : match.start()], match.end()
-    rest = " ".join((rest + name[end:]).split()).strip(_EDGES) if telling else name
-    words = [match[0].casefold() for match in _WORD.finditer(rest)]
-    only_who = all(_KINDS.get(word) == WHO or word in _ANY_NAME for word in words)
-    return "" if only_who and not _DIGITS.search(rest) else rest
-
-
 def _is_numbering(tier: Tier) -> bool:
-    """Tell a tier whose spans are numbered (``ANN_001``, ``ANN_002``), not said."""
+    """Tell a tier of numbers of utterances (``ANN_001``, ``ANN_002``)."""
     values = [span.words for span in tier.spans]
     forms = Counter(_DIGITS.sub("0", value) for value in values)
     return (
@@ -387,13 +263,11 @@ def _is_numbering(tier: Tier) -> bool:
 
 
 def _looks_like_marks(tier: Tier) -> bool:
-    """Tell a tier of codes, or of sections: nobody says so few different things, or so little in so long a time."""
+    """Tell a tier of codes or sections from speech, which has more different words, and more words per second."""
     values = [span.words for span in tier.spans]
     words = [word for value in values for word in _LETTERS.findall(value.casefold())]
     few = len(set(values)) <= len(values) / 2 and len(words) <= _MOST_WORDS_OF_CODES * len(values)
-    spoken = not (SAID | _SAID_BY_LISTENERS).isdisjoint(words) or any(
-        value[-1:] in set(".?!\u2026") for value in values
-    )
+    spoken = not (ANSWERS | _BACKCHANNELS).isdisjoint(words) or any(value[-1:] in set(".?!\u2026") for value in values)
     lengths = [span.end - span.begin for span in tier.spans]
     long = sum(length for length in lengths if 0.0 < length < math.inf)
     slow = long >= _LONG_S and len(words) < _SLOWEST * long

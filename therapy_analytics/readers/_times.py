@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from therapy_analytics.readers._columns import slug
-from therapy_analytics.readers._messenger_lines import Written, dates, written
+from therapy_analytics.readers._messenger_lines import WrittenDate, dates, written
 
 Time = float | None
 Kind = Literal["bare", "time", "clock", "brief", "noon", "date"]
@@ -66,14 +66,14 @@ class TimeMark(NamedTuple):
         ``noon``: a time of day for certain, as one that says morning or afternoon. ``date``.
     zone : float
         Of a date: how much the clock on the wall was before UTC, in seconds.
-    written : Written or None
+    written : WrittenDate or None
         Of a date: its numbers, which other dates of the session tell apart into days and months.
     """
 
     at: float
     kind: Kind
     zone: float = 0.0
-    written: Written | None = None
+    written: WrittenDate | None = None
 
 
 class Span(NamedTuple):

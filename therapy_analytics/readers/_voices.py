@@ -1,97 +1,86 @@
-"""Talk that was written one file a speaker (``visit12_doctor.vtt``, ``visit12_patient.vtt``), joined by its times."""
+"""Talk in one file a speaker (``visit12_doctor.vtt``, ``visit12_patient.vtt``), joined by its times."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any
+from typing import NamedTuple
 
 from therapy_analytics.errors import UnreadableFileError
 from therapy_analytics.readers._addresses import named
 from therapy_analytics.readers._base import BINARY, RawSession, Row, Source
-from therapy_analytics.readers._captions import plain, without_repeats
 from therapy_analytics.readers._files import choose_reader
 from therapy_analytics.readers._roles import is_relative, role_of_label
-from therapy_analytics.readers._stamps import STAMP, times_of
-from therapy_analytics.readers._times import seconds
-from therapy_analytics.readers.webvtt import caption_cues
+from therapy_analytics.readers._unnamed import unnamed_sessions
 
 _BEHIND = re.compile(r"(?P<talk>.*[^ _.-])[ _.-]+(?P<who>[^\W\d_]+(?:[ _-]?\d{1,2})?)", re.DOTALL)
 _BEFORE = re.compile(r"(?P<who>[^\W\d_]+\d{0,2})[ _.-]+(?P<talk>.+)", re.DOTALL)
 _VOICE = re.compile(r"(?:speaker|spk|spkr|channel|chan|ch|track|mic|voice|left|right)[ _-]?\d{0,2}", re.IGNORECASE)
-_LINE = re.compile(rf"[ \t]*(?P<stamp>{STAMP})[ \t:]*(?P<words>.*)")
-_SPANS = re.compile(r"[ \t]*(?P<start>\d{1,7}\.\d+)\t(?P<end>\d{1,7}\.\d+)\t(?P<words>.*)")
 _OF_DAY = "Times of day were counted"
-_DEPTH = 4
-
-Times = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """A file that seems to hold what one speaker says: as the user named it, where it is opened, and who that is."""
+    """A file that seems to hold one speaker: as the user named it, where it is opened, and who that is."""
 
     path: str
     place: str
     who: str
 
 
-def mates(names: Iterable[str]) -> dict[str, tuple[str, tuple[tuple[str, str], ...]]]:
-    """Return the files of a folder that differ in the speaker that their names say.
+class TalkFiles(NamedTuple):
+    """The name of a talk, and its files by name, each with its speaker."""
 
-    Parameters
-    ----------
-    names : iterable of str
-        Of the files.
+    name: str
+    files: tuple[tuple[str, str], ...]
 
-    Returns
-    -------
-    dict of str to (str, tuple of (str, str))
-        By the name of each such file, how the talk is called, and all the files of it, each with its speaker.
+
+def talks(names: Iterable[str]) -> dict[str, TalkFiles]:
+    """Return by file name the talks of which a folder has several files that differ in the speaker alone.
 
     Examples
     --------
-    >>> mates(["v1_doctor.txt", "v1_patient.txt", "v2_doctor.txt", "notes.txt"])["v1_patient.txt"]
-    ('v1', (('v1_doctor.txt', 'doctor'), ('v1_patient.txt', 'patient')))
+    >>> talks(["v1_doctor.txt", "v1_patient.txt", "v2_doctor.txt", "notes.txt"])["v1_patient.txt"]
+    TalkFiles(name='v1', files=(('v1_doctor.txt', 'doctor'), ('v1_patient.txt', 'patient')))
     """
-    parted = [(name, *found) for name in sorted(names) if (found := _parted(name))]
-    talks: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {}
-    for _, group in groupby(sorted(parted, key=lambda one: one[1]), key=lambda one: one[1]):
-        files = list(group)
-        if len(files) > 1 and len({who.casefold() for _, _, _, who in files}) == len(files):
-            both = tuple((name, who) for name, _, _, who in files)
-            talks |= {name: (talk, both) for name, _, talk, _ in files}
-    return talks
+    groups: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
+    for name in sorted(names):
+        if parts := _name_parts(name):
+            shared, talk, who = parts
+            groups.setdefault(shared, []).append((name, talk, who))
+    found: dict[str, TalkFiles] = {}
+    for files in groups.values():
+        if len(files) > 1 and len({who.casefold() for _, _, who in files}) == len(files):
+            both = tuple((name, who) for name, _, who in files)
+            found |= {name: TalkFiles(talk, both) for name, talk, _ in files}
+    return found
 
 
-def _parted(name: str) -> tuple[tuple[str, ...], str, str] | None:
-    """Return what files of one talk have in common, how it is called, and the speaker."""
+def _name_parts(name: str) -> tuple[tuple[str, ...], str, str] | None:
+    """Return what the file names of one talk have in common, the name of the talk, and the speaker."""
     path = named(name)
-    for place, form in enumerate((_BEHIND, _BEFORE)):
+    for position, form in (("behind", _BEHIND), ("before", _BEFORE)):
         match = form.fullmatch(path.stem)
-        who = match["who"].casefold() if match else ""
-        if match and (role_of_label(match["who"]) or _VOICE.fullmatch(who) or is_relative(who)):
-            return (str(place), match["talk"].casefold(), path.suffix.casefold()), match["talk"], match["who"]
+        if match and (role_of_label(match["who"]) or _VOICE.fullmatch(match["who"]) or is_relative(match["who"])):
+            return (position, match["talk"].casefold(), path.suffix.casefold()), match["talk"], match["who"]
     return None
 
 
 def joined(sources: Sequence[tuple[Source, str]], talk: str) -> RawSession | str:
-    """Return the talk of files of one speaker each, in the order of its times; else why they cannot be joined.
+    """Return the talk of files of one speaker each in the order of its times, or why they cannot be joined.
 
     Parameters
     ----------
     sources : sequence of (Source, str)
-        The files, each with the speaker that its name says.
+        The files, each with its speaker.
     talk : str
-        How the talk is called.
+        The name of the talk.
 
     Returns
     -------
     RawSession or str
-        Empty where one of the files holds several speakers: it is a transcript by itself.
+        An empty reason where one of the files holds several speakers: it is a transcript by itself.
     """
     voices: list[RawSession] = []
     for source, who in sources:
@@ -102,14 +91,17 @@ def joined(sources: Sequence[tuple[Source, str]], talk: str) -> RawSession | str
     spoken = [[row for row in voice.rows if row.text.strip()] for voice in voices]
     if not all(spoken) or any(row.start_s is None for rows in spoken for row in rows):
         return "not all that is said in them has a time"
-    by_date = [voice.began for voice in voices]
+    dated = [voice.began for voice in voices]
     of_day = any(note.startswith(_OF_DAY) for voice in voices for note in voice.notes)
-    if (of_day or any(by_date)) and not all(by_date):
+    if (of_day or any(dated)) and not all(dated):
         return "their times do not count from the same moment"
-    first = min((began for began in by_date if began), default=0.0)
-    rows = [
-        _later(row, (voice.began or first) - first) for voice, rows in zip(voices, spoken, strict=True) for row in rows
-    ]
+    first = min((began for began in dated if began), default=0.0)
+    rows: list[Row] = []
+    for voice, own in zip(voices, spoken, strict=True):
+        later = (voice.began or first) - first
+        for row in own:
+            start, end = (None if at is None else round(at + later, 6) for at in (row.start_s, row.end_s))
+            rows.append(replace(row, start_s=start, end_s=end))
     rows.sort(key=lambda row: row.start_s or 0.0)
     files = ", ".join(source.path.name for source, _ in sources)
     note = f"{len(sources)} files of one speaker each were joined by their times: {files}."
@@ -118,19 +110,12 @@ def joined(sources: Sequence[tuple[Source, str]], talk: str) -> RawSession | str
     return RawSession(talk, rows, about, (note, *notes), began=first or None)
 
 
-def _later(row: Row, by: float) -> Row:
-    times = (None if time is None else round(time + by, 6) for time in (row.start_s, row.end_s))
-    start, end = times
-    return replace(row, start_s=start, end_s=end)
-
-
 def _voice(source: Source, who: str) -> RawSession | None:
     """Return what the one speaker of a file says, as far as it can be read; None where there are several."""
     try:
         (session,) = choose_reader(source).read(replace(source, voice=who))
     except (UnreadableFileError, ValueError):
-        rows = _timed_rows(source)
-        session = RawSession("", rows)
+        session = RawSession("", _unnamed_rows(source))
     labels = {row.speaker.strip().casefold() for row in session.rows if row.text.strip()}
     if len(labels) > 1:
         return None
@@ -138,49 +123,15 @@ def _voice(source: Source, who: str) -> RawSession | None:
     return replace(session, rows=[replace(row, speaker=who, role=row.role or role) for row in session.rows])
 
 
-def _timed_rows(source: Source) -> list[Row]:
-    """Read captions, lines with times, or segments of a recogniser, in which nobody is named."""
-    if source.encoding == BINARY:
+def _unnamed_rows(source: Source) -> list[Row]:
+    """Return the rows of a file that names nobody; a line without a time goes on with the row before."""
+    found = None if source.encoding == BINARY else unnamed_sessions(source)
+    if found is None or len(found) != 1:
         return []
-    if source.head.lstrip("\ufeff \n")[:1] in ("{", "["):
-        try:
-            return _of_segments(json.loads(source.text))
-        except (ValueError, RecursionError):
-            pass
-    return list(_of_captions(source.lines)) or list(_of_lines(source.lines))
-
-
-def _of_captions(lines: list[str]) -> Iterator[Row]:
-    for cue in without_repeats(list(caption_cues(lines)))[0]:
-        yield Row("", plain("\n".join(cue.lines)), cue.place, cue.start_s, cue.end_s)
-
-
-def _of_lines(lines: Sequence[str]) -> Iterator[Row]:
-    """Yield lines that begin with a time, each with those that go on with it; nothing where the first has none."""
     rows: list[Row] = []
-    for place, line in enumerate(lines, start=1):
-        span, match = _SPANS.fullmatch(line), _LINE.fullmatch(line)
-        if span:
-            rows.append(Row("", span["words"], place, seconds(span["start"]), seconds(span["end"])))
-        elif match:
-            times = times_of(match["stamp"])
-            rows.append(Row("", match["words"], place, times.start_s, times.end_s))
-        elif rows:
-            rows[-1] = replace(rows[-1], text=f"{rows[-1].text}\n{line}".strip())
-        elif line.strip("\ufeff \t"):
-            return
-    yield from rows
-
-
-def _of_segments(value: Any, depth: int = 0) -> list[Row]:
-    """Return the first list of segments with times and words, wherever it stands."""
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) and "start" in one for one in value):
-        texts = [one.get("text", one.get("transcript", "")) for one in value]
-        return [
-            Row("", text, place, seconds(one["start"]), seconds(one.get("end")))
-            for place, (one, text) in enumerate(zip(value, texts, strict=True), start=1)
-            if isinstance(text, str)
-        ]
-    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-    found = (_of_segments(one, depth + 1) for one in inside if depth < _DEPTH)
-    return next(filter(None, found), [])
+    for row in found[0].rows:
+        if row.start_s is None and rows:
+            rows[-1] = replace(rows[-1], text=f"{rows[-1].text}\n{row.text}".strip())
+        else:
+            rows.append(row)
+    return rows

@@ -31,20 +31,18 @@ _BLANK = "\ufeff \n\t"
 
 
 def xml_root(source: Source, name: str, *, what: str, remedy: str, may_have_doctype: bool = False) -> Element:
-    """Return the root of a file that is XML.
+    """Return the root of an XML file, whose name without namespace must be `name`.
 
     Parameters
     ----------
     source : Source
         The file.
     name : str
-        What its root must be called, without a namespace.
-    what : str
-        The format, for errors.
-    remedy : str
-        What to do about a broken file.
+        Of the root.
+    what, remedy : str
+        The format, and what to do about a broken file, for errors.
     may_have_doctype : bool, optional
-        Whether files of the format name a document type; what it refers to is never looked at.
+        Whether files of the format name a document type; what it refers to is never opened.
 
     Raises
     ------
@@ -76,13 +74,13 @@ def xml_root(source: Source, name: str, *, what: str, remedy: str, may_have_doct
 
 
 def begins_with(source: Source, name: str) -> bool:
-    """Tell whether the first element of a text is called so, be there a namespace or not."""
+    """Tell whether the first element of a text has a name, with or without a namespace."""
     top = _PROLOG.match(source.head)
     return top is not None and re.compile(rf"<(?:\w{{1,20}}:)?{name}[\s/>]").match(source.head, top.end()) is not None
 
 
 def as_declared(source: Source) -> str:
-    """Return the text by the encoding that a page or XML names, where it is none that shows by itself (UTF-8, 16)."""
+    """Return the text in the encoding that a page or XML declares, unless it is Unicode, which shows by itself."""
     declared = _DECLARED.search(source.data[:_TOP])
     if declared is None or source.encoding.startswith("utf"):
         return source.text
@@ -91,13 +89,18 @@ def as_declared(source: Source) -> str:
     except (LookupError, ValueError):
         return source.text
     if 2 * text.count("\ufffd") > len(source.data.translate(None, _ASCII)):
-        return source.text  # it is not written in the letters that it declares
+        return source.text  # it is not encoded as it declares
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def local(name: object) -> str:
-    """Return the name of an element or attribute without its namespace; that of a comment is empty."""
+    """Return the name of an element or attribute without its namespace; of a comment, nothing."""
     return name.rpartition("}")[2] if isinstance(name, str) else ""
+
+
+def whole_number(written: str) -> float | None:
+    """Return a number of digits alone; None for other texts."""
+    return float(written) if written.isascii() and written.isdecimal() and len(written) < 16 else None
 
 
 def distinct_names(people: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -119,13 +122,13 @@ def points_of_time(slots: Sequence[tuple[str, float | None]]) -> Mapping[str, fl
     Parameters
     ----------
     slots : sequence of (str, float or None)
-        Names and times, in their order.
+        Names and times, in order.
 
     Returns
     -------
     mapping of str to float
-        Before the first time that is known it is minus infinity, after the last it is infinity. Where no time is known,
-        the points are numbered.
+        Minus infinity before the first known time, infinity after the last. Where no time is known, the points are
+        numbered.
     """
     known = [at for at, (_, value) in enumerate(slots) if value is not None]
     if not known:
@@ -139,11 +142,11 @@ def points_of_time(slots: Sequence[tuple[str, float | None]]) -> Mapping[str, fl
 
 
 class BeyondMeasureError(Exception):
-    """More elements, in all or inside each other, than a transcript has."""
+    """More elements, or deeper ones, than a transcript has."""
 
 
 class Elements(ContentHandler):
-    """Walks through the elements of a document that is too large to be held; some are left out with all inside."""
+    """Handles the elements of a large document one after the other; some are left out with all inside them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -152,7 +155,7 @@ class Elements(ContentHandler):
     def startElementNS(  # noqa: N802 (the name that the parser calls)
         self, name: tuple[str | None, str], _qname: str | None, attrs: AttributesNSImpl
     ) -> None:
-        """Open an element, unless it stands in one that is left out."""
+        """Handle the start of an element, unless it is inside one that is left out."""
         self.depth += 1
         self._n_elements += 1
         if self.depth > _DEEPEST or self._n_elements > _MOST_ELEMENTS:
@@ -163,7 +166,7 @@ class Elements(ContentHandler):
     def endElementNS(  # noqa: N802 (the name that the parser calls)
         self, name: tuple[str | None, str], _qname: str | None
     ) -> None:
-        """Close an element."""
+        """Handle the end of an element."""
         if self.skipped_from == self.depth:
             self.skipped_from = 0
             self.left()
@@ -172,13 +175,13 @@ class Elements(ContentHandler):
         self.depth -= 1
 
     def opened(self, name: tuple[str | None, str], attrs: AttributesNSImpl) -> None:
-        """Take an element by its namespace and name; setting `skipped_from` to `depth` leaves it out."""
+        """Handle an element by namespace and name; setting `skipped_from` to `depth` leaves it out."""
 
     def closed(self, name: tuple[str | None, str]) -> None:
-        """Take the end of an element that was not left out."""
+        """Handle the end of an element that was not left out."""
 
     def left(self) -> None:
-        """Take the end of an element that was left out."""
+        """Handle the end of an element that was left out."""
 
 
 def walk_through(source: Source, part: IO[bytes], elements: Elements, *, remedy: str, encoding: str = "") -> None:
@@ -191,11 +194,11 @@ def walk_through(source: Source, part: IO[bytes], elements: Elements, *, remedy:
     part : file
         Open for reading bytes.
     elements : Elements
-        Takes what is there.
+        Handles the elements.
     remedy : str
         What to do about a broken file.
     encoding : str, optional
-        Of the letters, if not the one that the part declares.
+        If it is not the one that the part declares.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """CHAT transcripts (``.cha``) of TalkBank and CLAN.
 
-By hand: pylangacq reads CHAT well, but it drops the line of an utterance, which a reader of
-results needs, and the words of a retracing or of a broken-off word, which were spoken.
+By hand: pylangacq drops the line of an utterance, by which results refer to it, and the words of a retracing or of a
+broken-off word, which were spoken.
 
-Files that `tanalyze convert` wrote say more: the label of a speaker in the last field of ``@ID``;
-on a tier ``%xtxt``, the words of an utterance whose signs CHAT keeps for its codes; on ``%xtim``, a
-start without an end, or the reverse; and behind the last utterance of a turn, the times of them all.
+Files that `tanalyze convert` wrote hold more: the label of a speaker in the last field of ``@ID``; on a tier
+``%xtxt``, the words of an utterance with signs that CHAT keeps for its codes; on ``%xtim``, a start without an end, or
+the reverse; and behind the last utterance of a turn, the times of the whole turn.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ _DATE = re.compile(r"(\d{1,2})-(\w{3})-(\d{4})")
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _NAMED = {"therapist": "counselor", "client": "client"}
 
-# The codes that CHAT puts into the words of an utterance.
 _REPLACED = re.compile(r"(?:<[^<>]*>|(?<![^\s<>\[\]])[^\s<>\[\]]++)\s*+\[::?\s++([^\[\]]*)\]")
 _ENDS = {
     "+...": "...",
@@ -84,15 +83,15 @@ _NOT_WORDS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|(?<!\w)(?:xxx|yyy)(?!\w)|[\W_]
 _LONE_ENDS = re.compile(r"(?:(?<=[\])xy])|(?<!\S))[.?!,;:\u2014]+(?=\s|$)")
 _OVERLAP = re.compile(r"[<>]\d*")
 LABEL = "label="
-"""What the last field of ``@ID`` begins with where it holds the label of a speaker, as written."""
+"""The beginning of the last field of ``@ID`` where it holds the label of a speaker, as written."""
 NO_END = "[+ nopunct]"
-"""The postcode behind a full stop that CHAT demands and the transcript does not have."""
+"""The postcode behind a full stop that CHAT requires and the transcript does not have."""
 _UNSAID_END = re.compile(r"(?<!\s)\s*+\.\s*\[\+\s+nopunct\]")
 
 
 @dataclass(slots=True)
 class _Tier:
-    """An utterance: its line, speaker and text, and what its dependent tiers say of it."""
+    """An utterance: its line, speaker and text, and what its dependent tiers add."""
 
     line: int
     code: str
@@ -104,7 +103,7 @@ class _Tier:
 
 @dataclass(slots=True)
 class _File:
-    """What a file holds: utterances, headers, and how many dependent tiers were left out."""
+    """Utterances, headers, and the number of dependent tiers that were left out."""
 
     tiers: list[_Tier] = field(default_factory=list)
     headers: list[tuple[str, str]] = field(default_factory=list)
@@ -137,13 +136,13 @@ def read_chat(source: Source) -> Iterator[RawSession]:
         notes.append(f"{counted(file.n_dependent, 'dependent tier')} (morphology, comments, ...) left out.")
     if not any(line.strip().casefold() == "@end" for line in source.lines[-50:]):
         notes.append("The file has no @End; it may have been cut off.")
-    # the names of a file that was converted are its labels; what is known of the session stands in a table beside it
+    # in a converted file the names are labels, and the metadata are in a table beside it
     metadata = _metadata(file.headers, {} if labels else participants)
     yield RawSession("", rows, metadata=metadata, notes=tuple(notes))
 
 
 def _parsed(lines: list[str]) -> _File:
-    """Sort the lines; one that begins no tier or header (it should begin with a tab) goes on with the line before."""
+    """Parse the lines; one that begins no tier or header continues the line before, with a tab or without."""
     file = _File()
     parts: list[str] = []
     for number, line in enumerate([*lines, "@"], start=1):
@@ -163,11 +162,11 @@ def _keep(file: _File, number: int, parts: list[str]) -> None:
     elif header := _HEADER.match(whole):
         file.headers.append((header[1].casefold(), " ".join(whole[header.end() :].split())))
     elif whole.startswith("%"):
-        file.n_dependent += not (file.tiers and _said_of(file.tiers[-1], *whole.partition(":")[::2]))
+        file.n_dependent += not (file.tiers and _has_read(file.tiers[-1], *whole.partition(":")[::2]))
 
 
-def _said_of(tier: _Tier, name: str, value: str) -> bool:
-    """Keep what a dependent tier says, if it is one that is read: codes, or the words as they were."""
+def _has_read(tier: _Tier, name: str, value: str) -> bool:
+    """Add a dependent tier to its utterance, if it is one that is read: codes, times, or the words as they were."""
     if name == "%xtxt":
         tier.verbatim = _string(" ".join(value.split()))
         return bool(tier.verbatim)
@@ -199,19 +198,21 @@ def _coded(value: str) -> dict[str, str]:
 def _row(tier: _Tier, roles: Mapping[str, Role], labels: Mapping[str, str]) -> Row:
     text, code = tier.text, tier.code
     times = [float(one or other) / 1000 for found in _BULLET.findall(text) for one, other in (found[::2], found[1::2])]
-    start, end = (times[0], times[-1]) if times else map(_seconds, (tier.time or "_").split("_"))
-    said = spoken(_BULLET.sub(" ", text) if times else text)
-    # an utterance that was edited since says something else than the words that were kept of it
-    words = tier.verbatim if tier.verbatim and letters(tier.verbatim) == letters(said) else said
+    start, end = (times[0], times[-1]) if times else _bounds(tier.time)
+    words = spoken(_BULLET.sub(" ", text) if times else text)
+    if tier.verbatim and letters(tier.verbatim) == letters(words):  # not so where the utterance was edited later
+        words = tier.verbatim
     return Row(labels.get(code, code), words, tier.line, start, end, roles.get(code), tier.gold)
 
 
-def _seconds(milliseconds: str) -> float | None:
-    return float(milliseconds) / 1000 if milliseconds else None
+def _bounds(written: str) -> tuple[float | None, float | None]:
+    """Return the times of ``%xtim`` (``1500_``, ``_2500``) in seconds."""
+    start, _, end = written.partition("_")
+    return float(start) / 1000 if start else None, float(end) / 1000 if end else None
 
 
 def _share_times(rows: list[Row]) -> None:
-    """Give the times behind the last utterance of a turn to those before it."""
+    """Give the times of the last utterance of a turn to those before it."""
     for at in range(len(rows) - 1, 0, -1):
         later, row = rows[at], rows[at - 1]
         if row.start_s is None is row.end_s and (row.speaker, row.role) == (later.speaker, later.role):
@@ -219,7 +220,7 @@ def _share_times(rows: list[Row]) -> None:
 
 
 def _labels(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """Return code to the label as it was written, where ``@ID`` says it."""
+    """Return by code the label as it was written, where ``@ID`` has it."""
     ids = (value.split("|") for header, value in headers if header == "id")
     return {
         cells[2]: unquote(cells[9].removeprefix(LABEL))
@@ -229,7 +230,7 @@ def _labels(headers: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _participants(headers: list[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Return code to name and role word, from ``@Participants`` (``INV Anna Investigator, ...``), else ``@ID``."""
+    """Return by code name and role word, from ``@Participants`` (``INV Anna Investigator, ...``), else ``@ID``."""
     found: dict[str, tuple[str, str]] = {}
     for header, value in headers:
         if header == "id" and len(cells := value.split("|")) > 7:
@@ -262,9 +263,8 @@ def _iso(date: str) -> str:
 def spoken(text: str) -> str:
     """Return the words of an utterance, with speech marks in brackets.
 
-    Words that were taken back or said twice (``<I want> [/] I want``) were spoken and stay, as
-    in any verbatim transcript; a replacement (``gonna [: going to]``) takes the place of the
-    form that it stands for.
+    Words that were retraced or repeated (``<I want> [/] I want``) were spoken and stay, as in any verbatim transcript;
+    a replacement (``gonna [: going to]``) takes the place of the form that it replaces.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def spoken(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    """Return the letters and digits of the words: two texts that share them say the same.
+    """Return the letters and digits of the words, by which two texts are compared.
 
     Examples
     --------
@@ -293,40 +293,36 @@ def letters(text: str) -> str:
 
 
 def _plain(code: re.Match[str]) -> str:
-    """Return what stands for a code: words, a mark, or nothing."""
-    kind, said = code.lastgroup, code[code.lastgroup or 0]
+    """Return what stands for a code: words, a speech mark, or nothing."""
+    kind, inside = code.lastgroup or "", code[code.lastgroup or 0]
     if kind in {"event", "long"}:
-        return f" [{_event(said)}] "
+        return f" [{inside.replace(':', ' ').replace('_', ' ').strip()}] "
     if kind == "bracket":
-        return _bracket(said.strip())
+        return _bracket(inside.strip())
     if kind == "pause":
-        return f" {_pause(said)} "
+        return f" {_pause(inside)} "
     if kind == "end":
-        return _ENDS.get(said, "")
+        return _ENDS.get(inside, "")
     if kind == "other":
-        return f" [{said.replace(':', ': ')}] "
-    simple = {"broken": f"{said}-", "letters": said, "joint": " ", "tag": ",", "www": "[not transcribed]"}
-    return simple.get(kind or "", "")
+        return f" [{inside.replace(':', ': ')}] "
+    simple = {"broken": f"{inside}-", "letters": inside, "joint": " ", "tag": ",", "www": "[not transcribed]"}
+    return simple.get(kind, "")
 
 
-def _event(said: str) -> str:
-    return said.replace(":", " ").replace("_", " ").strip()
-
-
-def _bracket(said: str) -> str:
-    """Keep what was heard (``[=! laughing]``, ``[laughs]``) and what is unsure; codes about the words go."""
-    if said.startswith("=!"):
-        return f"[{said[2:].strip()}]"
-    if _OVERLAP.fullmatch(said):
+def _bracket(inside: str) -> str:
+    """Keep sounds (``[=! laughing]``, ``[laughs]``) and what is uncertain; drop codes about the words."""
+    if inside.startswith("=!"):
+        return f"[{inside[2:].strip()}]"
+    if _OVERLAP.fullmatch(inside):
         return "[overlap]"
-    if said == "?":
+    if inside == "?":
         return "[unclear]"
-    return f"[{said}]" if len(said) > 1 and said[0].isalpha() and not said.startswith("x ") else ""
+    return f"[{inside}]" if len(inside) > 1 and inside[0].isalpha() and not inside.startswith("x ") else ""
 
 
-def _pause(said: str) -> str:
-    """Write a pause as other transcripts do: seconds with a decimal point; three dots are a long one."""
-    if said.startswith("."):
-        return f"({said})" if len(said) < 3 else "(long pause)"
-    minutes, _, rest = said.rpartition(":")
+def _pause(inside: str) -> str:
+    """Write a pause as other transcripts do: seconds with a decimal point; three dots are a long pause."""
+    if inside.startswith("."):
+        return f"({inside})" if len(inside) < 3 else "(long pause)"
+    minutes, _, rest = inside.rpartition(":")
     return f"({round(60 * float(minutes or 0) + float(rest), 3)})"

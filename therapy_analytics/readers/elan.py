@@ -1,7 +1,7 @@
-"""ELAN annotations (``.eaf``): tiers of speech, and much else that depends on them.
+"""ELAN annotations (``.eaf``): tiers of speech, and other tiers that depend on them.
 
-By hand with defusedxml: pympi-ling parses with the standard XML library, which entities can
-blow up, and prints to the terminal.
+By hand with defusedxml: pympi-ling parses with the standard XML library, which is not safe from entities, and prints to
+the terminal.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._tiers import Annotation, Tier, session_of
-from therapy_analytics.readers._xml import begins_with, points_of_time, xml_root
+from therapy_analytics.readers._tier_names import Annotation, Tier
+from therapy_analytics.readers._tiers import session_of
+from therapy_analytics.readers._xml import begins_with, points_of_time, whole_number, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -22,12 +23,12 @@ _ROOT = "ANNOTATION_DOCUMENT"
 _PER_SECOND = {"PAL-frames": 25.0, "NTSC-frames": 30000 / 1001}
 _MILLISECONDS = 1000.0
 _NOWHERE = (math.inf, math.inf, 0)
-"""Of an annotation whose time the file does not hold: it stands behind all others."""
+"""The time of an annotation that the file gives none: behind all others."""
 
 Times = dict[str, tuple[float, float, int]]
-"""Begin, end and place in the order of time of annotations, by their ids."""
+"""Begin, end and rank of annotations, by id."""
 Points = Mapping[str, tuple[float, int]]
-"""Time and place of each point of time, by its id."""
+"""Time and rank of each time slot, by id."""
 
 
 def sniff(source: Source) -> float:
@@ -37,10 +38,11 @@ def sniff(source: Source) -> float:
 
 @reader("elan", suffixes=(".eaf",), sniff=sniff, one_session=True)
 def read_elan(source: Source) -> Iterator[RawSession]:
-    """ELAN annotation files: of each participant the tier with the words, be it aligned or dependent on another."""
+    """ELAN annotation files: the tier of each participant with the words, time-aligned or dependent on another."""
     root = xml_root(source, _ROOT, what="ELAN file", remedy="Open it in ELAN and save it again")
     slots = [
-        (slot.get("TIME_SLOT_ID", ""), _number(slot.get("TIME_VALUE"))) for slot in root.findall("TIME_ORDER/TIME_SLOT")
+        (slot.get("TIME_SLOT_ID", ""), whole_number(slot.get("TIME_VALUE", "")))
+        for slot in root.findall("TIME_ORDER/TIME_SLOT")
     ]
     header = root.find("HEADER")
     unit = "" if header is None else header.get("TIME_UNITS", "")
@@ -50,12 +52,8 @@ def read_elan(source: Source) -> Iterator[RawSession]:
     yield session_of(source, _tiers(root, points), timed=timed)
 
 
-def _number(written: str | None) -> float | None:
-    return float(written) if written and len(written) < 16 and written.isascii() and written.isdecimal() else None
-
-
 def _tiers(root: Element, points: Points) -> list[Tier]:
-    """Return the tiers in the order of the file; those that depend on another are given its times."""
+    """Return the tiers in the order of the file; those that depend on another get its times."""
     elements: dict[str, Element] = {}
     for at, tier in enumerate(root.findall("TIER")):
         name = tier.get("TIER_ID", "")
@@ -83,7 +81,7 @@ def _tiers(root: Element, points: Points) -> list[Tier]:
 
 
 def _spans(tier: Element, points: Points, times: Times) -> list[Annotation]:
-    """Return the annotations of a tier, and note their times; those that share one above them share its time evenly."""
+    """Return the annotations of a tier and add their times; those that depend on one share its time evenly."""
     spans: list[Annotation] = []
     n_below = Counter(one.get("ANNOTATION_REF", "") for one in tier.iterfind("ANNOTATION/*"))
     done: Counter[str] = Counter()

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from therapy_analytics.readers._base import RawSession, Source, reader
-from therapy_analytics.readers._tiers import Annotation, Tier, session_of
+from therapy_analytics.readers._tier_names import Annotation, Tier
+from therapy_analytics.readers._tiers import session_of
 from therapy_analytics.readers._times import seconds
 from therapy_analytics.readers._xml import begins_with, distinct_names, points_of_time, xml_root
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _ROOT, _SEGMENTED = "basic-transcription", "segmented-transcription"
 _REMEDY = "Open it in the EXMaRALDA Partitur-Editor and save it as a basic transcription (.exb)"
 _CATEGORIES = {"nv": "gesture", "k": "comment", "c": "comment", "en": "translation", "de": "translation"}
-"""The categories of its templates whose names do not say what they hold: nonverbal, comments, translations."""
+"""Categories of its templates whose names do not tell what they hold: nonverbal, comments, translations."""
 _VERBAL, _TRANSCRIPTION = "v", "t"
 _DOUBLE = re.compile(r"\(\(([^()\n]{1,60})\)\)")
 _DOTS = re.compile(r"\u2022(?:\s?\u2022)*")
@@ -32,7 +33,7 @@ def sniff(source: Source) -> float:
 
 @reader("exmaralda", suffixes=(".exb",), sniff=sniff, one_session=True)
 def read_exmaralda(source: Source) -> Iterator[RawSession]:
-    """EXMaRALDA transcriptions: the verbal tiers of each speaker of the table, as they overlap."""
+    """EXMaRALDA transcriptions: the verbal tiers of each speaker, as they overlap."""
     if begins_with(source, _SEGMENTED):
         raise source.error("this is a segmented transcription of EXMaRALDA, which is not read", _REMEDY)
     root = xml_root(source, _ROOT, what="EXMaRALDA file", remedy=_REMEDY)
@@ -58,8 +59,11 @@ def _tier(tier: Element, names: Mapping[str, str], spans: list[Annotation], *, t
 
 
 def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int]) -> list[Annotation]:
-    """Return what a tier says, up to the end of each sentence: events are cut where another speaker begins."""
-    events = [(one.get("start", ""), one.get("end", ""), _written(one)) for one in tier.iterfind("event")]
+    """Return the sentences of a tier: its events are cut where another speaker begins, so several make a sentence."""
+    events = [
+        (one.get("start", ""), one.get("end", ""), "".join([one.text or "", *(inner.tail or "" for inner in one)]))
+        for one in tier.iterfind("event")  # what programs note in elements inside an event is left out
+    ]
     events.sort(key=lambda event: order.get(event[0], len(order)))
     # where no event ends in a space, as the program wants it, events end where words do
     space = "" if any(text[-1:].isspace() for _, _, text in events) else " "
@@ -74,18 +78,9 @@ def _spans(tier: Element, points: Mapping[str, float], order: Mapping[str, int])
         Annotation(
             points.get(one[0][0], math.inf),
             points.get(one[-1][1], math.inf),
-            _plain(space.join(words for _, _, words in one)),
+            # sounds stand in double brackets, pauses are dots
+            _DOTS.sub("(.)", _DOUBLE.sub(r"[\1]", space.join(words for _, _, words in one))),
             order=order.get(one[0][0], len(order)),
         )
         for one in sentences
     ]
-
-
-def _written(event: Element) -> str:
-    """Return what an event says, without what programs note inside it."""
-    return "".join([event.text or "", *(one.tail or "" for one in event)])
-
-
-def _plain(text: str) -> str:
-    """Write what is heard in double brackets, and pauses in dots, as other transcripts do."""
-    return _DOTS.sub("(.)", _DOUBLE.sub(r"[\1]", text))

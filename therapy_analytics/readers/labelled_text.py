@@ -23,12 +23,12 @@ _MAGIC = re.compile(
     r"\ufeff?\s*(?:WEBVTT|@(?:UTF8|Begin|Font|PID)\b|<[?!]|\{|\[\s*\{|\[[Ss]cript [Ii]nfo\]|File ?type ?="
     r"|\d+[ \t]*\n[ \t]*[\d:.,]+[ \t]*-->)"
 )
-"""How captions, CHAT, XML, JSON and Praat files begin: their lines have colons, and forms of their own."""
+"""Beginnings of captions, CHAT, XML, JSON and Praat files, whose lines have colons as well."""
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
 _BOLD_TAG = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)
 _LONGEST_FACT = 4
 _NOTE_SURE = 0.45
-"""Enough to say of a file what it is, and too little for a cell of a table to be a transcript."""
+"""Enough to tell the user what the file is, and too little for a cell of a table to be a transcript."""
 _SEVERAL = 2
 
 _INLINE = re.compile(r"(?<![ \t])[ \t]++(?=(?P<label>[A-Z][\w.]*(?: \w+)?)[:\uff1a]\s)")
@@ -44,8 +44,8 @@ _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _STARS = re.compile(r"\A(\*\*|__|\*|_)(.*)\1\Z")
 
 
-class _Text(NamedTuple):
-    """What was understood, the front matter above it, and how sure it is that this was meant."""
+class _TextReading(NamedTuple):
+    """What was understood, the front matter above it, and the certainty of that, from 0 to 1."""
 
     found: Labelled | None
     front: FrontMatter
@@ -54,7 +54,7 @@ class _Text(NamedTuple):
 
 
 def sniff(source: Source) -> float:
-    """Find it plausible where two labels take turns, more so where most lines have one."""
+    """Be more certain the more lines begin with a label."""
     head = source.head
     if _MAGIC.match(head) or _names_columns(head):
         return 0.0
@@ -76,12 +76,12 @@ def read_labelled_text(source: Source) -> Iterator[RawSession]:
 
 
 def session_of(source: Source, text: str) -> RawSession:
-    """Return the session that a text is, be it the file's own or taken out of it.
+    """Return the session of a text, which is that of the file or was extracted from it.
 
     Raises
     ------
     UnreadableFileError
-        It has no labels of speakers.
+        It has no speaker labels, or is a clinical note.
     """
     found, front, _, is_note = _head_read(text) if len(text) <= HEAD else _read(text)
     if is_note:
@@ -97,13 +97,13 @@ def session_of(source: Source, text: str) -> RawSession:
 
 
 @lru_cache(maxsize=1)
-def _head_read(text: str) -> _Text:
-    """Read a text that is not longer than a head: whoever tells what a file is has read it; longer ones take room."""
+def _head_read(text: str) -> _TextReading:
+    """Read a text that is no longer than a head: `sniff` has read it already."""
     return _read(text)
 
 
-def _read(text: str) -> _Text:
-    """Read the lines below the front matter; where nothing is below, it was none."""
+def _read(text: str) -> _TextReading:
+    """Read the lines below the front matter; if there is no talk below, it is no front matter."""
     lines = (_BOLD_TAG.sub("**", text) if "</" in text else text).split("\n")
     front = front_matter(lines)
     if front.n_lines:
@@ -115,27 +115,27 @@ def _read(text: str) -> _Text:
     return _talk(lines, first=1)
 
 
-def _talk(lines: list[str], *, first: int) -> _Text:
-    """Read lines with labels; failing that a table, a long line with labels inside, dashes without names."""
+def _talk(lines: list[str], *, first: int) -> _TextReading:
+    """Read a table, or lines with labels; failing that, labels inside long lines, or dashes without names."""
     in_table = _tabled(lines, first)
     numbered = plain_lines(lines, first=first)
     found = labelled_rows(numbered)
     if in_table and (found is None or len(in_table.rows) > len(found.rows) / 2):
         labels = frozenset(row.speaker.casefold() for row in in_table.rows)
-        return _Text(Labelled(in_table.rows, labels, 1.0, in_table.notes), NONE, 0.95)
+        return _TextReading(Labelled(in_table.rows, labels, 1.0, in_table.notes), NONE, 0.95)
     if found is None or len(found.rows) < 2:
         found = labelled_rows([part for line in numbered for part in _unfolded(line)]) or found
     if is_clinical_note(numbered, found.rows if found else ()):
-        return _Text(None, NONE, _NOTE_SURE, is_note=True)
+        return _TextReading(None, NONE, _NOTE_SURE, is_note=True)
     if found is not None:
-        return _Text(found, NONE, _sureness(found))
+        return _TextReading(found, NONE, _sureness(found))
     rows = dialogue_rows(numbered)
     by_dash = Labelled(rows, frozenset({"speaker 1", "speaker 2"}), 0.0, (_BY_DASHES,)) if rows else None
-    return _Text(by_dash, NONE, 0.4 if rows else 0.0)
+    return _TextReading(by_dash, NONE, 0.4 if rows else 0.0)
 
 
 def _tabled(lines: list[str], first: int) -> Tabled | None:
-    """Read the tables; one with a column of sessions is left to who reads many sessions from a table."""
+    """Read Markdown tables; one with a column of sessions is left to the reader of tables."""
     rows = [replace(row, place=row.place + first - 1) for row in markdown_rows(lines)]
     if not rows or find_columns(rows[0].cells, {})["session"] is not None:
         return None
@@ -149,26 +149,26 @@ def _sureness(found: Labelled) -> float:
 
 
 def _unfolded(line: Line) -> list[Line]:
-    """Part a line before each label of a role, where there are some: a transcript that lost its line breaks."""
+    """Part a line before each label of a role, where it has several: a transcript that lost its line breaks."""
     ends = [space.end() for space in _INLINE.finditer(line.text) if role_of_label(space["label"])]
     first = PLAIN[0].pattern.match(line.text)
     if len(ends) < _SEVERAL or first is None or role_of_label(first["label"]) is None:
         return [line]
-    pieces = [line.text[begin:end] for begin, end in pairwise([0, *ends, len(line.text)])]
-    return [Line(line.place, piece, piece) for piece in pieces]
+    turns = [line.text[begin:end] for begin, end in pairwise([0, *ends, len(line.text)])]
+    return [Line(line.place, turn, turn) for turn in turns]
 
 
 def _holds_turns(lines: list[str], below: Labelled) -> bool:
-    """Tell rules around turns from front matter: only speakers are named, and what they say is longer than a name."""
+    """Tell rules around turns from front matter: only speakers are named, and their words are more than a name."""
     pairs = [match for line in lines if (match := PLAIN[0].pattern.match(line))]
-    said = any(
+    are_sentences = any(
         len(pair["words"].split()) > _LONGEST_FACT or pair["words"].rstrip()[-1:] in set(".?!") for pair in pairs
     )
-    return said and {pair["label"].casefold() for pair in pairs} <= below.labels
+    return are_sentences and {pair["label"].casefold() for pair in pairs} <= below.labels
 
 
 def dialogue_rows(lines: Sequence[Line]) -> list[Row]:
-    r"""Return the turns of a text whose lines mostly begin with a long dash, or nothing; each dash is a change.
+    r"""Return the turns of a text whose lines mostly begin with a long dash, the mark of a change; else nothing.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def dialogue_rows(lines: Sequence[Line]) -> list[Row]:
 
 
 def markdown_rows(lines: Sequence[str]) -> list[TableRow]:
-    """Return the rows of all tables of a text, each with the number of its line.
+    """Return the rows of all Markdown tables of a text, each with the number of its line.
 
     Examples
     --------

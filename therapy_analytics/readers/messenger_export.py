@@ -52,7 +52,7 @@ _MOST_LINES = 3000
 
 
 def sniff(source: Source) -> float:
-    """Be sure where many lines, or the first, begin with a date, a time and a name."""
+    """Be certain where many lines, or the first, begin with a date, a time and a name."""
     lines = [line for line in with_heads(source.head.split("\n")[:_MOST_LINES]) if line.strip("\ufeff \t")]
     if not lines:
         return 0.0
@@ -65,7 +65,7 @@ def sniff(source: Source) -> float:
 
 @reader("messenger_export", suffixes=(".txt",), sniff=sniff, one_session=True)
 def read_messenger_export(source: Source) -> Iterator[RawSession]:
-    """Chat exported as text: each message with its date, its time and its writer."""
+    """Chat exported as text: each message with its date, time and author."""
     messages, before = _messages(source.lines)
     names = _names(messages)
     spoken = [message for message in messages if message.name in names and not _ENCRYPTED.fullmatch(message.lines[0])]
@@ -80,8 +80,8 @@ def read_messenger_export(source: Source) -> Iterator[RawSession]:
     rows = [_row(message, time) for message, time in zip(spoken, since, strict=True)]
     metadata = {} if first is None else {"date": first.date().isoformat()}
     kept = {id(message) for message in spoken}
-    news = [message for message in messages if id(message) not in kept]
-    notes = _notes(news, before, rows, unclear=unclear)
+    notices = [message for message in messages if id(message) not in kept]
+    notes = _notes(notices, before, rows, unclear=unclear)
     yield RawSession("", rows, metadata, tuple(notes), began=None if first is None else first.timestamp())
 
 
@@ -90,7 +90,7 @@ def _n_words(lines: Iterable[str]) -> str:
 
 
 def _messages(lines: Sequence[str]) -> tuple[list[Message], list[str]]:
-    """Return the messages, each with the lines that go on with it, and the lines that stand before the first."""
+    """Return the messages, each with the lines that continue it, and the lines before the first."""
     messages: list[Message] = []
     before: list[str] = []
     for number, line in enumerate(with_days(with_heads(lines)), start=1):
@@ -105,7 +105,7 @@ def _messages(lines: Sequence[str]) -> tuple[list[Message], list[str]]:
 
 
 def _names(messages: Sequence[Message]) -> frozenset[str]:
-    """Tell the writers from news of the program that hold a colon, as where somebody renames the group."""
+    """Return the authors, without notices of the program that hold a colon, as when somebody renames the group."""
     counts = Counter(message.name for message in messages if message.name)
     short = {name for name in counts if len(name.split()) <= _LONGEST_NAME and not _EVENT.search(name)}
     return frozenset(short or counts)
@@ -125,10 +125,10 @@ def _row(message: Message, since: float | None) -> Row:
     return Row(message.name, text.strip("\u200e\u200f \t\n"), message.place, start)
 
 
-def _notes(news: Sequence[Message], before: Sequence[str], rows: Sequence[Row], *, unclear: bool) -> Iterator[str]:
-    if news:
-        words = _n_words(line for message in news for line in (message.name, *message.lines))
-        yield f"{counted(len(news), 'message')} of the program itself (joined, left, encrypted) left out ({words})."
+def _notes(notices: Sequence[Message], before: Sequence[str], rows: Sequence[Row], *, unclear: bool) -> Iterator[str]:
+    if notices:
+        words = _n_words(line for message in notices for line in (message.name, *message.lines))
+        yield f"{counted(len(notices), 'message')} of the program itself (joined, left, encrypted) left out ({words})."
     if before:
         yield f"{counted(len(before), 'line')} before the first message left out ({_n_words(before)})."
     media = sum(_MEDIA_MARK in row.text for row in rows)

@@ -1,6 +1,6 @@
-"""Captions of SubStation Alpha (``.ass``, ``.ssa``): a line an event, with a column for the name of who speaks.
+"""Captions of SubStation Alpha (``.ass``, ``.ssa``): a line an event, with a column for the name of the speaker.
 
-By hand: pysubs2 drops the line where a caption stands, and its comments.
+By hand: pysubs2 drops the line of a caption, and comments.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from therapy_analytics.readers._times import seconds
 
 _BEGINS = re.compile(r"\s*(?:;[^\n]*\n\s*)*\[script info\]", re.IGNORECASE)
 _FORMAT = ["layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text"]
-"""The columns where no line says which they are."""
+"""The columns where no line names them."""
 _TAGS = re.compile(r"\{([^{}]*+)\}")
 _DRAWING = re.compile(r"\\p(\d)")
 _BREAK = re.compile(r"\\[Nn]")
 _NOBODY = frozenset({"default", "ntp"})
-"""What stands in the column of names where there is none."""
+"""Values of the column of names that are no names."""
 _SAME = {"actor": "name"}
 _REMEDY = "Export the captions with the speaker in the column Name (Actor), or before the words"
 
@@ -39,24 +39,24 @@ def sniff(source: Source) -> float:
 def read_substation(source: Source) -> Iterator[RawSession]:
     """SubStation Alpha captions with the speaker in the name of an event, before a colon, or as its style."""
     events, n_comments = _events(source.lines)
-    once = list({key: (place, event) for place, event in reversed(events) if (key := _shown(event))[-1]}.values())[::-1]
-    if not once:
+    shown = list({key: (at, event) for at, event in reversed(events) if (key := _key(event))[-1]}.values())[::-1]
+    if not shown:
         raise source.error("no captions with words were found", _REMEDY)
-    column = _column([event for _, event in once])
+    column = _column([event for _, event in shown])
     cues = [
-        Cue(place, seconds(event["start"]), seconds(event["end"]), _lines(event["text"]), _name(event[column]))
-        for place, event in once
+        Cue(at, seconds(event["start"]), seconds(event["end"]), _lines(event["text"]), _name(event[column]))
+        for at, event in shown
     ]
     session = session_of(source, in_order(cues), example='"Therapist: Hello"')
-    kept = {place for place, _ in once}
-    n_repeated = sum(len(_shown(event)[-1].split()) for place, event in events if place not in kept)
+    kept = {at for at, _ in shown}
+    n_repeated = sum(len(_key(event)[-1].split()) for at, event in events if at not in kept)
     left_out = (("Comments", n_comments), ("Repeated captions", n_repeated))
     notes = [f"{what} left out ({counted(n, 'word')})." for what, n in left_out if n]
     yield replace(session, notes=(*session.notes, *notes))
 
 
 def _events(lines: Sequence[str]) -> tuple[list[tuple[int, Event]], int]:
-    """Return the captions with their lines, and how many words there are in comments."""
+    """Return the captions with their line numbers, and the number of words in comments."""
     columns = _FORMAT
     events: list[tuple[int, Event]] = []
     n_comments, inside = 0, False
@@ -78,8 +78,8 @@ def _events(lines: Sequence[str]) -> tuple[list[tuple[int, Event]], int]:
     return events, n_comments
 
 
-def _shown(event: Event) -> tuple[str, ...]:
-    """Return what tells a caption from another: the same words in two layers are a shadow."""
+def _key(event: Event) -> tuple[str, ...]:
+    """Return times, name and words of a caption: the same in two layers is a shadow of the letters."""
     words = " ".join(_lines(event["text"]))
     return event["start"].strip(), event["end"].strip(), _name(event["name"]), words
 
@@ -97,7 +97,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _column(events: Sequence[Event]) -> str:
-    """Return the column that says who speaks: the name, or the style where styles are called by the two roles."""
+    """Return the column of speakers: the name, or the style where styles are named after the two roles."""
     styles = {role_of_label(event["style"]) for event in events}
     named = any(_name(event["name"]) for event in events)
     return "style" if not named and {"therapist", "client"} <= styles else "name"

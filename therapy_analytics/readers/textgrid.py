@@ -1,7 +1,7 @@
 """Praat TextGrids: an interval tier for each speaker, in the long or the short text form.
 
-By hand: the TextGrid packages read no more than this, and say of a broken file neither the
-line nor what is wrong.
+By hand: the packages for TextGrids read no more than this, and do not tell what is wrong with a broken file, or on
+which line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._tiers import Annotation, Tier, session_of
+from therapy_analytics.readers._tier_names import Annotation, Tier
+from therapy_analytics.readers._tiers import session_of
 
 _BINARY = b"ooBinaryFile"
 _MAGIC = "ooTextFile"
@@ -28,11 +29,11 @@ _TOKEN = re.compile(
 _REMEDY = "Open it in Praat and save it as a text file"
 
 Take = Callable[[str], str]
-"""From the kind of token that must come next to what it says."""
+"""Returns the value of the next token, which must be of a kind."""
 
 
 class _Token(NamedTuple):
-    """A text, number or flag and where it stands; Praat takes all else for decoration, as the long form has it."""
+    """A text, number or flag, and its offset; everything else is decoration of the long form."""
 
     kind: str
     value: str
@@ -71,7 +72,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _take(source: Source, tokens: Iterator[_Token], kind: str) -> str:
-    """Return what the next token says, which must be of a kind."""
+    """Return the value of the next token, which must be of a kind."""
     token = next(tokens, None)
     if token is None or token.kind == "open text":
         line = source.text.count("\n", 0, token.at) + 1 if token else None
@@ -96,5 +97,5 @@ def _tier(take: Take) -> tuple[bool, Tier]:
 
 
 def _count(take: Take) -> int:
-    """Return how many things follow; a count that no file can hold ends in the error of a file that breaks off."""
+    """Return the number of elements that follow; one too large for any file ends in the error of a broken-off file."""
     return int(min(float(take("number")), sys.maxsize // 2))

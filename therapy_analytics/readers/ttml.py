@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from therapy_analytics.readers._base import RawSession, Source, reader
 from therapy_analytics.readers._captions import Cue, in_order, session_of
 from therapy_analytics.readers._notes import counted
-from therapy_analytics.readers._xml import begins_with, distinct_names, local, xml_root
+from therapy_analytics.readers._xml import begins_with, distinct_names, local, whole_number, xml_root
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -33,7 +33,7 @@ _REMEDY = "Export the captions once more, as TTML or WebVTT"
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """How many frames and ticks make a second; whether times are counted from those of the element around."""
+    """Frames and ticks per second; whether times count from the begin of the element around."""
 
     frames: float
     ticks: float
@@ -42,7 +42,7 @@ class _Rates:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What is shown from a begin to an end in seconds, who speaks by the id of an agent, in which language."""
+    """Lines shown from a begin to an end in seconds, with the id of the agent who speaks, and the language."""
 
     begin: float | None = None
     end: float | None = None
@@ -79,7 +79,7 @@ def read_ttml(source: Source) -> Iterator[RawSession]:
             one.begin,
             one.end,
             [html.escape(line, quote=False) for line in one.lines],
-            _speaker(one.agent, names),
+            " and ".join(names.get(agent, agent) for agent in one.agent.split()),
         )
         for place, one in enumerate(first, start=1)
     ]
@@ -103,7 +103,7 @@ def _of_youtube(source: Source) -> RawSession:
 
 
 def _translations(shown: Sequence[_Shown]) -> set[str]:
-    """Return the languages that are mostly shown while the first is; in others, somebody else speaks."""
+    """Return the languages that are mostly shown at the same time as the first; in others, somebody else speaks."""
     first = [one for one in shown if one.language == shown[0].language]
     begins, ends = sorted(one.begin or 0.0 for one in first), sorted(one.end or one.begin or 0.0 for one in first)
 
@@ -126,47 +126,33 @@ def _get(element: Element, name: str) -> str:
 
 
 def _rates(root: Element) -> _Rates:
-    rate = _number(_get(root, "frameRate")) or _FRAMES
+    rate = whole_number(_get(root, "frameRate")) or _FRAMES
     top, _, bottom = _get(root, "frameRateMultiplier").replace(":", " ").partition(" ")
-    frames = rate * (_number(top) or 1.0) / (_number(bottom) or 1.0)
-    parts = _number(_get(root, "subFrameRate")) or 1.0
-    return _Rates(frames, _number(_get(root, "tickRate")) or (frames * parts if _get(root, "frameRate") else 1.0))
-
-
-def _number(written: str) -> float:
-    return float(written) if written.isascii() and written.isdecimal() and len(written) < 16 else 0.0
+    frames = rate * (whole_number(top) or 1.0) / (whole_number(bottom) or 1.0)
+    parts = whole_number(_get(root, "subFrameRate")) or 1.0
+    return _Rates(frames, whole_number(_get(root, "tickRate")) or (frames * parts if _get(root, "frameRate") else 1.0))
 
 
 def _agents(root: Element) -> Mapping[str, str]:
     """Return the name of each agent by its id, the full one first."""
-    people = [one for one in root.iter() if local(one.tag) == "agent"]
-    names = [sorted((one for one in agent if local(one.tag) == "name"), key=_is_short) for agent in people]
-    return distinct_names(
-        (_get(agent, "id"), "".join(given[0].itertext()) if given else "")
-        for agent, given in zip(people, names, strict=True)
-    )
-
-
-def _is_short(name: Element) -> bool:
-    return _get(name, "type") != "full"
-
-
-def _speaker(agents: str, names: Mapping[str, str]) -> str:
-    return " and ".join(names.get(one, one) for one in agents.split())
+    people = []
+    for agent in (one for one in root.iter() if local(one.tag) == "agent"):
+        names = sorted((one for one in agent if local(one.tag) == "name"), key=lambda one: _get(one, "type") != "full")
+        people.append((_get(agent, "id"), "".join(names[0].itertext()) if names else ""))
+    return distinct_names(people)
 
 
 def _captions(source: Source, body: Element, rates: _Rates) -> list[_Shown]:
-    """Return the captions with words; times are within those of the element around, unless they do not fit there."""
+    """Return the captions with words; times count from the element around, unless they would not fit into it."""
     shown = list(_within(source, body, _Shown(), rates))
-    ends = [one for one in shown if one.end is not None and one.begin is not None and one.begin > one.end + _SLACK_S]
-    if ends:
+    if any(one.end is not None and one.begin is not None and one.begin > one.end + _SLACK_S for one in shown):
         shown = list(_within(source, body, _Shown(), replace(rates, nested=False)))
     lines = [[" ".join(line.split()) for line in one.lines] for one in shown]
     return [replace(one, lines=words) for one, words in zip(shown, lines, strict=True) if any(words)]
 
 
 def _within(source: Source, element: Element, around: _Shown, rates: _Rates, depth: int = 0) -> Iterator[_Shown]:
-    """Yield what is shown in the body, a division or a paragraph."""
+    """Yield the captions of the body, a division or a paragraph."""
     if depth > _DEEPEST:
         raise source.error("the captions stand inside each other deeper than any program writes", _REMEDY)
     here = _timed(element, around, rates)
@@ -183,7 +169,7 @@ def _within(source: Source, element: Element, around: _Shown, rates: _Rates, dep
 
 
 def _timed(element: Element, around: _Shown, rates: _Rates) -> _Shown:
-    """Return from when to when an element is shown, never longer than the one around, and who speaks in it."""
+    """Return the times of an element, which end at the latest with the one around, its agent and its language."""
     given, until, lasts = (_seconds(_get(element, name), rates) for name in ("begin", "end", "dur"))
     offset = (around.begin or 0.0) if rates.nested else 0.0
     begin = around.begin if given is None else given + offset
@@ -196,7 +182,7 @@ def _timed(element: Element, around: _Shown, rates: _Rates) -> _Shown:
 
 
 def _paragraph(source: Source, paragraph: Element, here: _Shown, rates: _Rates) -> Iterator[_Shown]:
-    """Yield the parts of a caption: one, but where spans have other agents, or times that the caption does not have."""
+    """Yield a caption, in parts where spans have other agents, or times while the caption has none."""
     parts = [here]
     own_times = bool(_get(paragraph, "begin"))
 
@@ -218,7 +204,7 @@ def _paragraph(source: Source, paragraph: Element, here: _Shown, rates: _Rates) 
 
 
 def _say(parts: list[_Shown], when: _Shown, text: str | None) -> None:
-    """Add words to the part that is open, or to a new one where another speaks, or at another time."""
+    """Add words to the last part, or to a new one where the agent or the time is another."""
     if not text or (text.isspace() and not parts[-1].lines[-1]):
         return
     last = parts[-1]

@@ -1,7 +1,6 @@
 """Captions in lines: WebVTT (``.vtt``) as Zoom, Teams, Webex, YouTube and recognisers write it, and SubRip (``.srt``).
 
-By hand, because the caption libraries drop the line where a caption begins, and a reader of
-results must be able to find the place.
+By hand, because libraries for captions drop the line where a caption begins, by which results refer to it.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ def read_srt(source: Source) -> Iterator[RawSession]:
 
 
 def caption_cues(lines: list[str]) -> Iterator[Cue]:
-    """Yield the captions of a text in the one or the other form; none where it is neither."""
+    """Yield the captions of a text that is WebVTT or SubRip; none for other texts."""
     return (_vtt_cues if lines[0].lstrip("\ufeff").startswith("WEBVTT") else _srt_cues)(lines)
 
 
 def _srt_cues(lines: list[str]) -> Iterator[Cue]:
-    """Yield the captions: all up to the number and times of the next, for an empty line ends none in some players."""
+    """Yield the captions of SubRip, each up to the number and times of the next: empty lines may stand in it."""
     found = [(at, match) for at, line in enumerate(lines) if "-->" in line and (match := _TIMES.match(line))]
     numbered = bool(found) and _is_number(lines, found[0][0])
     ends = [at - 1 if numbered and _is_number(lines, at) else at for at, _ in found[1:]]
@@ -84,19 +83,17 @@ def _vtt_cues(lines: list[str]) -> Iterator[Cue]:
 
 
 def _block_end(lines: list[str], at: int) -> int:
-    """Return where a block ends: at an empty line; one of blanks is a line of words in rolling captions."""
+    """Return where a block ends: at an empty line; a line of blanks belongs to rolling captions."""
     while at < len(lines) and lines[at] and not _TIMES.match(lines[at]):
-        if not lines[at].strip() and _begins_block(lines[at + 1 : at + 3]):
-            return at
+        if not lines[at].strip():
+            following = lines[at + 1 : at + 3]
+            if any(map(_TIMES.match, following)) or any(map(_SKIPPED_BLOCK.match, following[:1])):
+                return at
         at += 1
     return at
 
 
-def _begins_block(lines: list[str]) -> bool:
-    return any(map(_TIMES.match, lines)) or any(map(_SKIPPED_BLOCK.match, lines[:1]))
-
-
 def _without_id(lines: list[str], at: int, end: int) -> list[str]:
-    """Return the words of a caption; the number of the next is none of them, where no empty line stands between."""
+    """Return the words of a caption, without the number of the next where no empty line stands between."""
     runs_on = end < len(lines) and end > at and lines[end] and lines[end - 1].strip().isdecimal()
     return lines[at : end - 1 if runs_on else end]

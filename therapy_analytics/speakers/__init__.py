@@ -1,4 +1,4 @@
-"""Who said what, by the words: speakers where there are none, exchanged labels, words at the wrong side of a turn.
+"""Who speaks, by the words: speakers where there are none, swapped labels, words at the wrong side of a turn.
 
 `proposed` reads one session and changes nothing; `repaired` returns the session with what it proposes; `attributed`
 is for utterances without speakers; `speakers` does all that for files. Two small models say what the words tell: how
@@ -7,10 +7,9 @@ likely an utterance is the therapist's, and how likely the speaker changes betwe
 
 from __future__ import annotations
 
-from therapy_analytics.speakers._changes import KINDS, Change, Proposal
-from therapy_analytics.speakers._exchanged import with_speaker_notes
 from therapy_analytics.speakers._files import Speakers, speakers
-from therapy_analytics.speakers._propose import attributed, proposed, repaired
+from therapy_analytics.speakers._propose import KINDS, Change, Proposal, attributed, proposed, repaired
+from therapy_analytics.speakers._swapped import with_speaker_notes
 from therapy_analytics.verbs import call_by_name
 
 __all__ = [

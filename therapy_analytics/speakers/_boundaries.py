@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from therapy_analytics.session import Role, Turn
-from therapy_analytics.speakers._gaps import gap_scores
-from therapy_analytics.speakers._model import GapScores, Limit, SpeakerModel
+from therapy_analytics.speakers._gaps import GapScores, gap_scores
+from therapy_analytics.speakers._model import Limit, SpeakerModel
 
 FARTHEST = 4
 """So many words can go from one turn to its neighbour."""
@@ -40,11 +40,11 @@ def is_written(words: Sequence[str]) -> bool:
 
 def moves(turns: Sequence[Turn], model: SpeakerModel) -> list[Move]:
     """Return which boundaries between therapist and client stand a few words off, in order."""
-    said = [turn.text.split() for turn in turns]
-    words = [word for one in said for word in one]
+    by_turn = [turn.text.split() for turn in turns]
+    words = [word for one in by_turn for word in one]
     limit = model.moved["written" if is_written(words) else "recognised"]
-    ends = np.cumsum([len(one) for one in said])
-    return list(moves_of(ends, [turn.role for turn in turns], gap_scores(words, model), limit))
+    ends = np.cumsum([len(one) for one in by_turn])
+    return list(moves_of(ends, [turn.role for turn in turns], gap_scores(words, model.gaps), limit))
 
 
 def moves_of(ends: NDArray[np.int64], roles: Sequence[Role], scores: GapScores, limit: Limit) -> Iterator[Move]:
@@ -60,9 +60,9 @@ def moves_of(ends: NDArray[np.int64], roles: Sequence[Role], scores: GapScores, 
     roles : sequence of str
         Of the turns.
     scores : GapScores
-        Of the session's gaps.
+        Of the gaps of the session.
     limit : Limit
-        How far likelier the other gap must be.
+        How much likelier the other gap must be.
     """
     after = {role: scores.after(role == "therapist") for role in _MAIN}
     first = 0  # the first word of the turn, where its beginning has been moved to
@@ -82,9 +82,9 @@ def likeliest(scores: NDArray[np.float64], end: int, low: int, high: int) -> tup
     Parameters
     ----------
     scores : float64 array (n_words - 1,)
-        What speaks for the end of this turn behind each word, in log-odds.
+        Log-odds that this turn ends behind each word.
     end, low, high : int
-        How many words stand before the boundary: as it is, at least, and at most.
+        How many words stand before the boundary as it is, and may stand there at least and at most.
 
     Examples
     --------

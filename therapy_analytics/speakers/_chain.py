@@ -27,7 +27,7 @@ def therapist_probabilities(voice: Floats, change: Floats) -> Floats:
     voice : float64 array (n,)
         The log-odds of each utterance, by itself, to be the therapist's.
     change : float64 array (n - 1,)
-        What speaks for a change of the speaker behind each utterance, in log-odds, beside the session's rate.
+        Log-odds of a change of speaker behind each utterance, beside the session's rate of change.
 
     Examples
     --------
@@ -41,14 +41,14 @@ def therapist_probabilities(voice: Floats, change: Floats) -> Floats:
     rates = np.array(RATES)
     log_odds = change[:, None] + np.log(rates / (1.0 - rates))
     changes, stays = -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
-    said = np.stack([-voice / 2, voice / 2])[:, :, None]
+    spoken = np.stack([-voice / 2, voice / 2])[:, :, None]
     forward = np.zeros((len(voice), 2, len(rates)))
     backward = np.zeros_like(forward)
-    forward[0] = said[:, 0]
+    forward[0] = spoken[:, 0]
     for at in range(1, len(voice)):
-        forward[at] = _step(forward[at - 1], stays[at - 1], changes[at - 1]) + said[:, at]
+        forward[at] = _step(forward[at - 1], stays[at - 1], changes[at - 1]) + spoken[:, at]
     for at in range(len(voice) - 2, -1, -1):
-        backward[at] = _step(backward[at + 1] + said[:, at + 1], stays[at], changes[at])
+        backward[at] = _step(backward[at + 1] + spoken[:, at + 1], stays[at], changes[at])
     both = forward + backward
     likelihood = np.logaddexp(forward[-1, 0], forward[-1, 1])
     weights = np.exp(likelihood - likelihood.max())

@@ -11,12 +11,15 @@ from therapy_analytics import private
 from therapy_analytics.cells import csv_of_rows
 from therapy_analytics.errors import BadOptionError, UnreadableFileError
 from therapy_analytics.outputs import OUT, refuse_unusable, written_to
-from therapy_analytics.readers import Account, FileReading, ReadOptions, read_files
-from therapy_analytics.readers._build import unique_id
-from therapy_analytics.session import Session
-from therapy_analytics.speakers._changes import Proposal
-from therapy_analytics.speakers._propose import attributed, proposed
-from therapy_analytics.speakers._unlabelled import utterances_of
+from therapy_analytics.readers import Account, FileReading, RawSession, ReadOptions, Source, read_files
+from therapy_analytics.readers._base import BINARY, load_source
+from therapy_analytics.readers._build import safe_id, unique_id
+from therapy_analytics.readers._files import choose_reader
+from therapy_analytics.readers._marks import split_marks
+from therapy_analytics.readers._roles import role_of_label
+from therapy_analytics.readers._unnamed import unnamed_sessions
+from therapy_analytics.session import Session, Turn
+from therapy_analytics.speakers._propose import Proposal, attributed, proposed
 from therapy_analytics.writers import WRITERS
 
 COLUMNS = ("session_id", "kind", "turn", "last_turn", "row", "words", "from", "to", "probability")
@@ -24,20 +27,20 @@ COLUMNS = ("session_id", "kind", "turn", "last_turn", "row", "words", "from", "t
 
 @dataclass(frozen=True, slots=True)
 class Speakers:
-    """What `speakers` did.
+    """The result of `speakers`.
 
     Attributes
     ----------
     files : tuple of Path
         Corrected copies, in order.
     changes : mapping of str to int
-        How many proposals of each kind they hold.
+        The number of proposals of each kind.
     abstained : tuple of (str, str)
         Session id, and why nothing, or not everything, was looked for in it.
     problems : tuple of UnreadableFileError
         Files that could not be read.
     told : tuple of str
-        What to say of options and tables about sessions, in sentences.
+        Sentences about options and tables about sessions.
     """
 
     files: tuple[Path, ...]
@@ -50,7 +53,7 @@ class Speakers:
 def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptions | None = None) -> Speakers:
     """Propose who said what: write a corrected copy of each session, and a list of the changes, for a person to accept.
 
-    Sessions with speakers are searched for exchanged labels and for words at the wrong side of a turn; utterances
+    Sessions with speakers are searched for swapped labels and for words at the wrong side of a turn; utterances
     without speakers are given to therapist and client. The transcripts themselves are not touched.
 
     Parameters
@@ -104,12 +107,12 @@ def speakers(paths: Iterable[str | Path], out: str | Path, *, options: ReadOptio
 
 
 def _proposals(reading: FileReading, options: ReadOptions) -> Iterator[Proposal]:
-    """Yield what is proposed of each session of a file, be it with speakers or without."""
+    """Yield what is proposed of each session of a file, with speakers or without."""
     if reading.problem is None and all(len({turn.speaker for turn in one.turns}) > 1 for one in reading.sessions):
         yield from map(proposed, reading.sessions)
         return
     try:
-        utterances = utterances_of(reading.path, options)
+        utterances = _utterances_of(reading.path, options)
     except UnreadableFileError:
         yield from map(proposed, reading.sessions)
         return
@@ -122,9 +125,50 @@ def _proposals(reading: FileReading, options: ReadOptions) -> Iterator[Proposal]
             yield proposed(session)
 
 
+def _utterances_of(path: Path, options: ReadOptions) -> list[Session | None]:
+    """Return the sessions of a file, a turn an utterance; None in place of one that has speakers.
+
+    Raises
+    ------
+    UnreadableFileError
+        There is no way to read it, with or without speakers.
+    """
+    source = load_source(path, options)
+    try:
+        raws = list(choose_reader(source).read(source))
+    except UnreadableFileError as refusal:
+        found = None if source.encoding == BINARY else unnamed_sessions(source)
+        if found is None:
+            raise refusal from None
+        raws = found
+    return [_unnamed_session(raw, source) if _is_anonymous(raw) else None for raw in raws]
+
+
+def _is_anonymous(raw: RawSession) -> bool:
+    """Tell whether all rows have one label, or none, and no role is known."""
+    labels = {row.speaker.strip().casefold() for row in raw.rows if row.text.strip()}
+    return len(labels) <= 1 and not any(map(role_of_label, labels)) and not any(row.role for row in raw.rows)
+
+
+def _unnamed_session(raw: RawSession, source: Source) -> Session:
+    turns: list[Turn] = []
+    for row in raw.rows:
+        text, marks = split_marks(row.text)
+        if text:
+            turns.append(
+                Turn(
+                    index=len(turns), speaker="", role="other", text=text, first_row=row.place, start_s=row.start_s,
+                    end_s=row.end_s, marks=marks, gold=row.gold,
+                )
+            )  # fmt: skip
+    identity = safe_id(raw.name if raw.name.strip() else source.path.stem)
+    metadata = {str(name): str(value) for name, value in raw.metadata.items()}
+    return Session(id=identity, source_file=str(source.path), turns=tuple(turns), metadata=metadata, notes=raw.notes)
+
+
 def _rows(done: Sequence[Proposal]) -> Iterator[list[str]]:
     for one in done:
         for change in one.changes:
             numbers = (change.turn, change.last_turn, change.row, change.words)
-            chances = f"{min(change.probability, 0.999):.3f}"
-            yield [one.session.id, change.kind, *map(str, numbers), change.before, change.after, chances]
+            probability = f"{min(change.probability, 0.999):.3f}"
+            yield [one.session.id, change.kind, *map(str, numbers), change.before, change.after, probability]

@@ -1,10 +1,11 @@
-"""Whether the speaker changes between two words, by what the encoder reads around them."""
+"""Whether the speaker changes between two words, by a small network over the encoder's vectors around the gap."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,60 +13,112 @@ from numpy.typing import NDArray
 from therapy_analytics.behaviours.encoder import BEGIN, END
 from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
 from therapy_analytics.language.cores import threads
-from therapy_analytics.language.wordpiece import WordPiece
-from therapy_analytics.speakers._model import GapScores, SpeakerModel
 
 CORE, MARGIN = 56, 12
-"""So many words are read at a time, with so many before and after them."""
-MOST = 8
-"""So many pieces of a word are read."""
+"""So many words are read at a time, with so many before and after them as context."""
+MOST_TOKENS = 8
+"""So many of the encoder's tokens are read of a word."""
 _UNKNOWN = 100
 
+Floats = NDArray[np.float64]
 
-def gap_scores(words: Sequence[str], model: SpeakerModel) -> GapScores:
-    """Return what speaks for a change of the speaker behind each word but the last.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GapNetwork:
+    """A network with one hidden layer of rectified units.
+
+    Attributes
+    ----------
+    hidden, hidden_bias : float32 array (2 * WIDTH, n_units), (n_units,)
+        From the vectors of the tokens before and after a gap to the hidden layer.
+    out, out_bias : float32 array (n_units, 3), (3,)
+        From the hidden layer to the parts of a score, see `GapScores.from_parts`.
+    """
+
+    hidden: NDArray[np.float32]
+    hidden_bias: NDArray[np.float32]
+    out: NDArray[np.float32]
+    out_bias: NDArray[np.float32]
+
+    def parts(self, vectors: NDArray[np.float32]) -> Floats:
+        """Return the parts of the scores, (n_gaps, 3), from the vectors around each gap, (n_gaps, 2 * WIDTH)."""
+        units = np.maximum(vectors @ self.hidden + self.hidden_bias, 0.0)
+        return np.asarray(units @ self.out + self.out_bias, dtype=np.float64)
+
+
+class GapScores(NamedTuple):
+    """Evidence for a change of speaker behind each word of a session but the last.
+
+    Attributes
+    ----------
+    change : float64 array (n_words - 1,)
+        The log-odds of a change, whoever speaks.
+    lean : float64 array (n_words - 1,)
+        Added to that for a change from therapist to client, subtracted for one from client to therapist. Only
+        differences between gaps of one session have a meaning.
+    """
+
+    change: Floats
+    lean: Floats
+
+    @classmethod
+    def from_parts(cls, parts: Floats) -> GapScores:
+        """Add up what `GapNetwork.parts` returns: a change, its direction, and who the word before sounds like.
+
+        If a turn of the therapist ends some words later, these words are the therapist's as well: who a word sounds
+        like counts for every later gap.
+
+        Examples
+        --------
+        >>> GapScores.from_parts(np.array([[-1.0, 0.5, 2.0], [1.0, 0.0, -1.0]])).lean.tolist()
+        [2.5, 1.0]
+        """
+        return cls(parts[:, 0], parts[:, 1] + np.cumsum(parts[:, 2]))
+
+    def after(self, of_therapist: bool) -> Floats:
+        """Return the log-odds that a turn of the therapist, or of the client, ends at each gap, (n_words - 1,)."""
+        return self.change + self.lean if of_therapist else self.change - self.lean
+
+
+def gap_scores(words: Sequence[str], network: GapNetwork) -> GapScores:
+    """Return the evidence for a change of speaker behind each word but the last.
 
     Parameters
     ----------
     words : sequence of str
-        All words of a session, in order, as they are written between spaces; who says them is not looked at.
-    model : SpeakerModel
-        Its network of gaps.
+        All words of a session in order, as they stand between spaces; who says them is not looked at.
+    network : GapNetwork
+        `SpeakerModel.gaps`.
     """
     if len(words) < 2:
         return GapScores(np.zeros(0), np.zeros(0))
     with ThreadPoolExecutor(threads()) as pool:
-        parts = [model.gaps.parts(one) for one in pool.map(_reading(words), _begins(words))]
-    return GapScores.of(np.concatenate(parts))
+        parts = [network.parts(vectors) for vectors in pool.map(_vectors_from(words), _begins(words))]
+    return GapScores.from_parts(np.concatenate(parts))
 
 
 def gap_vectors(words: Sequence[str]) -> NDArray[np.float32]:
-    """Return what is read around each gap, (n_words - 1, 2 * WIDTH): the pieces before and after it, in context."""
-    read = _reading(words)
-    return np.concatenate([np.zeros((0, 2 * WIDTH), dtype=np.float32), *map(read, _begins(words))])
+    """Return the vectors of the tokens before and after each gap, in their context, (n_words - 1, 2 * WIDTH)."""
+    return np.concatenate([np.zeros((0, 2 * WIDTH), dtype=np.float32), *map(_vectors_from(words), _begins(words))])
 
 
 def _begins(words: Sequence[str]) -> range:
     return range(0, max(len(words) - 1, 0), CORE)
 
 
-def _reading(words: Sequence[str]) -> Any:
-    """Return a function from where some words begin to the vectors of their gaps."""
-    encoder, cutter = lower_layers()
-    pieces = [_pieces(word, cutter) for word in words]
+def _vectors_from(words: Sequence[str]) -> Callable[[int], NDArray[np.float32]]:
+    """Return a function from a word's position to the vectors of the `CORE` gaps from there on."""
+    encoder, tokenizer = lower_layers()
+    tokens = [tokenizer.ids(word.replace("\u2019", "'"))[:MOST_TOKENS] or [_UNKNOWN] for word in words]
 
     def read(begin: int) -> NDArray[np.float32]:
         first = max(0, begin - MARGIN)
-        some = pieces[first : begin + CORE + MARGIN]
-        ids = [BEGIN, *(piece for word in some for piece in word), END]
+        some = tokens[first : begin + CORE + MARGIN]
+        ids = [BEGIN, *(token for word in some for token in word), END]
         given = {"pieces": np.array([ids], dtype=np.int64), "own": np.ones((1, len(ids)), dtype=np.float32)}
         vectors = encoder.run([LOWER], given)[0][0]
-        ends = np.cumsum([len(word) for word in some])  # the last piece of each word: BEGIN stands before the first
+        ends = np.cumsum([len(word) for word in some])  # the last token of each word: BEGIN stands before the first
         at = np.arange(begin, min(begin + CORE, len(words) - 1)) - first
         return np.asarray(np.hstack([vectors[ends[at]], vectors[ends[at] + 1]]), dtype=np.float32)
 
     return read
-
-
-def _pieces(word: str, cutter: WordPiece) -> list[int]:
-    return cutter.ids(word.replace("\u2019", "'"))[:MOST] or [_UNKNOWN]

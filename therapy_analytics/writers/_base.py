@@ -1,4 +1,4 @@
-"""What a writer is and what a form can hold; transcripts in another form, one file a session."""
+"""Writers of transcripts, what each form can hold, and the conversion of transcripts, one file a session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEATURES: dict[str, tuple[str, Callable[[Turn], bool]]] = {
     "lines": ("line breaks inside turns", lambda turn: "\n" in turn.text),
     "others": ("turns that are neither the therapist's nor the client's", lambda turn: turn.role == "other"),
 }
-"""What a turn can have that not every form holds: its name for the user, and how to see it."""
+"""What not every form holds: its name for the user, and whether a turn has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Writer:
 
 
 def clock(seconds: float | None) -> str:
-    """Return a time as captions and people write it, to the millisecond; without one, the start.
+    """Return a time as captions have it, to the millisecond; 0 for none.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def clock(seconds: float | None) -> str:
 
 
 def table_of(session: Session, *, times: tuple[str, str], write_time: Callable[[float], str]) -> list[list[str]]:
-    """Return a session as a table: a header, then a row a turn with its marks back in the words.
+    """Return a session as a table: a header, then a row a turn, with the speech marks back in the words.
 
     Where speakers were changed, the last column says how.
 
@@ -66,9 +66,9 @@ def table_of(session: Session, *, times: tuple[str, str], write_time: Callable[[
     session : Session
         Any.
     times : tuple of str
-        What the columns of starts and ends are called.
+        The names of the columns of starts and ends.
     write_time : callable
-        Seconds to a cell; a turn without a time has an empty one.
+        From seconds to a cell; without a time, the cell is empty.
     """
     codes = list(dict.fromkeys(name for turn in session.turns for name in turn.gold))
     changed = any(turn.speaker_changed for turn in session.turns)
@@ -108,18 +108,18 @@ def writer(name: str, *, suffix: str, holds: set[str]) -> Callable[[Write], Writ
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What `convert` did.
+    """The result of `convert`.
 
     Attributes
     ----------
     files : tuple of Path
-        Written, in order.
+        That were written, in order.
     losses : tuple of (str, tuple of str)
-        Session id, and what of it the form cannot hold; sessions that lose nothing are left out.
+        Session id, and what it has that the form cannot hold; sessions that lose nothing are left out.
     problems : tuple of UnreadableFileError
         Files that could not be read.
     told : tuple of str
-        What to say of options, guessed roles and tables about sessions, in sentences.
+        Sentences about options, guessed roles and tables about sessions.
     """
 
     files: tuple[Path, ...]
@@ -164,7 +164,7 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     account = Account(options or ReadOptions())
     known: dict[str, Mapping[str, str]] = {}
     for reading in read_files(paths, options=options, leave_out=out, account=account):
-        # Before anything is written: do the options have an effect, and which files will there be?
+        # a first pass, before anything is written: do the options have an effect, and which files will there be?
         known.update((session.id, session.metadata) for session in reading.sessions)
     about = _about(known)
     names = [*(f"{identity}{form.suffix}" for identity in known), *(["sessions.csv"] if about else [])]
@@ -174,7 +174,7 @@ def convert(paths: Iterable[str | Path], to: str, out: str | Path, *, options: R
     problems: list[UnreadableFileError] = []
     with written_to(out):
         private.folder(out)
-        # The sessions of a file are let go before the next is read.
+        # the sessions of a file are freed before the next is read
         for reading in read_files(paths, options=options, leave_out=out, account=Account(ReadOptions())):
             problems += [] if reading.problem is None else [reading.problem]
             for session in reading.sessions:
@@ -199,7 +199,7 @@ def _is_there(path: Path) -> BadOptionError:
 
 
 def _about(known: Mapping[str, Mapping[str, str]]) -> bytes:
-    """Return the table about the sessions, or nothing where nothing is known of them."""
+    """Return the table about the sessions; nothing where there are no metadata."""
     names = dict.fromkeys(name for metadata in known.values() for name in metadata)
     if not names:
         return b""

@@ -25,10 +25,11 @@ _ROLES: Mapping[Role, tuple[str, str]] = {
     "client": ("CLI", "Participant"),
     "other": ("OTH", "Other"),
 }
-"""Code and role word; of the words that CLAN knows, `Participant` is the one for a client."""
+"""Code and role word; of those that CLAN knows, `Participant` fits a client best."""
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 _WIDTH = 88
 _UNKNOWN_LANGUAGE = "und"
+_NO_NAME = re.compile(r"[\W_]+")
 _NOT_IN_FIELD = re.compile(r"[%|\x00-\x1f\x7f]")
 _NOT_IN_CODE = re.compile(r"[^\w.-]")
 
@@ -44,9 +45,9 @@ _SIGN = re.compile(
     r"|[^\w\s'-]|_"
 )
 _CODE = re.compile(r"(?:^|(?<=-))0|^(?:x(?=xx?$)|y(?=yy?$)|w(?=ww$))")
-_UNHEARD = re.compile(r"\W?(?:xxx|yyy|inaudible|unclear|unintelligible|indistinct|indiscernible)\W?", re.IGNORECASE)
+_UNCLEAR = re.compile(r"\W?(?:xxx|yyy|inaudible|unclear|unintelligible|indistinct|indiscernible)\W?", re.IGNORECASE)
 _WIDE = 0xFEE0
-"""From a sign of ASCII to its wide form, which is no code of CHAT."""
+"""The distance from an ASCII character to its full-width form, which is no code of CHAT."""
 
 Speaker = tuple[str, Role]
 
@@ -60,7 +61,7 @@ def write_chat(session: Session) -> bytes:
 
 
 def _codes(session: Session) -> dict[Speaker, str]:
-    """Give every speaker a code of three letters: ``THE``, or ``TH1`` and ``TH2`` where there are several."""
+    """Return for every speaker a code of three letters: ``THE``, or ``TH1`` and ``TH2`` where there are several."""
     speakers = dict.fromkeys((turn.speaker, turn.role) for turn in session.turns)
     of_role = Counter(role for _, role in speakers)
     met: Counter[Role] = Counter()
@@ -75,7 +76,9 @@ def _codes(session: Session) -> dict[Speaker, str]:
 def _headers(session: Session, codes: Mapping[Speaker, str]) -> Iterator[str]:
     language = session.metadata.get("language", "")
     language = language if re.fullmatch("[a-z]{3}", language) else _UNKNOWN_LANGUAGE
-    people = (f"{code} {_name(label)} {_ROLES[role][1]}" for (label, role), code in codes.items())
+    people = (
+        f"{code} {_NO_NAME.sub('_', label).strip('_')} {_ROLES[role][1]}" for (label, role), code in codes.items()
+    )
     yield from ("@UTF8", "@Begin", f"@Languages:\t{language}")
     yield _tier("@Participants", ", ".join(" ".join(one.split()) for one in people))
     for (label, role), code in codes.items():
@@ -85,12 +88,8 @@ def _headers(session: Session, codes: Mapping[Speaker, str]) -> Iterator[str]:
         yield f"@Date:\t{day}"
 
 
-def _name(label: str) -> str:
-    return re.sub(r"[\W_]+", "_", label).strip("_")
-
-
 def _day(iso: str) -> str:
-    """Write ``2024-03-14`` as ``14-MAR-2024``; a date in another form is none that CHAT can hold."""
+    """Return ``2024-03-14`` as ``14-MAR-2024``; nothing for another form, which CHAT cannot hold."""
     try:
         day = date.fromisoformat(iso)
     except ValueError:
@@ -99,11 +98,11 @@ def _day(iso: str) -> str:
 
 
 def _tiers(turn: Turn, code: str) -> Iterator[str]:
-    """Yield the utterances of a turn: its codes behind the first, its times, which are of them all, behind the last."""
-    said, times = [*utterances(turn.text, turn.marks)], _times(turn)
+    """Yield the utterances of a turn; its codes by people follow the first, its times the last."""
+    every, times = [*utterances(turn.text, turn.marks)], _times(turn)
     is_span = all(times)  # a bullet of CHAT has a start and an end
-    for number, utterance in enumerate(said, start=1):
-        is_last = number == len(said)
+    for number, utterance in enumerate(every, start=1):
+        is_last = number == len(every)
         yield _tier(f"*{code}", utterance.line + (f" \x15{'_'.join(times)}\x15" if is_last and is_span else ""))
         if utterance.verbatim:
             # not folded: other programs take a star or a percent sign that begins a line for a tier
@@ -130,7 +129,7 @@ def _escaped(signs: re.Pattern[str], text: str) -> str:
 
 
 def _tier(name: str, content: str) -> str:
-    """Write a tier or a header; a long one goes on in lines that begin with a tab, and no code is torn."""
+    """Return the lines of a tier or a header; those after the first begin with a tab, and no code is broken."""
     whole = content.replace(NO_END, NO_END.replace(" ", "\xa0"))
     lines = textwrap.wrap(whole, _WIDTH, break_long_words=False, break_on_hyphens=False)
     return f"{name}:\t" + "\n\t".join(lines).replace("\xa0", " ")
@@ -138,26 +137,21 @@ def _tier(name: str, content: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A line of CHAT, and the words as they were where the line cannot say them all."""
+    """A line of CHAT, and the original words where the line cannot hold them."""
 
     line: str = field(repr=False)
     verbatim: str = field(repr=False)
 
 
 def utterances(text: str, marks: Sequence[Mark]) -> Iterator[Utterance]:
-    """Yield a turn as CHAT has it: one utterance a sentence, each with one end.
+    """Yield the utterances of a turn: one a sentence, each with one terminator.
 
     Parameters
     ----------
     text : str
         The words of a turn.
     marks : sequence of Mark
-        Its marks; each goes with the words that follow it.
-
-    Yields
-    ------
-    Utterance
-        In order.
+        Its marks; each belongs to the words that follow it.
 
     Examples
     --------
@@ -167,12 +161,12 @@ def utterances(text: str, marks: Sequence[Mark]) -> Iterator[Utterance]:
     words, marks = split_marks(" ".join(join_marks(text, marks).split()))
     sentences = list(_sentences(words, marks))
     if any(_essence(*split_marks(join_marks(*one))) != _essence(*one) for one in sentences):
-        sentences = [(words, marks)]  # a sign in one sentence opens what is closed in another
+        sentences = [(words, marks)]  # a bracket opens in one sentence and closes in another
     yield from (_utterance(*one) for one in sentences)
 
 
 def _sentences(words: str, marks: Sequence[Mark]) -> Iterator[tuple[str, Sequence[Mark]]]:
-    """Yield the sentences with their marks; marks behind the last end are a sentence of their own."""
+    """Yield the sentences with their marks; marks behind the last sentence are one of their own."""
     begins = [0]
     for match in _SENTENCE_END.finditer(words):
         if not _SHORTENED.search(words[max(begins[-1], match.end() - _NEAR) : match.end()]):
@@ -187,7 +181,7 @@ def _sentences(words: str, marks: Sequence[Mark]) -> Iterator[tuple[str, Sequenc
 
 
 def _utterance(words: str, marks: Sequence[Mark]) -> Utterance:
-    """Write one sentence, and keep its words beside it unless the line is read as the same."""
+    """Return one sentence as CHAT, with its original words unless the line is read as the same words."""
     verbatim = join_marks(words, marks)
     line = _line(words, marks)
     if _essence(*split_marks(spoken(line))) == _essence(words, marks):
@@ -198,17 +192,16 @@ def _utterance(words: str, marks: Sequence[Mark]) -> Utterance:
 
 
 def _essence(words: str, marks: Sequence[Mark]) -> tuple[object, ...]:
-    return words, [(mark.kind, mark.at, mark.seconds, _told(mark)) for mark in marks]
-
-
-def _told(mark: Mark) -> str:
-    """Return what a mark says beyond its kind and length; pauses and unheard words say no more."""
-    says_no_more = mark.kind == "pause" or _UNHEARD.fullmatch(mark.written)
-    return "" if says_no_more else "".join(filter(str.isalnum, mark.written)).casefold()
+    """Return what two ways to write the same words share; pauses and unclear words have no text of their own."""
+    texts = [
+        "" if mark.kind == "pause" or _UNCLEAR.fullmatch(mark.written) else "".join(filter(str.isalnum, mark.written))
+        for mark in marks
+    ]
+    return words, [(mark.kind, mark.at, mark.seconds, text.casefold()) for mark, text in zip(marks, texts, strict=True)]
 
 
 def _line(words: str, marks: Sequence[Mark]) -> str:
-    """Write words, marks where they stand among them, and the end."""
+    """Return words, with the marks where they stand, and the terminator."""
     ending = _ENDING.search(words)
     end = ending.start() if ending else len(words)
     cuts = [0, *(min(mark.at, end) for mark in marks), end]
@@ -218,17 +211,13 @@ def _line(words: str, marks: Sequence[Mark]) -> str:
     if coded and not parts[0] and marks[0].kind == "overlap" and any([*coded[1:], *parts]):
         coded[0] = "+<"
     line = [parts[0], *(one for pair in zip(coded, parts[1:], strict=True) for one in pair)]
-    return " ".join(filter(None, [*line, "" if any(line) else "0", _end(ending["signs"] if ending else "")]))
-
-
-def _end(signs: str) -> str:
-    if not signs:
-        return f". {NO_END}"
-    return _ENDINGS.get(signs) or _ENDINGS.get(signs[-1], signs[-1])
+    signs = ending["signs"] if ending else ""
+    terminator = (_ENDINGS.get(signs) or _ENDINGS.get(signs[-1], signs[-1])) if signs else f". {NO_END}"
+    return " ".join(filter(None, [*line, "" if any(line) else "0", terminator]))
 
 
 def _mark(mark: Mark) -> str:
-    """Return a mark as CHAT has it; what is left out stands in the words beside the line."""
+    """Return a mark as CHAT has it; what CHAT cannot hold is in the original words."""
     inside = mark.written.strip("[]()* ")
     if mark.kind in {"pause", "silence"} and mark.seconds is not None:
         return f"({mark.seconds:.3f}".rstrip("0") + ")"
@@ -241,7 +230,7 @@ def _mark(mark: Mark) -> str:
 
 
 def _plain(words: str) -> str:
-    """Keep letters, digits, apostrophes and hyphens, and commas and colons between words: the rest are codes in CHAT.
+    """Keep letters, digits, apostrophes and hyphens, and commas and colons between words: others are codes in CHAT.
 
     Examples
     --------
@@ -259,7 +248,7 @@ def _sign(sign: re.Match[str]) -> str:
 
 
 def _token(token: str) -> str:
-    """Leave out what has no letter or digit; write a word that would be a code with one wide letter."""
+    """Drop a token without letters or digits; write a word that would be a code with a full-width letter."""
     if token in {",", ":"}:
         return token
     token = (token.strip("'") if token[0] == token[-1] == "'" else token).strip("-")

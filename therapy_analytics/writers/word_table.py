@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 from therapy_analytics.session import Session
@@ -38,12 +37,10 @@ _NO_DATE = (1980, 1, 1, 0, 0, 0)
 def write_word_table(session: Session) -> bytes:
     """Word: a table with a row a turn: speaker, role, times, words, codes by people."""
     rows = table_of(session, times=("start", "end"), write_time=clock)
-    document = _DOCUMENT.format(borders=_BORDERS, rows="".join(map(_row, rows)))
+    document = _DOCUMENT.format(
+        borders=_BORDERS, rows="".join(f"<w:tr>{''.join(map(_cell, row))}</w:tr>" for row in rows)
+    )
     return _archive({"[Content_Types].xml": _TYPES, "_rels/.rels": _RELATIONS, "word/document.xml": document})
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"<w:tr>{''.join(map(_cell, cells))}</w:tr>"
 
 
 def _cell(words: str) -> str:
