@@ -53,7 +53,7 @@ PLOTS: Registry[Plot] = Registry("plot", package="therapy_analytics.plots")
 
 
 def plot(
-    *, needs: tuple[str, ...], takes: str = "", session: int = 0, run: int = 0
+    *, needs: tuple[str, ...], takes: str = "", session: int = 0, run: int = 0, single: bool = False
 ) -> Callable[[Callable[..., Axes]], Plot]:
     """Register a plot under its function's name.
 
@@ -66,13 +66,15 @@ def plot(
     session, run : int, optional
         Its place, from 1, among the figures that a run writes of each session, and of all sessions together; 0 where
         it is none of them.
+    single : bool, optional
+        Whether it shows one session; a table of several is then a `BadOptionError`.
     """
 
     def register(draw: Callable[..., Axes]) -> Plot:
         @functools.wraps(draw)
         def checked(table: Any, /, *, ax: Axes | None = None) -> Axes:
             rows = cast("DataFrame", table if hasattr(table, "columns") else getattr(table, takes or "turns"))
-            require_columns(rows, needs, name)
+            _check(rows, needs, name, single=single)
             return draw(rows, ax=ax)
 
         name = draw.__name__
@@ -84,13 +86,15 @@ def plot(
     return register
 
 
-def require_columns(table: DataFrame, needs: tuple[str, ...], name: str) -> None:
-    """Raise a `BadOptionError` that names the columns which `table` does not have."""
-    missing = [column for column in needs if column not in table.columns]
+def _check(table: DataFrame, needs: tuple[str, ...], name: str, *, single: bool) -> None:
+    """Refuse a table that lacks columns, or has more sessions than the plot can show."""
+    option, missing = "table", [column for column in needs if column not in table.columns]
     if missing:
         problem = f"the table for plot {name!r} has no column {', '.join(missing)}"
-        option = "table"
         raise BadOptionError(option, problem, f"It needs {', '.join(needs)}")
+    if single and table["session_id"].nunique() > 1:
+        problem = f"the plot {name!r} shows one session and the table holds {table['session_id'].nunique()}"
+        raise BadOptionError(option, problem, "Select one: table[table.session_id == '...']")
 
 
 def axes_or_new(ax: Axes | None) -> Axes:

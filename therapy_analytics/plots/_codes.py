@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from therapy_analytics.measures._intervals import Z95
+from therapy_analytics.measures.process._responses import CLIENT, THERAPIST
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ ROLES = ("therapist", "client", "other")
 COLOURS = {"therapist": "#0072B2", "client": "#E69F00", "other": "#777777"}
 SIGNS = {"therapist": "o", "client": "s", "other": "D"}
 WEAK = "* found poorly by this package's tagger"
-_FIRST = ("mi", "bolt")
-"""Codebooks whose codes stand before those of others: the coarse ones, then those that part them."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -52,17 +51,20 @@ class Behaviour:
 @functools.cache
 def _known() -> dict[str, Behaviour]:
     """Return the codes of the built-in codebooks by their columns."""
-    from therapy_analytics.behaviours import builtin_codebooks  # noqa: PLC0415  # not for a look at the plots' names
+    from therapy_analytics.behaviours.codebook import LAST  # noqa: PLC0415  # not for a look at the plots' names
+    from therapy_analytics.behaviours.lanes import books_in_order  # noqa: PLC0415
 
-    books = sorted(builtin_codebooks(), key=lambda book: (*(book.id != first for first in _FIRST), book.id))
     found = {}
-    for at, book in enumerate(books):
+    for at, book in enumerate(books_in_order()):
         for i, code in enumerate(book.codes):
-            label = code.name if book.id in _FIRST else f"{code.name} ({book.name.split()[0]})"
+            label = code.name if book.place < LAST else f"{code.name} ({book.name.split()[0]})"
             weak = code.status == "experimental"
             found[code.column] = Behaviour((at, 2 * i), code.column, label, code.role, weak)
-    at, last = found["bolt_planning"].place
-    return found | {"advice": Behaviour((at, last + 1), "advice", "Either of these two", "therapist")}
+    for name, codes in (*CLIENT.items(), *THERAPIST.items()):
+        if len(codes) > 1:
+            last = max(found[code] for code in codes)
+            found[name] = Behaviour((last.place[0], last.place[1] + 1), name, "Either of these two", last.role)
+    return found
 
 
 def behaviours(codes: Iterable[str]) -> dict[str, Behaviour]:

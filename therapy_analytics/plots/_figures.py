@@ -80,15 +80,15 @@ def write_figures(
     BadOptionError
         A format is not known.
     """
-    from therapy_analytics.plots._save import draw, easel, house_style, write  # noqa: PLC0415 (matplotlib is slow)
+    from therapy_analytics.plots._save import draw, package_style, write  # noqa: PLC0415 (matplotlib is slow)
 
     asked = check_formats(formats)
     wanted = [one for one in plots if asked and one.takes in tables and set(one.needs) <= set(tables[one.takes])]
     found: list[Path] = []
-    with house_style(), easel() as figure:
+    with package_style():
         for one in wanted:
             table = tables[one.takes]
-            draw(one, table, figsize=figure_size(one, table), on=figure)
+            figure = draw(one, table, figsize=figure_size(one, table))
             found += write(figure, [Path(folder) / f"{one.__name__}.{kind}" for kind in asked])
     return found
 

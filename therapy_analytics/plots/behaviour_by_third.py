@@ -67,7 +67,7 @@ def thirds(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     board = open_board(ax)
     top = _head(board, rows, found)
     _sections(board, found, values, top)
-    board.close(said=FAINT, counts=FAINT, scale=FAINT)
+    board.close()
     return ax
 
 
@@ -115,7 +115,7 @@ def _sections(board: Board, found: list[Behaviour], values: Rates, top: float) -
     grid = _grid(board, found, values, top)
     for role, own in sections.items():
         said = "your own codes" if role == "other" else f"what the {role} does"
-        board.write([(0.0, top - 1.0 * grid.font, said, "left")], grid.font, "heads")
+        board.write([(0.0, top - 1.0 * grid.font, said, "left")], grid.font)
         top -= HEADING * grid.font
         _pictures(board, grid, [found[i] for i in own], values, own, top)
         top -= ceil(len(own) / grid.across) * grid.height
@@ -171,10 +171,10 @@ def _pictures(
     )
     names = [fitted(one.name, inner, font) for one in own]
     heads = zip(left.tolist(), (bottom + high + 0.85 * font).tolist(), names, strict=True)
-    board.write([(x0, y, name, "left") for x0, y, (name, _) in heads], grid.name, "names")
+    board.write([(x0, y, name, "left") for x0, y, (name, _) in heads], grid.name)
     feet = np.repeat(bottom - 0.75 * font, 3).tolist()
     cells = zip(x.ravel().tolist(), feet, _counts(values)[at].ravel().tolist(), strict=True)
-    board.write([(x0, y, said, "center") for x0, y, said in cells], SMALL * font, "counts", NUMBERS)
+    board.write([(x0, y, said, "center") for x0, y, said in cells], SMALL * font, NUMBERS, alpha=FAINT)
 
 
 def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
@@ -189,4 +189,4 @@ def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
         ends: list[Line] = [
             (x - 0.3 * grid.font, at, said, "right") for x, at in zip(left[first], y[first], strict=True)
         ]
-        board.write(ends, SMALL * grid.font, "scale")
+        board.write(ends, SMALL * grid.font, alpha=FAINT)

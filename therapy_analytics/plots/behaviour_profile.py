@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
 from therapy_analytics.plots._codes import COLOURS, ROLES, SIGNS, WEAK, behaviours, rates
@@ -31,7 +32,6 @@ PEOPLE: dict[str, tuple[str, dict[str, Any]]] = {
     "human_low": ("people, low quality", {"fc": "none", "ec": "#8C5A2B"}),
 }
 """References that have bands: one filled, one a frame, so that they can be told apart in grey."""
-BOOKS = ("mi_", "bolt_")
 QUANTILES = ("q05", "q25", "median", "q75", "q95")
 MEDIAN = QUANTILES.index("median")
 LANES = {"dot": 0.24, "human_high": 0.5, "human_low": 0.67, "models": 0.84}
@@ -76,18 +76,12 @@ def profile(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     found = behaviours(rows["code"].astype(str))
     values = rates(rows, found, ("whole",))
     tagger: Literal["accurate", "fast"] = "fast" if table.attrs.get("tagger") == "fast" else "accurate"
-    known = [_references(tagger).get(_measure(one), {}) for one in found.values()]
+    known = [_references(tagger).get(measure_of_code(one), {}) for one in found]
     board = open_board(ax)
     top = _head(board, rows, list(found.values()), known, tagger)
     _panels(board, list(found.values()), values, known, top)
-    board.close(said=FAINT, counts=FAINT, scale=FAINT)
+    board.close()
     return ax
-
-
-def _measure(one: Behaviour) -> str:
-    """Return the measure of ``sessions.csv`` that counts the same as a code."""
-    book = next((book for book in BOOKS if one.code.startswith(book)), None)
-    return f"{one.role}_{one.code.removeprefix(book)}_rate" if book else ""
 
 
 @functools.cache
@@ -193,7 +187,7 @@ def _panels(board: Board, found: list[Behaviour], values: Rates, known: list[Map
             pitch=pitch,
             feet=top - 1.6 * font - pitch * (place + 1),
         )
-        board.write([(left, top - 0.7 * font, _heading(own), "left")], font, "heads")
+        board.write([(left, top - 0.7 * font, _heading(own), "left")], font)
         _fill(panel, own, counts, [known[j] for j in side])
         _dots(panel, own, values, side)
 
@@ -245,17 +239,17 @@ def _scale(panel: _Panel) -> None:
     lines: list[Line] = [
         (at, bottom - 0.85 * size, said, "center") for at, said in zip(x.tolist(), labels, strict=True)
     ]
-    panel.board.write(lines, size, "scale", NUMBERS)
+    panel.board.write(lines, size, NUMBERS, alpha=FAINT)
 
 
 def _names(panel: _Panel, own: list[Behaviour], counts: list[str]) -> None:
     middles = panel.y("dot").tolist()
     for one, y in zip(own, middles, strict=True):
         name, size = fitted(one.name, panel.names_end - panel.begin, panel.font)
-        panel.board.write([(panel.names_end, y, name, "right")], size, "names")
+        panel.board.write([(panel.names_end, y, name, "right")], size)
     x = panel.right + 1.2 * panel.font
     lines: list[Line] = [(x, y, said, "left") for y, said in zip(middles, counts, strict=True)]
-    panel.board.write(lines, 0.9 * panel.font, "counts", NUMBERS)
+    panel.board.write(lines, 0.9 * panel.font, NUMBERS, alpha=FAINT)
 
 
 def _bands(panel: _Panel, known: list[Mapping[str, Floats]]) -> None:

@@ -85,7 +85,7 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     board = open_board(ax)
     top = _head(board, table, cells)
     _draw(board, cells, top)
-    board.close(said=FAINT, scale=FAINT, on_light={"fc": "k", "zorder": 3}, on_dark={"fc": "w", "zorder": 3})
+    board.close()
     return ax
 
 
@@ -211,7 +211,7 @@ def _draw(board: Board, cells: _Cells, top: float) -> None:
     heads: list[Line] = [
         (x, foot + 0.4 * font, one.name, "left") for x, one in zip(middles.tolist(), cells.therapist, strict=True)
     ]
-    board.write(heads, font, "columns", turned=True)
+    board.write(heads, font, turned=True)
     if cells.any_n.any():
         _rows(board, layout, [ANY], cells.any_n[None], cells.any_both[None], foot)
         foot -= 1.3 * layout.height
@@ -246,10 +246,10 @@ def _rows(board: Board, layout: _Layout, own: list[Behaviour], n: Floats, both: 
     middles = ((y[:-1] + y[1:]) / 2).tolist()
     names = [fitted(one.name, layout.names_end, font) for one in own]
     for (name, size), level in zip(names, middles, strict=True):
-        board.write([(layout.names_end, level, name, "right")], size, "rows")
+        board.write([(layout.names_end, level, name, "right")], size)
     counts = [f"{most:,.0f}" for most in n.max(axis=1)]
     lines: list[Line] = [(layout.counts_end, level, said, "right") for level, said in zip(middles, counts, strict=True)]
-    board.write(lines, font, "scale", NUMBERS)
+    board.write(lines, font, NUMBERS, alpha=FAINT)
     _write(board, layout, middles, n, both)
 
 
@@ -261,9 +261,9 @@ def _write(board: Board, layout: _Layout, middles: list[float], n: Floats, both:
     share = np.nan_to_num(_share(both, n)).ravel()
     middle = ((layout.x[:-1] + layout.x[1:]) / 2).tolist()
     places = [(x, y - 0.12 * layout.height) for y in middles for x in middle]
-    for kind, own in (("on_dark", share > DARK), ("on_light", share <= DARK)):
+    for colour, own in (("w", share > DARK), ("k", share <= DARK)):
         lines: list[Line] = [(*places[i], said[i], "center") for i in np.flatnonzero(own).tolist()]
-        board.write(lines, size, kind, NUMBERS)
+        board.write(lines, size, NUMBERS, fc=colour, zorder=3)
 
 
 def _hatch(board: Board, layout: _Layout, y: Floats, few: Bools) -> None:

@@ -14,8 +14,8 @@ from therapy_analytics.compare._measures import described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._table import cluster_means, mean_with_interval, variance_within_groups
 from therapy_analytics.measures._base import count_name, total_name
+from therapy_analytics.report._codebook import Shown, ends
 from therapy_analytics.report._files import plain
-from therapy_analytics.report._measures import Shown, ends
 
 Json = dict[str, Any]
 FIRST = ("counselor", "source")

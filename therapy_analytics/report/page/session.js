@@ -75,7 +75,7 @@ function sessionModel(overview, data) {
   const [on, unsure] = [sets(data.on), sets(data.unsure)];
   const marks = new Map();
   for (const mark of data.marks ?? []) for (const turn of mark.turns) marks.set(turn, [...(marks.get(turn) ?? []), mark]);
-  const codes = overview.codes.map((code) => ({ ...code, lane: sessionLane(code), short: sessionBook(code) }));
+  const { codes } = overview;
   const ofRole = Object.fromEntries(Object.keys(SESSION_ROLES).map((letter) => [letter, codes.filter((code) => code.role === "" || code.role[0] === letter)]));
   const nOf = {};
   for (const letter of data.role) nOf[letter] = (nOf[letter] ?? 0) + 1;
@@ -88,16 +88,6 @@ function sessionModel(overview, data) {
     codesOf: (letter) => ofRole[letter] ?? [], marksAt: (turn) => marks.get(turn) ?? [],
   };
 }
-
-/** Where the timeline shows a code. Codes of the reader's own book have a lane each. */
-function sessionLane(code) {
-  if (!/^(bolt|mi|misc|miti)_/.test(code.column)) return code.column;
-  if (/sustain/.test(code.column)) return "sustain";
-  return { advice: "input", feeling: "feelings" }[code.lane] ?? (TIMELINE_LANES.some(([key]) => key === code.lane) ? code.lane : null);
-}
-
-/** The codebook in a word. */
-const sessionBook = (code) => (/^(bolt|mi|misc|miti)_/.exec(code.column)?.[1] ?? code.book ?? "").toUpperCase();
 
 /** A code of a turn as it stands: the machine's value, the reader's if there is one, and what to say of it. */
 function sessionState(model, turn, code) {
@@ -121,16 +111,15 @@ function sessionSpoken(model, turn) {
 }
 
 /**
- * The codes of a turn for the margin: of a group (question, reflection...) the kinds of BOLT, or else the group itself; the
- * panel of the turn has all. What the reader changed is always there.
+ * The codes of a turn for the margin: of a lane (question, reflection...) those of the most particular book, which comes
+ * first in the report; the panel of the turn has all. What the reader changed is always there.
  */
 function sessionMarginCodes(model, turn) {
   const all = model.codesOf(model.roles[turn]).map((code) => ({ code, state: sessionState(model, turn, code.column) }));
-  const rank = { BOLT: 0, MI: 1 };
-  const has = all.filter(({ state }) => state.value === 1).sort((a, b) => (rank[a.code.short] ?? 2) - (rank[b.code.short] ?? 2));
+  const has = all.filter(({ state }) => state.value === 1);
   const told = new Map();
   const shown = has.filter(({ code, state }) => {
-    if (code.lane === null) return false;
+    if (!code.lane) return false;
     const before = told.get(code.lane);
     const sure = !state.unsure || state.reviewed;
     const keep = state.corrected || before === undefined || before.book === code.short || (!before.sure && sure);
@@ -211,7 +200,7 @@ function sessionMargin(model, turn) {
     return el("span", { class: cls }, "◆ ", state.value ? label : el("del", {}, code.label), el("span", { class: "unseen" }, state.value ? " (corrected: added)" : " (corrected: removed)"));
   });
   const marks = model.marksAt(turn).map((mark) => {
-    const danger = mark.name.startsWith("safety");
+    const { danger } = mark;
     return el("span", { class: `chip chip-mark${danger ? " danger" : ""}` }, danger ? "▲ " : "◇ ", mark.label);
   });
   const confirmed = correctionsConfirmed(model.id, turn) ? [el("span", { class: "chip chip-confirmed" }, "✓ confirmed")] : [];
