@@ -65,7 +65,7 @@ def assert_no_overlaps(ax):
 
 def codes():
     """Return the codes that the package's own tagger gives, as they stand in ``profile.csv``."""
-    from therapy_analytics.plots._codes import _known
+    from therapy_analytics.plots._codes import known_codes
 
     given = ("question", "question_open", "question_closed", "reflection", "input", "change", "sustain")
-    return [one for one in _known() if one.startswith("bolt_")] + [f"mi_{one}" for one in given]
+    return [one for one in known_codes() if one.startswith("bolt_")] + [f"mi_{one}" for one in given]

@@ -97,13 +97,13 @@ def _check(table: DataFrame, needs: tuple[str, ...], name: str, *, single: bool)
         raise BadOptionError(option, problem, "Select one: table[table.session_id == '...']")
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return `ax`, or the Axes of a new pyplot figure, which a notebook shows by itself."""
+def axes_or_new(ax: Axes | None, size: tuple[float, float] = FIGSIZE) -> Axes:
+    """Return `ax`, or the Axes of a new pyplot figure of so many inches, which a notebook shows by itself."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt  # noqa: PLC0415  # slow, and only a notebook needs it
 
-    return plt.figure(figsize=FIGSIZE).add_axes(inner_box(*FIGSIZE))
+    return plt.figure(figsize=size).add_axes(inner_box(*size))
 
 
 def inner_box(width: float, height: float) -> tuple[float, float, float, float]:

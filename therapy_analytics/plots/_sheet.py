@@ -12,8 +12,6 @@ from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, length
 from therapy_analytics.plots._synchrony import MARKS, Found, decimals, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
@@ -76,12 +74,11 @@ def open_sheet(ax: Axes, *, top: float, height: float, last: float) -> Sheet:
     return Sheet(ax=ax, last=last, point=point, row=height / high, font=font)
 
 
-def write_names(page: Sheet, names: Iterable[tuple[str, float]]) -> None:
-    """Write names left of rows; smaller where they are long, cut where that does not do."""
+def write_name(page: Sheet, name: str, y: float) -> None:
+    """Write a name left of a row; smaller where it is long, cut where that does not do."""
     space = page.ax.bbox.x0 * 72 / page.ax.figure.dpi / page.font + INSET - 1.1
-    for name, y in names:
-        label, size = _fitted(name, space)
-        page.write([(-0.7 * page.em, y, label, "right")], size * page.font)
+    label, size = _fitted(name, space)
+    page.write([(-0.7 * page.em, y, label, "right")], size * page.font)
 
 
 def _fitted(name: str, space: float) -> tuple[str, float]:
@@ -101,19 +98,18 @@ def draw_scale(page: Sheet, y: float, places: Floats, labels: list[str]) -> None
     page.write([(x, y - 0.75, label, "center") for x, label in written], 0.95 * page.font, NUMBERS)
 
 
-def write_table(page: Sheet, found: list[tuple[Found, float]]) -> None:
-    """Write the numbers of the whole session, a row for each direction, at the height of each measure's first row."""
+def write_table(page: Sheet, one: Found, top: float) -> None:
+    """Write the numbers of the whole session, a row for each direction, the first at this height."""
     left, *ends = _columns(page)
-    for one, top in found:
-        places = decimals(row[i] for row in one.whole.values() for i in (0, 1, 4))
-        for i, (who, row) in enumerate(one.whole.items()):
-            value, null, z, p, surrogate, surrogate_z = row.tolist()
-            cells = [number(value, places), number(null, places), number(z, 1, sign=True), number(p, 3)]
-            cells += [number(surrogate, places), number(surrogate_z, 1, sign=True)]
-            page.write([(left, top - i, who, "left")], NUMERAL * page.font, NUMBERS)
-            written = zip(ends, cells, strict=True)
-            page.write([(x, top - i, cell, "right") for x, cell in written], NUMERAL * page.font, NUMBERS)
-            page.mark([left - 0.7 * page.em, top - i], who, ms=0.45 * page.font, gid=f"key {who}")
+    places = decimals(row[i] for row in one.whole.values() for i in (0, 1, 4))
+    for i, (who, row) in enumerate(one.whole.items()):
+        value, null, z, p, surrogate, surrogate_z = row.tolist()
+        cells = [number(value, places), number(null, places), number(z, 1, sign=True), number(p, 3)]
+        cells += [number(surrogate, places), number(surrogate_z, 1, sign=True)]
+        page.write([(left, top - i, who, "left")], NUMERAL * page.font, NUMBERS)
+        written = zip(ends, cells, strict=True)
+        page.write([(x, top - i, cell, "right") for x, cell in written], NUMERAL * page.font, NUMBERS)
+        page.mark([left - 0.7 * page.em, top - i], who, ms=0.45 * page.font, gid=f"key {who}")
 
 
 def write_heads(page: Sheet, top: float) -> None:

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._blocks import Block, blocks, names_of
+from therapy_analytics.plots._codes import known_codes
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _matrix(block: Block, own: DataFrame) -> None:
         text = f"{n:,.0f}\n{share:.0%}" if total[i] else f"{n:,.0f}"
         ax.text(left + 0.5 / k, bottom + 0.5 / k, text, c="w" if share > DARK else "k", **style)
     for i, value in enumerate(values):
-        text, at = WORDS.get(value, value.partition("_")[2] or value), (i + 0.5) / k
+        text, at = WORDS.get(value, value.partition("_")[2] if value in known_codes() else value), (i + 0.5) / k
         size = 0.9 * font if k == 2 else 0.6 * font
         ax.text(block.left - 0.02, block.bottom + 1 - at, text, fontsize=size, ha="right", va="center", rotation=90)
         ax.text(block.left + at, block.bottom - 0.02, text, fontsize=size, ha="center", va="top")

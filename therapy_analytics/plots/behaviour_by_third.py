@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
-from therapy_analytics.plots._codes import COLOURS, ROLES, SIGNS, WEAK, behaviours, rates
+from therapy_analytics.plots._board import FAINT, fitted, head, open_board
+from therapy_analytics.plots._codes import (
+    COLOURS,
+    ROLES,
+    SIGNS,
+    WEAK,
+    behaviours,
+    rates,
+    role_keys,
+    role_name,
+    sessions_of,
+)
 from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, length
 
 if TYPE_CHECKING:
@@ -72,27 +82,17 @@ def thirds(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
 
 
 def _head(board: Board, rows: DataFrame, found: list[Behaviour]) -> float:
-    sessions = rows["session_id"].astype(str).unique()
-    several = len(sessions) > 1
-    whose = f"{len(sessions):,} sessions, pooled" if several else str(sessions[0])
-    said = [
+    whose, over = sessions_of(rows)
+    notes = [
         "Each picture, from left to right: first, middle and last third; below, turns with the code / the role's turns."
     ]
-    said += ["Where intervals overlap much, it may be chance."]
-    said += [WEAK + "."] if any(one.weak for one in found) else []
+    notes += ["Where intervals overlap much, it may be chance."]
+    notes += [WEAK + "."] if any(one.weak for one in found) else []
     left_out = rows["code"].nunique() - len(found)
-    said += [f"{left_out} more never occur."] if left_out > 0 and len(found) < MOST else []
-    over = "sessions" if several else "turns"
-    keys = [
-        Key(
-            words=f"{role if role != 'other' else 'your own codes'}: rate, 95% interval over {over}",
-            line={"ec": COLOURS[role], "lw": 1.3},
-            mark={"marker": SIGNS[role], "color": COLOURS[role]},
-        )
-        for role in ROLES
-        if any(one.role == role for one in found)
-    ]
-    return head(board, f"By thirds of the session: {whose}", said, keys)
+    notes += [f"{left_out} more never occur."] if left_out > 0 and len(found) < MOST else []
+    return head(
+        board, f"By thirds of the session: {whose}", notes, role_keys(found, f": rate, 95% interval over {over}")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +114,8 @@ def _sections(board: Board, found: list[Behaviour], values: Rates, top: float) -
     sections = {role: own for role, own in sections.items() if len(own)}
     grid = _grid(board, found, values, top)
     for role, own in sections.items():
-        said = "your own codes" if role == "other" else f"what the {role} does"
-        board.write([(0.0, top - 1.0 * grid.font, said, "left")], grid.font)
+        name = role_name(role) if role == "other" else f"what the {role} does"
+        board.write([(0.0, top - 1.0 * grid.font, name, "left")], grid.font)
         top -= HEADING * grid.font
         _pictures(board, grid, [found[i] for i in own], values, own, top)
         top -= ceil(len(own) / grid.across) * grid.height

@@ -12,7 +12,7 @@ import numpy as np
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
-from therapy_analytics.plots._codes import COLOURS, ROLES, SIGNS, WEAK, behaviours, rates
+from therapy_analytics.plots._codes import COLOURS, SIGNS, WEAK, behaviours, rates, role_keys, sessions_of
 from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, length
 
 if TYPE_CHECKING:
@@ -100,28 +100,14 @@ def _references(tagger: Literal["accurate", "fast"]) -> Mapping[str, Mapping[str
 def _head(
     board: Board, rows: DataFrame, found: list[Behaviour], known: list[Mapping[str, Floats]], tagger: str
 ) -> float:
-    sessions = rows["session_id"].astype(str).unique()
-    several = len(sessions) > 1
-    title = f"What they do: {len(sessions):,} sessions, pooled" if several else f"What they do: {sessions[0]}"
-    said = ["Share of a role's turns with each code, and n of m turns."]
-    said += [WEAK + "."] if any(one.weak for one in found) else []
-    said += ["Outside of a band is unlike these sessions, not worse."] if any(known) else []
-    over = "sessions" if several else "turns"
-    return head(board, title, said, [*_own_keys(found, over, "expected" in rows), *_reference_keys(known, tagger)])
-
-
-def _own_keys(found: list[Behaviour], over: str, expected: bool) -> list[Key]:
-    shown = [role for role in ROLES if any(one.role == role for one in found)]
-    keys = [
-        Key(
-            words=f"{role if role != 'other' else 'your own codes'}, 95% interval over {over}",
-            line={"ec": COLOURS[role], "lw": 1.3},
-            mark={"marker": SIGNS[role], "color": COLOURS[role]},
-        )
-        for role in shown
-    ]
-    tick = Key(words="rate that the tagger's probabilities imply", mark={"marker": "|", "mew": 1})
-    return [*keys, tick] if expected else keys
+    whose, over = sessions_of(rows)
+    notes = ["Share of a role's turns with each code, and n of m turns."]
+    notes += [WEAK + "."] if any(one.weak for one in found) else []
+    notes += ["Outside of a band is unlike these sessions, not worse."] if any(known) else []
+    keys = role_keys(found, f", 95% interval over {over}")
+    if "expected" in rows:
+        keys.append(Key(words="rate that the tagger's probabilities imply", mark={"marker": "|", "mew": 1}))
+    return head(board, f"What they do: {whose}", notes, [*keys, *_reference_keys(known, tagger)])
 
 
 def _reference_keys(known: list[Mapping[str, Floats]], tagger: str) -> list[Key]:

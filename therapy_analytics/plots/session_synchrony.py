@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.colors import to_rgba
 
-from therapy_analytics.plots import FIGSIZE, MARGINS_IN, axes_or_new, inner_box, plot, say_instead
+from therapy_analytics.plots import FIGSIZE, MARGINS_IN, axes_or_new, plot, say_instead
 from therapy_analytics.plots._outlines import BOLD, NUMBERS
 from therapy_analytics.plots._page import shorten, ticks
 from therapy_analytics.plots._sheet import (
@@ -19,18 +19,17 @@ from therapy_analytics.plots._sheet import (
     draw_scale,
     open_sheet,
     write_heads,
-    write_names,
+    write_name,
     write_table,
 )
-from therapy_analytics.plots._synchrony import BEYOND, MARKS, WHO, Found, apart, decimals, measures, number
+from therapy_analytics.plots._synchrony import BEYOND, MARKS, Found, apart, decimals, measures, number
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from therapy_analytics.plots._synchrony import Windows
-    from therapy_analytics.plots._turns import Floats
+    from therapy_analytics.plots._turns import Bools, Floats
 
 LANE, GAP, HEAD, SCALE, SECTION = 3.0, 0.8, 2.6, 1.6, 2.0
 """Heights in rows of text."""
@@ -81,7 +80,7 @@ def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     quality score: most measures grow with words per turn.
     """
     found = measures(rows)
-    ax = _new_axes(figure_size(rows)) if ax is None else ax
+    ax = axes_or_new(ax, figure_size(rows))
     if not found:
         why = "no measure has a value in this session" if len(rows) else "the table holds no row for this session"
         return say_instead(ax, f"no synchrony: {why}")
@@ -99,13 +98,6 @@ def figure_size(rows: DataFrame) -> tuple[float, float]:
     found = measures(rows)
     height = _height(found) * ROW_INCH + MARGINS_IN["top"] + MARGINS_IN["bottom"]
     return FIGSIZE[0], max(height, 3.0) if found else FIGSIZE[1]
-
-
-def _new_axes(size: tuple[float, float]) -> Axes:
-    ax = axes_or_new(None)
-    ax.get_figure(root=True).set_size_inches(*size)  # type: ignore[union-attr]
-    ax.set_position(inner_box(*size))
-    return ax
 
 
 def _parted(found: list[Found]) -> tuple[list[Found], list[Found]]:
@@ -127,20 +119,8 @@ def _lanes(page: Sheet, lanes: list[Found]) -> float:
     """Draw a lane for each measure that has windows, and the turns beneath; return the foot of all."""
     if not lanes:
         return 0.0
-    tops = [-GAP / 2 - i * (LANE + GAP) for i in range(len(lanes))]
-    ranges = [_range(lane) for lane in lanes]
-    drawn = [
-        {who: _on_page(one, ends, top) for who, one in lane.windows.items()}
-        for lane, ends, top in zip(lanes, ranges, tops, strict=True)
-    ]
-    _write_ranges(page, ranges, tops)
-    for who in WHO:
-        _bands(page, who, [lane[who] for lane in drawn if who in lane])
-    for who in WHO:
-        _lines(page, who, [lane[who] for lane in drawn if who in lane])
-    write_names(page, [(lane.label, top - LANE / 2) for lane, top in zip(lanes, tops, strict=True)])
-    write_table(page, [(lane, top - (LANE - len(lane.whole) + 1) / 2) for lane, top in zip(lanes, tops, strict=True)])
-    _frames(page, tops)
+    for i, lane in enumerate(lanes):
+        _lane(page, lane, -GAP / 2 - i * (LANE + GAP))
     foot = -len(lanes) * (LANE + GAP)
     places = ticks(0, page.last, page.em, integer=True)
     draw_scale(page, foot, places, [f"{place:,g}" for place in places])
@@ -148,63 +128,49 @@ def _lanes(page: Sheet, lanes: list[Found]) -> float:
     return foot - SCALE
 
 
-def _range(lane: Found) -> tuple[float, float]:
-    """Return the lowest and the highest of a lane's values and bands."""
+def _lane(page: Sheet, lane: Found, top: float) -> None:
+    """Draw the windows of a measure between the lowest and the highest of their values and bands."""
     every = np.concatenate([part for one in lane.windows.values() for part in (one.value, one.low, one.high)])
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     # One value without a null distribution has no range: it goes into the middle.
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
+
+    def height(values: Floats) -> Floats:
+        return top - LANE + LANE * (values - low) / (high - low)
+
+    places = decimals((low, high)) + (high - low < 0.2 * max(abs(low), abs(high)))
+    for y, value in ((top - 0.4, high), (top - LANE + 0.4, low)):
+        page.write([(-0.7 * page.em, y, number(value, places), "right")], NUMERAL * page.font, NUMBERS, alpha=0.75)
+    page.lines([(0, y, page.last, y) for y in (top, top - LANE)], ec="0.5", alpha=0.35, lw=0.6, zorder=0.5)
+    for who, one in lane.windows.items():
+        _band(page, who, one.middle, (height(one.low), height(one.high)))
+    for who, one in lane.windows.items():
+        _line(page, who, np.column_stack([one.middle, height(one.value)]), one.outside)
+    write_name(page, lane.label, top - LANE / 2)
+    write_table(page, lane, top - (LANE - len(lane.whole) + 1) / 2)
 
 
-def _write_ranges(page: Sheet, ranges: list[tuple[float, float]], tops: list[float]) -> None:
-    """Write each lane's range at its left."""
-    for (low, high), top in zip(ranges, tops, strict=True):
-        places = decimals((low, high)) + (high - low < 0.2 * max(abs(low), abs(high)))
-        for y, value in ((top - 0.4, high), (top - LANE + 0.4, low)):
-            line = (-0.7 * page.em, y, number(value, places), "right")
-            page.write([line], NUMERAL * page.font, NUMBERS, alpha=0.75)
-
-
-def _on_page(one: Windows, ends: tuple[float, float], top: float) -> Windows:
-    """Return the windows as heights on the page."""
-    low, high = ends
-    y = [top - LANE + LANE * (part - low) / (high - low) for part in (one.value, one.low, one.high)]
-    return type(one)(middle=one.middle, value=y[0], low=y[1], high=y[2])
-
-
-def _bands(page: Sheet, who: str, drawn: list[Windows]) -> None:
+def _band(page: Sheet, who: str, middle: Floats, ends: tuple[Floats, Floats]) -> None:
     """Draw where 95 of 100 shuffles lie; the edges say whose, and two bands on another are darker."""
     corners = []
-    for one in drawn:
-        for run in apart(~np.isnan(one.low + one.high)):
-            x = one.middle[run]
-            x = np.clip(np.concatenate([[x[0] - HALF_STEP], x, [x[-1] + HALF_STEP]]), 0, page.last)
-            low, high = (np.concatenate([y[run[:1]], y[run], y[run[-1:]]]) for y in (one.low, one.high))
-            corners.append(np.column_stack([np.append(x, x[::-1]), np.append(low, high[::-1])]))
+    for run in apart(~np.isnan(ends[0] + ends[1])):
+        x = np.concatenate([[middle[run[0]] - HALF_STEP], middle[run], [middle[run[-1]] + HALF_STEP]])
+        low, high = (np.concatenate([y[run[:1]], y[run], y[run[-1:]]]) for y in ends)
+        x = np.clip(x, 0, page.last)
+        corners.append(np.column_stack([np.append(x, x[::-1]), np.append(low, high[::-1])]))
     edge: dict[str, Any] = {"ec": to_rgba(page.colour(who), 0.55), "ls": STROKES[who], "lw": 0.075 * page.font}
     page.courses(corners, closed=True, fc=to_rgba("0.5", 0.2), gid="null", **edge)
 
 
-def _lines(page: Sheet, who: str, drawn: list[Windows]) -> None:
-    """Draw the windows of all lanes for one direction; large marks are those outside their band."""
-    if not drawn:
-        return
-    runs = [(one, run) for one in drawn for run in apart(~np.isnan(one.value))]
-    paths = [np.column_stack([one.middle[run], one.value[run]]) for one, run in runs]
+def _line(page: Sheet, who: str, points: Floats, outside: Bools) -> None:
+    """Draw the windows of one direction; large marks are those outside their band."""
+    paths = [points[run] for run in apart(~np.isnan(points[:, 1]))]
     style: dict[str, Any] = {"ec": page.colour(who), "ls": STROKES[who], "lw": 0.15 * page.font, "zorder": 2}
     page.courses(paths, gid=f"windows {who}", **style)
-    outside = np.concatenate([one.outside for one in drawn])
-    points = np.concatenate([np.column_stack([one.middle, one.value]) for one in drawn])
     page.mark(points, who, ms=0.22 * page.font, mew=0, gid=f"points {who}")
-    between = np.diff(np.unique(points[:, 0])).min(initial=np.inf) / page.em
+    between = np.diff(points[:, 0]).min(initial=np.inf) / page.em
     large = {"ms": float(np.clip(between, 0.36, 0.6)) * page.font, "mec": page.ink, "mew": 0.07 * page.font}
     page.mark(points[outside], who, gid=f"outside {who}", **large)
-
-
-def _frames(page: Sheet, tops: list[float]) -> None:
-    """Draw the ends of each lane's range as faint lines."""
-    lines = [(0, y, page.last, y) for top in tops for y in (top, top - LANE)]
-    page.lines(lines, ec="0.5", alpha=0.35, lw=0.6, zorder=0.5)
 
 
 # Whole dialogues
@@ -215,20 +181,22 @@ def _dots(page: Sheet, others: list[Found], foot: float) -> None:
     if not others:
         return
     top = foot - SECTION
-    tops = top - 0.5 - np.cumsum([0, *(_rows(one) for one in others)])
-    end = float(tops[-1]) + 0.5
     text = "the whole session, in standard deviations: from the mean of shuffles (filled), of surrogate pairs (open)"
     page.write([(0, top + 0.8, text, "left")], 0.95 * page.font, alpha=0.8)
-    placed = list(zip(others, tops.tolist(), strict=False))
-    write_names(page, [(one.label, y - (len(one.whole) - 1) / 2) for one, y in placed])
-    write_table(page, placed)
-    levels = [(y - i, *pair) for one, y in placed for i, pair in enumerate(one.whole.items())]
-    _backdrop(page, [top, *(level for level, _, _ in levels), end])
-    for who in WHO:
-        own = [(level, figures[2], figures[5]) for level, whose, figures in levels if whose == who]
-        _distances(page, who, np.array(own).reshape(-1, 3))
+    y, levels = top - 0.5, list[float]()
+    for one in others:
+        write_name(page, one.label, y - (len(one.whole) - 1) / 2)
+        write_table(page, one, y)
+        for i, (who, row) in enumerate(one.whole.items()):
+            _distances(page, who, y - i, row)
+            levels.append(y - i)
+        y -= _rows(one)
+    low, middle, high = page.at(np.array([-BEYOND, 0, BEYOND])).tolist()
+    page.boxes([low, y + 0.5, high, top], fc="0.5", alpha=0.22, gid="null of all")
+    lines = [(middle, top, middle, y + 0.5), *((0, level, page.last, level) for level in levels)]
+    page.lines(lines, ec="0.5", alpha=0.35, lw=0.6, zorder=0.5)
     places = np.arange(-3.0, 4.0)
-    draw_scale(page, end, page.at(places), [f"{place:+.0f}" if place else "0" for place in places])
+    draw_scale(page, y + 0.5, page.at(places), [f"{place:+.0f}" if place else "0" for place in places])
 
 
 def _rows(one: Found) -> float:
@@ -236,24 +204,14 @@ def _rows(one: Found) -> float:
     return len(one.whole) + 0.6 * (len(one.whole) > 1)
 
 
-def _backdrop(page: Sheet, levels: list[float]) -> None:
-    """Draw where 95 of 100 draws of the null lie, its mean, and a faint line at each level but the ends."""
-    top, *inner, foot = levels
-    low, middle, high = page.at(np.array([-BEYOND, 0, BEYOND])).tolist()
-    page.boxes([low, foot, high, top], fc="0.5", alpha=0.22, gid="null of all")
-    lines = [(middle, top, middle, foot), *((0, y, page.last, y) for y in inner)]
-    page.lines(lines, ec="0.5", alpha=0.35, lw=0.6, zorder=0.5)
-
-
-def _distances(page: Sheet, who: str, levels: Floats) -> None:
-    """Draw rows of height, z of shuffles and z of surrogate pairs; arrows at the ends are further away."""
-    for column, name, fill in ((2, "surrogates", "none"), (1, "shuffles", page.colour(who))):
-        y, z = levels[~np.isnan(levels[:, column])][:, [0, column]].T
-        for own, mark in ((abs(z) <= MOST, MARKS[who]), (z > MOST, ">"), (z < -MOST, "<")):
-            style = {"marker": mark, "ms": 0.6 * page.font, "mfc": fill, "mew": 0.12 * page.font}
-            # Two arrows at one end are put beside one another.
-            inward = page.em * (name == "surrogates") * (abs(z[own]) > MOST) * np.sign(z[own])
-            page.mark(np.column_stack([page.at(z[own]) - inward, y[own]]), who, gid=f"{name} {who}", **style)
+def _distances(page: Sheet, who: str, y: float, row: Floats) -> None:
+    """Draw the z of surrogate pairs and of shuffles of a row; an arrow at the end of the scale is further away."""
+    for z, name, fill in ((row[5], "surrogates", "none"), (row[2], "shuffles", page.colour(who))):
+        beyond = np.sign(z) * (abs(z) > MOST)
+        style = {"ms": 0.6 * page.font, "mfc": fill, "mew": 0.12 * page.font}
+        # Two arrows at one end are put beside one another.
+        x = page.at(z) - page.em * (name == "surrogates") * beyond
+        page.mark([x, y], who, marker={1: ">", -1: "<"}.get(beyond, MARKS[who]), gid=f"{name} {who}", **style)
 
 
 # What a reader must know
