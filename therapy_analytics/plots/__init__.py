@@ -43,6 +43,7 @@ class Plot(Protocol):
     takes: str
     session: int
     run: int
+    size: Callable[[Any], tuple[float, float]]
 
     def __call__(self, table: Any, /, *, ax: Axes | None = None) -> Axes:
         """Draw the table, or that of an analysis, on `ax` or on a new pyplot figure, and return the Axes."""
@@ -52,8 +53,19 @@ class Plot(Protocol):
 PLOTS: Registry[Plot] = Registry("plot", package="therapy_analytics.plots")
 
 
+def usual_size(_: Any) -> tuple[float, float]:
+    """Return the inches of most figures, whatever their tables hold."""
+    return FIGSIZE
+
+
 def plot(
-    *, needs: tuple[str, ...], takes: str = "", session: int = 0, run: int = 0, single: bool = False
+    *,
+    needs: tuple[str, ...],
+    takes: str = "",
+    session: int = 0,
+    run: int = 0,
+    single: bool = False,
+    size: Callable[[Any], tuple[float, float]] = usual_size,
 ) -> Callable[[Callable[..., Axes]], Plot]:
     """Register a plot under its function's name.
 
@@ -68,6 +80,8 @@ def plot(
         it is none of them.
     single : bool, optional
         Whether it shows one session; a table of several is then a `BadOptionError`.
+    size : function, optional
+        Width and height in inches that the figure of a table needs.
     """
 
     def register(draw: Callable[..., Axes]) -> Plot:
@@ -79,7 +93,7 @@ def plot(
 
         name = draw.__name__
         found = cast(Plot, checked)
-        found.needs, found.takes, found.session, found.run = needs, takes, session, run
+        found.needs, found.takes, found.session, found.run, found.size = needs, takes, session, run, size
         PLOTS.add(name, found, module=draw.__module__)
         return found
 

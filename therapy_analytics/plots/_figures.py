@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.plots import FIGSIZE, PLOTS, Plot
+from therapy_analytics.plots import PLOTS, Plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,12 +87,6 @@ def write_figures(
     with package_style():
         for one in wanted:
             table = tables[one.takes]
-            figure = draw(one, table, figsize=figure_size(one, table))
+            figure = draw(one, table, figsize=one.size(table))
             found += write(figure, [Path(folder) / f"{one.__name__}.{kind}" for kind in asked])
     return found
-
-
-def figure_size(plot: Plot, table: DataFrame) -> tuple[float, float]:
-    """Return the inches that a plot of this table needs: what ``figure_size`` in its file says, else the usual ones."""
-    asked = getattr(import_module(plot.__module__), "figure_size", None)
-    return FIGSIZE if asked is None else asked(table)

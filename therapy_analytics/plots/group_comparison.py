@@ -33,7 +33,16 @@ DOT = "#0B3C5D"
 NEEDS = ("kind", "group", "measure", "unit", "n_sessions", "mean", "mean_lo", "mean_hi", "q25", "q75")
 
 
-@plot(needs=NEEDS)
+def figure_size(table: pd.DataFrame) -> tuple[float, float]:
+    """Return width and height, in inches, of a figure in which every group has its line."""
+    own = table[table["kind"] == "group"]
+    n = min(max(own["group"].nunique(), 2), MOST_GROUPS)
+    shown = min(max(own["measure"].nunique(), 1), _most(n))
+    rows = ceil(shown / COLUMNS)
+    return WIDTH_IN, rows * (HEAD_IN + FOOT_IN + (n + 1) * ROW_IN) + MARGINS_IN["top"] + MARGINS_IN["bottom"]
+
+
+@plot(needs=NEEDS, size=figure_size)
 def comparison(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw each measure as a small picture: a dot and a 95% interval a group, with reference bands behind.
 
@@ -73,15 +82,6 @@ def comparison(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
         panel.tick_params(labelleft=column == 0)
     _head(ax, table, len(measures))
     return ax
-
-
-def figure_size(table: pd.DataFrame) -> tuple[float, float]:
-    """Return width and height, in inches, of a figure in which every group has its line."""
-    own = table[table["kind"] == "group"]
-    n = min(max(own["group"].nunique(), 2), MOST_GROUPS)
-    shown = min(max(own["measure"].nunique(), 1), _most(n))
-    rows = ceil(shown / COLUMNS)
-    return WIDTH_IN, rows * (HEAD_IN + FOOT_IN + (n + 1) * ROW_IN) + MARGINS_IN["top"] + MARGINS_IN["bottom"]
 
 
 def _most(n_groups: int) -> int:

@@ -42,6 +42,13 @@ NOTE = "shuffled: mean over shuffles of each one's replies; p: share of shuffles
 NOTE_ON_LANES = "Of shuffles, 1 window in 20 lies outside its band; windows overlap. Each lane has a range of its own."
 
 
+def figure_size(rows: DataFrame) -> tuple[float, float]:
+    """Return the width and height in inches that the figure of a session's rows needs; for ``save(figsize=...)``."""
+    found = measures(rows)
+    height = _height(found) * ROW_INCH + MARGINS_IN["top"] + MARGINS_IN["bottom"]
+    return FIGSIZE[0], max(height, 3.0) if found else FIGSIZE[1]
+
+
 @plot(
     needs=(
         *("session_id", "measure", "direction", "part", "first_turn", "last_turn"),
@@ -50,6 +57,7 @@ NOTE_ON_LANES = "Of shuffles, 1 window in 20 lies outside its band; windows over
     takes="parts",
     session=4,
     single=True,
+    size=figure_size,
 )
 def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw how alike the two of one session speak, along the session and beside shuffles and surrogate pairs.
@@ -91,13 +99,6 @@ def synchrony(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     _head(page, rows, lanes=bool(lanes))
     page.close()
     return ax
-
-
-def figure_size(rows: DataFrame) -> tuple[float, float]:
-    """Return the width and height in inches that the figure of a session's rows needs; for ``save(figsize=...)``."""
-    found = measures(rows)
-    height = _height(found) * ROW_INCH + MARGINS_IN["top"] + MARGINS_IN["bottom"]
-    return FIGSIZE[0], max(height, 3.0) if found else FIGSIZE[1]
 
 
 def _parted(found: list[Found]) -> tuple[list[Found], list[Found]]:
