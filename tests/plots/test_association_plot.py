@@ -114,8 +114,21 @@ def test_what_the_package_computes_can_be_drawn():
     assert "no association" in draw(found).texts[0].get_text()
 
 
-@pytest.mark.parametrize("size", [(11, 5), (8, 6), (16, 9)])
-@pytest.mark.parametrize("change", ODD)
+ODD = [
+    lambda t: t,
+    lambda t: t.astype({"synchrony": "category", "estimate": "Float64"}),
+    lambda t: t.assign(synchrony="$\\odd{$ " + t["synchrony"]),
+    lambda t: t.assign(disclosure=t["disclosure"] + " long" * 40),
+    lambda t: t.assign(null=np.nan, null_sd=np.nan),
+    lambda t: t.assign(estimate=0.0, lo=0.0, hi=0.0, null=0.0, null_sd=0.0),
+    lambda t: t.head(3),
+]
+SIZES = [(11, 5), (8, 6), (16, 9)]
+
+
+@pytest.mark.parametrize(
+    ("change", "size"), [*((one, (11, 5)) for one in ODD), *((ODD[0], size) for size in SIZES[1:])]
+)
 def test_no_text_lies_on_another_or_leaves_the_figure(change, size):
     ax = draw(change(table()), *size)
     ax.figure.draw_without_rendering()

@@ -17,8 +17,8 @@ from therapy_analytics.compare import _reference
 from therapy_analytics.compare._results import Results, built_in_codebook, read_results
 from therapy_analytics.references import reference_profiles
 from therapy_analytics.report import _between, _findings
-from therapy_analytics.report._data import report_data
 from therapy_analytics.report._codebook import chosen
+from therapy_analytics.report._data import report_data
 
 _BOOK = built_in_codebook()
 CLAIMED = tuple(_BOOK.index[_BOOK["compare"] == "tested"])

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.agreement._labels import (
-    BOOKS,
     MISSING,
     ONE,
     SETS,
@@ -19,6 +18,7 @@ from therapy_analytics.agreement._labels import (
     Block,
     CellReader,
     LabelIndex,
+    books,
     check_own,
     slug,
 )
@@ -71,7 +71,7 @@ class GoldOptions:
 
     def __post_init__(self) -> None:
         option = "blank" if self.blank not in BLANK else "book"
-        known, given = (BLANK, self.blank) if option == "blank" else (("", *BOOKS), self.book)
+        known, given = (BLANK, self.blank) if option == "blank" else (("", *books()), self.book)
         if given not in known:
             raise BadOptionError(option, f"{given!r} is not known", f"Known: {', '.join(filter(None, known))}")
 

@@ -13,12 +13,11 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.behaviours import Code, builtin_codebooks
+from therapy_analytics.behaviours.lanes import books_in_order
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.tables import GOLD
 
-BOOKS = ("mi", "bolt", "misc", "miti")
-"""The order in which books are asked where a label is in several and nothing else decides."""
 EXHAUSTIVE = frozenset({"mi", "misc", "miti"})
 """Books whose codes leave no reflection, question or input uncoded; BOLT codes only some kinds of each."""
 ALIASES = {"therapist_input": "input", "information_giving": "input_information", "neutral_talk": "neutral"}
@@ -104,7 +103,7 @@ class LabelIndex:
         known = Counter(
             book for label in set(labels) for book in {code.book for code in _index().get(_base(label), ())}
         )
-        return max(BOOKS, key=lambda book: (known[book], any(one.startswith(f"{book}_") for one in self.machine)))
+        return max(books(), key=lambda book: (known[book], any(one.startswith(f"{book}_") for one in self.machine)))
 
     def meaning(self, label: str, book: str) -> LabelMeaning | None:
         """Return what a label means, or None where nobody knows."""
@@ -122,8 +121,13 @@ class LabelIndex:
         if not codes:
             ends = [column for column in self.machine if column.endswith(f"_{name}")]
             return _only(ends[0]) if len(ends) == 1 else None
-        order = {one: place for place, one in enumerate((book, *BOOKS))}
-        return _meaning(min(codes, key=lambda code: order.get(code.book, 9)), self.machine)
+        order = {one: place for place, one in enumerate((book, *books()))}
+        return _meaning(min(codes, key=lambda code: order[code.book]), self.machine)
+
+
+def books() -> tuple[str, ...]:
+    """Return the ids of the built-in codebooks, in the order in which they are asked where a label is in several."""
+    return tuple(book.id for book in books_in_order())
 
 
 def slug(label: object) -> str:
@@ -317,7 +321,9 @@ class CellReader:
 
     def _remember(self, meanings: Sequence[LabelMeaning], book: str) -> None:
         """Collect the codes of other books of the package than that of the labels."""
-        of_books = {code for code in _family(meanings, fewest=1) if code.startswith(tuple(f"{one}_" for one in BOOKS))}
+        of_books = {
+            code for code in _family(meanings, fewest=1) if code.startswith(tuple(f"{one}_" for one in books()))
+        }
         self.crosswalked |= {code for code in of_books if not code.startswith(f"{book}_")}
 
     def _exclusive(

@@ -16,7 +16,7 @@ Unit = Literal["turn", "utterance"]
 Exclusive = Literal["", "turn", "question"]
 
 REMEDY = "See docs/codebooks.md"
-BOOK_FIELDS = ("id", "name", "place", "definition", "source", "unit", "codes")
+BOOK_FIELDS = ("id", "name", "place", "overlaps", "definition", "source", "unit", "codes")
 CODE_FIELDS = (
     "id",
     "name",

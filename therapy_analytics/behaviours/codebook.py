@@ -131,6 +131,8 @@ class Codebook:
     ----------
     place : int
         Where its codes stand in figures and lists, from 1; books that do not say come last.
+    overlaps : str
+        The id of a book that codes the same behaviours: the codes of this one get rates only where it is asked for.
     """
 
     id: str
@@ -141,6 +143,7 @@ class Codebook:
     file: str
     sha256: str
     place: int = LAST
+    overlaps: str = ""
 
 
 def load_codebook(path: str | Path) -> Codebook:
@@ -243,8 +246,8 @@ def _parsed(path: Path) -> Codebook:
     form.check_ids([code.id for code in codes], place)
     _check_parents(codes, place)
     name, definition = form.text(table, "name", place), form.text(table, "definition", place)
-    where = form.whole(table, "place", place, default=LAST)
-    return Codebook(book, name, definition, source, codes, path.name, hashlib.sha256(data).hexdigest(), where)
+    where, other = form.whole(table, "place", place, default=LAST), form.text(table, "overlaps", place, default="")
+    return Codebook(book, name, definition, source, codes, path.name, hashlib.sha256(data).hexdigest(), where, other)
 
 
 def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str, str]) -> Code:

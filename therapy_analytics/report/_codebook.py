@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from therapy_analytics.behaviours import builtin_codebooks
-from therapy_analytics.behaviours.lanes import lanes, name_of_lane
+from therapy_analytics.behaviours import Code, Codebook, builtin_codebooks
+from therapy_analytics.behaviours.lanes import Lane, lanes, name_of_lane
 from therapy_analytics.codebook_table import CURVE, FIRST, MARK, MEASURED
 from therapy_analytics.compare._results import Results
 from therapy_analytics.report._files import Row, read_rows
@@ -101,30 +101,30 @@ def shown_turns(folder: Path) -> ShownTurns:
 
 
 def _codes(rows: Sequence[Row]) -> list[Json]:
-    """Return every code that turns.csv has, in the codebook's order; each of a user's own has a lane of its own."""
-    known = {code.column: code for book in builtin_codebooks() for code in book.codes}
+    """Return every code that turns.csv has, in the codebook's order."""
+    known = {code.column: (book, code) for book in builtin_codebooks() for code in book.codes}
     likely = {row["column"] for row in rows if row["table"] == "probabilities"}
     asked = [row for row in rows if row["table"] == "turns" and row["column"] in likely]
     marked = {name: lane for lane in lanes(row["column"] for row in asked) for name in (*lane.up, *lane.down)}
-    found = []
-    for row in asked:
-        column, book = row["column"], row["family"].removeprefix(_OF_CODES)
-        label, _, definition = row["meaning"].partition(": ")
-        code = known.get(column)
-        found.append(
-            {
-                "column": column,
-                "label": label,
-                "role": code.role if code else "",
-                "definition": definition,
-                "book": book,
-                "short": (code.book if code else book).upper(),
-                "lane": name_of_lane(code) if code else column,
-                "marked": code is None or column in marked,
-                "down": column in marked and column in marked[column].down,
-            }
-        )
-    return found
+    return [_code(row, *known.get(row["column"], (None, None)), marked.get(row["column"])) for row in asked]
+
+
+def _code(row: Row, book: Codebook | None, code: Code | None, marked: Lane | None) -> Json:
+    """Return a code as the page takes it; one that names no lane, and is no kind of another, has one of its own."""
+    column, name = row["column"], row["family"].removeprefix(_OF_CODES)
+    alone = book is None or code is None or not (code.lane or code.parent or book.overlaps)
+    label, _, definition = row["meaning"].partition(": ")
+    return {
+        "column": column,
+        "label": label,
+        "role": code.role if code else "",
+        "definition": definition,
+        "book": name,
+        "short": (book.id if book else name).upper(),
+        "lane": column if alone or code is None else name_of_lane(code),
+        "marked": alone or marked is not None,
+        "down": marked is not None and column in marked.down,
+    }
 
 
 def with_roles(codes: Sequence[Json], sessions: Sequence[Mapping[str, Any]]) -> list[Json]:
