@@ -11,7 +11,7 @@ from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures._rows import PART_COLUMNS
 from therapy_analytics.plots.session_synchrony import figure_size
-from therapy_analytics.plots.synchrony_overview import wilson
+from therapy_analytics.plots.synchrony_beside_null import wilson
 
 PAIRS = ("lexical_alignment", "semantic_similarity", "lsm_turn_mean", "rlsm", "coordination", "c6", "c7", "c8")
 WHOLES = ("lsm", "recurrence_rate", "a_name_so_long_that_there_is_no_room_for_it", *(f"w{i}" for i in range(7)))
@@ -283,13 +283,13 @@ def two_measures():
 
 
 def test_a_dot_is_a_session_and_far_ones_are_at_the_end():
-    ax = plots.chance(two_measures(), ax=new_axes())
+    ax = plots.synchrony_overview(two_measures(), ax=new_axes())
     assert sorted(x for x, _ in points(ax, "z shuffles")) == [-1, 0, 1, 2, 4]
     assert len(points(ax, "z surrogates")) == 10
 
 
 def test_medians_and_shares_are_of_the_sessions_that_have_one():
-    ax = plots.chance(two_measures(), ax=new_axes())
+    ax = plots.synchrony_overview(two_measures(), ax=new_axes())
     (medians,) = [one for one in ax.collections if one.get_gid() == "median shuffles"]
     assert [path.vertices[0, 0] for path in medians.get_paths()] == [1]
     texts = [text.get_text() for text in ax.texts]
@@ -303,17 +303,17 @@ def test_wilson_has_ends_within_a_share():
     assert wilson(0, 20)[1] == pytest.approx(0.161, abs=5e-4)  # as in tables of the interval
 
 
-@pytest.mark.parametrize("name", ["synchrony", "chance"])
+@pytest.mark.parametrize("name", ["synchrony", "synchrony_overview"])
 def test_the_table_of_the_package_has_what_the_plots_need(name):
     assert set(plots.PLOTS[name].needs) <= {column.name for column in PART_COLUMNS}
 
 
 def test_an_overview_without_z_says_so():
-    ax = plots.chance(two_measures().assign(z=np.nan, surrogate_z=np.nan), ax=new_axes())
+    ax = plots.synchrony_overview(two_measures().assign(z=np.nan, surrogate_z=np.nan), ax=new_axes())
     assert "no synchrony: no measure" in ax.texts[0].get_text()
 
 
 @pytest.mark.parametrize("size", [(11, 5), (8, 6), (16, 9)])
 def test_no_text_of_the_overview_lies_on_another(size):
     for rows in (many(), two_measures()):
-        assert_no_overlaps(plots.chance(rows, ax=new_axes(size)))
+        assert_no_overlaps(plots.synchrony_overview(rows, ax=new_axes(size)))

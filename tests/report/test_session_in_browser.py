@@ -78,7 +78,7 @@ def quoted(results_with_quotes: Path, tmp_path_factory: pytest.TempPathFactory) 
     own = next(one for one in sessions if one["id"] == SESSION)
     own["text"][14] = "You sound angry, and 👩‍👧 sad."
     own["feelings"] = [[14, 10, 15, "anger", 1, 9], [14, 25, 28, "sadness", 0, None]]
-    own["marks"] = [{"name": "safety_cue", "label": "Cue of danger: review", "turns": [9]}]
+    own["marks"] = [{"name": "safety_cue", "label": "Cue of danger: review", "danger": True, "turns": [9]}]
     bad = next(one for one in sessions if one["id"] != SESSION)
     n = len(bad["role"])
     bad["text"], bad["speaker"] = [HOSTILE] * n, [LABELS[at % 2] for at in range(n)]

@@ -9,14 +9,12 @@ import numpy as np
 
 from therapy_analytics.plots import MARGINS_IN
 from therapy_analytics.plots._canvas import Canvas
-from therapy_analytics.plots._outlines import BOLD, WORDS, length
+from therapy_analytics.plots._outlines import BOLD, cut, length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-
-    from therapy_analytics.plots._outlines import Font
 
 EDGE = 5.0
 """Points that stay free at the edges of the figure."""
@@ -72,7 +70,7 @@ def head(board: Board, title: str, notes: Sequence[str], keys: Sequence[Key] = (
     """Write a title, a line of sentences that many figures share, and what signs mean; return where the rest begins."""
     font, y = board.font, board.height - 0.75 * (board.font + 2)
     size = font + 2
-    board.write([(0, y, _cut(title, board.width / size, BOLD), "left")], size, BOLD)
+    board.write([(0, y, cut(title, board.width / size, BOLD), "left")], size, BOLD)
     y -= 1.8 * font
     wide = sum(length(one) + 0.5 for one in notes) * font
     size, x = font * min(1.0, board.width / max(wide, 1.0)), 0.0
@@ -108,15 +106,4 @@ def _sign(board: Board, key: Key, x: float, y: float) -> None:
 def fitted(name: str, space: float, font: float) -> tuple[str, float]:
     """Return a name and a size at which it fits into so many points: smaller down to 3/4, then cut."""
     size = font * min(1.0, max(space / (length(name) * font), 0.75))
-    return _cut(name, space / size), size
-
-
-def _cut(name: str, fits: float, font: Font = WORDS) -> str:
-    """Leave out the end of a name that is wider than so many sizes of the font."""
-    name = " ".join(name.split())
-    if length(name, font) <= fits * 1.001:
-        return name
-    n = max(int(len(name) * fits / length(name, font)), 1)
-    while n > 1 and length(f"{name[:n]}…", font) > fits:
-        n -= 1
-    return f"{name[:n]}…"
+    return cut(name, space / size), size

@@ -139,28 +139,28 @@ def rates(profile: DataFrame, codes: Iterable[str], parts: tuple[str, ...]) -> R
     cells = cells.assign(**{name: numbers(profile, name) for name in _VALUES}).set_index(keys)
     wanted = pd.MultiIndex.from_product([cells.index.unique("session_id"), codes, parts])
     found = cells.reindex(wanted).to_numpy().reshape(-1, len(codes), len(parts), len(_VALUES))
-    n, of, likely, *ends = np.moveaxis(found, -1, 0)
-    n, of = np.nan_to_num(n), np.nan_to_num(of)
-    total, turns = n.sum(axis=0), of.sum(axis=0)
-    own = np.where(of > 0, ends, 0.0).sum(axis=1)
-    alone = ((of > 0).sum(axis=0) == 1) & ~np.isnan(own[0])
-    low, high = np.where(alone, own, _wilson(_share(total, turns), *_told(n, of)))
-    known = ~np.isnan(likely) & (of > 0)
-    expected = _share((np.nan_to_num(likely) * of).sum(axis=0), (of * known).sum(axis=0))
+    n, coded, likely, *ends = np.moveaxis(found, -1, 0)
+    n, coded = np.nan_to_num(n), np.nan_to_num(coded)
+    total, turns = n.sum(axis=0), coded.sum(axis=0)
+    own = np.where(coded > 0, ends, 0.0).sum(axis=1)
+    alone = ((coded > 0).sum(axis=0) == 1) & ~np.isnan(own[0])
+    low, high = np.where(alone, own, _wilson(_share(total, turns), *_effective_turns(n, coded)))
+    known = ~np.isnan(likely) & (coded > 0)
+    expected = _share((np.nan_to_num(likely) * coded).sum(axis=0), (coded * known).sum(axis=0))
     return Rates(n=total, n_turns=turns, rate=_share(total, turns), low=low, high=high, expected=expected)
 
 
 _VALUES = ("n", "n_turns", "expected", "lo", "hi")
 
 
-def _told(n: Floats, of: Floats) -> tuple[Floats, Floats]:
-    """Return so many independent turns as would tell as much as the sessions, and the quantile that goes with them."""
+def _effective_turns(n: Floats, coded: Floats) -> tuple[Floats, Floats]:
+    """Return how many independent turns tell as much as the sessions do, and the quantile that goes with that."""
     from scipy.special import stdtrit  # noqa: PLC0415  # only for pooled tables
 
-    k, turns = (of > 0).sum(axis=0), of.sum(axis=0)
+    k, turns = (coded > 0).sum(axis=0), coded.sum(axis=0)
     rate = _share(n.sum(axis=0), turns)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = k / (k - 1) * ((n - rate * of) ** 2).sum(axis=0) / turns**2
+        spread = k / (k - 1) * ((n - rate * coded) ** 2).sum(axis=0) / turns**2
         effect = spread / (rate * (1 - rate) / turns)
         # Where all turns have the code, or none, nothing shows how sessions differ.
         known = (k > 1) & np.isfinite(effect)

@@ -100,6 +100,17 @@ def length(sentence: str, font: Font = WORDS) -> float:
     return _laid(sentence or "-", font)[2]
 
 
+def cut(name: str, fits: float, font: Font = WORDS) -> str:
+    """Leave out the end of a name that is wider than so many sizes of the font."""
+    name = " ".join(name.split())
+    if length(name, font) <= fits * 1.001:
+        return name
+    n = max(int(len(name) * fits / length(name, font)), 1)
+    while n > 1 and length(f"{name[:n]}…", font) > fits:
+        n -= 1
+    return f"{name[:n]}…"
+
+
 @functools.lru_cache(maxsize=2048)
 def _laid(text: str, font: Font) -> tuple[Floats, Codes, float]:
     """Return the outline of a text, corners (n, 2) and codes (n,), and its width, all in sizes of the font."""

@@ -65,7 +65,7 @@ def thirds(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Notes
     -----
     Intervals as in `profile`. A third of a session is few turns: where intervals overlap much, a rise or a fall may be
-    chance. With many behaviours some seem to move in every session. At most 40 are drawn.
+    random. With many behaviours some seem to move in every session. At most 40 are drawn.
     """
     ax = axes_or_new(ax)
     rows = table[table["part"].astype(str).isin(THIRDS)]
@@ -97,7 +97,7 @@ def _head(board: Board, rows: DataFrame, found: list[Behaviour]) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Grid:
-    """Sizes in points: of a picture, of text and of names; how many stand in a row; the end of the scale; its room."""
+    """Sizes in points: of a picture, of text and of names; pictures in a row; the end of the scale; the margin."""
 
     across: int
     width: float
@@ -124,14 +124,14 @@ def _sections(board: Board, found: list[Behaviour], values: Rates, top: float) -
 def _grid(board: Board, found: list[Behaviour], values: Rates, top: float) -> _Grid:
     """Return the grid in which the text is about as large as can be, and the pictures high."""
     sizes = [sum(one.role == role for one in found) for role in ROLES if any(one.role == role for one in found)]
-    longest, name = max(len(said) for said in _counts(values).ravel()), max(length(one.name) for one in found)
+    longest, name = max(len(text) for text in _counts(values).ravel()), max(length(one.name) for one in found)
     wide = max(3 * (longest * ADVANCE * SMALL + 0.5) + 0.6, 0.8 * min(name, LONG) + 0.7)
     margin = 2.6
     fonts = {}
     for across in range(1, max(sizes) + 1):
         rows = sum(ceil(size / across) for size in sizes)
-        room = board.width / (across * wide + margin), top / (rows * TALL + HEADING * len(sizes))
-        fonts[rows, across] = min(*room, board.font)
+        space = board.width / (across * wide + margin), top / (rows * TALL + HEADING * len(sizes))
+        fonts[rows, across] = min(*space, board.font)
     # A little smaller text for taller pictures.
     rows, across = min(shape for shape, size in fonts.items() if size >= 0.9 * max(fonts.values()))
     font = fonts[rows, across]
@@ -144,7 +144,7 @@ def _grid(board: Board, found: list[Behaviour], values: Rates, top: float) -> _G
 
 def _counts(values: Rates) -> NDArray[np.str_]:
     cells = zip(values.n.ravel().tolist(), values.n_turns.ravel().tolist(), strict=True)
-    return np.array([f"{n:,.0f}/{of:,.0f}" for n, of in cells]).reshape(values.n.shape)
+    return np.array([f"{n:,.0f}/{total:,.0f}" for n, total in cells]).reshape(values.n.shape)
 
 
 def _pictures(
@@ -174,7 +174,7 @@ def _pictures(
     board.write([(x0, y, name, "left") for x0, y, (name, _) in heads], grid.name)
     feet = np.repeat(bottom - 0.75 * font, 3).tolist()
     cells = zip(x.ravel().tolist(), feet, _counts(values)[at].ravel().tolist(), strict=True)
-    board.write([(x0, y, said, "center") for x0, y, said in cells], SMALL * font, NUMBERS, alpha=FAINT)
+    board.write([(x0, y, text, "center") for x0, y, text in cells], SMALL * font, NUMBERS, alpha=FAINT)
 
 
 def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
@@ -185,8 +185,8 @@ def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
         y = bottom + share * (top - bottom)
         board.lines(np.column_stack([left, y, right, y]), ec="0.5", alpha=0.5, lw=0.07 * grid.font, zorder=0.5)
         first = slice(None, None, grid.across)
-        said = f"{100 * share * grid.most:.0f}%"
+        text = f"{100 * share * grid.most:.0f}%"
         ends: list[Line] = [
-            (x - 0.3 * grid.font, at, said, "right") for x, at in zip(left[first], y[first], strict=True)
+            (x - 0.3 * grid.font, at, text, "right") for x, at in zip(left[first], y[first], strict=True)
         ]
         board.write(ends, SMALL * grid.font, alpha=FAINT)

@@ -202,7 +202,7 @@ def _most(values: Rates, known: list[Mapping[str, Floats]]) -> float:
 
 
 def _counts(values: Rates, side: NDArray[np.int64]) -> list[str]:
-    return [f"{n:,.0f} of {of:,.0f}" for n, of in zip(values.n[side, 0], values.n_turns[side, 0], strict=True)]
+    return [f"{n:,.0f} of {total:,.0f}" for n, total in zip(values.n[side, 0], values.n_turns[side, 0], strict=True)]
 
 
 def _heading(own: list[Behaviour]) -> str:
@@ -223,7 +223,7 @@ def _scale(panel: _Panel) -> None:
     size = 0.9 * panel.font
     labels = [f"{100 * step:.0f}%" for step in steps]
     lines: list[Line] = [
-        (at, bottom - 0.85 * size, said, "center") for at, said in zip(x.tolist(), labels, strict=True)
+        (at, bottom - 0.85 * size, text, "center") for at, text in zip(x.tolist(), labels, strict=True)
     ]
     panel.board.write(lines, size, NUMBERS, alpha=FAINT)
 
@@ -234,7 +234,7 @@ def _names(panel: _Panel, own: list[Behaviour], counts: list[str]) -> None:
         name, size = fitted(one.name, panel.names_end - panel.begin, panel.font)
         panel.board.write([(panel.names_end, y, name, "right")], size)
     x = panel.right + 1.2 * panel.font
-    lines: list[Line] = [(x, y, said, "left") for y, said in zip(middles, counts, strict=True)]
+    lines: list[Line] = [(x, y, text, "left") for y, text in zip(middles, counts, strict=True)]
     panel.board.write(lines, 0.9 * panel.font, NUMBERS, alpha=FAINT)
 
 

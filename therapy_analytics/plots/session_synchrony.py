@@ -201,7 +201,7 @@ def _dots(page: Sheet, others: list[Found], foot: float) -> None:
 
 
 def _rows(one: Found) -> float:
-    """Return how many rows a measure takes: three need some room around them, to be seen as one."""
+    """Return how many rows a measure takes: three need space around them, to be seen as one."""
     return len(one.whole) + 0.6 * (len(one.whole) > 1)
 
 

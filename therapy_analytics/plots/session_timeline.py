@@ -116,13 +116,13 @@ def _lane(page: Page, turns: DataFrame, lane: Lane, level: float) -> Row:
     """Draw the marks of a lane, and return what it is called and how many it has."""
     own = _of_role(turns, lane.role)
     (up, known), (down, also_known) = (_coded(turns, columns) for columns in (lane.up, lane.down))
-    of = f"of {((known | also_known) & own).sum()}"
+    total = f"of {((known | also_known) & own).sum()}"
     if lane.down:
         _ticks(page, up & own, (level, level + 0.42), POSITIVE)
         _ticks(page, down & own, (level - 0.42, level), NEGATIVE)
-        return Row(level, lane.name, f"+{(up & own).sum()} -{(down & own).sum()} {of}")
+        return Row(level, lane.name, f"+{(up & own).sum()} -{(down & own).sum()} {total}")
     _ticks(page, up & own, (level - 0.34, level + 0.34), COLOURS[lane.role])
-    return Row(level, lane.name, f"{(up & own).sum()} {of}")
+    return Row(level, lane.name, f"{(up & own).sum()} {total}")
 
 
 def _coded(turns: DataFrame, columns: tuple[str, ...]) -> tuple[Bools, Bools]:

@@ -224,21 +224,21 @@ def _rows(board: Board, layout: _Layout, own: list[Behaviour], n: Floats, both: 
     for (name, size), level in zip(names, middles, strict=True):
         board.write([(layout.names_end, level, name, "right")], size)
     counts = [f"{most:,.0f}" for most in n.max(axis=1)]
-    lines: list[Line] = [(layout.counts_end, level, said, "right") for level, said in zip(middles, counts, strict=True)]
+    lines: list[Line] = [(layout.counts_end, level, text, "right") for level, text in zip(middles, counts, strict=True)]
     board.write(lines, font, NUMBERS, alpha=FAINT)
     _write(board, layout, middles, n, both)
 
 
 def _write(board: Board, layout: _Layout, middles: list[float], n: Floats, both: Floats) -> None:
     """Write the counts of each cell."""
-    said = [f"{k:,.0f}/{of:,.0f}" for k, of in zip(both.ravel(), n.ravel(), strict=True)]
+    text = [f"{k:,.0f}/{total:,.0f}" for k, total in zip(both.ravel(), n.ravel(), strict=True)]
     width = float(layout.x[1] - layout.x[0])
-    size = min(0.85 * layout.font, 0.9 * width / (max(len(one) for one in said) * ADVANCE))
+    size = min(0.85 * layout.font, 0.9 * width / (max(len(one) for one in text) * ADVANCE))
     share = np.nan_to_num(_share(both, n)).ravel()
     middle = ((layout.x[:-1] + layout.x[1:]) / 2).tolist()
     places = [(x, y - 0.12 * layout.height) for y in middles for x in middle]
     for colour, own in (("w", share > DARK), ("k", share <= DARK)):
-        lines: list[Line] = [(*places[i], said[i], "center") for i in np.flatnonzero(own).tolist()]
+        lines: list[Line] = [(*places[i], text[i], "center") for i in np.flatnonzero(own).tolist()]
         board.write(lines, size, NUMBERS, fc=colour, zorder=3)
 
 

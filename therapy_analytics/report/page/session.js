@@ -212,8 +212,8 @@ function sessionMargin(model, turn) {
 function sessionSaid(model, turn, feelings) {
   const note = el("p", { class: "feeling-note", hidden: true });
   const spans = feelings.map(([, start, end, family, expressed, where]) => ({ start, end, family, expressed, where }));
-  const pieces = textPieces(model.data.text[turn], spans).map(({ text, span }) => (span ? sessionFeeling(model, text, span, note) : text));
-  return [el("span", { class: "said-words" }, pieces), spans.length ? note : null];
+  const parts = textParts(model.data.text[turn], spans).map(({ text, span }) => (span ? sessionFeeling(model, text, span, note) : text));
+  return [el("span", { class: "said-words" }, parts), spans.length ? note : null];
 }
 
 function sessionFeeling(model, text, span, note) {
@@ -380,7 +380,7 @@ function sessionSynchrony(model) {
   const rows = model.data.synchrony ?? [];
   if (!rows.length) return null;
   const heads = ["Measure", "#This session", "#Shuffled turns", "#z", "#p", "#Surrogate pairs", "#p"];
-  const caption = "Synchrony is not a quality score: it has no agreed sign, and grows with the length of turns. Shuffled turns: the mean where each speaker’s replies are in random order. Surrogate pairs: the mean where a speaker is paired with one of another session. z: distance from the mean of the shuffles in standard deviations. p: share of shuffles, or of surrogate pairs, that are at least as synchronous; where nothing but chance is at work, one measure in 20 has p below .05.";
+  const caption = "Synchrony is not a quality score: it has no agreed sign, and grows with the length of turns. Shuffled turns: the mean where each speaker’s replies are in random order. Surrogate pairs: the mean where a speaker is paired with one of another session. z: distance from the mean of the shuffles in standard deviations. p: share of shuffles, or of surrogate pairs, that are at least as synchronous; where order alone makes no difference, one measure in 20 has p below .05.";
   const cell = (value) => el("td", { class: "num" }, number(value));
   return sessionTable(caption, heads, rows.map((one) => el("tr", {}, el("th", { scope: "row" }, one.label), [one.value, one.null_mean, one.z, one.p, one.surrogate_mean, one.surrogate_p].map(cell))));
 }

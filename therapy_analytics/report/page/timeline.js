@@ -51,7 +51,7 @@ function timelineSeries(data) {
   const all = data.series ?? [];
   const drawn = all.filter((one) => one.about !== "client");
   const [up, down] = ["above", "below"].map((side) => all.find((one) => one.about === "client" && one.side === side));
-  if (up && down) drawn.push({ label: "Client's state", state: true, values: up.values, below: down.values, low: -1, high: 1 });
+  if (up && down) drawn.push({ label: "Client's state", state: [up.label, down.label], values: up.values, below: down.values, low: -1, high: 1 });
   return drawn.filter((one) => [...one.values, ...(one.below ?? [])].some(isNumber));
 }
 
@@ -93,7 +93,7 @@ function timelineLabel(view, row) {
 }
 
 function timelineSeriesLabel(series) {
-  if (series.state) return [el("span", {}, series.label), el("span", { class: "quiet" }, "Above: change. Below: sustain. A model's estimate.")];
+  if (series.state) return [el("span", {}, series.label), el("span", { class: "quiet" }, `Above: ${series.state[0].toLowerCase()}. Below: ${series.state[1].toLowerCase()}. A model's estimate.`)];
   const meaning = isNumber(series.null_mean) ? "Line: mean. Band: the mean of shuffled turns. " : "Line: mean. ";
   return [el("span", {}, series.label), el("span", { class: "quiet" }, `${meaning}Not a quality score.`)];
 }
@@ -110,8 +110,8 @@ function timelineCanvas(view) {
 }
 
 function timelineWidth(view) {
-  const room = Math.max(view.scroller.clientWidth || 720, 120);
-  return Math.max(Math.round(room * TIMELINE_ZOOMS[view.zoom]), view.model.n * TIMELINE_LEAST);
+  const space = Math.max(view.scroller.clientWidth || 720, 120);
+  return Math.max(Math.round(space * TIMELINE_ZOOMS[view.zoom]), view.model.n * TIMELINE_LEAST);
 }
 
 /** Where turns begin and end, in pixels. */
