@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from report._browser import followed, started, violations
+from report._browser import followed, violations
 from report._browser import opened as in_browser
 
 import therapy_analytics as ta
@@ -56,12 +56,6 @@ class Reader:
 
 
 Open = Callable[..., Reader]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with started() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

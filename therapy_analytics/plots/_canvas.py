@@ -71,7 +71,7 @@ class Canvas:
 
     def lines(self, ends: ArrayLike, **style: Any) -> None:
         """Draw straight lines, (n, 4): x and y of both ends of each; none where one is nan."""
-        usual = {"ec": self.ink, "fill": False, "capstyle": "butt", "snap": self.clip or None}
+        usual: dict[str, Any] = {"ec": self.ink, "fill": False, "capstyle": "butt", "snap": self.clip or None}
         self._draw(list(_defined(ends, 4).reshape(-1, 2, 2)), **(usual | style))
 
     def courses(self, lines: Sequence[Floats], *, closed: bool = False, **style: Any) -> None:
@@ -82,7 +82,7 @@ class Canvas:
     def marks(self, places: ArrayLike, **style: Any) -> None:
         """Draw markers, (n, 2): x and y of each; none where one is nan."""
         x, y = _defined(places, 2).T
-        usual = {"ls": "", "mew": 0, "color": self.ink, "clip_on": self.clip}
+        usual: dict[str, Any] = {"ls": "", "mew": 0, "color": self.ink, "clip_on": self.clip}
         if len(x):
             self.ax.add_artist(Line2D(x, y, **(usual | style)))
 

@@ -140,5 +140,5 @@ def _glyph(letter: str, font: Font) -> tuple[Floats, Codes, float]:
 def _width(text: str, font: Font) -> float:
     face, measure = font.properties, text_to_path.get_text_width_height_descent
     face.set_size(100)
-    width: Any = measure(text, face, ismath=False)[0]  # type: ignore[arg-type]
+    width: Any = measure(text, face, ismath=False)[0]
     return float(width) / 100

@@ -75,7 +75,7 @@ def write_head(page: Page, name: str, text: str, colours: Mapping[str, str], alp
     y, high = top + (5 + 0.36 * font) * page.row, 0.36 * font * page.row
     page.write([(page.left, y, text, "left")])
     x = right
-    for label, colour in reversed(colours.items()):
+    for label, colour in reversed(list(colours.items())):
         x -= length(label) * em
         page.write([(x, y, label, "left")])
         x -= 1.6 * em
