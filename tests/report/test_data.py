@@ -406,10 +406,10 @@ def test_codes_of_the_users_own_are_shown_with_their_role(copied: Path) -> None:
     for path in (copied / "sessions").glob("*/turns.csv"):
         table = rows(path)
         for file, cell in ((path, "1"), (path.with_name("probabilities.csv"), "0.8")):
-            header, *body = file.read_text(encoding="utf-8").splitlines()
+            heads, *body = file.read_text(encoding="utf-8").splitlines()
             cells = [cell if row["role"] == "client" else "" for row in table]
             longer = [f"{line},{one}" for line, one in zip(body, cells, strict=True)]
-            file.write_text("\n".join([f"{header},our_hope", *longer]) + "\n", encoding="utf-8")
+            file.write_text("\n".join([f"{heads},our_hope", *longer]) + "\n", encoding="utf-8")
     with (copied / "measures.csv").open("a", encoding="utf-8") as lines:
         for row in rows(copied / "sessions.csv"):
             lines.write(f"{row['session_id']},our_hope_rate,,1{',' * 11}\n")

@@ -291,7 +291,7 @@ def test_problems_notes_and_limits_are_shown(opened: Open, data: Data, tmp_path:
     overview["sessions"][0]["notes"] = ["few turns"]
     page = opened(written(tmp_path / "p.html", overview, data[1]))
     text = page.inner_text("section[aria-labelledby=unread]")
-    assert all(said in text for said in ("a.docx", "Save it as text", "check", "few turns", "cannot tell"))
+    assert all(said in text for said in ("a.docx", "Save it as text", "check", "few turns", "does not show"))
     page.click("text=1 note")
     assert page.evaluate("document.activeElement.id") == "unread"
 

@@ -123,7 +123,7 @@ def _matrix(block: Block, own: DataFrame) -> None:
         share = n / total[i] if total[i] else 0.0
         left, bottom = block.left + j / k, block.bottom + 1 - (i + 1) / k
         ax.add_patch(Rectangle((left, bottom), 1 / k, 1 / k, fc=str(1 - 0.8 * share), ec="0.5", lw=0.6))
-        style = {"ha": "center", "va": "center", "fontsize": font if k == 2 else 0.8 * font}
+        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": font if k == 2 else 0.8 * font}
         text = f"{n:,.0f}\n{share:.0%}" if total[i] else f"{n:,.0f}"
         ax.text(left + 0.5 / k, bottom + 0.5 / k, text, c="w" if share > DARK else "k", **style)
     for i, value in enumerate(values):
@@ -139,8 +139,8 @@ def _curve(block: Block, own: DataFrame) -> None:
     p, observed, low, high = (numbers(own, name) for name in ("p_mean", "observed", "observed_lo", "observed_hi"))
     block.plot([0, 1], [0, 1], c="0.45", lw=0.8, ls=(0, (4, 2)), zorder=2)
     ends = np.stack([p, low, p, high], axis=1)[~np.isnan(low + high)].reshape(-1, 2, 2)
-    ends = list(ends + np.array([block.left, block.bottom]))
-    block.ax.add_collection(LineCollection(ends, colors=COLOUR, lw=0.12 * font, alpha=0.8), autolim=False)
+    ends += np.array([block.left, block.bottom])
+    block.ax.add_collection(LineCollection(list(ends), colors=COLOUR, lw=0.12 * font, alpha=0.8), autolim=False)
     block.plot(p, observed, c=COLOUR, lw=0.1 * font, marker="o", ms=0.38 * font, zorder=3)
     for at in (0, 0.5, 1):
         block.tick(at, f"{at:g}", f"{at:g}")

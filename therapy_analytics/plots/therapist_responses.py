@@ -106,17 +106,17 @@ def _cells(table: DataFrame) -> _Cells:
     n, both, n_other, both_other = (np.nan_to_num(grid(numbers(table, name))) for name in COUNTS)
     low, high = (grid(numbers(table, f"odds_ratio_{end}")) for end in ("lo", "hi"))
     total = n + n_other
-    given = total.any(axis=1), total.any(axis=0)
-    kept = np.ix_(*given)
+    rows_given, columns_given = np.flatnonzero(total.sum(axis=1)), np.flatnonzero(total.sum(axis=0))
+    kept = np.ix_(rows_given, columns_given)
     # All client turns are those with and without any one code: the fullest row knows most.
     fullest = (total.argmax(axis=0), np.arange(len(therapist))) if len(client) else ((), ())
     return _Cells(
-        client=[one for i, one in enumerate(client.values()) if given[0][i]],
-        therapist=[one for i, one in enumerate(therapist.values()) if given[1][i]],
+        client=[client[rows[i]] for i in rows_given],
+        therapist=[therapist[columns[i]] for i in columns_given],
         n=n[kept],
         both=both[kept],
-        any_n=total[fullest][given[1]],
-        any_both=(both + both_other)[fullest][given[1]],
+        any_n=total[fullest][columns_given],
+        any_both=(both + both_other)[fullest][columns_given],
         above=((n >= FEW) & (low > 1))[kept],
         below=((n >= FEW) & (high < 1))[kept],
     )

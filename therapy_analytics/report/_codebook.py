@@ -106,11 +106,12 @@ def _codes(rows: Sequence[Row]) -> list[Json]:
     likely = {row["column"] for row in rows if row["table"] == "probabilities"}
     asked = [row for row in rows if row["table"] == "turns" and row["column"] in likely]
     marked = {name: lane for lane in lanes(row["column"] for row in asked) for name in (*lane.up, *lane.down)}
-    return [_code(row, *known.get(row["column"], (None, None)), marked.get(row["column"])) for row in asked]
+    return [_code(row, known.get(row["column"]), marked.get(row["column"])) for row in asked]
 
 
-def _code(row: Row, book: Codebook | None, code: Code | None, marked: Lane | None) -> Json:
+def _code(row: Row, known: tuple[Codebook, Code] | None, marked: Lane | None) -> Json:
     """Return a code as the page takes it; one that names no lane, and is no kind of another, has one of its own."""
+    book, code = known or (None, None)
     column, name = row["column"], row["family"].removeprefix(_OF_CODES)
     alone = book is None or code is None or not (code.lane or code.parent or book.overlaps)
     label, _, definition = row["meaning"].partition(": ")

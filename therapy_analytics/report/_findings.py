@@ -165,12 +165,12 @@ def to_review(
         if danger in frame:
             counts = frame[danger].fillna(0).astype(int)
             kinds = _kinds(results, danger)
-            for i in sorted(np.flatnonzero(counts), key=lambda i: (-counts.iloc[i], i)):
+            for i in sorted(np.flatnonzero(counts).tolist(), key=lambda i: (-counts.iloc[i], i)):
                 n, where = int(counts.iloc[i]), _where(sessions, i, mark["column"])
                 named = [label for name, label in kinds.items() if frame[name].iloc[i] > 0]
                 text = f"{frame['session_id'].iloc[i]}: {_turns(n, where)} to review for danger"
                 text += f": phrases that may speak of {listed(named, len(named))}. " if named else ". "
-                yield Finding(text + NO_SIGN, danger, nan, float(n), session=int(i))
+                yield Finding(text + NO_SIGN, danger, nan, float(n), session=i)
 
 
 def _kinds(results: Results, counted: str) -> dict[str, str]:

@@ -50,7 +50,7 @@ def profile_columns(codes: Iterable[Code], known: Collection[str]) -> list[Colum
                 formula=f"{code.role} turns with {code.column} / {code.role} turns",
                 misleads="Each code is a prediction of the tagger (docs/tagger.md says how good)",
                 source=code.source,
-                page=None if code.parent else OnPage(code.role, code.name),
+                page=OnPage(code.role, code.name) if code.role != "other" and not code.parent else None,
             )
             meaning = f"{name} as the tagger's probabilities imply it: the gap shows its own error"
             formula = f"mean over {code.role} turns of the probability of {code.column}"
