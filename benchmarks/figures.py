@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks._markdown import markdown
-from therapy_analytics.plots import Plot
-from therapy_analytics.plots._figures import FORMATS, figure_size, run_figures, session_figures, write_figures
-from therapy_analytics.plots._save import draw, easel, house_style, write
+from therapy_analytics.plots._figures import FORMATS, run_figures, session_figures, write_figures
+from therapy_analytics.plots._save import save
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,17 +70,13 @@ def _milliseconds(tables: Mapping[str, pd.DataFrame], kind: str, runs: int) -> d
         for whose, plots in (("session", session_figures()), ("run", run_figures())):
             for one in plots:
                 path = Path(folder) / f"{one.__name__}.{kind}"
-                found[f"{one.__name__} of a {whose}"] = _one(one, tables[one.takes], path, runs)
+                table = tables[one.takes]
+                draw = partial(save, one, table, path, figsize=one.size(table))
+                found[f"{one.__name__} of a {whose}"] = _median(draw, runs)
             found[f"**all of a {whose}**"] = _median(
                 partial(write_figures, plots, tables, folder, formats=[kind]), runs
             )
     return found
-
-
-def _one(plot: Plot, table: pd.DataFrame, path: Path, runs: int) -> float:
-    """Return the median milliseconds of one figure, on axes that are there."""
-    with house_style(), easel() as figure:
-        return _median(lambda: write(draw(plot, table, figsize=figure_size(plot, table), on=figure), [path]), runs)
 
 
 def _median(work: Callable[[], object], runs: int) -> float:

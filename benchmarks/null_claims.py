@@ -40,8 +40,8 @@ from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_t
 from therapy_analytics.language import builtin_lexicons
 from therapy_analytics.measures._base import all_columns, count_name
 from therapy_analytics.report._between import of_groups
+from therapy_analytics.report._codebook import chosen
 from therapy_analytics.report._findings import Finding, of_sessions, tested
-from therapy_analytics.report._measures import chosen
 from therapy_analytics.report._overview import about_columns, profiles_of
 
 CORPORA = {"annomi": "mi_quality", "hlqc": "quality"}

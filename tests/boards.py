@@ -20,20 +20,32 @@ def new_axes(size=FIGSIZE):
     return figure.add_axes(inner_box(*size))
 
 
-def written(ax):
-    """Return (text, box) for all that is written; boxes (left, bottom, right, top) in dots."""
-    found = [(text.get_text(), text.get_window_extent().extents) for text in ax.figure.findobj(Text) if text.get_text()]
+def outlined(ax):
+    """Return (text, size of the font in points, box) for all that is written as outlines; boxes in dots."""
+    found = []
     for patch in ax.figure.findobj(PathPatch):
-        path = patch.get_path()
+        path, where = patch.get_path(), patch.get_transform()
         for line in path.lines if isinstance(path, Written) else ():
             own = sentences([line], path.size, font=path.font, turned=path.turned).vertices
-            corners = patch.get_transform().transform(own)
-            found.append((line[2], np.concatenate([corners.min(axis=0), corners.max(axis=0)])))
+            if len(own):
+                corners = where.transform(own)
+                high = abs(where.transform((0, path.size[1]))[1] - where.transform((0, 0))[1]) * 72 / ax.figure.dpi
+                found.append((line[2], high, np.concatenate([corners.min(axis=0), corners.max(axis=0)])))
     return found
 
 
+def written(ax):
+    """Return (text, box) for all that is written; boxes (left, bottom, right, top) in dots."""
+    ax.figure.draw_without_rendering()
+    texts = [text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    found = [(text.get_text(), text.get_window_extent().extents) for text in texts]
+    return found + [(text, box) for text, _, box in outlined(ax)]
+
+
 def texts(ax):
-    return [text for text, _ in written(ax)]
+    """Return all that is written; what an axis without labels would say is not."""
+    found = [text.get_text() for text in ax.figure.findobj(Text) if text.get_text()]
+    return found + [text for text, _, _ in outlined(ax)]
 
 
 def place(ax, text):
@@ -65,7 +77,7 @@ def assert_no_overlaps(ax):
 
 def codes():
     """Return the codes that the package's own tagger gives, as they stand in ``profile.csv``."""
-    from therapy_analytics.plots._codes import _known
+    from therapy_analytics.plots._codes import known_codes
 
     given = ("question", "question_open", "question_closed", "reflection", "input", "change", "sustain")
-    return [one for one in _known() if one.startswith("bolt_")] + [f"mi_{one}" for one in given]
+    return [one for one in known_codes() if one.startswith("bolt_")] + [f"mi_{one}" for one in given]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from therapy_analytics.behaviours import Code, Codebook, Meaning
 from therapy_analytics.frames import BEHAVIOUR_COLUMNS
-from therapy_analytics.measures import Column, Curve, Mark, Measure, OnPage
+from therapy_analytics.measures import Column, Curve, Kind, Mark, Measure, OnPage
 from therapy_analytics.measures._base import Shown, wide_name
 from therapy_analytics.measures._rows import MEASURE_COLUMNS
 from therapy_analytics.measures.process._profile import profile_columns
@@ -178,8 +178,9 @@ def _codebook_row(column: Column, table: str, family: str) -> dict[str, str]:
     }
 
 
-FIRST, MARK, CURVE = "first", "mark", "curve"
-"""Words of the codebook's column ``page``: a column of the table from the start; turns that are marked; a line."""
+FIRST, MARK, KIND, CURVE = "first", "mark", "kind", "curve"
+"""Words of the codebook's column ``page``: a column of the table from the start; turns that are marked; a kind of what
+another measure counts; a line."""
 BELOW = " | "
 """Between the labels of marks of values above and below 0."""
 
@@ -190,9 +191,13 @@ def _on_page(page: Shown | None) -> dict[str, str]:
         place = f"{page.heading}, {FIRST}" if page.first else page.heading
         return {"label": page.label, "page": place, "does": page.does}
     if isinstance(page, Mark):
-        return {"label": f"{page.label}{BELOW}{page.below}" if page.below else page.label, "page": MARK}
+        label = f"{page.label}{BELOW}{page.below}" if page.below else page.label
+        return {"label": label, "page": MARK, "measure": page.danger}
+    if isinstance(page, Kind):
+        return {"label": page.label, "page": f"{KIND}, {page.kind_of}"}
     if isinstance(page, Curve):
-        return {"label": page.label, "page": f"{CURVE}, {page.about}", "measure": page.beside}
+        place = ", ".join(word for word in (CURVE, page.about, page.side) if word)
+        return {"label": page.label, "page": place, "measure": page.beside}
     return {}
 
 

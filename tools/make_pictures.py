@@ -22,11 +22,10 @@ def main() -> None:
     """Write ``docs/timeline.png``, ``docs/profile.png``, ``docs/report.png`` and ``docs/report_session.png``."""
     with tempfile.TemporaryDirectory() as folder:
         found = ta.run([ROOT / "sample_transcripts"], folder, settings=ta.Settings(quotes=True))
-        analysis = ta.load(found.out)
         page = ta.report(found.out, quotes=True)
-        of_one = {name: getattr(analysis, name).query("session_id == @SHOWN") for name in ("turns", "profile")}
-        save(PLOTS["timeline"], of_one["turns"], PICTURES / "timeline.png")
-        save(PLOTS["profile"], of_one["profile"], PICTURES / "profile.png")
+        shown = ta.load(found.out).where(f"session_id == '{SHOWN}'")
+        save(PLOTS["timeline"], shown.wide_turns, PICTURES / "timeline.png")
+        save(PLOTS["profile"], shown.profile, PICTURES / "profile.png")
         _photograph(page)
 
 

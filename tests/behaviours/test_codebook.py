@@ -283,7 +283,7 @@ FAULTS = {
     'definition = "The therapist takes the client\'s side."': [
         ('definition = " "', JOINING + "the field 'definition' is empty. Say it in a few words."),
         ('defintion = "It."', JOINING + "there is no field 'defintion'. Perhaps 'definition' is meant."),
-        ('weight = "It."', JOINING + "there is no field 'weight'. The fields are id, name, role, group, definition,"),
+        ('weight = "It."', JOINING + "there is no field 'weight'. The fields are id, name, role, group, lane,"),
     ],
     'examples = ["I am with you there."]': [
         (

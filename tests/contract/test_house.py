@@ -164,7 +164,6 @@ def test_registered_names_are_what_they_were() -> None:
     assert PLOTS.names() == [
         "association",
         "calibration_curve",
-        "chance",
         "client_state",
         "comparison",
         "confusion_matrix",
@@ -172,6 +171,7 @@ def test_registered_names_are_what_they_were() -> None:
         "profile",
         "responses",
         "synchrony",
+        "synchrony_overview",
         "thirds",
         "timeline",
     ]

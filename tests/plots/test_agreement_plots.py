@@ -12,7 +12,6 @@ from matplotlib.text import Text
 from therapy_analytics import plots
 from therapy_analytics.plots import inner_box
 from therapy_analytics.plots._blocks import MOST, sheet_size
-from therapy_analytics.plots._save import save
 
 
 def new_axes(n=1):
@@ -57,15 +56,6 @@ def test_each_code_has_a_picture_with_its_name_inside_the_figure(name):
         box = text.get_window_extent(renderer)
         inside = edges.x0 <= box.x0 and box.x1 <= edges.x1 and edges.y0 <= box.y0 and box.y1 <= edges.y1
         assert inside, text.get_text()
-
-
-@pytest.mark.parametrize("name", list(TABLES))
-def test_the_same_bytes_twice_and_the_table_unchanged(name, tmp_path):
-    table = TABLES[name]()
-    before = table.copy(deep=True)
-    one = save(plots.PLOTS[name], table, tmp_path / "a.png").read_bytes()
-    assert one == save(plots.PLOTS[name], table, tmp_path / "b.png").read_bytes()
-    pd.testing.assert_frame_equal(table, before)
 
 
 @pytest.mark.parametrize("name", list(TABLES))

@@ -8,7 +8,6 @@ from boards import SIZES, assert_no_overlaps, codes, drawn, new_axes, place, tex
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
 from therapy_analytics.measures._intervals import wilson
-from therapy_analytics.plots._save import save
 
 THIRDS = ("third_1", "third_2", "third_3")
 
@@ -95,11 +94,3 @@ def test_no_rows_are_said_to_be_none():
 def test_another_table_is_an_error_that_names_the_columns():
     with pytest.raises(BadOptionError, match="n_turns"):
         plots.thirds(pd.DataFrame({"session_id": ["s1"]}), ax=new_axes())
-
-
-def test_the_same_bytes_twice_and_the_table_unchanged(tmp_path):
-    table = many(40)
-    before = table.copy(deep=True)
-    one = save(plots.thirds, table, tmp_path / "a.png").read_bytes()
-    assert one == save(plots.thirds, table, tmp_path / "b.png").read_bytes()
-    pd.testing.assert_frame_equal(table, before)

@@ -1,25 +1,14 @@
-"""What every plot must do, and what the timeline shows."""
+"""What the timeline shows."""
 
-import itertools
-import subprocess
-import sys
-
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from boards import assert_no_overlaps, new_axes, texts
 from matplotlib.patches import PathPatch
-from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 
 from therapy_analytics import plots
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.plots import PLOTS, inner_box
-from therapy_analytics.plots._outlines import Written, sentences
-from therapy_analytics.plots._save import save
+from therapy_analytics.plots._outlines import Written
 from therapy_analytics.plots.session_timeline import NEGATIVE, POSITIVE
 
 THERAPIST_CODES = ("mi_question", "mi_reflection", "mi_input", "bolt_normalizing", "bolt_psychoeducation")
@@ -54,35 +43,6 @@ def turns_table(n, *, times=True, session_id="session_017"):
     return pd.DataFrame(table)
 
 
-def new_axes(width=11, height=5):
-    figure = Figure(figsize=(width, height), dpi=110)
-    FigureCanvasAgg(figure)
-    return figure.add_axes(inner_box(width, height))
-
-
-def written(ax):
-    """Return what is written as outlines, with its box on the page: (text, box)."""
-    patches = [patch for patch in ax.figure.findobj(PathPatch) if isinstance(patch.get_path(), Written)]
-    return [one for patch in patches for one in boxes_of(patch)]
-
-
-def boxes_of(patch):
-    path = patch.get_path()
-    for line in path.lines:
-        own = sentences([line], path.size, font=path.font, turned=path.turned).vertices
-        if len(own):
-            corners = patch.get_transform().transform(own)
-            yield line[2], Bbox([corners.min(axis=0), corners.max(axis=0)])
-
-
-def texts(ax):
-    return [text.get_text() for text in shown(ax)] + [text for text, _ in written(ax)]
-
-
-def shown(ax):
-    return [text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-
-
 def heights(ax, name):
     """Return the middle of the height at which a name stands left of the rows."""
     patches = [patch.get_path() for patch in ax.figure.findobj(PathPatch)]
@@ -103,86 +63,6 @@ def marks(ax, name, colour=None):
 def bars(ax, role):
     found = [patch for patch in ax.patches if patch.get_gid() == f"turns {role}"]
     return [(box[0, 0], box[2, 0]) for patch in found for box in patch.get_path().vertices.reshape(-1, 5, 2)]
-
-
-@pytest.fixture(params=PLOTS.names())
-def any_plot(request):
-    return PLOTS[request.param]
-
-
-@pytest.fixture
-def table(any_plot):
-    made = turns_table(12)
-    if not set(any_plot.needs) <= set(made.columns):
-        pytest.skip("this plot takes another table")
-    return made
-
-
-# Every plot
-
-
-def test_returns_the_axes_it_was_given_and_draws_there(any_plot, table):
-    ax = new_axes()
-    assert any_plot(table, ax=ax) is ax
-    assert ax.has_data() or texts(ax)
-
-
-def test_opens_no_pyplot_figure_when_given_axes(any_plot, table):
-    before = plt.get_fignums()
-    any_plot(table, ax=new_axes())
-    assert plt.get_fignums() == before
-
-
-def test_opens_a_pyplot_figure_when_given_none(any_plot, table):
-    with plt.rc_context({"backend": "agg"}):
-        ax = any_plot(table)
-    assert plt.fignum_exists(ax.figure.number)
-    plt.close(ax.figure)
-
-
-def test_leaves_the_table_unchanged(any_plot, table):
-    before = table.copy(deep=True)
-    any_plot(table, ax=new_axes())
-    pd.testing.assert_frame_equal(table, before)
-
-
-def test_an_empty_table_gives_a_picture_that_says_so(any_plot):
-    ax = new_axes()
-    assert any_plot(pd.DataFrame(columns=list(any_plot.needs)), ax=ax) is ax
-    assert texts(ax)
-
-
-def test_missing_columns_are_named(any_plot):
-    with pytest.raises(BadOptionError) as caught:
-        any_plot(pd.DataFrame({"unrelated": [1]}), ax=new_axes())
-    assert all(column in str(caught.value) for column in any_plot.needs)
-
-
-def test_writes_the_same_bytes_twice_whatever_the_style(any_plot, table, tmp_path):
-    first = save(any_plot, table, tmp_path / "a.png").read_bytes()
-    with mpl.rc_context({"font.size": 20, "axes.facecolor": "black"}):
-        second = save(any_plot, table, tmp_path / "b.png").read_bytes()
-    assert first == second
-    assert b"Software" not in first
-
-
-def test_is_an_attribute_of_the_package(any_plot):
-    assert getattr(plots, any_plot.__name__) is any_plot
-    assert any_plot.__name__ in dir(plots)
-
-
-def test_neither_the_package_nor_saving_imports_pyplot():
-    code = (
-        "import sys; from therapy_analytics import plots; assert 'matplotlib' not in sys.modules;"
-        "plots.timeline; from therapy_analytics.plots import _save, session_timeline;"
-        "assert plots.timeline is session_timeline.timeline; assert 'matplotlib.pyplot' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_an_unknown_plot_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no_such_plot"):
-        plots.no_such_plot  # noqa: B018
 
 
 # The timeline, by hand
@@ -357,25 +237,17 @@ def test_odd_sessions_are_drawn_without_overlaps(change):
     assert_no_overlaps(ax)
 
 
-@pytest.mark.parametrize("size", [(11, 5), (8, 4), (16, 9)])
-@pytest.mark.parametrize("times", [True, False])
-@pytest.mark.parametrize("n", [5, 50, 500])
+@pytest.mark.parametrize(
+    ("n", "times", "size"),
+    [
+        (5, True, (8, 4)),
+        (5, False, (16, 9)),
+        (50, False, (11, 5)),
+        (50, True, (8, 4)),
+        (500, True, (16, 9)),
+        (500, False, (8, 4)),
+    ],
+)
 def test_no_text_lies_on_another_or_leaves_the_figure(n, times, size):
-    ax = plots.timeline(turns_table(n, times=times, session_id="x" * 80), ax=new_axes(*size))
+    ax = plots.timeline(turns_table(n, times=times, session_id="x" * 80), ax=new_axes(size))
     assert_no_overlaps(ax)
-
-
-def assert_no_overlaps(ax):
-    ax.figure.draw_without_rendering()
-    boxes = [(text.get_text(), text.get_window_extent()) for text in shown(ax)] + written(ax)
-    page = ax.figure.bbox
-    for name, box in boxes:
-        assert page.x0 <= box.x0 and box.x1 <= page.x1, name  # noqa: PT018
-        assert page.y0 <= box.y0 and box.y1 <= page.y1, name  # noqa: PT018
-    for (name, box), (other, another) in itertools.combinations(boxes, 2):
-        # Half a pixel: a box holds the descenders that a word may not have.
-        apart = (
-            min(box.x1, another.x1) - max(box.x0, another.x0),
-            min(box.y1, another.y1) - max(box.y0, another.y0),
-        )
-        assert min(apart) <= 0.5, (name, other)

@@ -145,7 +145,7 @@ def test_marks_and_unsure_codes_are_those_of_the_turns(results: Path, made: tupl
         marks = {mark["name"]: mark["turns"] for mark in session["marks"]}
         seen |= set(marks)
         named = [i for i, turn in enumerate(turns) if turn["unexpressed_feeling_turn"] == "1"]
-        assert marks.get("unexpressed_feeling", []) == named
+        assert marks.get("unexpressed_feeling_turn", []) == named
         for code, where in session["unsure"].items():
             assert where == [i for i, turn in enumerate(turns) if code in turn["unsure_codes"].split(";")]
     assert len(seen) > 2
@@ -153,7 +153,7 @@ def test_marks_and_unsure_codes_are_those_of_the_turns(results: Path, made: tupl
 
 def test_going_along_is_marked_where_it_answers_a_claim(results: Path, made: tuple[Json, list[Json]]) -> None:
     for row, session in zip(measured_in(results), made[1], strict=True):
-        marked: list[int] = next((mark["turns"] for mark in session["marks"] if mark["name"] == "went_along"), [])
+        marked: list[int] = next((mark["turns"] for mark in session["marks"] if mark["name"] == "went_along_turn"), [])
         assert len(marked) == row["n_went_along"] or row["n_went_along"] is None
 
 
@@ -393,20 +393,23 @@ def test_a_session_without_therapist_turns_is_shown(copied: Path) -> None:
 
 
 def test_codes_of_the_users_own_are_shown_with_their_role(copied: Path) -> None:
-    with (copied / "codebook.csv").open("a", encoding="utf-8") as lines:
-        shared = '"","","","",""'
-        book = '"codes, Our clinic"'
-        lines.write(f"our_hope,probabilities,{book},Probability of our_hope,probability,0 to 1,{shared},,\n")
-        lines.write(f"our_hope,turns,{book},Hope: speaks of hope,0 or 1,0 to 1,{shared},,\n")
-        meaning = '"Share of client turns with our_hope (Hope)"'
-        lines.write(f"our_hope_rate,measured,process,{meaning},proportion,0 to 1,{shared},our_hope_rate,\n")
+    header = list(rows(copied / "codebook.csv")[0])
+    code = {"column": "our_hope", "family": "codes, Our clinic"}
+    rate = {"column": "our_hope_rate", "table": "measured", "family": "process", "measure": "our_hope_rate"}
+    added = [
+        {**code, "table": "turns", "meaning": "Hope: speaks of hope", "unit": "0 or 1", "range": "0 to 1"},
+        {**code, "table": "probabilities", "meaning": "Probability of our_hope", "unit": "probability"},
+        {**rate, "unit": "proportion", "range": "0 to 1", "label": "Hope", "page": "client"},
+    ]
+    with (copied / "codebook.csv").open("a", encoding="utf-8", newline="") as lines:
+        csv.DictWriter(lines, header, lineterminator="\n").writerows(added)
     for path in (copied / "sessions").glob("*/turns.csv"):
         table = rows(path)
         for file, cell in ((path, "1"), (path.with_name("probabilities.csv"), "0.8")):
-            header, *body = file.read_text(encoding="utf-8").splitlines()
+            heads, *body = file.read_text(encoding="utf-8").splitlines()
             cells = [cell if row["role"] == "client" else "" for row in table]
-            added = [f"{line},{one}" for line, one in zip(body, cells, strict=True)]
-            file.write_text("\n".join([f"{header},our_hope", *added]) + "\n", encoding="utf-8")
+            longer = [f"{line},{one}" for line, one in zip(body, cells, strict=True)]
+            file.write_text("\n".join([f"{heads},our_hope", *longer]) + "\n", encoding="utf-8")
     with (copied / "measures.csv").open("a", encoding="utf-8") as lines:
         for row in rows(copied / "sessions.csv"):
             lines.write(f"{row['session_id']},our_hope_rate,,1{',' * 11}\n")

@@ -16,9 +16,9 @@ from scipy import stats
 from therapy_analytics.compare import _reference
 from therapy_analytics.compare._results import Results, built_in_codebook, read_results
 from therapy_analytics.references import reference_profiles
-from therapy_analytics.report import _between, _findings, _review
+from therapy_analytics.report import _between, _findings
+from therapy_analytics.report._codebook import chosen
 from therapy_analytics.report._data import report_data
-from therapy_analytics.report._measures import chosen
 
 _BOOK = built_in_codebook()
 CLAIMED = tuple(_BOOK.index[_BOOK["compare"] == "tested"])
@@ -180,7 +180,8 @@ def test_turns_to_review_come_first_and_say_which(read: Results) -> None:
     frame = read.sessions.assign(n_safety_cue_turns=[0, 1, 0, 2], n_self_harm_cue_turns=[0, 1, 0, 0])
     frame["n_suicide_passive_cue_turns"] = [0, 0, 0, 2]
     marks: list[dict[str, Any]] = [{"marks": []}, {"marks": [{"name": "safety_cue", "turns": [7]}]}, {"marks": []}]
-    found = list(_review.to_review(replace(read, sessions=frame), marks))
+    danger = [{"column": "safety_cue", "measure": "n_safety_cue_turns"}, {"column": "lapse_turn", "measure": ""}]
+    found = list(_findings.to_review(replace(read, sessions=frame), marks, danger))
     assert [one.session for one in found] == [3, 1]
     assert "2 turns to review for danger: phrases that may speak of a wish to be dead." in found[0].text
     assert "1 turn (turn 7) to review for danger: phrases that may speak of self-harm." in found[1].text

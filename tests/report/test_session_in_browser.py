@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from report._browser import followed, started, violations
+from report._browser import followed, violations
 from report._browser import opened as in_browser
 
 import therapy_analytics as ta
@@ -59,12 +59,6 @@ Open = Callable[..., Reader]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with started() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def plain(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("plain") / "report.html"
     file.write_bytes(assemble("Sessions", *report_data(results, quotes=False, most_sessions=9)))
@@ -78,7 +72,7 @@ def quoted(results_with_quotes: Path, tmp_path_factory: pytest.TempPathFactory) 
     own = next(one for one in sessions if one["id"] == SESSION)
     own["text"][14] = "You sound angry, and 👩‍👧 sad."
     own["feelings"] = [[14, 10, 15, "anger", 1, 9], [14, 25, 28, "sadness", 0, None]]
-    own["marks"] = [{"name": "safety_cue", "label": "Cue of danger: review", "turns": [9]}]
+    own["marks"] = [{"name": "safety_cue", "label": "Cue of danger: review", "danger": True, "turns": [9]}]
     bad = next(one for one in sessions if one["id"] != SESSION)
     n = len(bad["role"])
     bad["text"], bad["speaker"] = [HOSTILE] * n, [LABELS[at % 2] for at in range(n)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from therapy_analytics.agreement._labels import BOOKS, SETS, LabelIndex, LabelMeaning, slug
+from therapy_analytics.agreement._labels import SETS, LabelIndex, LabelMeaning, books, slug
 from therapy_analytics.clusters import Ints
 from therapy_analytics.readers._notes import counted
 from therapy_analytics.tables import GOLD
@@ -143,7 +143,9 @@ class CellReader:
 
     def _remember(self, meanings: Sequence[LabelMeaning], book: str) -> None:
         """Collect the codes of other books of the package than that of the labels."""
-        of_books = {code for code in _family(meanings, fewest=1) if code.startswith(tuple(f"{one}_" for one in BOOKS))}
+        of_books = {
+            code for code in _family(meanings, fewest=1) if code.startswith(tuple(f"{one}_" for one in books()))
+        }
         self.crosswalked |= {code for code in of_books if not code.startswith(f"{book}_")}
 
     def _exclusive(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from therapy_analytics.agreement._cells import MISSING, ONE, UNSURE, ZERO, Block, CellReader
-from therapy_analytics.agreement._labels import BOOKS, SETS, LabelIndex, slug
+from therapy_analytics.agreement._labels import SETS, LabelIndex, books, slug
 from therapy_analytics.agreement._machine import Machine, with_words
 from therapy_analytics.agreement._match import match
 from therapy_analytics.cells import restore
@@ -61,7 +61,7 @@ class GoldOptions:
     transcripts: Path | str | None = None
 
     def __post_init__(self) -> None:
-        for option, given, known in (("blank", self.blank, BLANK), ("book", self.book, ("", *BOOKS))):
+        for option, given, known in (("blank", self.blank, BLANK), ("book", self.book, ("", *books()))):
             if given not in known:
                 raise BadOptionError(option, f"{given!r} is not known", f"Known: {', '.join(filter(None, known))}")
 

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from therapy_analytics.behaviours import Code, builtin_codebooks
+from therapy_analytics.behaviours.lanes import books_in_order
 
-BOOKS = ("mi", "bolt", "misc", "miti")
-"""The order of preference where a label is in several books and nothing else decides."""
 EXHAUSTIVE = frozenset({"mi", "misc", "miti"})
 """Books whose codes leave no reflection, question or input uncoded; BOLT codes only some kinds of each."""
 ALIASES = {"therapist_input": "input", "information_giving": "input_information", "neutral_talk": "neutral"}
@@ -63,7 +62,7 @@ class LabelIndex:
         known = Counter(
             book for label in set(labels) for book in {code.book for code in _index().get(_base(label), ())}
         )
-        return max(BOOKS, key=lambda book: (known[book], any(one.startswith(f"{book}_") for one in self.machine)))
+        return max(books(), key=lambda book: (known[book], any(one.startswith(f"{book}_") for one in self.machine)))
 
     def meaning(self, label: str, book: str) -> LabelMeaning | None:
         """Return the meaning of a label, or None where it is unknown."""
@@ -80,8 +79,18 @@ class LabelIndex:
         if not codes:
             ends = [column for column in self.machine if column.endswith(f"_{name}")]
             return _only(ends[0]) if len(ends) == 1 else None
-        order = {one: place for place, one in enumerate((book, *BOOKS))}
-        return _meaning(min(codes, key=lambda code: order.get(code.book, 9)), self.machine)
+        order = {one: place for place, one in enumerate((book, *books()))}
+        return _meaning(min(codes, key=lambda code: order[code.book]), self.machine)
+
+
+def books() -> tuple[str, ...]:
+    """Return the ids of the built-in codebooks, in the order in which they are asked where a label is in several."""
+    return tuple(book.id for book in books_in_order())
+
+
+def books() -> tuple[str, ...]:
+    """Return the ids of the built-in codebooks, in the order in which they are asked where a label is in several."""
+    return tuple(book.id for book in books_in_order())
 
 
 def slug(label: object) -> str:

@@ -16,12 +16,13 @@ Unit = Literal["turn", "utterance"]
 Exclusive = Literal["", "turn", "question"]
 
 REMEDY = "See docs/codebooks.md"
-BOOK_FIELDS = ("id", "name", "definition", "source", "unit", "codes")
+BOOK_FIELDS = ("id", "name", "place", "overlaps", "definition", "source", "unit", "codes")
 CODE_FIELDS = (
     "id",
     "name",
     "role",
     "group",
+    "lane",
     "definition",
     "examples",
     "counter_examples",
@@ -115,6 +116,14 @@ def share(table: Mapping[str, Any], field: str, place: Place, *, default: float)
         remedy = f"Write {field} = {default}, or leave it out"
         raise place.error(f"the field {field!r} is not a number from 0 to 1", remedy)
     return float(value)
+
+
+def whole(table: Mapping[str, Any], field: str, place: Place, *, default: int) -> int:
+    """Return a field that is a whole number from 1, or its default."""
+    value = table.get(field, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise place.error(f"the field {field!r} is not a whole number from 1", f"Write {field} = 3, or leave it out")
+    return value
 
 
 def one_of(

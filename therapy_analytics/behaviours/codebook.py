@@ -22,6 +22,8 @@ from therapy_analytics.session import Role
 
 DEFAULT_CORRELATION = 0.06
 """`Code.turn_correlation` where it was not estimated, and for turns that are counted by other means than a code."""
+LAST = 99
+"""`Codebook.place` of books that do not say where they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,9 @@ class Code:
         The family that it belongs to, one word across books: reflection, question, advice,
         information, confrontation, support, normalizing, psychoeducation, change, sustain, neutral,
         feeling, insight, event, ...
+    lane : str
+        The lane of a session's timeline that marks its turns, as in ``question``; codes of several books may share one.
+        Of a lane that ends in + or -, the marks of these codes point up or down. Empty for none.
     definition : str
         When a turn has it.
     examples, counter_examples : tuple of str
@@ -98,6 +103,7 @@ class Code:
     counter_examples: tuple[str, ...]
     source: str = ""
     label: str = ""
+    lane: str = ""
     unit: Unit = "turn"
     parent: str = ""
     exclusive: Exclusive = ""
@@ -119,7 +125,15 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """A set of codes with its source, and the name (without folders) and hash of its file."""
+    """A set of codes with its source, and the name (without folders) and hash of its file.
+
+    Attributes
+    ----------
+    place : int
+        Where its codes stand in figures and lists, from 1; books that do not say come last.
+    overlaps : str
+        The id of a book that codes the same behaviours: the codes of this one get rates only where it is asked for.
+    """
 
     id: str
     name: str
@@ -128,6 +142,8 @@ class Codebook:
     codes: tuple[Code, ...]
     file: str
     sha256: str
+    place: int = LAST
+    overlaps: str = ""
 
 
 def load_codebook(path: str | Path) -> Codebook:
@@ -230,7 +246,8 @@ def _parsed(path: Path) -> Codebook:
     form.check_ids([code.id for code in codes], place)
     _check_parents(codes, place)
     name, definition = form.text(table, "name", place), form.text(table, "definition", place)
-    return Codebook(book, name, definition, source, codes, path.name, hashlib.sha256(data).hexdigest())
+    where, other = form.whole(table, "place", place, default=LAST), form.text(table, "overlaps", place, default="")
+    return Codebook(book, name, definition, source, codes, path.name, hashlib.sha256(data).hexdigest(), where, other)
 
 
 def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str, str]) -> Code:
@@ -243,6 +260,7 @@ def _code(book: str, entry: Mapping[str, Any], place: Place, of_book: tuple[str,
         name=form.text(entry, "name", place),
         role=form.one_of(entry, "role", form.CODED_ROLES, place),
         group=form.text(entry, "group", place),
+        lane=form.text(entry, "lane", place, default=""),
         definition=form.text(entry, "definition", place),
         examples=form.texts(entry, "examples", place),
         counter_examples=form.texts(entry, "counter_examples", place),

@@ -60,10 +60,35 @@ class OnPage:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Turns that the page marks as worth a look: those with a value above 0, and below 0 where that has a label."""
+    """Turns that the page marks as worth a look: those with a value above 0, and below 0 where that has a label.
+
+    Attributes
+    ----------
+    label, below : str
+        What they are called.
+    danger : str
+        Of turns with cues of danger, which the page lists before all else: the measure of sessions that counts them.
+    """
 
     label: str
     below: str = ""
+    danger: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A count of turns with one kind of what another measure counts, which the page's sentences name.
+
+    Attributes
+    ----------
+    label : str
+        What such turns may speak of.
+    kind_of : str
+        The measure that counts all kinds.
+    """
+
+    label: str
+    kind_of: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +100,20 @@ class Curve:
     label : str
         What a supervisor calls it.
     about : {"synchrony", "client"}
-        Among which lines it is drawn.
+        Among which lines it is drawn: each of synchrony for itself, those about the client as bars of one picture.
     beside : str
         The measure of the session whose null distribution is drawn with it; empty for none.
+    side : {"", "above", "below"}
+        Where the bars of a line about the client stand; such a line without a side is not drawn.
     """
 
     label: str
     about: Literal["synchrony", "client"]
     beside: str = ""
+    side: Literal["", "above", "below"] = ""
 
 
-Shown = OnPage | Mark | Curve
+Shown = OnPage | Mark | Kind | Curve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +140,8 @@ class Column:
         which of its statistics it is, and whose replies it is about.
     core : bool
         Whether it is a column of ``sessions.csv``; all numbers stand in ``measures.csv``.
-    page : OnPage, Mark, Curve or None
-        Where the page shows it; None where it does not. The latter two are for columns of turns.
+    page : OnPage, Kind, Mark, Curve or None
+        Where the page shows it; None where it does not. The last two are for columns of turns.
     compare : str
         What ``tanalyze compare`` does with it, see `Compared`.
     """

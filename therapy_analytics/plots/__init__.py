@@ -43,6 +43,7 @@ class Plot(Protocol):
     takes: str
     session: int
     run: int
+    size: Callable[[Any], tuple[float, float]]
 
     def __call__(self, table: Any, /, *, ax: Axes | None = None) -> Axes:
         """Draw the table, or that of an analysis, on `ax` or on a new pyplot figure, and return the Axes."""
@@ -52,8 +53,19 @@ class Plot(Protocol):
 PLOTS: Registry[Plot] = Registry("plot", package="therapy_analytics.plots")
 
 
+def usual_size(_: Any) -> tuple[float, float]:
+    """Return the inches of most figures, whatever their tables hold."""
+    return FIGSIZE
+
+
 def plot(
-    *, needs: tuple[str, ...], takes: str = "", session: int = 0, run: int = 0
+    *,
+    needs: tuple[str, ...],
+    takes: str = "",
+    session: int = 0,
+    run: int = 0,
+    single: bool = False,
+    size: Callable[[Any], tuple[float, float]] = usual_size,
 ) -> Callable[[Callable[..., Axes]], Plot]:
     """Register a plot under its function's name.
 
@@ -66,40 +78,46 @@ def plot(
     session, run : int, optional
         Its place, from 1, among the figures that a run writes of each session, and of all sessions together; 0 where
         it is none of them.
+    single : bool, optional
+        Whether it shows one session; a table of several is then a `BadOptionError`.
+    size : function, optional
+        Width and height in inches that the figure of a table needs.
     """
 
     def register(draw: Callable[..., Axes]) -> Plot:
         @functools.wraps(draw)
         def checked(table: Any, /, *, ax: Axes | None = None) -> Axes:
             rows = cast("DataFrame", table if hasattr(table, "columns") else getattr(table, takes or "turns"))
-            require_columns(rows, needs, name)
+            _check(rows, needs, name, single=single)
             return draw(rows, ax=ax)
 
         name = draw.__name__
         found = cast(Plot, checked)
-        found.needs, found.takes, found.session, found.run = needs, takes, session, run
+        found.needs, found.takes, found.session, found.run, found.size = needs, takes, session, run, size
         PLOTS.add(name, found, module=draw.__module__)
         return found
 
     return register
 
 
-def require_columns(table: DataFrame, needs: tuple[str, ...], name: str) -> None:
-    """Raise a `BadOptionError` that names the columns which `table` does not have."""
-    missing = [column for column in needs if column not in table.columns]
+def _check(table: DataFrame, needs: tuple[str, ...], name: str, *, single: bool) -> None:
+    """Refuse a table that lacks columns, or has more sessions than the plot can show."""
+    option, missing = "table", [column for column in needs if column not in table.columns]
     if missing:
         problem = f"the table for plot {name!r} has no column {', '.join(missing)}"
-        option = "table"
         raise BadOptionError(option, problem, f"It needs {', '.join(needs)}")
+    if single and table["session_id"].nunique() > 1:
+        problem = f"the plot {name!r} shows one session and the table holds {table['session_id'].nunique()}"
+        raise BadOptionError(option, problem, "Select one: table[table.session_id == '...']")
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return `ax`, or the Axes of a new pyplot figure, which a notebook shows by itself."""
+def axes_or_new(ax: Axes | None, size: tuple[float, float] = FIGSIZE) -> Axes:
+    """Return `ax`, or the Axes of a new pyplot figure of so many inches, which a notebook shows by itself."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt  # noqa: PLC0415  # slow, and only a notebook needs it
 
-    return plt.figure(figsize=FIGSIZE).add_axes(inner_box(*FIGSIZE))
+    return plt.figure(figsize=size).add_axes(inner_box(*size))
 
 
 def inner_box(width: float, height: float) -> tuple[float, float, float, float]:

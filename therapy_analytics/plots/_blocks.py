@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Iterator
 
-    from therapy_analytics.plots._turns import Floats
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
 
 ACROSS = 5
 MOST = 60
@@ -21,19 +23,22 @@ _GAP_X, _GAP_Y = 0.38, 0.42
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One picture: where its lower left corner is."""
+    """One picture: where its lower left corner is, and the size of font that fits."""
 
-    name: str
+    ax: Axes
     left: float
     bottom: float
+    font: float
 
-    def x(self, values: Floats | float) -> Floats:
-        """Return places across for values from 0 to 1."""
-        return np.asarray(values, dtype=np.float64) + self.left
+    def plot(self, x: ArrayLike, y: ArrayLike, **style: Any) -> None:
+        """Draw a line or marks; both axes go from 0 to 1."""
+        self.ax.plot(np.asarray(x) + self.left, np.asarray(y) + self.bottom, **style)
 
-    def y(self, values: Floats | float) -> Floats:
-        """Return heights for values from 0 to 1."""
-        return np.asarray(values, dtype=np.float64) + self.bottom
+    def tick(self, at: float, across: str, up: str) -> None:
+        """Write what a place on either axis is."""
+        size = 0.8 * self.font
+        self.ax.text(self.left + at, self.bottom - 0.03, across, fontsize=size, ha="center", va="top")
+        self.ax.text(self.left - 0.03, self.bottom + at, up, fontsize=size, ha="right", va="center")
 
 
 def sheet_size(n: int) -> tuple[float, float]:
@@ -42,8 +47,14 @@ def sheet_size(n: int) -> tuple[float, float]:
     return 2.0 + 1.75 * max(across, 3), 1.5 + 1.8 * down
 
 
-def blocks(ax: Axes, names: list[str]) -> tuple[list[Block], float]:
-    """Lay out a picture for each name, write the names, and return them with the size of font that fits."""
+def names_of(table: DataFrame) -> list[str]:
+    """Return the codes of a table in its order, as many as are drawn."""
+    return list(dict.fromkeys(table["code"].astype(str)))[:MOST]
+
+
+def blocks(ax: Axes, table: DataFrame, title: str, note: str) -> Iterator[tuple[Block, DataFrame]]:
+    """Write what the sheet shows, and yield a framed picture with its name, and the rows of a table, for each code."""
+    names = names_of(table)
     across, down = _grid(len(names))
     ax.set(xlim=(-0.25, across * (1 + _GAP_X) - _GAP_X + 0.12), ylim=(-0.3, down * (1 + _GAP_Y) - 0.1))
     ax.set_aspect("equal", adjustable="box", anchor="NW")
@@ -52,34 +63,20 @@ def blocks(ax: Axes, names: list[str]) -> tuple[list[Block], float]:
     width = ax.bbox.width * inch / (across * (1 + _GAP_X))
     height = ax.bbox.height * inch / (down * (1 + _GAP_Y))
     font = float(np.clip(min(width, height) / 13, 3.5, 9))
-    found = []
     for at, name in enumerate(names):
         left, bottom = at % across * (1 + _GAP_X), (down - 1 - at // across) * (1 + _GAP_Y)
-        found.append(Block(name, left, bottom))
-        ax.text(left, bottom + 1.04, _short(name), fontsize=font, fontweight="bold", va="bottom")
-    return found, font
-
-
-def frame(ax: Axes, block: Block) -> None:
-    """Draw the edges of a picture."""
-    x, y = block.left, block.bottom
-    ax.plot([x, x + 1, x + 1, x, x], [y, y, y + 1, y + 1, y], c="0.5", lw=0.6, zorder=1)
-
-
-def head(ax: Axes, title: str, said: str) -> None:
-    """Write above the sheet what it shows."""
-    font = float(np.clip(ax.bbox.width / ax.figure.dpi, 6, 9))
-    ax.annotate(
-        title, (0, 1), (0, 2.1 * font), "axes fraction", textcoords="offset points", fontsize=font + 2, weight="bold"
-    )
-    ax.annotate(said, (0, 1), (0, 0.6 * font), "axes fraction", textcoords="offset points", fontsize=font)
+        words = name.replace("_", " ").replace("$", r"\$")
+        words = words if len(words) <= 27 else f"{words[:26]}…"
+        ax.text(left, bottom + 1.04, words, fontsize=font, fontweight="bold", va="bottom")
+        block = Block(ax, left, bottom, font)
+        yield block, table[table["code"].astype(str) == name]
+        block.plot([0, 1, 1, 0, 0], [0, 0, 1, 1, 0], c="0.5", lw=0.6, zorder=1)
+    size = float(np.clip(ax.bbox.width / ax.figure.dpi, 6, 9))
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    ax.annotate(title, (0, 1), (0, 2.1 * size), fontsize=size + 2, weight="bold", **place)
+    ax.annotate(note, (0, 1), (0, 0.6 * size), fontsize=size, **place)
 
 
 def _grid(n: int) -> tuple[int, int]:
     across = max(min(ACROSS, n), 1)
     return across, max(ceil(n / across), 1)
-
-
-def _short(name: str) -> str:
-    words = name.replace("_", " ").replace("$", r"\$")
-    return words if len(words) <= 27 else f"{words[:26]}…"

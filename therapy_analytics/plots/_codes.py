@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from therapy_analytics.measures._intervals import Z95
+from therapy_analytics.measures.process._responses import CLIENT, THERAPIST
+from therapy_analytics.plots._board import Key
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -23,8 +26,6 @@ ROLES = ("therapist", "client", "other")
 COLOURS = {"therapist": "#0072B2", "client": "#E69F00", "other": "#777777"}
 SIGNS = {"therapist": "o", "client": "s", "other": "D"}
 WEAK = "* found poorly by this package's tagger"
-_FIRST = ("mi", "bolt")
-"""Codebooks whose codes stand before those of others: the coarse ones, then those that part them."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -50,29 +51,57 @@ class Behaviour:
 
 
 @functools.cache
-def _known() -> dict[str, Behaviour]:
+def known_codes() -> dict[str, Behaviour]:
     """Return the codes of the built-in codebooks by their columns."""
-    from therapy_analytics.behaviours import builtin_codebooks  # noqa: PLC0415  # not for a look at the plots' names
+    from therapy_analytics.behaviours.codebook import LAST  # noqa: PLC0415  # not for a look at the plots' names
+    from therapy_analytics.behaviours.lanes import books_in_order  # noqa: PLC0415
 
-    books = sorted(builtin_codebooks(), key=lambda book: (*(book.id != first for first in _FIRST), book.id))
     found = {}
-    for at, book in enumerate(books):
+    for at, book in enumerate(books_in_order()):
         for i, code in enumerate(book.codes):
-            label = code.name if book.id in _FIRST else f"{code.name} ({book.name.split()[0]})"
+            label = code.name if book.place < LAST else f"{code.name} ({book.name.split()[0]})"
             weak = code.status == "experimental"
             found[code.column] = Behaviour((at, 2 * i), code.column, label, code.role, weak)
-    at, last = found["bolt_planning"].place
-    return found | {"advice": Behaviour((at, last + 1), "advice", "Either of these two", "therapist")}
+    for name, codes in (*CLIENT.items(), *THERAPIST.items()):
+        if len(codes) > 1:
+            last = max(found[code] for code in codes)
+            found[name] = Behaviour((last.place[0], last.place[1] + 1), name, "Either of these two", last.role)
+    return found
 
 
 def behaviours(codes: Iterable[str]) -> dict[str, Behaviour]:
     """Return what codes are, in the order of the codebooks; codes of a user's own book come last, with role "other"."""
-    known = _known()
+    known = known_codes()
     found = {
         code: known.get(code) or Behaviour((99, i), code, code.replace("_", " "), "other")
         for i, code in enumerate(dict.fromkeys(codes))
     }
     return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def role_name(role: str) -> str:
+    """Return whose codes these are, in words."""
+    return role if role != "other" else "your own codes"
+
+
+def role_keys(found: Iterable[Behaviour], words: str) -> list[Key]:
+    """Return what the dot and line of each role mean: its name and `words`."""
+    there = {one.role for one in found}
+    return [
+        Key(
+            words=f"{role_name(role)}{words}",
+            line={"ec": COLOURS[role], "lw": 1.3},
+            mark={"marker": SIGNS[role], "color": COLOURS[role]},
+        )
+        for role in ROLES
+        if role in there
+    ]
+
+
+def sessions_of(table: DataFrame) -> tuple[str, str]:
+    """Return of which sessions a table is, in words, and over what its intervals are: turns, or sessions."""
+    names = table["session_id"].astype(str).unique()
+    return (f"{len(names):,} sessions, pooled", "sessions") if len(names) > 1 else (str(names[0]), "turns")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -105,44 +134,33 @@ def rates(profile: DataFrame, codes: Iterable[str], parts: tuple[str, ...]) -> R
     Of one session the interval is the table's. Of several it is Wilson's over so many turns as would tell as much as
     the sessions do (Korn & Graubard 1998): turns of one session are alike, and sessions differ.
     """
-    cells = _cells(profile, list(codes), parts)
-    n, of, likely = (np.nan_to_num(one) for one in cells[:3])
-    total, turns = n.sum(axis=0), of.sum(axis=0)
-    rate = _share(total, turns)
-    low, high = _wilson(rate, *_told(n, of))
-    own = np.where(of > 0, cells[3:], 0.0).sum(axis=1)
-    alone = ((of > 0).sum(axis=0) == 1) & ~np.isnan(own[0])
-    low, high = np.where(alone, own[0], low), np.where(alone, own[1], high)
-    told = ~np.isnan(cells[2]) & (of > 0)
-    expected = _share((likely * of).sum(axis=0), (of * told).sum(axis=0))
-    return Rates(n=total, n_turns=turns, rate=rate, low=low, high=high, expected=expected)
+    keys, codes = ["session_id", "code", "part"], list(codes)
+    cells = pd.DataFrame({name: profile[name].astype(str) for name in keys})
+    cells = cells.assign(**{name: numbers(profile, name) for name in _VALUES}).set_index(keys)
+    wanted = pd.MultiIndex.from_product([cells.index.unique("session_id"), codes, parts])
+    found = cells.reindex(wanted).to_numpy().reshape(-1, len(codes), len(parts), len(_VALUES))
+    n, coded, likely, *ends = np.moveaxis(found, -1, 0)
+    n, coded = np.nan_to_num(n), np.nan_to_num(coded)
+    total, turns = n.sum(axis=0), coded.sum(axis=0)
+    own = np.where(coded > 0, ends, 0.0).sum(axis=1)
+    alone = ((coded > 0).sum(axis=0) == 1) & ~np.isnan(own[0])
+    low, high = np.where(alone, own, _wilson(_share(total, turns), *_effective_turns(n, coded)))
+    known = ~np.isnan(likely) & (coded > 0)
+    expected = _share((np.nan_to_num(likely) * coded).sum(axis=0), (coded * known).sum(axis=0))
+    return Rates(n=total, n_turns=turns, rate=_share(total, turns), low=low, high=high, expected=expected)
 
 
 _VALUES = ("n", "n_turns", "expected", "lo", "hi")
 
 
-def _cells(profile: DataFrame, codes: list[str], parts: tuple[str, ...]) -> Floats:
-    """Return n, n_turns, expected, lo and hi, (5, n_sessions, n_codes, n_parts); nan where there is no row."""
-    code, part, session = (profile[name].astype(str).to_numpy(dtype=object) for name in ("code", "part", "session_id"))
-    own = np.isin(part, parts) & np.isin(code, codes)
-    names, at = np.unique(session[own].astype(str), return_inverse=True)
-    found = np.full((len(_VALUES), len(names), len(codes), len(parts)), np.nan)
-    order = {one: i for i, one in enumerate(codes)}
-    row = np.array([order[one] for one in code[own]], dtype=np.int64)
-    column = np.array([parts.index(one) for one in part[own]], dtype=np.int64)
-    for i, name in enumerate(_VALUES):
-        found[i, at, row, column] = numbers(profile, name)[own]
-    return found
-
-
-def _told(n: Floats, of: Floats) -> tuple[Floats, Floats]:
-    """Return so many independent turns as would tell as much as the sessions, and the quantile that goes with them."""
+def _effective_turns(n: Floats, coded: Floats) -> tuple[Floats, Floats]:
+    """Return how many independent turns tell as much as the sessions do, and the quantile that goes with that."""
     from scipy.special import stdtrit  # noqa: PLC0415  # only for pooled tables
 
-    k, turns = (of > 0).sum(axis=0), of.sum(axis=0)
+    k, turns = (coded > 0).sum(axis=0), coded.sum(axis=0)
     rate = _share(n.sum(axis=0), turns)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = k / (k - 1) * ((n - rate * of) ** 2).sum(axis=0) / turns**2
+        spread = k / (k - 1) * ((n - rate * coded) ** 2).sum(axis=0) / turns**2
         effect = spread / (rate * (1 - rate) / turns)
         # Where all turns have the code, or none, nothing shows how sessions differ.
         known = (k > 1) & np.isfinite(effect)

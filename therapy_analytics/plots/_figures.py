@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from therapy_analytics.errors import BadOptionError
-from therapy_analytics.plots import FIGSIZE, PLOTS, Plot
+from therapy_analytics.plots import PLOTS, Plot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -80,20 +79,14 @@ def write_figures(
     BadOptionError
         A format is not known.
     """
-    from therapy_analytics.plots._save import draw, easel, house_style, write  # noqa: PLC0415 (matplotlib is slow)
+    from therapy_analytics.plots._save import draw, package_style, write  # noqa: PLC0415 (matplotlib is slow)
 
     asked = check_formats(formats)
     wanted = [one for one in plots if asked and one.takes in tables and set(one.needs) <= set(tables[one.takes])]
     found: list[Path] = []
-    with house_style(), easel() as figure:
+    with package_style():
         for one in wanted:
             table = tables[one.takes]
-            draw(one, table, figsize=figure_size(one, table), on=figure)
+            figure = draw(one, table, figsize=one.size(table))
             found += write(figure, [Path(folder) / f"{one.__name__}.{kind}" for kind in asked])
     return found
-
-
-def figure_size(plot: Plot, table: DataFrame) -> tuple[float, float]:
-    """Return the inches that a plot of this table needs: what ``figure_size`` in its file says, else the usual ones."""
-    asked = getattr(import_module(plot.__module__), "figure_size", None)
-    return FIGSIZE if asked is None else asked(table)

@@ -1,11 +1,10 @@
-"""Many short texts as one path: a text artist costs 0.07 ms a letter, spaces too, and a table has thousands."""
+"""Many short texts as one path: a text artist takes 0.07 ms a letter, and a figure has thousands of letters."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,41 +12,35 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath, text_to_path
 
-from therapy_analytics.language.integers import consecutive
-from therapy_analytics.plots._artists import Shape
-
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.uint8]
 
-MOST_KEPT = 2048
 ADVANCE = 0.602
 """Width of a letter of the monospaced font, in sizes of the font."""
 CAPITAL = 0.73
-"""Height of digits and capitals."""
+"""Height of digits and capitals, in sizes of the font."""
 SHIFTS = {"left": 0.0, "center": 0.5, "right": 1.0}
 
 Side = Literal["left", "center", "right"]
 Line = tuple[float, float, str, Side]
-"""Where on the x-axis, the middle of its height, what to write, and which end of it stands there."""
+"""Place on the x-axis, place of its middle on the y-axis, what to write, and which end of it stands there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Font:
-    """A font that comes with matplotlib.
-
-    Attributes
-    ----------
-    family, weight, style : str
-        By name, not as "monospace": outlines that are kept must not depend on a style of the notebook.
-    """
+    """A font that comes with matplotlib, by name, so that a style of the notebook does not change it."""
 
     family: str = "DejaVu Sans"
     weight: str = "normal"
     style: Literal["normal", "oblique"] = "normal"
+
+    @property
+    def properties(self) -> FontProperties:
+        """Return the font as matplotlib has it."""
+        return FontProperties(family=[self.family], weight=self.weight, style=self.style)
 
 
 WORDS, BOLD, SLANTED = Font(), Font(weight="bold"), Font(style="oblique")
@@ -75,8 +68,8 @@ class Written(Path):
     turned: bool = False
 
 
-def outlines(lines: Iterable[Line], size: tuple[float, float]) -> Written:
-    """Return monospaced text, as numbers in columns, as one path to be filled.
+def sentences(lines: Iterable[Line], size: tuple[float, float], *, font: Font = WORDS, turned: bool = False) -> Written:
+    """Return text as one path to be filled.
 
     Parameters
     ----------
@@ -84,156 +77,68 @@ def outlines(lines: Iterable[Line], size: tuple[float, float]) -> Written:
         What to write where.
     size : (float, float)
         Size of the font in the units of the x-axis, and of the y-axis.
-    """
-    return sentences(lines, size, font=NUMBERS)
-
-
-def sentences(lines: Iterable[Line], size: tuple[float, float], *, font: Font = WORDS, turned: bool = False) -> Written:
-    """Return text as one path to be filled; parameters as of `outlines`.
-
-    Parameters
-    ----------
     font : Font
         In which font.
     turned : bool
         Write from below upwards: x is then the middle of its height, and y where the named end stands.
     """
-    lines, face = tuple(lines), _face(font)
-    laid = face.laid([text for _, _, text, _ in lines])
-    n = [len(one.letters) for one in laid]
-    x, y = np.repeat([line[:2] for line in lines] or np.zeros((0, 2)), n, axis=0).T
-    begins = [one.begins - SHIFTS[line[3]] * one.width for one, line in zip(laid, lines, strict=True)]
-    places = np.stack([x, y, np.concatenate([np.zeros(0), *begins])])
-    letters = np.concatenate([np.zeros(0, dtype=np.int64), *(one.letters for one in laid)])
-    made = face.joined(letters, places, size, turned=turned)
-    made.lines, made.size, made.font, made.turned = lines, size, font, turned
-    return made
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """What is to be written on one Axes, gathered: all of one look becomes one path, and each path takes its time."""
-
-    gathered: dict[tuple[tuple[float, float], Font, float, bool], list[Line]] = field(default_factory=dict)
-
-    def add(
-        self, lines: Iterable[Line], size: tuple[float, float], font: Font, *, alpha: float, turned: bool = False
-    ) -> None:
-        """Add text; parameters as of `sentences`."""
-        self.gathered.setdefault((size, font, alpha, turned), []).extend(lines)
-
-    def put_on(self, ax: Axes, ink: str) -> None:
-        """Write on the axes what has been gathered, once all is."""
-        for (size, font, alpha, turned), lines in self.gathered.items():
-            path = sentences(lines, size, font=font, turned=turned)
-            ax.add_artist(Shape(path, fc=ink, lw=0, alpha=alpha, clip_on=False))
-        self.gathered.clear()
+    lines = tuple(lines)
+    corners, codes = [np.zeros((0, 2))], [np.zeros(0, dtype=np.uint8)]
+    for x, y, text, side in lines:
+        shape, own, width = _laid(text, font)
+        along, up = shape[:, 0] - SHIFTS[side] * width, shape[:, 1]
+        across, high = (-up, along) if turned else (along, up)
+        corners.append(np.column_stack([x + size[0] * across, y + size[1] * high]))
+        codes.append(own)
+    found = Written(np.concatenate(corners), np.concatenate(codes))
+    found.lines, found.size, found.font, found.turned = lines, size, font, turned
+    return found
 
 
 def length(sentence: str, font: Font = WORDS) -> float:
     """Return the width of a sentence in sizes of the font."""
-    return _face(font).laid([sentence or "-"])[0].width
+    return _laid(sentence or "-", font)[2]
 
 
-def properties(font: Font) -> FontProperties:
-    """Return a font as matplotlib has it."""
-    return FontProperties(family=[font.family], weight=font.weight, style=font.style)
+def cut(name: str, fits: float, font: Font = WORDS) -> str:
+    """Leave out the end of a name that is wider than so many sizes of the font."""
+    name = " ".join(name.split())
+    if length(name, font) <= fits * 1.001:
+        return name
+    n = max(int(len(name) * fits / length(name, font)), 1)
+    while n > 1 and length(f"{name[:n]}…", font) > fits:
+        n -= 1
+    return f"{name[:n]}…"
 
 
-@functools.cache
-def _face(font: Font) -> _Face:
-    return _Face(font)
+@functools.lru_cache(maxsize=2048)
+def _laid(text: str, font: Font) -> tuple[Floats, Codes, float]:
+    """Return the outline of a text, corners (n, 2) and codes (n,), and its width, all in sizes of the font."""
+    text = "".join(letter if letter.isprintable() else " " for letter in text)
+    corners, codes, at = [np.zeros((0, 2))], [np.zeros(0, dtype=np.uint8)], 0.0
+    # Scripts that join their letters, and letters with marks of their own, are drawn whole.
+    for letter in text if text.isascii() else [text]:
+        shape, own, advance = _glyph(letter, font)
+        corners.append(shape + np.array([at, 0.0]))
+        codes.append(own)
+        at += advance
+    return np.concatenate(corners), np.concatenate(codes), at
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Laid:
-    """A text: the numbers of its letters, without spaces, where each begins, and its width, in sizes of the font."""
-
-    letters: NDArray[np.int64]
-    begins: Floats
-    width: float
-
-
-class _Face:
-    """What has been found of a font: made once for all figures of a run, half a millisecond for a letter."""
-
-    def __init__(self, font: Font) -> None:
-        self._properties = properties(font)
-        self._properties.set_size(100)
-        self._forget()
-
-    def _forget(self) -> None:
-        self._laid: dict[str, _Laid] = {}
-        self._advances: dict[str, float] = {}
-        self._numbers: dict[str, int] = {}
-        self._drawn: list[tuple[Floats, Codes]] = []
-        self._all = _Drawn.of([])
-
-    def laid(self, texts: Sequence[str]) -> list[_Laid]:
-        """Return what texts are put together from."""
-        if max(len(self._laid), len(self._drawn)) > MOST_KEPT:
-            self._forget()
-        for text in texts:
-            if text not in self._laid:
-                self._laid[text] = self._lay(text)
-        return [self._laid[text] for text in texts]
-
-    def joined(self, letters: NDArray[np.int64], places: Floats, size: tuple[float, float], *, turned: bool) -> Written:
-        """Return the outlines of letters at their places, (3, n): x, y, and how far along its line each begins."""
-        if len(self._all.first) < len(self._drawn):
-            self._all = _Drawn.of(self._drawn)
-        first, n = self._all.first[letters], self._all.n[letters]
-        at, of_letter = consecutive(first, n)
-        (x, y, along), (across, up) = places[:, of_letter], self._all.corners[:, at]
-        along += across
-        found = np.empty((len(at), 2))
-        found[:, 0] = x + size[0] * (-up if turned else along)
-        found[:, 1] = y + size[1] * (along if turned else up)
-        return Written(found, self._all.codes[at])
-
-    def _lay(self, text: str) -> _Laid:
-        if not text.isprintable():
-            text = "".join(letter if letter.isprintable() else " " for letter in text)
-        # Scripts that join their letters, and letters with marks of their own, are drawn whole.
-        letters = list(text) if text.isascii() else [text]
-        begins = list(accumulate(map(self._advance, letters), initial=0.0))
-        seen = [(self._number(letter), begin) for letter, begin in zip(letters, begins, strict=False) if letter != " "]
-        numbers, places = np.array([one for one, _ in seen], dtype=np.int64), np.array([one for _, one in seen])
-        return _Laid(numbers, places, begins[-1])
-
-    def _advance(self, letter: str) -> float:
-        if letter not in self._advances:
-            self._advances[letter] = self._width(f"|{letter}|") - self._width("||")
-        return self._advances[letter]
-
-    def _width(self, text: str) -> float:
-        measure: Any = text_to_path.get_text_width_height_descent
-        return float(measure(text, self._properties, ismath=False)[0]) / 100
-
-    def _number(self, letter: str) -> int:
-        """Return the place of a letter among those that have been drawn."""
-        if letter not in self._numbers:
-            # A $ in a name is not a formula.
-            made = TextPath((0, 0), letter.replace("$", r"\$"), size=1, prop=self._properties, usetex=False)
-            self._numbers[letter] = len(self._drawn)
-            self._drawn.append((np.array(made.vertices, dtype=np.float64), np.array(made.codes, dtype=np.uint8)))
-        return self._numbers[letter]
+@functools.lru_cache(maxsize=2048)
+def _glyph(letter: str, font: Font) -> tuple[Floats, Codes, float]:
+    """Return the outline of a letter around the middle of the height of capitals, and how far on the next begins."""
+    advance = _width(f"|{letter}|", font) - _width("||", font)
+    if not letter.strip():
+        return np.zeros((0, 2)), np.zeros(0, dtype=np.uint8), advance
+    # A $ in a name is not a formula.
+    path = TextPath((0, 0), letter.replace("$", r"\$"), size=1, prop=font.properties, usetex=False)
+    corners = np.array(path.vertices, dtype=np.float64) - np.array([0, CAPITAL / 2])
+    return corners, np.array(path.codes, dtype=np.uint8), advance
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Drawn:
-    """The outlines of all letters in one array: corners, (2, n), what each is, and where each letter's begin."""
-
-    corners: Floats
-    codes: Codes
-    first: NDArray[np.int64]
-    n: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, drawn: list[tuple[Floats, Codes]]) -> _Drawn:
-        n = np.array([len(codes) for _, codes in drawn], dtype=np.int64)
-        corners = np.concatenate([np.zeros((0, 2)), *(one for one, _ in drawn)]).T.copy()
-        # The middle of a line of text is that of its capitals.
-        corners[1] -= CAPITAL / 2
-        codes = np.concatenate([np.zeros(0, dtype=np.uint8), *(one for _, one in drawn)])
-        return cls(corners, codes, np.cumsum(n) - n, n)
+def _width(text: str, font: Font) -> float:
+    face, measure = font.properties, text_to_path.get_text_width_height_descent
+    face.set_size(100)
+    width: Any = measure(text, face, ismath=False)[0]
+    return float(width) / 100

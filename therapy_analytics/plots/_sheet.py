@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rcParams
 
-from therapy_analytics.plots._artists import Dots, strokes
-from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, WORDS, Font, Line, Texts, length
-from therapy_analytics.plots._synchrony import MARKS, WHO, Found, decimals, number
+from therapy_analytics.plots._canvas import Canvas
+from therapy_analytics.plots._outlines import ADVANCE, BOLD, NUMBERS, length
+from therapy_analytics.plots._synchrony import MARKS, Found, decimals, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
     from therapy_analytics.plots._turns import Floats
 
@@ -30,60 +28,34 @@ NUMERAL = 0.9
 """Size of numbers, in sizes of the font."""
 INSET = 3.0
 """Width of the left end of the axes, which the names have in addition to the margin."""
-COLUMNS = {"replies of": -10, "value": 9, "shuffled": 9, "z": 6, "p": 7, "surrogate": 11, "z ": 7}
-"""Heads and widths, in letters, of the numbers; words begin where their column does."""
+HEADS = {"replies of": 10, "value": 9, "shuffled": 9, "z": 6, "p": 7, "surrogate": 11, "z ": 7}
+"""Heads of the columns of numbers and their widths in letters; the first column is words, which begin at its left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    """The axes, measured once: x counts turns, y rows of text from the foot of the head (0) down.
+class Sheet(Canvas):
+    """A canvas of which x counts turns, and y rows of text from the foot of the head (0) down.
 
     Attributes
     ----------
-    ax : matplotlib.axes.Axes
-        Where all is drawn.
     last : float
         The last turn: where lanes end.
-    point, row : float
-        What one point (1/72 inch) is on the x-axis, and on the y-axis.
-    font : float
-        Size of the text in points.
-    ink : str
-        Colour of what belongs to neither speaker.
-    texts : Texts
-        What is to be written.
     """
 
-    ax: Axes
     last: float
-    point: float
-    row: float
-    font: float
-    ink: str
-    texts: Texts = field(default_factory=Texts)
 
-    def mark(self, x: Sequence[float] | Floats, y: Sequence[float] | Floats, who: str, **style: Any) -> None:
-        """Put a direction's marks somewhere; lines made here need not be fitted to the limits."""
-        if len(x) == 0:
-            return
-        style = {"marker": MARKS[who], "color": self.colour(who), "ls": "", "clip_on": False} | style
-        self.ax.add_artist(Dots(x, y, **style))  # type: ignore[arg-type]
+    @property
+    def em(self) -> float:
+        """Return the size of the font on the x-axis."""
+        return self.font * self.point
 
-    def outline(
-        self,
-        lines: Iterable[Line],
-        *,
-        size: float = NUMERAL,
-        said: bool = False,
-        font: Font = WORDS,
-        alpha: float = 1.0,
-    ) -> None:
-        """Write numbers, or sentences (`said`); `size` is in sizes of the sheet's font."""
-        height = size * self.font
-        where = (height * self.point, height * self.row)
-        self.texts.add(lines, where, font if said else NUMBERS, alpha=alpha)
+    def mark(self, places: ArrayLike, who: str, **style: Any) -> None:
+        """Put a direction's marks, (n, 2), somewhere."""
+        usual = {"marker": MARKS[who], "color": self.colour(who), "mew": 1, "clip_on": False}
+        self.marks(places, **(usual | style))
 
     def colour(self, who: str) -> str:
+        """Return a direction's colour."""
         return COLOURS.get(who, self.ink)
 
     def at(self, z: Floats) -> Floats:
@@ -99,70 +71,59 @@ def open_sheet(ax: Axes, *, top: float, height: float, last: float) -> Sheet:
     point = last / max(width - (TABLE + INSET) * font, width / 3)
     ax.set(xlim=(-INSET * font * point, point * (width - INSET * font)), ylim=(top - height, top))
     ax.set_axis_off()
-    row = height / high
-    return Sheet(ax=ax, last=last, point=point, row=row, font=font, ink=rcParams["text.color"])
+    return Sheet(ax=ax, last=last, point=point, row=height / high, font=font)
 
 
-def write_names(page: Sheet, names: Iterable[tuple[str, float]]) -> None:
-    """Write names left of rows; smaller where they are long, cut where that does not do."""
-    room = page.ax.bbox.x0 * 72 / page.ax.figure.dpi / page.font + INSET - 1.1
-    drawn: dict[float, list[Line]] = {}
-    for name, y in names:
-        label, size = _fitted(name, room)
-        drawn.setdefault(size, []).append((-0.7 * page.font * page.point, y, label, "right"))
-    for size, lines in drawn.items():
-        page.outline(lines, size=size, said=True)
+def write_name(page: Sheet, name: str, y: float) -> None:
+    """Write a name left of a row; smaller where it is long, cut where that does not do."""
+    space = page.ax.bbox.x0 * 72 / page.ax.figure.dpi / page.font + INSET - 1.1
+    label, size = _fitted(name, space)
+    page.write([(-0.7 * page.em, y, label, "right")], size * page.font)
 
 
-def _fitted(name: str, room: float) -> tuple[str, float]:
-    """Return a name and its size, in sizes of the font, so that it has so much room."""
+def _fitted(name: str, space: float) -> tuple[str, float]:
+    """Return a name and its size, in sizes of the font, so that it has so much space; of few sizes each is one path."""
     label, least = name, 0.9
-    while length(label) * least > room:
+    while length(label) * least > space:
         name = name[:-1]
         label = f"{name.rstrip()}…"
-    # Of few sizes each is one path.
-    return label, next(size for size in (1.0, 0.95, least) if length(label) * size <= room or size == least)
+    return label, next(size for size in (1.0, 0.95, least) if length(label) * size <= space or size == least)
 
 
 def draw_scale(page: Sheet, y: float, places: Floats, labels: list[str]) -> None:
+    """Draw the scale under lanes or rows, with its numbers."""
     lines = [(0, y, page.last, y), *((x, y, x, y - 0.2) for x in places.tolist())]
-    page.ax.add_artist(strokes(lines, ec="0.5", lw=0.7, clip_on=False))
-    page.outline([(x, y - 0.75, label, "center") for x, label in zip(places.tolist(), labels, strict=True)], size=0.95)
+    page.lines(lines, ec="0.5", lw=0.7, clip_on=False)
+    written = zip(places.tolist(), labels, strict=True)
+    page.write([(x, y - 0.75, label, "center") for x, label in written], 0.95 * page.font, NUMBERS)
 
 
-def write_table(page: Sheet, found: list[tuple[Found, float]]) -> None:
-    """Write the figures of the whole session, a row for each direction, at the height of each measure's first row."""
-    lines: list[Line] = []
-    keys: list[tuple[str, float]] = []
-    left = page.last + 2.2 * page.font * page.point
-    for one, top in found:
-        places = decimals(figures[i] for figures in one.whole.values() for i in (0, 1, 4))
-        for i, (who, figures) in enumerate(one.whole.items()):
-            lines.append((left, top - i, _cells([who, *_numbers(figures, places)]), "left"))
-            keys.append((who, top - i))
-    page.outline(lines)
-    for who in WHO:
-        y = [level for whose, level in keys if whose == who]
-        page.mark([page.last + 1.5 * page.font * page.point] * len(y), y, who, ms=0.45 * page.font, gid=f"key {who}")
-
-
-def _numbers(figures: Floats, places: int) -> list[str]:
-    value, null, z, p, surrogate, surrogate_z = figures.tolist()
-    others = [number(surrogate, places), number(surrogate_z, 1, sign=True)]
-    return [*(number(one, places) for one in (value, null)), number(z, 1, sign=True), number(p, 3), *others]
-
-
-def _cells(cells: Iterable[str]) -> str:
-    """Return a row of the table: words begin, and numbers end, where those above do."""
-    padded = zip(cells, COLUMNS.values(), strict=True)
-    return "".join(cell.ljust(-width) if width < 0 else cell.rjust(width) for cell, width in padded)
+def write_table(page: Sheet, one: Found, top: float) -> None:
+    """Write the numbers of the whole session, a row for each direction, the first at this height."""
+    left, *ends = _columns(page)
+    places = decimals(row[i] for row in one.whole.values() for i in (0, 1, 4))
+    for i, (who, row) in enumerate(one.whole.items()):
+        value, null, z, p, surrogate, surrogate_z = row.tolist()
+        cells = [number(value, places), number(null, places), number(z, 1, sign=True), number(p, 3)]
+        cells += [number(surrogate, places), number(surrogate_z, 1, sign=True)]
+        page.write([(left, top - i, who, "left")], NUMERAL * page.font, NUMBERS)
+        written = zip(ends, cells, strict=True)
+        page.write([(x, top - i, cell, "right") for x, cell in written], NUMERAL * page.font, NUMBERS)
+        page.mark([left - 0.7 * page.em, top - i], who, ms=0.45 * page.font, gid=f"key {who}")
 
 
 def write_heads(page: Sheet, top: float) -> None:
     """Write what the columns of numbers are, each over the end of its column."""
-    left, width = page.last + 2.2 * page.font * page.point, ADVANCE * NUMERAL * page.font * page.point
-    page.outline([(left, top - 0.85, "the whole session", "left")], said=True, size=1.0, font=BOLD, alpha=0.75)
-    lines: list[Line] = [(left, top - 1.95, next(iter(COLUMNS)), "left")]
-    ends = np.cumsum(np.abs(list(COLUMNS.values()))) * width + left
-    lines += [(x, top - 1.95, head.strip(), "right") for x, head in list(zip(ends.tolist(), COLUMNS, strict=True))[1:]]
-    page.outline(lines, said=True, size=0.9, alpha=0.8)
+    left, *ends = _columns(page)
+    page.write([(left, top - 0.85, "the whole session", "left")], font=BOLD, alpha=0.75)
+    first, *others = HEADS
+    page.write([(left, top - 1.95, first, "left")], 0.9 * page.font, alpha=0.8)
+    written = zip(ends, others, strict=True)
+    page.write([(x, top - 1.95, head.strip(), "right") for x, head in written], 0.9 * page.font, alpha=0.8)
+
+
+def _columns(page: Sheet) -> list[float]:
+    """Return where the first column of the table begins, and where each of the others ends."""
+    first, *widths = HEADS.values()
+    ends = (first + np.cumsum(widths)) * ADVANCE * NUMERAL
+    return [page.last + (2.2 + end) * page.em for end in (0, *ends.tolist())]

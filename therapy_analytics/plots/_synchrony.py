@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WHO = ("therapist", "client", "both")
 """Directions that are drawn: whose replies."""
-FIGURES = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_z")
+STATISTICS = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_z")
 BEYOND = 1.96
 """So many standard deviations to each side hold 95 of 100 shuffles."""
 SMALL = 0.001
@@ -52,7 +52,7 @@ class Windows:
         return (self.value < self.low) | (self.value > self.high)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """What a session's table says of one measure.
 
@@ -61,7 +61,7 @@ class Found:
     name : str
         The measure.
     whole : dict of str to array of float
-        For each of `WHO` that has a value: the figures of the whole session, as `FIGURES`.
+        For each of `WHO` that has a value: the numbers of the whole session, as `STATISTICS`, (6,).
     windows : dict of str to Windows
         For the speakers' replies, else for both; empty where no window has a value.
     """
@@ -78,42 +78,30 @@ class Found:
 
 def measures(rows: pd.DataFrame) -> list[Found]:
     """Return the measures that have a value in one session's table, in its order; not their slopes."""
-    figures = np.column_stack([numbers(rows, name) for name in FIGURES])
+    values = np.column_stack([numbers(rows, name) for name in STATISTICS])
     spread, first, last = (numbers(rows, name) for name in ("null_sd", "first_turn", "last_turn"))
-    course = np.column_stack([(first + last) / 2, figures[:, 0], BEYOND * spread, figures[:, 1]])
+    course = np.column_stack([(first + last) / 2, values[:, 0], BEYOND * spread, values[:, 1]])
+    # For each measure, the rows of each of its directions and parts.
+    places: dict[str, dict[tuple[str, str], list[int]]] = {}
+    keys = zip(*(rows[name].astype(str) for name in ("measure", "direction", "part")), strict=True)
+    for i, (name, who, part) in enumerate(keys):
+        places.setdefault(name, {}).setdefault((who, part), []).append(i)
     found = []
-    by_measure = _rows(rows)
-    for name, at in by_measure.items():
-        if str(name).removesuffix(SLOPE) != name and str(name).removesuffix(SLOPE) in by_measure:
+    for name, at in places.items():
+        if name.endswith(SLOPE) and name.removesuffix(SLOPE) in places:
             continue
-        whole = {who: figures[at[who, "whole"]] for who in WHO if (who, "whole") in at}
+        whole = {who: values[at[who, "whole"][0]] for who in WHO if (who, "whole") in at}
         windows = {who: _windows(course[at[who, "window"]]) for who in WHO if (who, "window") in at}
-        found.append(Found(name=str(name), whole=_whole(whole), windows=_speakers(windows)))
+        defined = {who: one for who, one in windows.items() if not np.isnan(one.value).all()}
+        # The mean of the two is not drawn beside the two.
+        speakers = {who: one for who, one in defined.items() if who != "both"} or defined
+        found.append(Found(name, {who: one for who, one in whole.items() if not isnan(one[0])}, speakers))
     return [one for one in found if one.whole or one.windows]
-
-
-def _rows(rows: pd.DataFrame) -> dict[object, dict[tuple[object, object], list[int]]]:
-    """Return for each measure in which rows each of its directions and parts is."""
-    found: dict[object, dict[tuple[object, object], list[int]]] = {}
-    columns = [rows[name].to_numpy(dtype=object) for name in ("measure", "direction", "part")]
-    for i, (name, who, part) in enumerate(zip(*columns, strict=True)):
-        found.setdefault(name, {}).setdefault((who, part), []).append(i)
-    return found
-
-
-def _whole(figures: dict[str, Floats]) -> dict[str, Floats]:
-    return {who: one[0] for who, one in figures.items() if not isnan(one[0, 0])}
 
 
 def _windows(course: Floats) -> Windows:
     middle, value, reach, null = course[np.argsort(course[:, 0], kind="stable")].T
     return Windows(middle=middle, value=value, low=null - reach, high=null + reach)
-
-
-def _speakers(windows: dict[str, Windows]) -> dict[str, Windows]:
-    """Leave out what has no value, and the mean of the two beside the two."""
-    there = {who: one for who, one in windows.items() if not np.isnan(one.value).all()}
-    return {who: one for who, one in there.items() if who != "both"} or there
 
 
 def decimals(values: Iterable[float]) -> int:

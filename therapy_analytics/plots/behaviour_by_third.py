@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
-from therapy_analytics.plots._codes import COLOURS, ROLES, SIGNS, WEAK, behaviours, rates
+from therapy_analytics.plots._board import FAINT, fitted, head, open_board
+from therapy_analytics.plots._codes import (
+    COLOURS,
+    ROLES,
+    SIGNS,
+    WEAK,
+    behaviours,
+    rates,
+    role_keys,
+    role_name,
+    sessions_of,
+)
 from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, length
 
 if TYPE_CHECKING:
@@ -55,7 +65,7 @@ def thirds(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     Notes
     -----
     Intervals as in `profile`. A third of a session is few turns: where intervals overlap much, a rise or a fall may be
-    chance. With many behaviours some seem to move in every session. At most 40 are drawn.
+    random. With many behaviours some seem to move in every session. At most 40 are drawn.
     """
     ax = axes_or_new(ax)
     rows = table[table["part"].astype(str).isin(THIRDS)]
@@ -67,37 +77,27 @@ def thirds(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     board = open_board(ax)
     top = _head(board, rows, found)
     _sections(board, found, values, top)
-    board.close(said=FAINT, counts=FAINT, scale=FAINT)
+    board.close()
     return ax
 
 
 def _head(board: Board, rows: DataFrame, found: list[Behaviour]) -> float:
-    sessions = rows["session_id"].astype(str).unique()
-    several = len(sessions) > 1
-    whose = f"{len(sessions):,} sessions, pooled" if several else str(sessions[0])
-    said = [
+    whose, over = sessions_of(rows)
+    notes = [
         "Each picture, from left to right: first, middle and last third; below, turns with the code / the role's turns."
     ]
-    said += ["Where intervals overlap much, it may be chance."]
-    said += [WEAK + "."] if any(one.weak for one in found) else []
+    notes += ["Where intervals overlap much, it may be chance."]
+    notes += [WEAK + "."] if any(one.weak for one in found) else []
     left_out = rows["code"].nunique() - len(found)
-    said += [f"{left_out} more never occur."] if left_out > 0 and len(found) < MOST else []
-    over = "sessions" if several else "turns"
-    keys = [
-        Key(
-            words=f"{role if role != 'other' else 'your own codes'}: rate, 95% interval over {over}",
-            line={"ec": COLOURS[role], "lw": 1.3},
-            mark={"marker": SIGNS[role], "color": COLOURS[role]},
-        )
-        for role in ROLES
-        if any(one.role == role for one in found)
-    ]
-    return head(board, f"By thirds of the session: {whose}", said, keys)
+    notes += [f"{left_out} more never occur."] if left_out > 0 and len(found) < MOST else []
+    return head(
+        board, f"By thirds of the session: {whose}", notes, role_keys(found, f": rate, 95% interval over {over}")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Grid:
-    """Sizes in points: of a picture, of text and of names; how many stand in a row; the end of the scale; its room."""
+    """Sizes in points: of a picture, of text and of names; pictures in a row; the end of the scale; the margin."""
 
     across: int
     width: float
@@ -114,8 +114,8 @@ def _sections(board: Board, found: list[Behaviour], values: Rates, top: float) -
     sections = {role: own for role, own in sections.items() if len(own)}
     grid = _grid(board, found, values, top)
     for role, own in sections.items():
-        said = "your own codes" if role == "other" else f"what the {role} does"
-        board.write([(0.0, top - 1.0 * grid.font, said, "left")], grid.font, "heads")
+        name = role_name(role) if role == "other" else f"what the {role} does"
+        board.write([(0.0, top - 1.0 * grid.font, name, "left")], grid.font)
         top -= HEADING * grid.font
         _pictures(board, grid, [found[i] for i in own], values, own, top)
         top -= ceil(len(own) / grid.across) * grid.height
@@ -124,14 +124,14 @@ def _sections(board: Board, found: list[Behaviour], values: Rates, top: float) -
 def _grid(board: Board, found: list[Behaviour], values: Rates, top: float) -> _Grid:
     """Return the grid in which the text is about as large as can be, and the pictures high."""
     sizes = [sum(one.role == role for one in found) for role in ROLES if any(one.role == role for one in found)]
-    longest, name = max(len(said) for said in _counts(values).ravel()), max(length(one.name) for one in found)
+    longest, name = max(len(text) for text in _counts(values).ravel()), max(length(one.name) for one in found)
     wide = max(3 * (longest * ADVANCE * SMALL + 0.5) + 0.6, 0.8 * min(name, LONG) + 0.7)
     margin = 2.6
     fonts = {}
     for across in range(1, max(sizes) + 1):
         rows = sum(ceil(size / across) for size in sizes)
-        room = board.width / (across * wide + margin), top / (rows * TALL + HEADING * len(sizes))
-        fonts[rows, across] = min(*room, board.font)
+        space = board.width / (across * wide + margin), top / (rows * TALL + HEADING * len(sizes))
+        fonts[rows, across] = min(*space, board.font)
     # A little smaller text for taller pictures.
     rows, across = min(shape for shape, size in fonts.items() if size >= 0.9 * max(fonts.values()))
     font = fonts[rows, across]
@@ -144,7 +144,7 @@ def _grid(board: Board, found: list[Behaviour], values: Rates, top: float) -> _G
 
 def _counts(values: Rates) -> NDArray[np.str_]:
     cells = zip(values.n.ravel().tolist(), values.n_turns.ravel().tolist(), strict=True)
-    return np.array([f"{n:,.0f}/{of:,.0f}" for n, of in cells]).reshape(values.n.shape)
+    return np.array([f"{n:,.0f}/{total:,.0f}" for n, total in cells]).reshape(values.n.shape)
 
 
 def _pictures(
@@ -171,10 +171,10 @@ def _pictures(
     )
     names = [fitted(one.name, inner, font) for one in own]
     heads = zip(left.tolist(), (bottom + high + 0.85 * font).tolist(), names, strict=True)
-    board.write([(x0, y, name, "left") for x0, y, (name, _) in heads], grid.name, "names")
+    board.write([(x0, y, name, "left") for x0, y, (name, _) in heads], grid.name)
     feet = np.repeat(bottom - 0.75 * font, 3).tolist()
     cells = zip(x.ravel().tolist(), feet, _counts(values)[at].ravel().tolist(), strict=True)
-    board.write([(x0, y, said, "center") for x0, y, said in cells], SMALL * font, "counts", NUMBERS)
+    board.write([(x0, y, text, "center") for x0, y, text in cells], SMALL * font, NUMBERS, alpha=FAINT)
 
 
 def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
@@ -185,8 +185,8 @@ def _frames(board: Board, grid: _Grid, boxes: Floats) -> None:
         y = bottom + share * (top - bottom)
         board.lines(np.column_stack([left, y, right, y]), ec="0.5", alpha=0.5, lw=0.07 * grid.font, zorder=0.5)
         first = slice(None, None, grid.across)
-        said = f"{100 * share * grid.most:.0f}%"
+        text = f"{100 * share * grid.most:.0f}%"
         ends: list[Line] = [
-            (x - 0.3 * grid.font, at, said, "right") for x, at in zip(left[first], y[first], strict=True)
+            (x - 0.3 * grid.font, at, text, "right") for x, at in zip(left[first], y[first], strict=True)
         ]
-        board.write(ends, SMALL * grid.font, "scale")
+        board.write(ends, SMALL * grid.font, alpha=FAINT)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 from therapy_analytics.plots import axes_or_new, plot, say_instead
 from therapy_analytics.plots._board import FAINT, Key, fitted, head, open_board
-from therapy_analytics.plots._codes import COLOURS, ROLES, SIGNS, WEAK, behaviours, rates
+from therapy_analytics.plots._codes import COLOURS, SIGNS, WEAK, behaviours, rates, role_keys, sessions_of
 from therapy_analytics.plots._outlines import ADVANCE, NUMBERS, length
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ PEOPLE: dict[str, tuple[str, dict[str, Any]]] = {
     "human_low": ("people, low quality", {"fc": "none", "ec": "#8C5A2B"}),
 }
 """References that have bands: one filled, one a frame, so that they can be told apart in grey."""
-BOOKS = ("mi_", "bolt_")
 QUANTILES = ("q05", "q25", "median", "q75", "q95")
 MEDIAN = QUANTILES.index("median")
 LANES = {"dot": 0.24, "human_high": 0.5, "human_low": 0.67, "models": 0.84}
@@ -76,18 +76,12 @@ def profile(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     found = behaviours(rows["code"].astype(str))
     values = rates(rows, found, ("whole",))
     tagger: Literal["accurate", "fast"] = "fast" if table.attrs.get("tagger") == "fast" else "accurate"
-    known = [_references(tagger).get(_measure(one), {}) for one in found.values()]
+    known = [_references(tagger).get(measure_of_code(one), {}) for one in found]
     board = open_board(ax)
     top = _head(board, rows, list(found.values()), known, tagger)
     _panels(board, list(found.values()), values, known, top)
-    board.close(said=FAINT, counts=FAINT, scale=FAINT)
+    board.close()
     return ax
-
-
-def _measure(one: Behaviour) -> str:
-    """Return the measure of ``sessions.csv`` that counts the same as a code."""
-    book = next((book for book in BOOKS if one.code.startswith(book)), None)
-    return f"{one.role}_{one.code.removeprefix(book)}_rate" if book else ""
 
 
 @functools.cache
@@ -106,28 +100,14 @@ def _references(tagger: Literal["accurate", "fast"]) -> Mapping[str, Mapping[str
 def _head(
     board: Board, rows: DataFrame, found: list[Behaviour], known: list[Mapping[str, Floats]], tagger: str
 ) -> float:
-    sessions = rows["session_id"].astype(str).unique()
-    several = len(sessions) > 1
-    title = f"What they do: {len(sessions):,} sessions, pooled" if several else f"What they do: {sessions[0]}"
-    said = ["Share of a role's turns with each code, and n of m turns."]
-    said += [WEAK + "."] if any(one.weak for one in found) else []
-    said += ["Outside of a band is unlike these sessions, not worse."] if any(known) else []
-    over = "sessions" if several else "turns"
-    return head(board, title, said, [*_own_keys(found, over, "expected" in rows), *_reference_keys(known, tagger)])
-
-
-def _own_keys(found: list[Behaviour], over: str, expected: bool) -> list[Key]:
-    shown = [role for role in ROLES if any(one.role == role for one in found)]
-    keys = [
-        Key(
-            words=f"{role if role != 'other' else 'your own codes'}, 95% interval over {over}",
-            line={"ec": COLOURS[role], "lw": 1.3},
-            mark={"marker": SIGNS[role], "color": COLOURS[role]},
-        )
-        for role in shown
-    ]
-    tick = Key(words="rate that the tagger's probabilities imply", mark={"marker": "|", "mew": 1})
-    return [*keys, tick] if expected else keys
+    whose, over = sessions_of(rows)
+    notes = ["Share of a role's turns with each code, and n of m turns."]
+    notes += [WEAK + "."] if any(one.weak for one in found) else []
+    notes += ["Outside of a band is unlike these sessions, not worse."] if any(known) else []
+    keys = role_keys(found, f", 95% interval over {over}")
+    if "expected" in rows:
+        keys.append(Key(words="rate that the tagger's probabilities imply", mark={"marker": "|", "mew": 1}))
+    return head(board, f"What they do: {whose}", notes, [*keys, *_reference_keys(known, tagger)])
 
 
 def _reference_keys(known: list[Mapping[str, Floats]], tagger: str) -> list[Key]:
@@ -193,7 +173,7 @@ def _panels(board: Board, found: list[Behaviour], values: Rates, known: list[Map
             pitch=pitch,
             feet=top - 1.6 * font - pitch * (place + 1),
         )
-        board.write([(left, top - 0.7 * font, _heading(own), "left")], font, "heads")
+        board.write([(left, top - 0.7 * font, _heading(own), "left")], font)
         _fill(panel, own, counts, [known[j] for j in side])
         _dots(panel, own, values, side)
 
@@ -222,7 +202,7 @@ def _most(values: Rates, known: list[Mapping[str, Floats]]) -> float:
 
 
 def _counts(values: Rates, side: NDArray[np.int64]) -> list[str]:
-    return [f"{n:,.0f} of {of:,.0f}" for n, of in zip(values.n[side, 0], values.n_turns[side, 0], strict=True)]
+    return [f"{n:,.0f} of {total:,.0f}" for n, total in zip(values.n[side, 0], values.n_turns[side, 0], strict=True)]
 
 
 def _heading(own: list[Behaviour]) -> str:
@@ -243,19 +223,19 @@ def _scale(panel: _Panel) -> None:
     size = 0.9 * panel.font
     labels = [f"{100 * step:.0f}%" for step in steps]
     lines: list[Line] = [
-        (at, bottom - 0.85 * size, said, "center") for at, said in zip(x.tolist(), labels, strict=True)
+        (at, bottom - 0.85 * size, text, "center") for at, text in zip(x.tolist(), labels, strict=True)
     ]
-    panel.board.write(lines, size, "scale", NUMBERS)
+    panel.board.write(lines, size, NUMBERS, alpha=FAINT)
 
 
 def _names(panel: _Panel, own: list[Behaviour], counts: list[str]) -> None:
     middles = panel.y("dot").tolist()
     for one, y in zip(own, middles, strict=True):
         name, size = fitted(one.name, panel.names_end - panel.begin, panel.font)
-        panel.board.write([(panel.names_end, y, name, "right")], size, "names")
+        panel.board.write([(panel.names_end, y, name, "right")], size)
     x = panel.right + 1.2 * panel.font
-    lines: list[Line] = [(x, y, said, "left") for y, said in zip(middles, counts, strict=True)]
-    panel.board.write(lines, 0.9 * panel.font, "counts", NUMBERS)
+    lines: list[Line] = [(x, y, text, "left") for y, text in zip(middles, counts, strict=True)]
+    panel.board.write(lines, 0.9 * panel.font, NUMBERS, alpha=FAINT)
 
 
 def _bands(panel: _Panel, known: list[Mapping[str, Floats]]) -> None:

@@ -1,32 +1,21 @@
-"""Whether the client speaks for or against change along one session, as a model takes it."""
+"""The client's change talk and sustain talk along one session, as a model estimates them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._artists import Dots, boxes, strokes
-from therapy_analytics.plots._outlines import BOLD, SLANTED, length
-from therapy_analytics.plots._page import (
-    Page,
-    Row,
-    close_page,
-    open_page,
-    shorten,
-    write_rows,
-    write_sections,
-)
+from therapy_analytics.plots._outlines import SLANTED
+from therapy_analytics.plots._page import Page, Row, close_page, open_page, write_head, write_rows, write_sections
 from therapy_analytics.plots._turns import numbers, place_turns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from therapy_analytics.plots._outlines import Line
     from therapy_analytics.plots._turns import Bools, Floats
 
 # Okabe and Ito's; up and down tell them apart in grey.
@@ -51,9 +40,9 @@ class _State:
     points: Floats
 
 
-@plot(needs=(*COLUMNS, _POINTS), takes="wide_turns", session=3)
+@plot(needs=(*COLUMNS, _POINTS), takes="wide_turns", session=3, single=True)
 def client_state(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
-    """Draw how far each turn of the client's is taken to speak for or against change, and where the talk turns.
+    """Draw how surely each turn of the client's is change or sustain talk, and where the talk turns.
 
     Parameters
     ----------
@@ -78,16 +67,10 @@ def client_state(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     ``state_balance``, for less against as seen from the whole session. All are a model's estimates from the tagger's
     probabilities, no facts; turning points are few, and many of them are noise.
     """
-    n_sessions = turns["session_id"].nunique()
-    if n_sessions > 1:
-        problem = f"a client's state is drawn for one session and the table holds {n_sessions}"
-        option = "table"
-        raise BadOptionError(option, problem, "Select one: turns[turns.session_id == '...']")
     ax = axes_or_new(ax)
     if turns.empty:
         return say_instead(ax, "no turns: the table holds no row for this session")
-    columns = [*COLUMNS, _POINTS, *(name for name in ("start_s", "end_s") if name in turns)]
-    turns = turns[columns].sort_values("turn", kind="stable")
+    turns = turns.sort_values("turn", kind="stable")
     state = _state(turns)
     if not state.there.any():
         return say_instead(ax, "no client state: no turn of the client was coded for change and sustain talk")
@@ -96,8 +79,10 @@ def client_state(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     _line(page, state)
     _turning(page, state)
     _sides(page, state)
-    _head(page, turns)
-    page.texts.put_on(ax, page.ink)
+    colours = {"for change (up)": CHANGE, "against change (down)": SUSTAIN}
+    about = "Is the client for change? A model's estimate, not a fact."
+    write_head(page, str(turns["session_id"].iloc[0]), about, colours, alpha=0.75)
+    close_page(page, [row.level for row in _scale(state)])
     return ax
 
 
@@ -119,15 +104,15 @@ def _bars(page: Page, state: _State) -> None:
     end = np.maximum(page.spans.end[state.there], start + 0.5 * page.point)
     for kind, height, colour in (("change", state.change, CHANGE), ("sustain", -state.sustain, SUSTAIN)):
         bars = np.column_stack([start, np.zeros(len(start)), end, HIGH * height])
-        page.ax.add_artist(boxes(bars, fc=colour, alpha=0.75, gid=f"bars {kind}"))
+        page.boxes(bars, fc=colour, alpha=0.75, gid=f"bars {kind}")
 
 
 def _line(page: Page, state: _State) -> None:
     """Draw the balance, seen from the whole session."""
     x = page.spans.middle[state.there]
-    dots: dict[str, Any] = {"marker": "o", "ms": 0.3 * page.font} if len(x) <= DOTTED else {}
-    style: dict[str, Any] = {"color": page.ink, "lw": 0.16 * page.font, "solid_capstyle": "butt", "gid": "balance"}
-    page.ax.add_artist(Dots(x, HIGH * state.balance, **style, **dots))
+    marker = "o" if len(x) <= DOTTED else ""
+    style = {"marker": marker, "ms": 0.3 * page.font, "mew": 1, "lw": 0.16 * page.font, "solid_capstyle": "butt"}
+    page.marks(np.column_stack([x, HIGH * state.balance]), ls="-", gid="balance", **style)
 
 
 def _turning(page: Page, state: _State) -> None:
@@ -135,41 +120,26 @@ def _turning(page: Page, state: _State) -> None:
     x = page.spans.middle[state.there]
     for kind, sign, marker in (("change", 1, "^"), ("sustain", -1, "v")):
         own = x[state.points == sign]
-        style: dict[str, Any] = {"ls": "", "marker": marker, "ms": 0.75 * page.font, "mew": 0, "color": page.ink}
-        page.ax.add_artist(Dots(own, np.full(len(own), TURNING), gid=f"turning to {kind}", **style))
+        places = np.column_stack([own, np.full(len(own), TURNING)])
+        page.marks(places, marker=marker, ms=0.75 * page.font, gid=f"turning to {kind}")
     own = x[state.points != 0]
     ends = np.column_stack([own, np.full(len(own), -HIGH), own, np.full(len(own), TURNING)])
-    page.ax.add_artist(strokes(ends, ec=page.ink, alpha=0.5, lw=0.08 * page.font, ls=(0, (4, 3))))
+    page.lines(ends, alpha=0.5, lw=0.08 * page.font, ls=(0, (4, 3)))
+
+
+def _scale(state: _State) -> list[Row]:
+    """Return the rows of the scale of probabilities, with means and the number of turns."""
+    beside = {0.5: f"mean {state.change.mean():.2f}", -0.5: f"mean {state.sustain.mean():.2f}"}
+    beside[0] = f"{len(state.change):,} client turns"
+    return [Row(level * HIGH, f"{abs(level):g}", beside.get(level, "")) for level in (1, 0.5, 0, -0.5, -1)]
 
 
 def _sides(page: Page, state: _State) -> None:
     """Write beside the rows what they are."""
     up, down = (int((state.points == sign).sum()) for sign in (1, -1))
-    said = {0.5: f"mean {state.change.mean():.2f}", -0.5: f"mean {state.sustain.mean():.2f}"}
-    said[0] = f"{len(state.change):,} client turns"
-    rows = [Row(level * HIGH, f"{abs(level):g}", said.get(level, "")) for level in (1, 0.5, 0, -0.5, -1)]
-    write_rows(page, [*rows, Row(TURNING, "turning points", f"{up} up, {down} down")])
+    write_rows(page, [*_scale(state), Row(TURNING, "turning points", f"{up} up, {down} down")])
     write_sections(page, {0.5 * HIGH: "probability:\nfor change", -0.5 * HIGH: "probability:\nagainst it"})
-    close_page(page, [row.level for row in rows])
     note = (
         "bars: as it stood when it was said; line: up less down, seen from the whole session; triangles: where it turns"
     )
-    page.write([(page.left, NOTE, note, "left")], size=-0.5, font=SLANTED, alpha=0.75)
-
-
-def _head(page: Page, turns: DataFrame) -> None:
-    """Write the session's name, that all is an estimate, and what the colours mean."""
-    size, em = page.font + 2, page.font * page.point
-    name = shorten(str(turns["session_id"].iloc[0]), size, page.ax)
-    page.write([(page.left, page.above(5 + 1.4 * page.font + 0.5 * size), name, "left")], size=2, font=BOLD)
-    y, high = page.above(5 + 0.36 * page.font), 0.36 * page.font * page.row
-    page.write([(page.left, y, "Is the client for change? A model's estimate, not a fact.", "left")])
-    x = page.ax.get_xlim()[1]
-    lines: list[Line] = []
-    for label, colour in (("against change (down)", SUSTAIN), ("for change (up)", CHANGE)):
-        x -= length(label) * em
-        lines.append((x, y, label, "left"))
-        x -= 1.6 * em
-        page.ax.add_artist(boxes([(x, y - high, x + em, y + high)], fc=colour, alpha=0.75, clip_on=False))
-        x -= 1.4 * em
-    page.write(lines)
+    page.write([(page.left, NOTE, note, "left")], page.font - 0.5, SLANTED, alpha=0.75)

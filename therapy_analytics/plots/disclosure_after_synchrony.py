@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from therapy_analytics.plots import MARGINS_IN, axes_or_new, plot, say_instead
-from therapy_analytics.plots._outlines import length
+from therapy_analytics.plots._outlines import BOLD, cut
 from therapy_analytics.plots._synchrony import BEYOND
 from therapy_analytics.plots._turns import numbers
 
@@ -122,38 +122,32 @@ def _undefined(ax: Axes, levels: set[float], font: float) -> None:
 
 def _names(ax: Axes, levels: dict[tuple[str, str], float], font: float) -> None:
     """Write what each row is, with faint lines between; names of disclosures stand over their rows."""
-    room = MARGINS_IN["left"] * 72 - 1.5 * font
+    space = MARGINS_IN["left"] * 72 - 1.5 * font
     rows = {level: _words(name) for (_, name), level in levels.items() if name}
-    fits = {level: _shortened(name, room / font) for level, name in rows.items()}
-    ax.set_yticks(list(fits), list(fits.values()))
+    fits = {level: cut(name, space / font) for level, name in rows.items()}
+    ax.set_yticks(list(fits), list(fits.values()), parse_math=False)
     ax.tick_params("y", labelsize=font, length=0)
     ax.tick_params("x", labelsize=font, length=2)
     left, right = ax.get_xlim()
     for (disclosure, name), level in levels.items():
         if not name:
-            words = _shortened(_words(disclosure), ax.bbox.width * 72 / ax.figure.dpi / font / 2)
-            ax.text(left, level, words, fontsize=font, fontweight="bold", va="center")
+            words = cut(_words(disclosure), ax.bbox.width * 72 / ax.figure.dpi / font / 2, BOLD)
+            ax.text(left, level, words, fontsize=font, fontweight="bold", va="center", parse_math=False)
     lines = [[(left, level + 0.5), (right, level + 0.5)] for level in levels.values()]
     ax.add_collection(LineCollection(lines, colors="0.5", alpha=0.3, lw=0.6), autolim=False)
     ax.axvline(0, c=rcParams["text.color"], lw=0.8, alpha=0.7, zorder=1.5)
 
 
 def _words(column: str) -> str:
-    return column.removesuffix("_turn").replace("_", " ").replace("$", r"\$")
-
-
-def _shortened(name: str, fits: float) -> str:
-    """Leave out the end of a name that is wider than so many sizes of the font."""
-    n = len(name) if length(name) <= fits else int(len(name) * fits / length(name))
-    return name if n == len(name) else f"{name[: n - 2]}…"
+    return column.removesuffix("_turn").replace("_", " ")
 
 
 def _head(ax: Axes, table: DataFrame, font: float) -> None:
     """Write what is shown, and what the marks mean."""
     sessions, replies = (int(np.nanmax(numbers(table, name))) for name in ("n_sessions", "n_turns"))
     title = {"fontsize": font + 2, "fontweight": "bold"}
-    said = f"Synchrony and disclosure, {sessions:,} sessions, {replies:,} replies of therapists"
-    ax.set_title(said, title, loc="left", y=1, pad=2.9 * font)
+    words = f"Synchrony and disclosure, {sessions:,} sessions, {replies:,} replies of therapists"
+    ax.set_title(words, title, loc="left", y=1, pad=2.9 * font)
     text = "Bars: 95% intervals. Grey: 95% of shuffles within sessions. An association in time is no proof of a cause."
     ax.annotate(text, (0, 1), (0, 1.7 * font), fontsize=font, xycoords="axes fraction", textcoords="offset points")
     handles = [

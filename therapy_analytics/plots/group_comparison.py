@@ -12,7 +12,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from therapy_analytics.plots import MARGINS_IN, axes_or_new, plot, say_instead
-from therapy_analytics.plots._outlines import length
+from therapy_analytics.plots._outlines import BOLD, cut, length
 from therapy_analytics.plots._turns import numbers
 
 if TYPE_CHECKING:
@@ -33,7 +33,16 @@ DOT = "#0B3C5D"
 NEEDS = ("kind", "group", "measure", "unit", "n_sessions", "mean", "mean_lo", "mean_hi", "q25", "q75")
 
 
-@plot(needs=NEEDS)
+def figure_size(table: pd.DataFrame) -> tuple[float, float]:
+    """Return width and height, in inches, of a figure in which every group has its line."""
+    own = table[table["kind"] == "group"]
+    n = min(max(own["group"].nunique(), 2), MOST_GROUPS)
+    shown = min(max(own["measure"].nunique(), 1), _most(n))
+    rows = ceil(shown / COLUMNS)
+    return WIDTH_IN, rows * (HEAD_IN + FOOT_IN + (n + 1) * ROW_IN) + MARGINS_IN["top"] + MARGINS_IN["bottom"]
+
+
+@plot(needs=NEEDS, size=figure_size)
 def comparison(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw each measure as a small picture: a dot and a 95% interval a group, with reference bands behind.
 
@@ -73,15 +82,6 @@ def comparison(table: pd.DataFrame, /, *, ax: Axes | None = None) -> Axes:
         panel.tick_params(labelleft=column == 0)
     _head(ax, table, len(measures))
     return ax
-
-
-def figure_size(table: pd.DataFrame) -> tuple[float, float]:
-    """Return width and height, in inches, of a figure in which every group has its line."""
-    own = table[table["kind"] == "group"]
-    n = min(max(own["group"].nunique(), 2), MOST_GROUPS)
-    shown = min(max(own["measure"].nunique(), 1), _most(n))
-    rows = ceil(shown / COLUMNS)
-    return WIDTH_IN, rows * (HEAD_IN + FOOT_IN + (n + 1) * ROW_IN) + MARGINS_IN["top"] + MARGINS_IN["bottom"]
 
 
 def _most(n_groups: int) -> int:
@@ -157,13 +157,15 @@ def _bands(table: pd.DataFrame) -> list[tuple[str, float, float]]:
 def _limits(ax: Axes, values: list[float], n: int) -> None:
     defined = [float(value) for value in values if isfinite(value)]
     low, high = min(defined), max(defined)
-    room = 0.06 * (high - low) or max(abs(low) * 0.1, 0.05)
-    ax.set(xlim=(low - room, high + room), ylim=(0.7 - n, 0.7))
+    space = 0.06 * (high - low) or max(abs(low) * 0.1, 0.05)
+    ax.set(xlim=(low - space, high + space), ylim=(0.7 - n, 0.7))
 
 
 def _labels(ax: Axes, names: list[str], unit: str, measure: str) -> None:
-    room = (MARGINS_IN["left"] * 72 - 8) / FONT
-    ax.set_yticks([-float(i) for i in range(len(names))], [_without_middle(name, room) for name in names])
+    space = (MARGINS_IN["left"] * 72 - 8) / FONT
+    ax.set_yticks(
+        [-float(i) for i in range(len(names))], [_without_middle(name, space) for name in names], parse_math=False
+    )
     ax.tick_params("y", labelsize=FONT, length=0)
     ax.tick_params("x", labelsize=FONT - 1, length=2, pad=1.5)
     ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
@@ -172,21 +174,15 @@ def _labels(ax: Axes, names: list[str], unit: str, measure: str) -> None:
     ax.spines[["left", "right", "top"]].set_visible(False)
     width = ax.bbox.width / ax.figure.dpi * 72
     title = measure.replace("_", " ")
-    ax.set_title(_shortened(title, width / FONT), fontsize=FONT, fontweight="bold", loc="left", pad=12)
+    title = cut(title, width / FONT, BOLD)
+    ax.set_title(title, fontsize=FONT, fontweight="bold", loc="left", pad=12, parse_math=False)
     shown = "%" if unit == "proportion" else unit
     note: dict[str, Any] = {"xy": (0, 1), "xytext": (0, 4), "xycoords": "axes fraction", "textcoords": "offset points"}
-    ax.annotate(_shortened(shown, width / (FONT - 1)), fontsize=FONT - 1, alpha=0.75, **note)
+    ax.annotate(cut(shown, width / (FONT - 1)), fontsize=FONT - 1, alpha=0.75, parse_math=False, **note)
 
 
 def _per_cent(value: float, _place: int | None = None) -> str:
     return f"{100 * value:.3g}"
-
-
-def _shortened(name: str, fits: float) -> str:
-    """Leave out the end of a name that is wider than so many sizes of the font; bold letters are wider."""
-    wide = 1.12 * length(name)
-    n = len(name) if wide <= fits else max(int(len(name) * fits / wide) - 1, 1)
-    return (name if n == len(name) else f"{name[:n]}…").replace("$", r"\$")
 
 
 def _without_middle(name: str, fits: float) -> str:
@@ -195,7 +191,7 @@ def _without_middle(name: str, fits: float) -> str:
     while length(shown) > 0.95 * fits and n > 1:
         n -= 1
         shown = f"{name[: n - n // 3]}…{name[len(name) - n // 3 :]}"
-    return shown.replace("$", r"\$")
+    return shown
 
 
 def _head(ax: Axes, table: pd.DataFrame, shown: int) -> None:

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from therapy_analytics.errors import BadOptionError
 from therapy_analytics.plots import axes_or_new, plot, say_instead
-from therapy_analytics.plots._artists import Dots, boxes, strokes
-from therapy_analytics.plots._outlines import BOLD, SLANTED, length
-from therapy_analytics.plots._page import (
-    Page,
-    Row,
-    close_page,
-    open_page,
-    shorten,
-    write_rows,
-    write_sections,
-)
-from therapy_analytics.plots._turns import LANES, Lane, Marks, marks, numbers, place_turns
+from therapy_analytics.plots._outlines import SLANTED
+from therapy_analytics.plots._page import Page, Row, close_page, open_page, write_head, write_rows, write_sections
+from therapy_analytics.plots._turns import numbers, place_turns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from therapy_analytics.plots._outlines import Line
+    from therapy_analytics.behaviours.lanes import Lane
     from therapy_analytics.plots._turns import Bools, Floats
 
 # Okabe and Ito's palette; blue and orange also differ as greys. Other colours are the text's or half
@@ -38,14 +26,14 @@ BAND = {"therapist": (0.05, 1.4), "client": (-1.4, -0.05), "other": (-0.35, 0.35
 TOP, LSM_HEIGHT, WINDOW = 1.6, 3.4, 7
 
 
-@plot(needs=("session_id", "turn", "role", "n_words"), takes="wide_turns", session=1)
+@plot(needs=("session_id", "turn", "role", "n_words"), takes="wide_turns", session=1, single=True)
 def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw one session: who speaks how long, which codes fall where, and style matching.
 
     Parameters
     ----------
     turns : pandas.DataFrame
-        The rows of ``turns.csv`` for one session. Without usable ``start_s`` the x-axis is
+        The rows of ``analysis.wide_turns`` for one session. Without usable ``start_s`` the x-axis is
         the words spoken so far; lanes and style matching need their columns.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new pyplot figure.
@@ -66,56 +54,39 @@ def timeline(turns: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     that role for which the code is given. Style matching is no quality score: it grows with
     the length of turns.
     """
-    n_sessions = turns["session_id"].nunique()
-    if n_sessions > 1:
-        problem = f"a timeline shows one session and the table holds {n_sessions}"
-        option = "table"
-        raise BadOptionError(option, problem, "Select one: turns[turns.session_id == '...']")
+    from therapy_analytics.behaviours.lanes import lanes  # noqa: PLC0415  # reads the codebooks
+
     ax = axes_or_new(ax)
     if turns.empty:
         return say_instead(ax, "no turns: the table holds no row for this session")
-    turns = _in_order(turns)
-    found = [(lane, these) for lane in LANES if (these := marks(turns, lane)) is not None]
-    levels = _levels([lane for lane, _ in found])
-    floor = levels[-1] - 0.6
+    turns = turns.sort_values("turn", kind="stable")
+    shown = lanes(map(str, turns.columns))
+    levels = _levels(shown)
+    floor = (levels or [-1.1])[-1] - 0.6
     page = open_page(ax, place_turns(turns), top=TOP, floor=floor - (LSM_HEIGHT + 1.6) * ("lsm_turn" in turns))
     rows = _speaking(page, turns)
-    lanes = [(lane, these, level) for (lane, these), level in zip(found, levels[1:], strict=True)]
-    rows += [_row(*one) for one in lanes]
-    _ticks(page, lanes)
-    sections = _sections([lane.role for lane, _ in found], levels)
+    rows += [_lane(page, turns, lane, level) for lane, level in zip(shown, levels, strict=True)]
+    sections = {0.0: "who speaks"}
+    for role in dict.fromkeys(lane.role for lane in shown):
+        own = [level for level, lane in zip(levels, shown, strict=True) if lane.role == role]
+        sections[float(np.mean(own))] = f"{role}\ncodes"
     if "lsm_turn" in turns:
         foot = floor - LSM_HEIGHT - 1.3
         rows += _matching(page, numbers(turns, "lsm_turn"), foot)
         sections[foot + LSM_HEIGHT / 2] = "style matching\n(LSM)"
     write_rows(page, rows)
     write_sections(page, sections)
+    _head(page, turns, feelings=any(lane.down for lane in shown))
     close_page(page, [row.level for row in rows if row.name])
-    _head(page, turns, feelings=any(lane.below for lane, _ in found))
-    page.texts.put_on(ax, page.ink)
     return ax
 
 
-def _in_order(turns: DataFrame) -> DataFrame:
-    """Return the turns from the first to the last, with no columns but those that are drawn."""
-    turns = turns[_drawn(tuple(turns.columns))].copy(deep=False)
-    turns["role"] = turns["role"].astype(object)
-    return turns if turns["turn"].is_monotonic_increasing else turns.sort_values("turn", kind="stable")
-
-
-@functools.lru_cache(maxsize=8)
-def _drawn(columns: tuple[str, ...]) -> list[str]:
-    """Return the columns that are drawn: most are not, and to look at all of them for each lane takes its time."""
-    asked = [part for lane in LANES for entry in (*lane.columns, *lane.below) for part in entry.split()]
-    asked += ["session_id", "turn", "role", "start_s", "end_s", "n_words", "lsm_turn"]
-    return [name for name in columns if any(fnmatchcase(str(name), one) for one in asked)]
-
-
-def _levels(lanes: list[Lane]) -> list[float]:
-    """Return the foot of the band of turns, then the middle of each lane, from the top down."""
-    levels, role = [-1.1], ""
-    for lane in lanes:
-        levels.append(levels[-1] - 1 - 0.5 * (lane.role != role))
+def _levels(shown: list[Lane]) -> list[float]:
+    """Return the middle of each lane, from the top down, with a gap above each role's first."""
+    levels, level, role = list[float](), -1.1, ""
+    for lane in shown:
+        level -= 1 + 0.5 * (lane.role != role)
+        levels.append(level)
         role = lane.role
     return levels
 
@@ -126,108 +97,72 @@ def _speaking(page: Page, turns: DataFrame) -> list[Row]:
     start = page.spans.start
     end = np.maximum(page.spans.end, start + 0.5 * page.point)
     words, rows = np.nan_to_num(numbers(turns, "n_words")), []
-    whose = turns["role"].to_numpy(dtype=object)
     for role, (low, high) in BAND.items():
-        own = whose == role
-        if own.any():
-            bars = np.column_stack([start[own], np.full(own.sum(), low), end[own], np.full(own.sum(), high)])
-            page.ax.add_artist(boxes(bars, fc=COLOURS[role], gid=f"turns {role}"))
+        own = _of_role(turns, role)
+        bars = np.column_stack([start[own], np.full(own.sum(), low), end[own], np.full(own.sum(), high)])
+        page.boxes(bars, fc=COLOURS[role], gid=f"turns {role}")
         if role != "other":
             share = f"{words[own].sum() / words.sum():.0%} of words" if words.any() else "no words"
             rows.append(Row((low + high) / 2, role, share))
     return rows
 
 
-def _row(lane: Lane, these: Marks, level: float) -> Row:
-    """Return what a lane is called and how many marks it has."""
-    if lane.below:
-        return Row(level, lane.label, f"+{these.hit.sum()} -{these.below.sum()} of {these.n}")
-    return Row(level, lane.label, f"{these.hit.sum()} of {these.n}")
-
-
-def _ticks(page: Page, lanes: list[tuple[Lane, Marks, float]]) -> None:
-    """Draw the marks of all lanes, those of one colour as one path."""
-    drawn: dict[str, list[Floats]] = {}
-    for lane, these, level in lanes:
-        if lane.below:
-            drawn.setdefault(POSITIVE, []).append(_upright(page, these.hit, (level, level + 0.42)))
-            drawn.setdefault(NEGATIVE, []).append(_upright(page, these.below, (level - 0.42, level)))
-        else:
-            ends = _upright(page, these.hit, (level - 0.34, level + 0.34))
-            drawn.setdefault(COLOURS[lane.role], []).append(ends)
-    for colour, lines in drawn.items():
-        page.ax.add_artist(strokes(np.concatenate(lines), ec=colour, lw=page.mark, gid=f"codes {colour}"))
-
-
-def _upright(page: Page, which: Bools, reach: tuple[float, float]) -> Floats:
-    """Return lines in the middle of turns, (n, 4): x and y of both ends."""
-    x = page.spans.middle[which]
-    low, high = (np.full(len(x), y) for y in reach)
-    return np.column_stack([x, low, x, high])
-
-
-def _sections(roles: list[str], levels: list[float]) -> dict[float, str]:
-    """Return what is written left of the rows, by height."""
-    found = {0.0: "who speaks"}
-    for role in dict.fromkeys(roles):
-        own = [level for level, whose in zip(levels[1:], roles, strict=True) if whose == role]
-        found[float(np.mean(own))] = f"{role}\ncodes"
+def _of_role(turns: DataFrame, role: str) -> Bools:
+    found: Bools = (turns["role"].astype(object) == role).to_numpy(dtype=bool)
     return found
 
 
+def _lane(page: Page, turns: DataFrame, lane: Lane, level: float) -> Row:
+    """Draw the marks of a lane, and return what it is called and how many it has."""
+    own = _of_role(turns, lane.role)
+    (up, known), (down, also_known) = (_coded(turns, columns) for columns in (lane.up, lane.down))
+    total = f"of {((known | also_known) & own).sum()}"
+    if lane.down:
+        _ticks(page, up & own, (level, level + 0.42), POSITIVE)
+        _ticks(page, down & own, (level - 0.42, level), NEGATIVE)
+        return Row(level, lane.name, f"+{(up & own).sum()} -{(down & own).sum()} {total}")
+    _ticks(page, up & own, (level - 0.34, level + 0.34), COLOURS[lane.role])
+    return Row(level, lane.name, f"{(up & own).sum()} {total}")
+
+
+def _coded(turns: DataFrame, columns: tuple[str, ...]) -> tuple[Bools, Bools]:
+    """Return which turns have one of the codes, and for which any is given, (n_turns,) each."""
+    values = np.array([numbers(turns, name) for name in columns]).reshape(len(columns), len(turns))
+    return (values == 1).any(axis=0), (~np.isnan(values)).any(axis=0)
+
+
+def _ticks(page: Page, which: Bools, reach: tuple[float, float], colour: str) -> None:
+    """Draw upright lines in the middle of turns."""
+    x = page.spans.middle[which]
+    low, high = (np.full(len(x), y) for y in reach)
+    page.lines(np.column_stack([x, low, x, high]), ec=colour, lw=page.mark, gid=f"codes {colour}")
+
+
 def _matching(page: Page, lsm: Floats, foot: float) -> list[Row]:
-    """Draw style matching turn by turn with its running median."""
+    """Draw style matching turn by turn with its running median; return its scale, median and number of turns."""
     defined = ~np.isnan(lsm)
     x, y = page.spans.middle[defined], foot + LSM_HEIGHT * lsm[defined]
     size = 0.24 * page.font + page.mark / 2
-    page.ax.add_artist(Dots(x, y, ls="", marker="o", ms=size, mfc="0.55", mec="none", alpha=0.6, gid="lsm turns"))
-    said = f"no line for fewer than {WINDOW}"
+    page.marks(np.column_stack([x, y]), marker="o", ms=size, mew=1, mfc="0.55", mec="none", alpha=0.6, gid="lsm turns")
+    line = f"no line for fewer than {WINDOW}"
     if len(y) >= WINDOW:
         running = np.median(np.lib.stride_tricks.sliding_window_view(y, WINDOW), axis=1)
         inner = x[WINDOW // 2 : -(WINDOW // 2)]
-        page.ax.add_artist(Dots(inner, running, color=page.ink, lw=0.16 * page.font, gid="lsm running"))
-        said = f"line: running median of {WINDOW}"
-    said = f"dots: a turn with the one before it; {said}. Not a quality score."
-    note: Line = (page.left, foot + LSM_HEIGHT + 0.55, said, "left")
-    page.write([note], size=-0.5, font=SLANTED, alpha=0.75)
-    return _scale(lsm, foot)
-
-
-def _scale(lsm: Floats, foot: float) -> list[Row]:
-    """Return the scale of style matching, its median, and for how many turns there is any."""
-    middle, defined = foot + LSM_HEIGHT / 2, ~np.isnan(lsm)
-    rows = [Row(foot, "0"), Row(middle, "0.5"), Row(foot + LSM_HEIGHT, "1")]
-    counts = [f"{defined.sum()} of {len(lsm)} turns"]
-    if defined.any():
-        counts.insert(0, f"median {np.median(lsm[defined]):.2f}")
-    places = middle + 0.9 * (np.arange(len(counts))[::-1] - (len(counts) - 1) / 2)
-    return rows + [Row(float(place), "", count) for place, count in zip(places, counts, strict=True)]
+        page.marks(np.column_stack([inner, running]), ls="-", lw=0.16 * page.font, gid="lsm running")
+        line = f"line: running median of {WINDOW}"
+    note = f"dots: a turn with the one before it; {line}. Not a quality score."
+    page.write([(page.left, foot + LSM_HEIGHT + 0.55, note, "left")], page.font - 0.5, SLANTED, alpha=0.75)
+    scale = [Row(foot, "0"), Row(foot + LSM_HEIGHT / 2, "0.5"), Row(foot + LSM_HEIGHT, "1")]
+    counts = [f"median {np.median(lsm[defined]):.2f}"] if defined.any() else []
+    counts += [f"{defined.sum()} of {len(lsm)} turns"]
+    places = foot + LSM_HEIGHT / 2 + 0.9 * (np.arange(len(counts))[::-1] - (len(counts) - 1) / 2)
+    return scale + [Row(place, "", count) for place, count in zip(places.tolist(), counts, strict=True)]
 
 
 def _head(page: Page, turns: DataFrame, *, feelings: bool) -> None:
     """Write the session's name and size, and what the colours mean."""
-    size = page.font + 2
-    name = shorten(str(turns["session_id"].iloc[0]), size, page.ax)
-    page.write([(page.left, page.above(5 + 1.4 * page.font + 0.5 * size), name, "left")], size=2, font=BOLD)
-    n_words = int(np.nansum(numbers(turns, "n_words")))
-    text = f"{len(turns):,} turns, {n_words:,} words"
-    page.write([(page.left, page.above(5 + 0.36 * page.font), text, "left")])
-    shown = {role: COLOURS[role] for role in COLOURS if role != "other" or (turns["role"] == role).any()}
+    text = f"{len(turns):,} turns, {int(np.nansum(numbers(turns, 'n_words'))):,} words"
+    shown = {role: colour for role, colour in COLOURS.items() if role != "other" or _of_role(turns, role).any()}
     if feelings:
         shown |= {"positive feeling (up)": POSITIVE, "negative feeling (down)": NEGATIVE}
-    _legend(page, shown)
-
-
-def _legend(page: Page, colours: dict[str, str]) -> None:
-    """Put above the axes, at the right end, on one line, what colours mean; a legend of matplotlib is laid out anew."""
-    em, y = page.font * page.point, page.above(5 + 0.36 * page.font)
-    x, high = page.ax.get_xlim()[1], 0.36 * page.font * page.row
-    lines: list[Line] = []
-    for label in reversed(colours):
-        x -= length(label) * em
-        lines.append((x, y, label, "left"))
-        x -= 1.6 * em
-        key = (x, y - high, x + em, y + high)
-        page.ax.add_artist(boxes([key], fc=colours[label], clip_on=False, gid=f"key {label}"))
-        x -= 1.4 * em
-    page.write(lines)
+    write_head(page, str(turns["session_id"].iloc[0]), text, shown)

@@ -34,15 +34,17 @@ DARK = 0.66
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Cells:
-    """What is drawn, (n_client_codes, n_therapist_codes) each.
+    """What is drawn.
 
     Attributes
     ----------
-    n, both : array of float
-        Client turns with the code, and those of them whose answer has the other.
-    any_n, any_both : array of float
-        The same for all client turns, whatever their codes, (n_therapist_codes,); 0 where the table does not say.
-    above, below : array of bool
+    client, therapist : list of Behaviour
+        Their codes, in the order of rows and columns.
+    n, both : float array (n_client_codes, n_therapist_codes)
+        Client turns with the code that are answered, and those of them whose answer has the other.
+    any_n, any_both : float array (n_therapist_codes,)
+        The same for all client turns, whatever their codes.
+    above, below : bool array (n_client_codes, n_therapist_codes)
         Where the interval of the odds ratio lies wholly above, or below, 1.
     """
 
@@ -56,7 +58,7 @@ class _Cells:
     below: Bools
 
 
-@plot(needs=("client_code", "therapist_code", "n_client", "n_both"), takes="responses", run=3)
+@plot(needs=("client_code", "therapist_code", *COUNTS), takes="responses", run=3)
 def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw how often the therapist's next turn has each code, after each code of the client's.
 
@@ -79,62 +81,45 @@ def responses(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     several codes stands in several columns.
     """
     ax = axes_or_new(ax)
-    cells = _cells(pooled_responses(table) if _of_several(table) else table)
-    if not cells.n.any() and not cells.any_n.any():
+    several = "session_id" in table and table["session_id"].nunique() > 1
+    cells = _cells(pooled_responses(table) if several else table)
+    if not cells.any_n.any():
         return say_instead(ax, "no answers: the table holds no client turn that the therapist answers")
     board = open_board(ax)
-    top = _head(board, table, cells)
-    _draw(board, cells, top)
-    board.close(said=FAINT, scale=FAINT, on_light={"fc": "k", "zorder": 3}, on_dark={"fc": "w", "zorder": 3})
+    _draw(board, cells, _head(board, table, cells))
+    board.close()
     return ax
 
 
-def _of_several(table: DataFrame) -> bool:
-    return "session_id" in table and {*COUNTS, "session_id"} <= set(table) and table["session_id"].nunique() > 1
-
-
 def _cells(table: DataFrame) -> _Cells:
-    """Return the cells, added up over sessions, without codes that the coder does not give."""
-    client, therapist, added = _added(table)
-    # Marks are of one table: what several say of their own does not add up.
-    marked = (added["rows"] <= 1) & (added["n_client"] >= FEW)
-    total = added["n_client"] + added["n_client_other"]
-    rows, columns = np.flatnonzero(total.any(axis=1)), np.flatnonzero(total.any(axis=0))
-    kept = np.ix_(rows, columns)
-    any_n, any_both = _any_turn(added, total, told="n_client_other" in table)
-    return _Cells(
-        client=[client[i] for i in rows],
-        therapist=[therapist[i] for i in columns],
-        n=added["n_client"][kept],
-        both=added["n_both"][kept],
-        any_n=any_n[columns],
-        any_both=any_both[columns],
-        above=(marked & (added["above"] > 0))[kept],
-        below=(marked & (added["below"] > 0))[kept],
-    )
-
-
-def _added(table: DataFrame) -> tuple[list[Behaviour], list[Behaviour], dict[str, Floats]]:
-    """Return the codes of both, and sums of columns, (n_client_codes, n_therapist_codes) each."""
+    """Return the cells, without codes that the coder does not give."""
     codes = [table[name].astype(str).tolist() for name in ("client_code", "therapist_code")]
     client, therapist = (behaviours(one) for one in codes)
-    orders = [{code: i for i, code in enumerate(one)} for one in (client, therapist)]
-    at = tuple(np.array([order[code] for code in one], int) for order, one in zip(orders, codes, strict=True))
-    low, high = (numbers(table, f"odds_ratio_{end}") for end in ("lo", "hi"))
-    values = {name: np.nan_to_num(numbers(table, name)) for name in COUNTS}
-    values |= {"above": np.where(low > 1, 1.0, 0.0), "below": np.where(high < 1, 1.0, 0.0), "rows": np.ones(len(table))}
-    added = {name: np.zeros((len(client), len(therapist))) for name in values}
-    for name, whole in added.items():
-        np.add.at(whole, at, values[name])
-    return list(client.values()), list(therapist.values()), added
+    rows, columns = (list(known) for known in (client, therapist))
+    at = [rows.index(code) for code in codes[0]], [columns.index(code) for code in codes[1]]
 
+    def grid(values: Floats) -> Floats:
+        found = np.full((len(client), len(therapist)), np.nan)
+        found[at] = values
+        return found
 
-def _any_turn(added: dict[str, Floats], total: Floats, *, told: bool) -> tuple[Floats, Floats]:
-    """Return for each of the therapist's codes the counts over all client turns that the fullest row knows."""
-    if not told or not total.size:
-        return np.zeros(total.shape[1]), np.zeros(total.shape[1])
-    at = total.argmax(axis=0), np.arange(total.shape[1])
-    return total[at], (added["n_both"] + added["n_both_other"])[at]
+    n, both, n_other, both_other = (np.nan_to_num(grid(numbers(table, name))) for name in COUNTS)
+    low, high = (grid(numbers(table, f"odds_ratio_{end}")) for end in ("lo", "hi"))
+    total = n + n_other
+    rows_given, columns_given = np.flatnonzero(total.sum(axis=1)), np.flatnonzero(total.sum(axis=0))
+    kept = np.ix_(rows_given, columns_given)
+    # All client turns are those with and without any one code: the fullest row knows most.
+    fullest = (total.argmax(axis=0), np.arange(len(therapist))) if len(client) else ((), ())
+    return _Cells(
+        client=[client[rows[i]] for i in rows_given],
+        therapist=[therapist[columns[i]] for i in columns_given],
+        n=n[kept],
+        both=both[kept],
+        any_n=total[fullest][columns_given],
+        any_both=(both + both_other)[fullest][columns_given],
+        above=((n >= FEW) & (low > 1))[kept],
+        below=((n >= FEW) & (high < 1))[kept],
+    )
 
 
 def _head(board: Board, table: DataFrame, cells: _Cells) -> float:
@@ -142,32 +127,23 @@ def _head(board: Board, table: DataFrame, cells: _Cells) -> float:
     n = len(names) or int(np.nan_to_num(numbers(table, "n_sessions")).max(initial=0))
     whose = f"{n:,} session{'s' * (n != 1)}, pooled" if n else "all sessions"
     whose = names[0] if len(names) == 1 else whose
-    said = ["In each cell: answers with the column's code / client turns with the row's code that are answered."]
-    said += ["By chance alone 1 cell in 20 would be marked."] if (cells.above | cells.below).any() else []
-    said += ["Counts added up here have no marks."] if len(names) > 1 else []
-    said += [WEAK + "."] if any(one.weak for one in (*cells.client, *cells.therapist)) else []
-    return head(board, f"What the therapist does next: {whose}", said, _keys(cells))
+    notes = ["In each cell: answers with the column's code / client turns with the row's code that are answered."]
+    notes += ["By chance alone 1 cell in 20 would be marked."] if (cells.above | cells.below).any() else []
+    notes += [WEAK + "."] if any(one.weak for one in (*cells.client, *cells.therapist)) else []
+    return head(board, f"What the therapist does next: {whose}", notes, _keys(cells))
 
 
 def _keys(cells: _Cells) -> list[Key]:
     edge = {"ec": "0.6", "lw": 0.6}
-    keys = [
-        Key(
-            words=f"{share:.0%}{' of the answers' * (share == 1)}", box={"fc": tuple(_colours(np.array(share))), **edge}
-        )
-        for share in (0.0, 0.5, 1.0)
-    ]
+    shares = [(share, f"{share:.0%}{' of the answers' * (share == 1)}") for share in (0.0, 0.5, 1.0)]
+    keys = [Key(words=words, box={"fc": tuple(_colours(np.array(share))), **edge}) for share, words in shares]
     if (cells.n < FEW).any():
-        keys.append(
-            Key(
-                words=f"fewer than {FEW} client turns: neither shaded nor marked",
-                box={"fc": "none", "hatch": "////", **edge},
-            )
-        )
-    than = "often than after other client turns (95% interval of the odds ratio)"
-    for which, words, sign in ((cells.above, "more", "^"), (cells.below, "less", "v")):
-        keys += [Key(words=f"{words} {than if sign == '^' else 'often'}", mark={"marker": sign})] if which.any() else []
-    return keys
+        words = f"fewer than {FEW} client turns: neither shaded nor marked"
+        keys.append(Key(words=words, box={"fc": "none", "hatch": "////", **edge}))
+    if cells.above.any():
+        words = "more often than after other client turns (95% interval of the odds ratio)"
+        keys.append(Key(words=words, mark={"marker": "^"}))
+    return [*keys, Key(words="less often", mark={"marker": "v"})] if cells.below.any() else keys
 
 
 def _colours(share: Floats) -> Floats:
@@ -211,7 +187,7 @@ def _draw(board: Board, cells: _Cells, top: float) -> None:
     heads: list[Line] = [
         (x, foot + 0.4 * font, one.name, "left") for x, one in zip(middles.tolist(), cells.therapist, strict=True)
     ]
-    board.write(heads, font, "columns", turned=True)
+    board.write(heads, font, turned=True)
     if cells.any_n.any():
         _rows(board, layout, [ANY], cells.any_n[None], cells.any_both[None], foot)
         foot -= 1.3 * layout.height
@@ -246,24 +222,24 @@ def _rows(board: Board, layout: _Layout, own: list[Behaviour], n: Floats, both: 
     middles = ((y[:-1] + y[1:]) / 2).tolist()
     names = [fitted(one.name, layout.names_end, font) for one in own]
     for (name, size), level in zip(names, middles, strict=True):
-        board.write([(layout.names_end, level, name, "right")], size, "rows")
+        board.write([(layout.names_end, level, name, "right")], size)
     counts = [f"{most:,.0f}" for most in n.max(axis=1)]
-    lines: list[Line] = [(layout.counts_end, level, said, "right") for level, said in zip(middles, counts, strict=True)]
-    board.write(lines, font, "scale", NUMBERS)
+    lines: list[Line] = [(layout.counts_end, level, text, "right") for level, text in zip(middles, counts, strict=True)]
+    board.write(lines, font, NUMBERS, alpha=FAINT)
     _write(board, layout, middles, n, both)
 
 
 def _write(board: Board, layout: _Layout, middles: list[float], n: Floats, both: Floats) -> None:
     """Write the counts of each cell."""
-    said = [f"{k:,.0f}/{of:,.0f}" for k, of in zip(both.ravel(), n.ravel(), strict=True)]
+    text = [f"{k:,.0f}/{total:,.0f}" for k, total in zip(both.ravel(), n.ravel(), strict=True)]
     width = float(layout.x[1] - layout.x[0])
-    size = min(0.85 * layout.font, 0.9 * width / (max(len(one) for one in said) * ADVANCE))
+    size = min(0.85 * layout.font, 0.9 * width / (max(len(one) for one in text) * ADVANCE))
     share = np.nan_to_num(_share(both, n)).ravel()
     middle = ((layout.x[:-1] + layout.x[1:]) / 2).tolist()
     places = [(x, y - 0.12 * layout.height) for y in middles for x in middle]
-    for kind, own in (("on_dark", share > DARK), ("on_light", share <= DARK)):
-        lines: list[Line] = [(*places[i], said[i], "center") for i in np.flatnonzero(own).tolist()]
-        board.write(lines, size, kind, NUMBERS)
+    for colour, own in (("w", share > DARK), ("k", share <= DARK)):
+        lines: list[Line] = [(*places[i], text[i], "center") for i in np.flatnonzero(own).tolist()]
+        board.write(lines, size, NUMBERS, fc=colour, zorder=3)
 
 
 def _hatch(board: Board, layout: _Layout, y: Floats, few: Bools) -> None:

@@ -15,9 +15,9 @@ from therapy_analytics.compare._phrases import unit_name
 from therapy_analytics.compare._reference import LEVEL, against_references
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._table import DIFFERS, comparison_table, groups_table
-from therapy_analytics.report._findings import HIGH, Finding, p_words
-from therapy_analytics.report._measures import Shown
-from therapy_analytics.report._words import interval, per_cent, plural
+from therapy_analytics.report._codebook import Shown
+from therapy_analytics.report._findings import HIGH, Finding
+from therapy_analytics.report._words import interval, p_words, per_cent, plural
 
 BY = ("counselor", "source")
 FEWEST = 3

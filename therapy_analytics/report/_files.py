@@ -1,4 +1,4 @@
-"""Small readers of what a run wrote: columns of a CSV file as text."""
+"""Tables that a run wrote, read as text, and numbers as JSON holds them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from therapy_analytics.cells import restored
 from therapy_analytics.errors import BadDataFileError
 
 Columns = Mapping[str, Sequence[str]]
+Row = dict[str, str]
+REMEDY = "Run tanalyze run again"
 
 
 def read_columns(path: Path, needed: Sequence[str] = ()) -> Columns:
@@ -29,25 +31,26 @@ def read_columns(path: Path, needed: Sequence[str] = ()) -> Columns:
     if not path.is_file():
         return {}
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            text = lines.read()
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            text = file.read()
         rows = list(csv.reader(StringIO(text, newline="")))
-        if "'" in text:
-            rows = [list(map(restored, row)) for row in rows]
     except (csv.Error, ValueError, OSError) as error:
-        raise BadDataFileError(str(path), "it cannot be read as a table", "Run tanalyze run again") from error
-    header = rows[0] if rows else []
-    _check(path, header, rows, needed)
-    body = rows[1:]
-    return dict(zip(header, map(list, zip(*body, strict=True)), strict=True)) if body else {name: [] for name in header}
-
-
-def _check(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]], needed: Sequence[str]) -> None:
+        raise BadDataFileError(str(path), "it cannot be read as a table", REMEDY) from error
+    if "'" in text:
+        rows = [list(map(restored, row)) for row in rows]
+    header, *body = rows or [[]]
     missing = [name for name in needed if name not in header]
     if missing:
-        raise BadDataFileError(str(path), f"it has no column {', '.join(missing)}", "Run tanalyze run again")
-    if any(len(row) != len(header) for row in rows):
-        raise BadDataFileError(str(path), "it breaks off, or its rows are not of one length", "Run tanalyze run again")
+        raise BadDataFileError(str(path), f"it has no column {', '.join(missing)}", REMEDY)
+    if any(len(row) != len(header) for row in body):
+        raise BadDataFileError(str(path), "it breaks off, or its rows are not of one length", REMEDY)
+    return {name: [row[at] for row in body] for at, name in enumerate(header)}
+
+
+def read_rows(path: Path, needed: Sequence[str] = ()) -> list[Row]:
+    """Return the rows of a CSV file, as `read_columns` reads it."""
+    columns = read_columns(path, needed)
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def number(text: str) -> float:
@@ -69,4 +72,4 @@ def plain(value: float, digits: int = 4) -> float | int | None:
 
 def numbers(cells: Sequence[str], digits: int = 4) -> list[float | int | None]:
     """Return a column as JSON numbers, None where nothing stands."""
-    return [plain(number(cell), digits) if cell else None for cell in cells]
+    return [plain(number(cell), digits) for cell in cells]

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from therapy_analytics.clusters import Floats
+from therapy_analytics.codebook_table import KIND
 from therapy_analytics.compare._effects import holm
 from therapy_analytics.compare._measures import TESTED
 from therapy_analytics.compare._reference import LEVEL, Spread, counts, ends_of, spread, two_sided
 from therapy_analytics.compare._results import Results
-from therapy_analytics.report._measures import Shown
+from therapy_analytics.report._codebook import Shown
 from therapy_analytics.report._overview import values_of
-from therapy_analytics.report._words import interval, per_cent, plural
+from therapy_analytics.report._words import interval, listed, p_words, per_cent, plural
 
 HIGH = "human_high"
 MOST = 60
 """So many go into the page, which shows the first dozen and the rest on request."""
+MOST_TURNS = 12
+NO_SIGN = "Phrases miss much: that none is found elsewhere is no sign of safety."
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +114,6 @@ def _sentence(name: str, one: Shown, value: Floats, skilled: Mapping[Any, Any]) 
     )
 
 
-def p_words(p: float) -> str:
-    """Return the end of a sentence in parentheses: p, adjusted for all comparisons of its sort.
-
-    Examples
-    --------
-    >>> p_words(0.00021), p_words(0.0312)
-    ('p < .001 among all comparisons).', 'p = .031 among all comparisons).')
-    """
-    said = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".")
-    return f"p {said} among all comparisons)."
-
-
 def _between(low: float, high: float) -> str:
     ends = per_cent(low), per_cent(high)
     return f"at {ends[0]}" if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
@@ -132,13 +124,13 @@ def unseen(found: Tested) -> str:
     if not found.n:
         return ""
     of = int(np.nanmedian(found.values[:, :, 4]))
-    said = [
+    needs = [
         _needs(one, ends_of(of, spread_of, LEVEL / found.n), of)
         for one, spread_of in zip(found.shown, found.spreads, strict=True)
     ]
     return (
         f"Among {found.n:,} comparisons a single session of {of} therapist turns, the middle length here, stands out "
-        f"only by much: {'; '.join(said)}. What is less may be there and is not seen."
+        f"only by much: {'; '.join(needs)}. What is less may be there and is not seen."
     )
 
 
@@ -152,8 +144,7 @@ def _needs(one: Shown, ends: tuple[int | None, int | None], of: int) -> str:
 
 def nothing(could_not: str) -> Finding:
     """Return what is said where nothing that was tested stands out."""
-    said = "No session and no group stands out."
-    return Finding(f"{said} {could_not}".strip(), "", float("nan"), 0.0)
+    return Finding(f"No session and no group stands out. {could_not}".strip(), "", nan, 0.0)
 
 
 def best(findings: Sequence[Finding]) -> tuple[list[Finding], str]:
@@ -162,3 +153,40 @@ def best(findings: Sequence[Finding]) -> tuple[list[Finding], str]:
     more = len(ordered) - MOST
     line = f"{more} more like these {plural(more, 'is', 'are')} not written out; the table has the numbers."
     return ordered[:MOST], line if more > 0 else ""
+
+
+def to_review(
+    results: Results, sessions: Sequence[Mapping[str, Any]], marks: Sequence[Mapping[str, str]]
+) -> Iterator[Finding]:
+    """Yield a sentence for each session with turns that somebody should read for danger, most turns first."""
+    frame = results.sessions
+    for mark in marks:
+        danger = mark["measure"]
+        if danger in frame:
+            counts = frame[danger].fillna(0).astype(int)
+            kinds = _kinds(results, danger)
+            for i in sorted(np.flatnonzero(counts).tolist(), key=lambda i: (-counts.iloc[i], i)):
+                n, where = int(counts.iloc[i]), _where(sessions, i, mark["column"])
+                named = [label for name, label in kinds.items() if frame[name].iloc[i] > 0]
+                text = f"{frame['session_id'].iloc[i]}: {_turns(n, where)} to review for danger"
+                text += f": phrases that may speak of {listed(named, len(named))}. " if named else ". "
+                yield Finding(text + NO_SIGN, danger, nan, float(n), session=i)
+
+
+def _kinds(results: Results, counted: str) -> dict[str, str]:
+    """Return the measures of the results that count kinds of what another counts, with what their turns speak of."""
+    rows = results.codebook
+    own = rows[rows["page"] == f"{KIND}, {counted}"]
+    return {str(name): str(label) for name, label in own["label"].items() if name in results.sessions}
+
+
+def _where(sessions: Sequence[Mapping[str, Any]], i: int, name: str) -> list[int]:
+    marks = sessions[i]["marks"] if i < len(sessions) else ()
+    return next((list(mark["turns"]) for mark in marks if mark["name"] == name), [])
+
+
+def _turns(n: int, where: Sequence[int]) -> str:
+    size = f"{n} {plural(n, 'turn', 'turns')}"
+    if not where:
+        return size
+    return f"{size} ({plural(len(where), 'turn', 'turns')} {listed([str(turn) for turn in where], MOST_TURNS)})"

@@ -15,8 +15,8 @@ from therapy_analytics.compare._measures import described
 from therapy_analytics.compare._results import Results
 from therapy_analytics.compare._table import cluster_means, mean_with_interval, variance_within_groups
 from therapy_analytics.measures._base import count_name, total_name
+from therapy_analytics.report._codebook import Shown, ends
 from therapy_analytics.report._files import plain
-from therapy_analytics.report._measures import Shown, ends
 
 Json = dict[str, Any]
 FIRST = ("counselor", "source")
@@ -46,33 +46,26 @@ def profiles_of(results: Results) -> pd.DataFrame | None:
 
 def measures_json(shown: Sequence[Shown], results: Results, profiles: pd.DataFrame | None) -> list[Json]:
     """Return each measure with its words and where the references lie."""
-    by_measure = {} if profiles is None else dict(list(profiles.groupby("measure")))
+    references: dict[str, dict[str, Json]] = {}
+    for row in [] if profiles is None else profiles.to_dict("records"):
+        found = {"n": int(row["n_sessions"]), **{key: plain(float(row[key])) for key in PROFILE}}
+        references.setdefault(str(row["measure"]), {})[str(row["group"])] = found
     rows = results.codebook.to_dict("index")
-    return [_measure(one, rows[one.name], by_measure.get(one.name)) for one in shown]
+    return [_measure(one, rows[one.name], references.get(one.name, {})) for one in shown]
 
 
-def _measure(one: Shown, row: Mapping[Any, Any], profiles: pd.DataFrame | None) -> Json:
+def _measure(one: Shown, row: Mapping[Any, Any], references: Mapping[str, Json]) -> Json:
     low, high = ends(str(row["range"]))
     return {
         "name": one.name,
         "label": one.label,
         "family": one.family,
-        "meaning": str(row["meaning"]),
-        "misleads": str(row.get("misleads", "")),
-        "evidence": str(row["evidence"]),
-        "unit": str(row["unit"]),
+        **{key: str(row.get(key, "")) for key in ("meaning", "misleads", "evidence", "unit")},
         "low": low,
         "high": high,
         "shown": one.first,
         "profile": bool(one.does),
-        "references": {} if profiles is None else _references(profiles),
-    }
-
-
-def _references(profiles: pd.DataFrame) -> dict[str, Json]:
-    return {
-        str(row["group"]): {"n": int(row["n_sessions"]), **{key: plain(float(row[key])) for key in PROFILE}}
-        for row in profiles.to_dict("records")
+        "references": references,
     }
 
 

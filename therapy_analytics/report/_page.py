@@ -87,12 +87,10 @@ def _hash(text: str) -> str:
 
 def data_blocks(overview: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]]) -> str:
     """Return one block of JSON for the overview, and one a session."""
-    blocks = [_block("overview", overview)]
-    return "\n".join(blocks + [_block(f"session-{one['index']}", one) for one in sessions])
-
-
-def _block(name: str, data: Mapping[str, Any]) -> str:
-    return f'<script type="application/json" id="{name}">{as_json(data)}</script>'
+    blocks = {"overview": overview} | {f"session-{one['index']}": one for one in sessions}
+    return "\n".join(
+        f'<script type="application/json" id="{name}">{as_json(data)}</script>' for name, data in blocks.items()
+    )
 
 
 def as_json(data: Mapping[str, Any]) -> str:

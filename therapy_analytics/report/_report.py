@@ -117,10 +117,5 @@ def _write(path: Path, whole: bytes) -> None:
         with replaced(path) as part:
             write(part, whole)
     except OSError as error:
-        raise _cannot(path, error) from error
-
-
-def _cannot(path: Path, error: OSError) -> BadOptionError:
-    return BadOptionError(
-        "--out", f"{path} cannot be written ({error.strerror})", "Name a file in a folder of your own"
-    )
+        option, problem = "--out", f"{path} cannot be written ({error.strerror})"
+        raise BadOptionError(option, problem, "Name a file in a folder of your own") from error

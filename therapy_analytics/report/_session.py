@@ -1,27 +1,35 @@
-"""What the page knows of one session: its turns, codes, curves and marks."""
+"""What the page knows of one session: its turns, codes, curves, marks, and what led to the codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from math import isnan
 from pathlib import Path
 from typing import Any
 
+from therapy_analytics.codebook_table import BELOW
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
-from therapy_analytics.report._evidence import evidence, feelings
-from therapy_analytics.report._files import Columns, number, numbers, plain, read_columns
-from therapy_analytics.report._measures import ShownTurns
+from therapy_analytics.report._codebook import ShownTurns
+from therapy_analytics.report._files import Columns, Row, number, numbers, plain, read_columns, read_rows
 from therapy_analytics.tables import UNSURE_COLUMN
 
 NEEDED = ("turn", "role", "n_words")
 PARTS = ("measure", "direction", "part", "value", "n", "out_of", "lo", "hi")
-RATES = ("n", "n_turns", "rate", "lo", "hi")
 RESPONSES = ("client_code", "therapist_code", "n_client", "n_both", "rate", "lo", "hi")
+SYNCHRONY = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_p")
+FEELINGS = ("turn", "start", "end", "family", "expressed", "expressed_turn")
+EVIDENCE = ("turn", "code", "kind", "name", "start", "end", "weight")
+WORD = "word"
+MOST_WORDS, MOST_OTHERS = 5, 3
+"""So many words, and so many other reasons, of each code of a turn: those that weigh most."""
+OTHERS = ("form", "code", "before", "after", "fast", "encoder")
+"""Reasons whose names are the tagger's own. What is not named here does not reach the page: it might hold words."""
 Json = dict[str, Any]
 Z95 = 1.96
 
 
-def session_data(folder: Path, name: str, index: int, codes: Sequence[str], shown: ShownTurns, *, quotes: bool) -> Json:
+def session_data(folder: Path, name: str, index: int, shown: ShownTurns, *, quotes: bool) -> Json:
     """Return the data of one session.
 
     Parameters
@@ -32,10 +40,8 @@ def session_data(folder: Path, name: str, index: int, codes: Sequence[str], show
         The session's id.
     index : int
         Its place in the overview.
-    codes : sequence of str
-        Columns of codes.
     shown : ShownTurns
-        Which measures of turns are marked or drawn.
+        Which codes the turns have, and which measures of turns are marked or drawn.
     quotes : bool
         Whether what was said, and who said it, comes along.
 
@@ -45,6 +51,7 @@ def session_data(folder: Path, name: str, index: int, codes: Sequence[str], show
         A file of the folder cannot be read.
     """
     turns = _turns(folder)
+    codes = [str(one["column"]) for one in shown.codes]
     unit, start, end = _places(turns)
     data: Json = {
         "id": name,
@@ -56,13 +63,13 @@ def session_data(folder: Path, name: str, index: int, codes: Sequence[str], show
         "n_words": numbers(turns.get("n_words", ())),
         "first_row": numbers(turns.get("first_row", ())),
         **_coded(turns, codes),
-        "marks": list(_marks(turns, shown)),
+        "marks": [mark for one in shown.marks for mark in _marks(turns, one)],
         **_tables(folder, turns, codes, shown),
     }
     if quotes and "text" in turns:
         data["speaker"], data["text"] = list(turns.get("speaker", ())), list(turns["text"])
-        data["feelings"] = feelings(folder)
-    return data | evidence(folder, quotes=quotes)
+        data["feelings"] = _feelings(folder)
+    return data | _evidence(folder, quotes=quotes)
 
 
 def _turns(folder: Path) -> Columns:
@@ -80,7 +87,7 @@ def _places(turns: Columns) -> tuple[str, list[Any], list[Any]]:
     if starts and usable(starts, ends):
         return "minutes", [plain(one / 60) for one in starts], [plain(one / 60) for one in ends]
     sizes = [max(0, int(number(cell) if cell else 0)) for cell in turns.get("n_words", ())]
-    after = [sum(sizes[: i + 1]) for i in range(len(sizes))]
+    after = list(accumulate(sizes))
     return "words", [there - size for there, size in zip(after, sizes, strict=True)], after
 
 
@@ -99,96 +106,119 @@ def _coded(turns: Columns, codes: Sequence[str]) -> Json:
             unsure.setdefault(code, []).append(i)
     return {
         "p": {code: [_per_cent(cell) for cell in turns[f"p_{code}"]] for code in there},
-        "on": {code: found for code in there if (found := _where(turns.get(code, ()), "1"))},
+        "on": {code: found for code in there if (found := _ones(turns.get(code, ())))},
         "unsure": {code: unsure[code] for code in there if code in unsure},
     }
 
 
+def _ones(cells: Sequence[str]) -> list[int]:
+    return [i for i, cell in enumerate(cells) if number(cell) == 1]
+
+
 def _per_cent(cell: str) -> int | None:
-    value = number(cell) if cell else float("nan")
-    return None if value != value else round(100 * value)  # noqa: PLR0124 (nan)
+    value = number(cell)
+    return None if isnan(value) else round(100 * value)
 
 
-def _where(cells: Sequence[str], asked: str) -> list[int]:
-    """Return the rows with this number."""
-    return [i for i, cell in enumerate(cells) if cell and number(cell) == float(asked)]
-
-
-def _marks(turns: Columns, shown: ShownTurns) -> Iterator[Json]:
-    for column, above, below in shown.marks:
-        values = [number(cell) if cell else 0.0 for cell in turns.get(column, ())]
-        for label, sign, end in ((above, 1, ""), (below, -1, "_below")):
-            found = [i for i, value in enumerate(values) if label and sign * value > 0]
-            if found:
-                yield {"name": f"{column}{end}", "label": label, "turns": found}
+def _marks(turns: Columns, mark: Row) -> Iterator[Json]:
+    values = numbers(turns.get(mark["column"], ()))
+    above, _, below = mark["label"].partition(BELOW)
+    for label, sign, end in ((above, 1, ""), (below, -1, "_below")):
+        found = [i for i, value in enumerate(values) if label and sign * (value or 0) > 0]
+        if found:
+            yield {"name": mark["column"] + end, "label": label, "danger": bool(mark["measure"]), "turns": found}
 
 
 def _tables(folder: Path, turns: Columns, codes: Sequence[str], shown: ShownTurns) -> Json:
-    parts = read_columns(folder / "measures.csv", PARTS)
-    rows = _whole(parts)
+    parts = read_rows(folder / "measures.csv", PARTS)
+    both = {row["measure"]: row for row in parts if (row["direction"], row["part"]) == ("both", "whole")}
+    series = [_series(turns, both.get(one["measure"], {}), one) for one in shown.curves]
     return {
-        "series": list(_series(turns, rows, shown)),
-        "synchrony": [_synchrony(rows[name], name, label) for name, label in shown.synchrony.items() if name in rows],
-        "profile": list(_profile(list(_rows(parts)), codes)),
-        "responses": _responses(read_columns(folder / "responses.csv", RESPONSES)),
+        "series": [one for one in series if any(value is not None for value in one["values"])],
+        "synchrony": [
+            {"measure": name, "label": label, **{one: plain(number(both[name].get(one, ""))) for one in SYNCHRONY}}
+            for name, label in shown.synchrony.items()
+            if name in both
+        ],
+        "profile": list(_profile(parts, codes)),
+        "responses": _responses(folder),
     }
 
 
-def _whole(table: Columns) -> dict[str, Mapping[str, str]]:
-    """Return the rows of both directions and the whole session, by measure."""
-    found: dict[str, Mapping[str, str]] = {}
-    for row in _rows(table):
-        if row.get("direction") == "both" and row.get("part") == "whole":
-            found[row["measure"]] = row
-    return found
+def _series(turns: Columns, beside: Mapping[str, str], curve: Row) -> Json:
+    """Return a curve with the null distribution of the measure beside it."""
+    values = numbers(turns.get(curve["column"], ()), 3)
+    _, about, side = (*curve["page"].split(", "), "")[:3]
+    null, sd = number(beside.get("null_mean", "")), number(beside.get("null_sd", ""))
+    return {
+        "name": curve["column"],
+        "label": curve["label"],
+        "about": about,
+        "side": side,
+        "low": min((value for value in values if value is not None and value < 0), default=0),
+        "high": 1,
+        "null_mean": plain(null),
+        "null_lo": plain(null - Z95 * sd),
+        "null_hi": plain(null + Z95 * sd),
+        "values": values,
+    }
 
 
-def _rows(table: Columns) -> Iterator[dict[str, str]]:
-    for cells in zip(*table.values(), strict=True):
-        yield dict(zip(table, cells, strict=True))
-
-
-def _series(turns: Columns, rows: Mapping[str, Mapping[str, str]], shown: ShownTurns) -> Iterator[Json]:
-    for name, label, about, measure in shown.curves:
-        values = [plain(number(cell), 3) if cell else None for cell in turns.get(name, ())]
-        if any(value is not None for value in values):
-            low = min(0, *(value for value in values if value is not None), 0)
-            row = rows.get(measure, {})
-            null, sd = number(row.get("null_mean", "")), number(row.get("null_sd", ""))
-            band = {"null_mean": plain(null), "null_lo": plain(null - Z95 * sd), "null_hi": plain(null + Z95 * sd)}
-            yield {"name": name, "label": label, "about": about, "low": low, "high": 1, **band, "values": values}
-
-
-def _synchrony(row: Mapping[str, str], name: str, label: str) -> Json:
-    columns = ("value", "null_mean", "z", "p", "surrogate_mean", "surrogate_p")
-    return {"measure": name, "label": label, **{one: plain(number(row.get(one, ""))) for one in columns}}
-
-
-def _profile(rows: Sequence[Mapping[str, str]], codes: Sequence[str]) -> Iterator[Json]:
+def _profile(rows: Sequence[Row], codes: Sequence[str]) -> Iterator[Json]:
     """Yield where in the session codes are; of codes that it does not have, nothing."""
     of_code = {measure_of_code(code): code for code in codes}
     kept = [row for row in rows if row["measure"] in of_code and row["part"] != "window"]
     had = {row["measure"] for row in kept if row["part"] == "whole" and number(row["n"]) > 0}
+    named = {"n": "n", "n_turns": "out_of", "rate": "value", "lo": "lo", "hi": "hi"}
     for row in kept:
         if row["measure"] in had:
-            numbers = [row[name] for name in ("n", "out_of", "value", "lo", "hi")]
-            shown = {name: plain(number(cell), 3) for name, cell in zip(RATES, numbers, strict=True)}
-            yield {"code": of_code[row["measure"]], "part": row["part"], **shown}
+            found = {name: plain(number(row[column]), 3) for name, column in named.items()}
+            yield {"code": of_code[row["measure"]], "part": row["part"], **found}
 
 
-def _responses(table: Columns) -> list[Json]:
+def _responses(folder: Path) -> list[Json]:
     """Return what comes after each client code; of answers that never come, nothing."""
     return [
         {
-            "client_code": row["client_code"],
-            "therapist_code": row["therapist_code"],
-            **{one: plain(number(row[one]), 3) for one in RESPONSES[2:]},
-            "base_rate": _base(row),
+            **{name: row[name] for name in RESPONSES[:2]},
+            **{name: plain(number(row.get(name, "")), 3) for name in (*RESPONSES[2:], "base_rate")},
         }
-        for row in _rows(table)
+        for row in read_rows(folder / "responses.csv", RESPONSES)
         if number(row["n_both"]) > 0
     ]
 
 
-def _base(row: Mapping[str, str]) -> float | int | None:
-    return plain(number(row.get("base_rate", "")), 3)
+def _feelings(folder: Path) -> list[list[Any]]:
+    """Return the feelings that the therapist named: turn, start, end, family, expressed, and in which turn."""
+    return [
+        [
+            *(_whole(row[name]) for name in ("turn", "start", "end")),
+            row["family"],
+            int(number(row["expressed"]) > 0),
+            _whole(row["expressed_turn"]),
+        ]
+        for row in read_rows(folder / "feelings.csv", FEELINGS)
+    ]
+
+
+def _evidence(folder: Path, *, quotes: bool) -> Json:
+    """Return the words (with quotes only) and the other reasons for the codes that turns have or nearly have."""
+    rows = read_rows(folder / "evidence.csv", EVIDENCE)
+    groups: dict[tuple[str, str, bool], list[Row]] = {}
+    for row in rows:
+        if row["kind"] in (WORD, *OTHERS):
+            groups.setdefault((row["code"], row["turn"], row["kind"] == WORD), []).append(row)
+    found: Json = {"evidence": {}, "evidence_other": {}}
+    for (code, turn, of_word), reasons in groups.items():
+        strongest = sorted(reasons, key=lambda row: -abs(number(row["weight"])))
+        for row in strongest[: MOST_WORDS if of_word else MOST_OTHERS]:
+            names = [_whole(row["start"]), _whole(row["end"])] if of_word else [row["kind"], row["name"]]
+            reason = [int(turn), *names, plain(number(row["weight"]), 2)]
+            found["evidence" if of_word else "evidence_other"].setdefault(code, []).append(reason)
+    if not quotes:
+        del found["evidence"]
+    return found if rows else {}
+
+
+def _whole(cell: str) -> int | None:
+    return int(float(cell)) if cell else None

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours import Code
+from therapy_analytics.behaviours import Code, builtin_codebooks
 from therapy_analytics.behaviours.codebook import correlation_of
 from therapy_analytics.language import AnnotatedSession
-from therapy_analytics.measures import Column
+from therapy_analytics.measures import Column, OnPage
 from therapy_analytics.measures._intervals import wilsons
 from therapy_analytics.measures._rows import Row, as_part
 from therapy_analytics.measures._turns import THIRDS, third_of
 from therapy_analytics.measures.process.behaviour_rates import measure_of_code
 
 PARTS = ("whole", *THIRDS)
-BOOKS = ("bolt_", "mi_")
 EXPECTED = "_expected"
 """The ending of the measure that is the mean probability of a code, beside that of its rate."""
 
 
+@cache
+def _of_books() -> frozenset[str]:
+    """Return the codes of the built-in codebooks that do not overlap another one."""
+    return frozenset(code.column for book in builtin_codebooks() if not book.overlaps for code in book.codes)
+
+
 def profiled(session: AnnotatedSession) -> tuple[str, ...]:
-    """Return the codes that have rows: those of BOLT and of motivational interviewing, and the user's own."""
-    return tuple(code for code in session.decisions if code.startswith(BOOKS) or code in session.rated)
+    """Return the codes that have rows: those of codebooks that do not overlap another one, and the user's own."""
+    return tuple(code for code in session.decisions if code in _of_books() or code in session.rated)
 
 
 def profile_columns(codes: Iterable[Code], known: Collection[str]) -> list[Column]:
@@ -33,7 +39,7 @@ def profile_columns(codes: Iterable[Code], known: Collection[str]) -> list[Colum
     found = []
     for code in codes:
         name = measure_of_code(code.column)
-        if code.column.startswith(BOOKS) and name not in known:
+        if code.column in _of_books() and name not in known:
             main = Column(
                 name=name,
                 meaning=f"Share of {code.role} turns that have the code {code.column}: {code.name}",
@@ -44,10 +50,11 @@ def profile_columns(codes: Iterable[Code], known: Collection[str]) -> list[Colum
                 formula=f"{code.role} turns with {code.column} / {code.role} turns",
                 misleads="Each code is a prediction of the tagger (docs/tagger.md says how good)",
                 source=code.source,
+                page=OnPage(code.role, code.name) if code.role != "other" and not code.parent else None,
             )
             meaning = f"{name} as the tagger's probabilities imply it: the gap shows its own error"
             formula = f"mean over {code.role} turns of the probability of {code.column}"
-            found += [main, replace(main, name=f"{name}{EXPECTED}", meaning=meaning, formula=formula)]
+            found += [main, replace(main, page=None, name=f"{name}{EXPECTED}", meaning=meaning, formula=formula)]
     return found
 
 

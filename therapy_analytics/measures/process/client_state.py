@@ -182,8 +182,8 @@ _PAGE: dict[str, Shown] = {
     "change_balance_slope": OnPage("course", "Lean to change, start to end"),
     "n_turning_points_to_change": OnPage("course", "Turning points to change"),
     "n_turning_points_to_sustain": OnPage("course", "Turning points against change"),
-    "state_change": Curve("Change talk", "client"),
-    "state_sustain": Curve("Sustain talk", "client"),
+    "state_change": Curve("Change talk", "client", side="above"),
+    "state_sustain": Curve("Sustain talk", "client", side="below"),
     "state_neutral": Curve("Neither", "client"),
     "turning_point_turn": Mark("Turning point to change", "Turning point against change"),
 }

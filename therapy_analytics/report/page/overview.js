@@ -77,7 +77,7 @@ function findingLink(overview, { session, group }) {
 function renderUnread(overview) {
   const section = el("section", { "aria-labelledby": "unread" }, part("unread"));
   addTo(section, [el("h3", {}, "Files that could not be read, and what to check"), problemsTable(overview.problems), notesList(overview.sessions)]);
-  if (overview.limits.length) section.append(el("h3", {}, "What this page cannot tell"), el("ul", {}, ...overview.limits.map((limit) => el("li", {}, limit))));
+  if (overview.limits.length) section.append(el("h3", {}, "What this page does not show"), el("ul", {}, ...overview.limits.map((limit) => el("li", {}, limit))));
   return section;
 }
 

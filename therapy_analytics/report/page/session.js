@@ -75,7 +75,7 @@ function sessionModel(overview, data) {
   const [on, unsure] = [sets(data.on), sets(data.unsure)];
   const marks = new Map();
   for (const mark of data.marks ?? []) for (const turn of mark.turns) marks.set(turn, [...(marks.get(turn) ?? []), mark]);
-  const codes = overview.codes.map((code) => ({ ...code, lane: sessionLane(code), short: sessionBook(code) }));
+  const { codes } = overview;
   const ofRole = Object.fromEntries(Object.keys(SESSION_ROLES).map((letter) => [letter, codes.filter((code) => code.role === "" || code.role[0] === letter)]));
   const nOf = {};
   for (const letter of data.role) nOf[letter] = (nOf[letter] ?? 0) + 1;
@@ -88,16 +88,6 @@ function sessionModel(overview, data) {
     codesOf: (letter) => ofRole[letter] ?? [], marksAt: (turn) => marks.get(turn) ?? [],
   };
 }
-
-/** Where the timeline shows a code. Codes of the reader's own book have a lane each. */
-function sessionLane(code) {
-  if (!/^(bolt|mi|misc|miti)_/.test(code.column)) return code.column;
-  if (/sustain/.test(code.column)) return "sustain";
-  return { advice: "input", feeling: "feelings" }[code.lane] ?? (TIMELINE_LANES.some(([key]) => key === code.lane) ? code.lane : null);
-}
-
-/** The codebook in a word. */
-const sessionBook = (code) => (/^(bolt|mi|misc|miti)_/.exec(code.column)?.[1] ?? code.book ?? "").toUpperCase();
 
 /** A code of a turn as it stands: the machine's value, the reader's if there is one, and what to say of it. */
 function sessionState(model, turn, code) {
@@ -121,16 +111,15 @@ function sessionSpoken(model, turn) {
 }
 
 /**
- * The codes of a turn for the margin: of a group (question, reflection...) the kinds of BOLT, or else the group itself; the
- * panel of the turn has all. What the reader changed is always there.
+ * The codes of a turn for the margin: of a lane (question, reflection...) those of the most particular book, which comes
+ * first in the report; the panel of the turn has all. What the reader changed is always there.
  */
 function sessionMarginCodes(model, turn) {
   const all = model.codesOf(model.roles[turn]).map((code) => ({ code, state: sessionState(model, turn, code.column) }));
-  const rank = { BOLT: 0, MI: 1 };
-  const has = all.filter(({ state }) => state.value === 1).sort((a, b) => (rank[a.code.short] ?? 2) - (rank[b.code.short] ?? 2));
+  const has = all.filter(({ state }) => state.value === 1);
   const told = new Map();
   const shown = has.filter(({ code, state }) => {
-    if (code.lane === null) return false;
+    if (!code.lane) return false;
     const before = told.get(code.lane);
     const sure = !state.unsure || state.reviewed;
     const keep = state.corrected || before === undefined || before.book === code.short || (!before.sure && sure);
@@ -211,7 +200,7 @@ function sessionMargin(model, turn) {
     return el("span", { class: cls }, "◆ ", state.value ? label : el("del", {}, code.label), el("span", { class: "unseen" }, state.value ? " (corrected: added)" : " (corrected: removed)"));
   });
   const marks = model.marksAt(turn).map((mark) => {
-    const danger = mark.name.startsWith("safety");
+    const { danger } = mark;
     return el("span", { class: `chip chip-mark${danger ? " danger" : ""}` }, danger ? "▲ " : "◇ ", mark.label);
   });
   const confirmed = correctionsConfirmed(model.id, turn) ? [el("span", { class: "chip chip-confirmed" }, "✓ confirmed")] : [];
@@ -223,8 +212,8 @@ function sessionMargin(model, turn) {
 function sessionSaid(model, turn, feelings) {
   const note = el("p", { class: "feeling-note", hidden: true });
   const spans = feelings.map(([, start, end, family, expressed, where]) => ({ start, end, family, expressed, where }));
-  const pieces = textPieces(model.data.text[turn], spans).map(({ text, span }) => (span ? sessionFeeling(model, text, span, note) : text));
-  return [el("span", { class: "said-words" }, pieces), spans.length ? note : null];
+  const parts = textParts(model.data.text[turn], spans).map(({ text, span }) => (span ? sessionFeeling(model, text, span, note) : text));
+  return [el("span", { class: "said-words" }, parts), spans.length ? note : null];
 }
 
 function sessionFeeling(model, text, span, note) {
@@ -391,7 +380,7 @@ function sessionSynchrony(model) {
   const rows = model.data.synchrony ?? [];
   if (!rows.length) return null;
   const heads = ["Measure", "#This session", "#Shuffled turns", "#z", "#p", "#Surrogate pairs", "#p"];
-  const caption = "Synchrony is not a quality score: it has no agreed sign, and grows with the length of turns. Shuffled turns: the mean where each speaker’s replies are in random order. Surrogate pairs: the mean where a speaker is paired with one of another session. z: distance from the mean of the shuffles in standard deviations. p: share of shuffles, or of surrogate pairs, that are at least as synchronous; where nothing but chance is at work, one measure in 20 has p below .05.";
+  const caption = "Synchrony is not a quality score: it has no agreed sign, and grows with the length of turns. Shuffled turns: the mean where each speaker’s replies are in random order. Surrogate pairs: the mean where a speaker is paired with one of another session. z: distance from the mean of the shuffles in standard deviations. p: share of shuffles, or of surrogate pairs, that are at least as synchronous; where order alone makes no difference, one measure in 20 has p below .05.";
   const cell = (value) => el("td", { class: "num" }, number(value));
   return sessionTable(caption, heads, rows.map((one) => el("tr", {}, el("th", { scope: "row" }, one.label), [one.value, one.null_mean, one.z, one.p, one.surrogate_mean, one.surrogate_p].map(cell))));
 }

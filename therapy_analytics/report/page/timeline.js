@@ -1,13 +1,6 @@
 // The timeline of a session: turns as bars, lanes of codes, what to review, synchrony and the client's state beneath.
 // Hundreds of turns are a handful of paths; which turn was meant is found from where the pointer is.
 
-/** The lanes in their order: [key, label, role]. Codes say in `lane` where they belong. */
-const TIMELINE_LANES = [
-  ["question", "Question", "t"], ["reflection", "Reflection", "t"], ["input", "Advice, input", "t"],
-  ["normalizing", "Normalizing", "t"], ["psychoeducation", "Psychoeducation", "t"],
-  ["change", "Change", "c"], ["sustain", "Sustain", "c"], ["feelings", "Feelings ±", "c"],
-  ["insight", "Insight", "c"], ["event", "Life event", "c"],
-];
 const TIMELINE_HEIGHT = { bars: 46, lane: 20, series: 60, axis: 24 };
 const TIMELINE_LEAST = 2; // Pixels a turn, so that none is lost.
 const TIMELINE_ZOOMS = [1, 2, 4, 8];
@@ -56,31 +49,19 @@ function timelineRows(view) {
 /** Series as drawn: each of synchrony for itself, the client's state as one (change above, sustain below). */
 function timelineSeries(data) {
   const all = data.series ?? [];
-  const named = (name) => all.find((one) => one.name === name);
   const drawn = all.filter((one) => one.about !== "client");
-  const [up, down] = [named("state_change"), named("state_sustain")];
-  if (up && down) drawn.push({ label: "Client's state", state: true, values: up.values, below: down.values, low: -1, high: 1 });
+  const [up, down] = ["above", "below"].map((side) => all.find((one) => one.about === "client" && one.side === side));
+  if (up && down) drawn.push({ label: "Client's state", state: [up.label, down.label], values: up.values, below: down.values, low: -1, high: 1 });
   return drawn.filter((one) => [...one.values, ...(one.below ?? [])].some(isNumber));
 }
 
 /** The lanes for which this report has codes, with the codes whose marks they show. */
 function timelineLanes(model) {
-  const keys = new Map(TIMELINE_LANES.map(([key, label, role]) => [key, { key, label, role, codes: [] }]));
-  for (const code of model.codes) {
-    if (!code.lane) continue;
-    if (!keys.has(code.lane)) keys.set(code.lane, { key: code.lane, label: code.label, role: code.role[0] ?? "", codes: [] });
-    keys.get(code.lane).codes.push(code);
-  }
-  return [...keys.values()].filter((lane) => lane.codes.length).map((lane) => ({ ...lane, codes: timelineMain(lane.codes) }));
+  return model.overview.lanes.map(({ key, label, role }) => {
+    const codes = model.codes.filter((code) => code.lane === key && code.marked);
+    return { key, label, role: role[0] ?? "", codes, split: codes.some((code) => code.down) };
+  });
 }
-
-/** The code that means the lane itself (of the book MI) goes before those that are kinds of it. */
-function timelineMain(codes) {
-  const main = codes.filter((code) => /^mi_[a-z]+$/.test(code.column));
-  return main.length ? main : codes;
-}
-
-const timelineIsNegative = (code) => /negative/.test(code.column);
 
 /** What a lane shows at a turn: {up, down}: "" none, "sure", "unsure"; corrected. */
 function timelineHit(view, lane, turn) {
@@ -89,7 +70,7 @@ function timelineHit(view, lane, turn) {
   for (const code of lane.codes) {
     const state = sessionState(view.model, turn, code.column);
     hit.corrected ||= state.corrected;
-    const side = lane.key === "feelings" && timelineIsNegative(code) ? "down" : "up";
+    const side = code.down ? "down" : "up";
     if (state.value === 1 && hit[side] !== "sure") hit[side] = state.unsure && !state.reviewed ? "unsure" : "sure";
   }
   return hit;
@@ -112,7 +93,7 @@ function timelineLabel(view, row) {
 }
 
 function timelineSeriesLabel(series) {
-  if (series.state) return [el("span", {}, series.label), el("span", { class: "quiet" }, "Above: change. Below: sustain. A model's estimate.")];
+  if (series.state) return [el("span", {}, series.label), el("span", { class: "quiet" }, `Above: ${series.state[0].toLowerCase()}. Below: ${series.state[1].toLowerCase()}. A model's estimate.`)];
   const meaning = isNumber(series.null_mean) ? "Line: mean. Band: the mean of shuffled turns. " : "Line: mean. ";
   return [el("span", {}, series.label), el("span", { class: "quiet" }, `${meaning}Not a quality score.`)];
 }
@@ -129,8 +110,8 @@ function timelineCanvas(view) {
 }
 
 function timelineWidth(view) {
-  const room = Math.max(view.scroller.clientWidth || 720, 120);
-  return Math.max(Math.round(room * TIMELINE_ZOOMS[view.zoom]), view.model.n * TIMELINE_LEAST);
+  const space = Math.max(view.scroller.clientWidth || 720, 120);
+  return Math.max(Math.round(space * TIMELINE_ZOOMS[view.zoom]), view.model.n * TIMELINE_LEAST);
 }
 
 /** Where turns begin and end, in pixels. */
@@ -183,7 +164,7 @@ function timelineBars(view) {
 /** The marks of a lane: a tall one is decided, a short one unsure; a dot above says that it was corrected. */
 function timelineLanePaths(view, row) {
   const { lane } = row;
-  const split = lane.key === "feelings";
+  const { split } = lane;
   const reach = split ? { up: { sure: [1.5, 10], unsure: [6, 10] }, down: { sure: [10, 18.5], unsure: [10, 14] } }
     : { up: { sure: [3, 17], unsure: [10.5, 17] } };
   const paths = { up: "", down: "", dots: "" };
@@ -216,7 +197,7 @@ function timelineReview(view) {
   const paths = { danger: "", other: "" };
   const seen = new Set();
   for (const mark of view.model.data.marks) {
-    const danger = mark.name.startsWith("safety");
+    const { danger } = mark;
     for (const turn of mark.turns) {
       const x = round1(timelineMiddle(view, turn));
       if (danger) paths.danger += `M${x} 2l6 13h-12Z`;
@@ -436,7 +417,7 @@ function timelineLegend(view) {
     item("tl-corrected", "M7 3l5 5l-5 5l-5 -5Z", "corrected by you"),
   ];
   const marks = (view.model.data.marks ?? []).filter((mark) => mark.turns.length);
-  const isDanger = (mark) => mark.name.startsWith("safety");
+  const isDanger = (mark) => mark.danger;
   if (marks.some(isDanger)) items.push(item("tl-danger", "M7 1l6 13h-12Z", "cue of danger"));
   if (!marks.every(isDanger)) items.push(item("tl-review", "M7 2l5.5 6l-5.5 6l-5.5 -6Z", "something else to review"));
   const keys = "Keys, when the timeline has the focus: arrows and Home, End walk through the turns; [ and ], or Shift and an arrow, go to the next turn chosen in “Go to turns with”.";

@@ -67,7 +67,7 @@ function turnClock(minutes) {
 function turnMarks(model, turn) {
   const marks = model.marksAt(turn);
   if (!marks.length) return null;
-  return el("ul", { class: "turn-marks", "aria-label": "To review" }, marks.map((mark) => el("li", { class: mark.name.startsWith("safety") ? "danger" : "" }, mark.label)));
+  return el("ul", { class: "turn-marks", "aria-label": "To review" }, marks.map((mark) => el("li", { class: mark.danger ? "danger" : "" }, mark.label)));
 }
 
 function turnWords(model, turn) {
@@ -112,9 +112,9 @@ function turnCode(model, turn, code) {
   const name = `Why? Which words led to ${code.label}`;
   const button = el("button", { type: "button", class: "link", "aria-expanded": "false", "aria-label": name, onclick: toggle }, "Why?");
   const bar = p === null ? null : barWithInterval(p / 100, null, null, { width: 60 });
-  const chance = el("td", { class: "turn-p" }, el("span", { class: "num" }, p === null ? NOTHING : turnPercent(p)), bar);
+  const cell = el("td", { class: "turn-p" }, el("span", { class: "num" }, p === null ? NOTHING : turnPercent(p)), bar);
   const label = el("label", {}, box, el("span", {}, code.label, model.twins.has(code.label) ? el("span", { class: "quiet" }, ` (${code.short})`) : null));
-  const row = el("tbody", { "data-code": code.column }, el("tr", {}, el("th", { scope: "row" }, label, state), chance, el("td", {}, button)), why);
+  const row = el("tbody", { "data-code": code.column }, el("tr", {}, el("th", { scope: "row" }, label, state), cell, el("td", {}, button)), why);
   row.refresh = () => turnState(model, turn, code.column, box, state);
   row.refresh();
   return row;
@@ -199,7 +199,7 @@ function turnMerged(rows) {
 
 function turnHighlighted(text, words) {
   const most = Math.max(...words.map((one) => Math.abs(one.weight)));
-  const pieces = textPieces(text, words).map(({ text: said, span }) => {
+  const parts = textParts(text, words).map(({ text: said, span }) => {
     if (!span) return said;
     const strength = Math.min(3, Math.ceil((Math.abs(span.weight) / most) * 3)) || 1;
     const side = span.weight >= 0 ? "for" : "against";
@@ -207,24 +207,24 @@ function turnHighlighted(text, words) {
     const sign = el("span", { class: "why-sign", "aria-hidden": "true" }, span.weight >= 0 ? "+" : "−");
     return [el("span", { class: `why-${side} why-${strength}`, title: tell }, said), sign, el("span", { class: "unseen" }, ` (${side}) `)];
   });
-  return el("p", { class: "turn-why" }, pieces);
+  return el("p", { class: "turn-why" }, parts);
 }
 
 /** Text cut at spans. Spans count characters as Python does; JavaScript counts some characters twice. */
-function textPieces(text, spans) {
+function textParts(text, spans) {
   const letters = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;
   const cut = (from, to) => (letters ? letters.slice(from, to).join("") : text.slice(from, to));
   const length = letters ? letters.length : text.length;
-  const pieces = [];
+  const parts = [];
   let at = 0;
   for (const span of [...spans].sort((a, b) => a.start - b.start || b.end - a.end)) {
     if (span.start < at || span.end > length || span.end <= span.start) continue;
-    if (span.start > at) pieces.push({ text: cut(at, span.start), span: null });
-    pieces.push({ text: cut(span.start, span.end), span });
+    if (span.start > at) parts.push({ text: cut(at, span.start), span: null });
+    parts.push({ text: cut(span.start, span.end), span });
     at = span.end;
   }
-  if (at < length) pieces.push({ text: cut(at, length), span: null });
-  return pieces;
+  if (at < length) parts.push({ text: cut(at, length), span: null });
+  return parts;
 }
 
 /** A term of the tagger in words: "form: it ends with a question", "another code: Reflection". */

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from therapy_analytics.measures._intervals import wilson
 from therapy_analytics.plots import MARGINS_IN, axes_or_new, plot, say_instead
-from therapy_analytics.plots._outlines import length
+from therapy_analytics.plots._outlines import cut, length
 from therapy_analytics.plots._synchrony import BEYOND, SLOPE
 from therapy_analytics.plots._turns import numbers
 
@@ -35,7 +35,7 @@ SHARES = (5.6, 9.6)
 
 
 @plot(needs=("session_id", "measure", "direction", "part", "z", "p", "surrogate_z", "surrogate_p"), takes="parts")
-def chance(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+def synchrony_overview(rows: DataFrame, /, *, ax: Axes | None = None) -> Axes:
     """Draw for each measure of synchrony how far the sessions are from shuffles and surrogate pairs.
 
     Parameters
@@ -149,8 +149,8 @@ def _head(ax: Axes, measures: Sequence[str], n_sessions: int, font: float) -> No
     text = "A dot is a session, the bar their median. Synchrony is no quality score: it grows with words per turn."
     style = {"fontsize": font, "xycoords": "axes fraction", "textcoords": "offset points"}
     ax.annotate(text, (0, 1), (0, 0.5 * font), **style)
-    said = {"shuffles": "upper: shuffles within the session", "surrogates": "lower: surrogate pairs"}
-    for i, (kind, words) in enumerate(said.items()):
+    keys = {"shuffles": "upper: shuffles within the session", "surrogates": "lower: surrogate pairs"}
+    for i, (kind, words) in enumerate(keys.items()):
         end: dict[str, Any] = {"color": COLOURS[kind], "ha": "right"}
         ax.annotate(words, (1, 1), (0, (0.5 + 1.6 * (1 - i)) * font), **style, **end)
 
@@ -159,11 +159,9 @@ def _ticks(ax: Axes, measures: Sequence[str], font: float) -> None:
     places = {float(z): f"{z:+d}" if z else "0" for z in (-4, -2, 0, 2, 4)}
     places |= {_share(share): f"{share:.0%}" for share in (0, 0.5, 1)}
     ax.set_xticks(list(places), list(places.values()))
-    room = MARGINS_IN["left"] * 72 - 1.5 * font
-    names = [name.replace("_", " ") for name in measures]
-    fits = [int(len(name) * room / (LEAST * font * length(name))) for name in names]
-    labels = [name if len(name) <= n else f"{name[: n - 2]}…" for name, n in zip(names, fits, strict=True)]
-    size = min(font, room / max(length(label) for label in labels))
+    space = MARGINS_IN["left"] * 72 - 1.5 * font
+    labels = [cut(name.replace("_", " "), space / (LEAST * font)) for name in measures]
+    size = min(font, space / max(length(label) for label in labels))
     ax.set_yticks(-np.arange(len(measures)), labels)
     ax.tick_params("y", labelsize=size, length=0)
     ax.tick_params("x", labelsize=font, length=2)

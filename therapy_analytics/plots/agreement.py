@@ -1,0 +1,167 @@
+"""A machine's codes beside those of people: counts, probabilities, and rates of sessions, a small picture a code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.patches import Rectangle
+
+from therapy_analytics.plots import axes_or_new, plot, say_instead
+from therapy_analytics.plots._blocks import Block, blocks, names_of
+from therapy_analytics.plots._codes import known_codes
+from therapy_analytics.plots._turns import numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+COLOUR = "#0072B2"
+WORDS = {"0": "no", "1": "yes"}
+DARK = 0.65
+"""From this share of a row on, the cell is so dark that its writing is white."""
+REACH = 1.96
+FEWEST = 5
+"""Of fewer sessions no limits are drawn: they would say nothing of others."""
+
+
+@plot(needs=("code", "human", "machine", "n"))
+def confusion_matrix(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+    """Draw for each code how often the machine gave each value where most people gave one.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `therapy_analytics.agreement.Agreement` has it in ``confusion``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new pyplot figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Rows are people's values, columns the machine's; the darker a cell, the more of its row.
+    """
+    ax = axes_or_new(ax)
+    if not names_of(table):
+        return say_instead(ax, "no confusion matrix: no code was given by people and the machine")
+    note = "Rows: most people. Columns: the machine. Number of turns, and per cent of the row: the darker, the more."
+    for block, own in blocks(ax, table, "Where people and the machine agree", note):
+        _matrix(block, own)
+    return ax
+
+
+@plot(needs=("code", "p_mean", "observed"))
+def calibration_curve(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+    """Draw for each code what share of turns people gave it, against the probability that the machine had said.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `therapy_analytics.agreement.Agreement` has it in ``calibration``; with ``observed_lo`` and
+        ``observed_hi`` the intervals are drawn.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new pyplot figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Points on the dashed line: of the turns given 70 %, people gave the code to 70 %.
+    """
+    ax = axes_or_new(ax)
+    known = table[~np.isnan(numbers(table, "p_mean"))]
+    if not names_of(known):
+        return say_instead(ax, "no calibration curve: no probability stands beside a code by people")
+    note = "Across: the machine's probability. Up: share that most people coded, 95% interval. Dashed: as it should be."
+    for block, own in blocks(ax, known, "What the machine's probabilities are worth", note):
+        _curve(block, own)
+    return ax
+
+
+@plot(needs=("code", "human", "machine"))
+def limits_of_agreement(table: DataFrame, /, *, ax: Axes | None = None) -> Axes:
+    """Draw for each rate the machine's value less that of people, against the mean of both, a point a session.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `therapy_analytics.agreement.Agreement` has it in ``rates``: a row a code and session.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new pyplot figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Solid line: mean difference. Dashed: limits between which 95 % of differences lie.
+
+    References
+    ----------
+    Bland, J. M., & Altman, D. G. (1986). Statistical methods for assessing agreement between two methods of clinical
+    measurement. The Lancet, 327, 307-310.
+    """
+    ax = axes_or_new(ax)
+    if not names_of(table):
+        return say_instead(ax, "no differences: no session has rates by people and the machine")
+    shown = table[table["code"].astype(str).isin(names_of(table))]
+    reach = max(_reach(own) for _, own in shown.groupby(shown["code"].astype(str)))
+    note = "Across: mean of both rates. Up: machine less people. Solid: mean. Dashed: 95% of sessions lie between."
+    for block, own in blocks(ax, table, "Rates of sessions, by the machine and by people", note):
+        _sessions(block, own, float(np.ceil(10 * max(reach, 0.1) - 1e-9) / 10))
+    return ax
+
+
+def _matrix(block: Block, own: DataFrame) -> None:
+    """Draw the cells of a code, and what each row and column is."""
+    ax, font = block.ax, block.font
+    values = list(dict.fromkeys(own["human"].astype(str)))
+    k = len(values)
+    counts = np.zeros((k, k))
+    for human, machine, n in zip(own["human"].astype(str), own["machine"].astype(str), own["n"], strict=True):
+        counts[values.index(human), values.index(machine)] = n
+    total = counts.sum(axis=1)
+    for (i, j), n in np.ndenumerate(counts):
+        share = n / total[i] if total[i] else 0.0
+        left, bottom = block.left + j / k, block.bottom + 1 - (i + 1) / k
+        ax.add_patch(Rectangle((left, bottom), 1 / k, 1 / k, fc=str(1 - 0.8 * share), ec="0.5", lw=0.6))
+        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": font if k == 2 else 0.8 * font}
+        text = f"{n:,.0f}\n{share:.0%}" if total[i] else f"{n:,.0f}"
+        ax.text(left + 0.5 / k, bottom + 0.5 / k, text, c="w" if share > DARK else "k", **style)
+    for i, value in enumerate(values):
+        text, at = WORDS.get(value, value.partition("_")[2] if value in known_codes() else value), (i + 0.5) / k
+        size = 0.9 * font if k == 2 else 0.6 * font
+        ax.text(block.left - 0.02, block.bottom + 1 - at, text, fontsize=size, ha="right", va="center", rotation=90)
+        ax.text(block.left + at, block.bottom - 0.02, text, fontsize=size, ha="center", va="top")
+
+
+def _curve(block: Block, own: DataFrame) -> None:
+    """Draw the observed shares of a code with their intervals."""
+    font = block.font
+    p, observed, low, high = (numbers(own, name) for name in ("p_mean", "observed", "observed_lo", "observed_hi"))
+    block.plot([0, 1], [0, 1], c="0.45", lw=0.8, ls=(0, (4, 2)), zorder=2)
+    ends = np.stack([p, low, p, high], axis=1)[~np.isnan(low + high)].reshape(-1, 2, 2)
+    ends += np.array([block.left, block.bottom])
+    block.ax.add_collection(LineCollection(list(ends), colors=COLOUR, lw=0.12 * font, alpha=0.8), autolim=False)
+    block.plot(p, observed, c=COLOUR, lw=0.1 * font, marker="o", ms=0.38 * font, zorder=3)
+    for at in (0, 0.5, 1):
+        block.tick(at, f"{at:g}", f"{at:g}")
+
+
+def _reach(own: DataFrame) -> float:
+    """Return the largest of all differences and limits of a code."""
+    difference = numbers(own, "machine") - numbers(own, "human")
+    limits = difference.mean() + REACH * difference.std(ddof=1) * np.array([-1, 1]) if len(own) >= FEWEST else []
+    return float(np.nanmax(np.abs([*difference, *limits]), initial=0))
+
+
+def _sessions(block: Block, own: DataFrame, reach: float) -> None:
+    """Draw the differences of a code, (`-reach`, `reach`) from foot to top, their mean and limits."""
+    font, difference = block.font, numbers(own, "machine") - numbers(own, "human")
+    block.plot([0, 1], [0.5, 0.5], c="0.75", lw=0.8, zorder=1)
+    dots: dict[str, Any] = {"marker": "o", "ms": 0.3 * font, "mfc": "none", "mec": COLOUR, "mew": 0.07 * font}
+    block.plot(numbers(own, "human") + difference / 2, 0.5 + difference / reach / 2, ls="", zorder=2, **dots)
+    if len(difference) >= FEWEST:
+        mean, sd = difference.mean(), difference.std(ddof=1)
+        for value, style in ((mean, "-"), (mean - REACH * sd, "--"), (mean + REACH * sd, "--")):
+            block.plot([0, 1], [0.5 + value / reach / 2] * 2, c="k", lw=0.9, ls=style, zorder=3)
+    for at in (0, 0.5, 1):
+        block.tick(at, f"{at:g}", f"{(2 * at - 1) * reach:+.1f}".replace("+0.0", "0"))
