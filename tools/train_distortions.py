@@ -37,7 +37,7 @@ from therapy_analytics.behaviours.distortions import ANY, BALANCED, BELIEFS, KIN
 from therapy_analytics.behaviours.features import N_BUCKETS
 from therapy_analytics.behaviours.text_model import Floats
 from therapy_analytics.language import TurnArrays
-from therapy_analytics.language.stretches import Ints, stretches, turns_of
+from therapy_analytics.language.segments import Ints, segments, turns_from_texts
 
 VERSION = "0.1.0"
 STRENGTH = 0.1
@@ -84,7 +84,7 @@ A linear model (`model.json`, `weights.npz`), made by this project with `tools/t
 **Distorted thoughts** were learnt from letters in which annotators marked the distorted part and its kind (ten
 kinds), or nothing: Shreevastava, S., & Foltz, P. (2021), Detecting cognitive distortions from patient-therapist
 interactions, CLPsych (the file states no licence). The weights are of hashed words, counts by hand and word vectors:
-no sentence and no vocabulary of the corpus is in them. Stretches (sentences) in the marked part were set against those
+no sentence and no vocabulary of the corpus is in them. Segments (sentences) in the marked part were set against those
 of letters without distortion; added were minimal responses and sentences of our own (`tools/belief_statements.toml`),
 and, as talk in which distortions are rare, client turns of AnnoMI (Wu, Z., et al., 2022, ICASSP; no licence stated).
 
@@ -160,13 +160,13 @@ def talk(folder: Path) -> Any:
     """Return the stretches of client turns of AnnoMI: how people talk; few of them are distorted."""
     sessions = [session for reading in ta.read_files([folder / "annomi"]) for session in reading.sessions]
     texts = [turn.text for session in sessions for turn in session.turns if turn.role == "client"]
-    tables = [table_of_turns(stretches(turns_of(list(map(way, texts)))).turns) for way in WAYS.values()]
+    tables = [table_of_turns(segments(turns_from_texts(list(map(way, texts)))).turns) for way in WAYS.values()]
     return sparse.vstack(tables, format="csr")
 
 
 def cut_up(texts: Sequence[str], parts: Sequence[str]) -> Cut:
     """Cut letters into stretches and find those in the part that was marked."""
-    cut, spans = stretches(turns_of(texts)), turns_of(parts)
+    cut, spans = segments(turns_from_texts(texts)), turns_from_texts(parts)
     inside = [set(_runs(spans, i, 3)) for i in range(len(parts))]
     own = [_runs(cut.turns, i, 3) for i in range(len(cut.turns))]
     share = [
@@ -177,7 +177,7 @@ def cut_up(texts: Sequence[str], parts: Sequence[str]) -> Cut:
 
 def copies(texts: Sequence[str]) -> Ints:
     """Return a group for each text: the first text that it shares `SHARED` runs of eight words with, or itself."""
-    turns, group = turns_of([plain(text) for text in texts]), np.arange(len(texts))
+    turns, group = turns_from_texts([plain(text) for text in texts]), np.arange(len(texts))
     seen: dict[tuple[str, ...], int] = {}
     for i in range(len(texts)):
         shared = Counter(seen[run] for run in set(_runs(turns, i, 8)) if run in seen)

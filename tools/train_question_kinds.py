@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from therapy_analytics.behaviours.question_kinds import KINDS, WEIGHTS
 from therapy_analytics.behaviours.text_model import Floats
-from therapy_analytics.language.stretches import Ints
+from therapy_analytics.language.segments import Ints
 
 VERSION = "0.1.0"
 STRENGTH = 0.5

@@ -24,7 +24,7 @@ from therapy_analytics.behaviours.distortions import (
 )
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 from therapy_analytics.session import Session, Turn
 
 SAID = [
@@ -55,13 +55,13 @@ def test_case_and_punctuation_hardly_matter() -> None:
 
 
 def test_turns_without_words_are_undefined_and_others_lie_between_0_and_1() -> None:
-    found = load_distortions().predict(turns_of(SAID))
+    found = load_distortions().predict(turns_from_texts(SAID))
     silent = np.array([text in {"", "..."} or not text.isascii() for text in SAID])
     for values in (found.any[:, None], found.kinds, found.beliefs):
         assert np.isnan(values[silent]).all()
         assert ((values[~silent] >= 0) & (values[~silent] <= 1)).all()
     assert (found.words[silent] == 0).all()
-    assert (found.words <= turns_of(SAID).n_words).all()
+    assert (found.words <= turns_from_texts(SAID).n_words).all()
     none = load_distortions().of_texts([])
     assert (none.any.shape, none.kinds.shape, none.beliefs.shape) == ((0,), (0, 10), (0, 3))
 
@@ -80,9 +80,9 @@ def test_a_turn_is_distorted_if_any_of_its_sentences_is() -> None:
 
 def test_no_bit_depends_on_the_company() -> None:
     model = load_distortions()
-    together = model.predict(turns_of(SAID))
+    together = model.predict(turns_from_texts(SAID))
     for i, text in enumerate(SAID):
-        alone = model.predict(turns_of([text]))
+        alone = model.predict(turns_from_texts([text]))
         for name in ("any", "kinds", "words", "beliefs"):
             assert getattr(alone, name)[0].tobytes() == getattr(together, name)[i].tobytes(), (name, i)
     batch = annotate([_session(SAID[:3]), _session(SAID[3:7]), _session(SAID[7:])], Matcher([]))

@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from therapy_analytics.behaviours.going_along import KINDS, PRAISES, WEIGHTS, load_going_along
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 
 SAID = [
     "What a brilliant and profound insight! You are onto something huge. Where was it?",
@@ -25,7 +25,7 @@ def test_praise_is_told_from_questions_and_murmurs() -> None:
 
 
 def test_turns_without_words_are_undefined_and_others_lie_between_0_and_1() -> None:
-    found = load_going_along().predict(turns_of(SAID))
+    found = load_going_along().predict(turns_from_texts(SAID))
     silent = np.array([text in {"", "..."} for text in SAID])
     assert np.isnan(found.turns[silent]).all()
     assert ((found.turns[~silent] > 0) & (found.turns[~silent] < 1)).all()
@@ -37,16 +37,16 @@ def test_a_turn_has_the_probability_of_its_likeliest_sentence() -> None:
     model = load_going_along()
     one, other = "That is such a brilliant observation!", "The bus leaves at nine today."
     a, b = model.of_texts([one, other])
-    both = model.predict(turns_of([f"{one} {other}"]))
+    both = model.predict(turns_from_texts([f"{one} {other}"]))
     assert np.array_equal(both.turns[0], np.maximum(a, b))
     assert both.praises[0] == 1
 
 
 def test_no_bit_depends_on_the_company() -> None:
     model = load_going_along()
-    together = model.predict(turns_of(SAID))
+    together = model.predict(turns_from_texts(SAID))
     for i, text in enumerate(SAID):
-        alone = model.predict(turns_of([text]))
+        alone = model.predict(turns_from_texts([text]))
         assert alone.turns[0].tobytes() == together.turns[i].tobytes()
         assert alone.praises[0] == together.praises[i]
 

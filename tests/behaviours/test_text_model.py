@@ -10,7 +10,7 @@ import pytest
 from therapy_analytics import behaviours
 from therapy_analytics.behaviours.text_model import load_text_model, mean_vectors, read_texts
 from therapy_analytics.errors import BadDataFileError
-from therapy_analytics.language.stretches import turns_of
+from therapy_analytics.language.segments import turns_from_texts
 
 FOLDERS = sorted(Path(behaviours.__file__).parent.glob("*_weights"))
 EVERY = pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: one.name)
@@ -46,10 +46,10 @@ def test_broken_weights_are_named(folder: Path, tmp_path: Path, name: str, data:
 def test_no_bit_depends_on_the_company(folder: Path) -> None:
     model = load_text_model(folder)
     extra = np.zeros((len(SAID), len(model.extras))) if model.extras else None
-    together = model.probabilities(read_texts(turns_of(SAID)), extra)
+    together = model.probabilities(read_texts(turns_from_texts(SAID)), extra)
     assert together.shape == (len(SAID), len(model.kinds))
     for i, text in enumerate(SAID):
-        alone = model.probabilities(read_texts(turns_of([text])), None if extra is None else extra[:1])
+        alone = model.probabilities(read_texts(turns_from_texts([text])), None if extra is None else extra[:1])
         assert alone[0].tobytes() == together[i].tobytes()
 
 
@@ -57,11 +57,11 @@ def test_no_bit_depends_on_the_company(folder: Path) -> None:
 def test_probabilities_are_probabilities(folder: Path) -> None:
     model = load_text_model(folder)
     extra = np.zeros((len(SAID), len(model.extras))) if model.extras else None
-    p = model.probabilities(read_texts(turns_of(SAID)), extra)
+    p = model.probabilities(read_texts(turns_from_texts(SAID)), extra)
     assert ((p >= 0) & (p <= 1)).all()
     if model.exclusive:
         assert p.sum(axis=1) == pytest.approx(1)
-    assert model.probabilities(read_texts(turns_of([]))).shape == (0, len(model.kinds))
+    assert model.probabilities(read_texts(turns_from_texts([]))).shape == (0, len(model.kinds))
 
 
 @EVERY
@@ -71,5 +71,5 @@ def test_it_is_small_and_says_where_it_comes_from(folder: Path) -> None:
 
 
 def test_mean_vectors_have_one_length_or_none() -> None:
-    length = np.linalg.norm(mean_vectors(turns_of(["my mother", "", "my mother cried"])), axis=1)
+    length = np.linalg.norm(mean_vectors(turns_from_texts(["my mother", "", "my mother cried"])), axis=1)
     assert length == pytest.approx([4.0, 0.0, 4.0])

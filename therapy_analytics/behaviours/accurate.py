@@ -30,7 +30,7 @@ from therapy_analytics.behaviours.tagger import STEEPEST, Codes, Tagger, decided
 from therapy_analytics.errors import BadDataFileError
 from therapy_analytics.language import Batch
 from therapy_analytics.language.data_files import LARGEST_ENCODER, LARGEST_TEXT, json_list, json_object, parsing
-from therapy_analytics.language.wordpiece import PIECES
+from therapy_analytics.language.wordpiece import VOCABULARY
 
 FORMAT = 1
 _REMEDY = "Install the package again, or rebuild the weights with tools/train_accurate.py"
@@ -187,7 +187,7 @@ def _load(folder: Path) -> _Model:
     path = folder / "accurate.json"
     digest = hashlib.sha256()
     onnx = folder / "encoder.onnx"
-    files = {path: LARGEST_TEXT, onnx: LARGEST_ENCODER, PIECES: LARGEST_TEXT}
+    files = {path: LARGEST_TEXT, onnx: LARGEST_ENCODER, VOCABULARY: LARGEST_TEXT}
     raw = [read_file(file, digest, most=most) for file, most in files.items()]
     with parsing(path, "the description of a tagger", _REMEDY):
         model = json_object(raw[0])

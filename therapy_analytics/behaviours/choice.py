@@ -230,7 +230,7 @@ def with_codes(session: AnnotatedSession, codes: Codes, start: int, roles: Itera
         decisions=codes.decisions(start, stop),
         unsure=codes.doubts(start, stop),
     )
-    of_role = np.logical_or.reduce([session.of(role) for role in roles])
+    of_role = np.logical_or.reduce([session.spoken_by(role) for role in roles])
     missing = int(np.count_nonzero(of_role & np.isnan(codes.probability[start:stop]).all(axis=1)))
     if not missing:
         return coded

@@ -85,7 +85,7 @@ def framed(role: Role, before: list[int], pieces: list[int]) -> tuple[list[int],
 
 
 def encoder_of(model: bytes, pieces: bytes, path: Path, *, n_heads: int) -> Encoder:
-    """Return the encoder of what is in ``encoder.onnx``, which stands at a path, and in ``pieces.txt``.
+    """Return the encoder of what is in ``encoder.onnx``, which stands at a path, and in ``vocabulary.txt``.
 
     Parameters
     ----------

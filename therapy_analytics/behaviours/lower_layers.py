@@ -11,7 +11,7 @@ from typing import Any
 
 from therapy_analytics.behaviours._weights import WEIGHTS
 from therapy_analytics.behaviours.encoder import inference_session
-from therapy_analytics.language.wordpiece import PIECES, WordPiece
+from therapy_analytics.language.wordpiece import VOCABULARY, WordPiece
 
 LOWER = "/layer.2/output/LayerNorm/LayerNormalization_output_0"
 """The output of the encoder's third layer."""
@@ -30,7 +30,7 @@ def lower_layers() -> tuple[Any, WordPiece]:
     """
     path = WEIGHTS / "encoder.onnx"
     session = inference_session(path.read_bytes() + _also_gives(LOWER), path)
-    return session, WordPiece(PIECES.read_text(encoding="utf-8").split("\n"))
+    return session, WordPiece(VOCABULARY.read_text(encoding="utf-8").split("\n"))
 
 
 def _also_gives(output: str) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from therapy_analytics.language.wordpiece import PIECES
+from therapy_analytics.language.wordpiece import VOCABULARY
 from therapy_analytics.redact._vocabulary import KEPT, NEARLY_ALWAYS_NAMES, SPOKEN, WEEKDAYS
 from therapy_analytics.session import Turn
 
@@ -35,7 +35,7 @@ def word_list(name: str) -> frozenset[str]:
 @functools.cache
 def _ranks() -> dict[str, int]:
     """Return the place of each word in the vocabulary of BERT, in which words that are written often come first."""
-    return {word: rank for rank, word in enumerate(PIECES.read_text(encoding="utf-8").split("\n"))}
+    return {word: rank for rank, word in enumerate(VOCABULARY.read_text(encoding="utf-8").split("\n"))}
 
 
 def seldom(word: str, than: int = _OFTEN) -> bool:

@@ -87,7 +87,7 @@ def collaboration(session: AnnotatedSession) -> dict[str, Value]:
     ----------
     This package's own. Construct: Miller, W. R., & Rollnick, S. (2013). Motivational interviewing (3rd ed.).
     """
-    own = session.of("therapist") & (session.n_words > 0)
+    own = session.spoken_by("therapist") & (session.n_words > 0)
     values: dict[str, Value] = {}
     for kind in _KINDS:
         values |= rate(_name(kind), turns_with(session, f"alliance.{kind}", "therapist"), own)

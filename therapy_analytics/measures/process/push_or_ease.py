@@ -138,7 +138,7 @@ def _answered(session: AnnotatedSession) -> tuple[dict[str, tuple[Bools, Bools]]
     pushes, eases = _moves(session)
     spoken = session.n_words > 0
     answered, follows = next_of(session, "therapist"), next_of(session, "client")
-    theirs, ours = (session.of(role) & spoken for role in ("client", "therapist"))
+    theirs, ours = (session.spoken_by(role) & spoken for role in ("client", "therapist"))
     # The client's last turn before an answer; a turn of other speakers between counts for nothing
     first = last_of(session, "client")[np.maximum(answered, 0)] == np.arange(len(session))
     heard = theirs & (answered >= 0) & first
@@ -173,7 +173,7 @@ def _moves(session: AnnotatedSession) -> tuple[Bools, Bools]:
         pushes |= _decided(session, code)
     for code in ("mi_reflection", "misc_complex_listening"):
         eases |= _decided(session, code)
-    ours = session.of("therapist") & (session.n_words > 0)
+    ours = session.spoken_by("therapist") & (session.n_words > 0)
     return pushes & ours, eases & ~pushes & ours
 
 
