@@ -25,7 +25,7 @@ from talks import arrays, session
 import therapy_analytics as ta
 from therapy_analytics.behaviours import Codes, TaggerOptions, _llm_client, load_coder, load_tagger
 from therapy_analytics.behaviours._llm_cache import default_folder
-from therapy_analytics.behaviours._llm_endpoint import parse_endpoint
+from therapy_analytics.behaviours._llm_client import parse_endpoint
 from therapy_analytics.behaviours._llm_prompt import read_answer
 from therapy_analytics.errors import BadOptionError, CoderServerError, TherapyAnalyticsError
 from therapy_analytics.run import Writing
@@ -431,9 +431,10 @@ def test_this_machine_has_several_names(host: str) -> None:
 def test_a_name_that_leads_away_is_found_out(
     options: TaggerOptions, monkeypatch: pytest.MonkeyPatch, fake: Any
 ) -> None:
+    coder = load_coder(options)
     monkeypatch.setattr(_llm_client, "is_loopback_address", lambda _: False)
     with pytest.raises(CoderServerError, match="not on this machine"):
-        load_coder(options).predict(arrays(TALK))
+        coder.predict(arrays(TALK))
     assert not fake.asked
 
 

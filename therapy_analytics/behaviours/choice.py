@@ -124,9 +124,9 @@ def load_coder(options: TaggerOptions | None = None) -> Coder:
     if options.aim != DEFAULT_AIM:
         problem = "is for the tagger of the package: an outside coder decides by itself, without thresholds"
         raise BadOptionError("--tagger-aim", problem, "Leave it out, or leave out --tagger llm")
-    from therapy_analytics.behaviours.llm import LLMCoder  # noqa: PLC0415 (no other run may reach for the network)
+    from therapy_analytics.behaviours.llm import llm_coder  # noqa: PLC0415 (only this coder may use the network)
 
-    return LLMCoder.of(options)
+    return llm_coder(options)
 
 
 def chosen_codebooks(options: TaggerOptions) -> tuple[Codebook, ...]:

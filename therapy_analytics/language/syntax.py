@@ -16,9 +16,10 @@ from therapy_analytics.errors import BadDataFileError, BadOptionError
 from therapy_analytics.language.data_files import MB
 from therapy_analytics.language.tokens import spans
 
-UPOS: tuple[str, ...] = tuple(
-    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
-)
+UPOS: tuple[str, ...] = (
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ",
+    "SYM", "VERB", "X",
+)  # fmt: skip
 """The universal part-of-speech tags, in alphabetical order."""
 
 _SHIPPED = Path(__file__).with_name("syntax_model")

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.encoder import BEGIN, END, ROLE_MARKS
+from therapy_analytics.behaviours.encoder import framed, model_input
 from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.data_files import Wanted, json_list, json_object, parsing, read_arrays
@@ -29,7 +29,7 @@ from therapy_analytics.redact._found import SURE, Found, settle
 from therapy_analytics.redact._spoken import Run, runs
 from therapy_analytics.redact._tokens import Token, straight, texts_before, tokens, without_capitals, word_list
 from therapy_analytics.redact._vocabulary import CALLINGS, SPOKEN, TITLES, TWO_WORD_STATES
-from therapy_analytics.session import Role, Session, Turn
+from therapy_analytics.session import Session, Turn
 
 Floats = NDArray[np.float32]
 
@@ -41,8 +41,8 @@ _YEAR = re.compile("(?:19|20)\\d\\d")
 _SAID_YEAR = re.compile(r"\btwo thousand(?: and)?(?: (?:\w+teen|ten|eleven|twelve|twenty|one|two|three|four|five|six|"
                         r"seven|eight|nine)\b)+", re.IGNORECASE)  # fmt: skip
 _REMEDY = "Install the package again"
-BEFORE, AT_ONCE = 32, 300
-"""How many pieces of the turn before are read along, and how many of a turn at a time."""
+AT_ONCE = 300
+"""How many subwords of a turn are read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,43 +299,34 @@ def _ruled(words: Sequence[Token], found: Sequence[Found]) -> Floats:
 
 
 class _Vectors:
-    """Gives each word of a turn its vector in context."""
+    """Gives each word of a turn its contextual vector."""
 
     def __init__(self) -> None:
-        self._encoder, self._pieces = lower_layers()
+        self._encoder, self._wordpiece = lower_layers()
 
     def of_turn(self, turn: Turn, before: str, words: Sequence[Token]) -> Floats:
-        """Return the mean vectors of the pieces of each word, (n_words, WIDTH)."""
-        pieces, places = self._cut(straight(turn.text), words)
+        """Return the mean vector of the subwords of each word, float32 (n_words, WIDTH)."""
+        subwords, word_of = self._cut(straight(turn.text), words)
         found = np.zeros((len(words), WIDTH), dtype=np.float32)
-        context = self._pieces.ids(before)[-BEFORE:]
-        for start in range(0, len(pieces), AT_ONCE):
-            some = pieces[start : start + AT_ONCE]
-            vectors = self._read(turn.role, context, some)
-            np.add.at(found, [at for at in places[start : start + AT_ONCE] if at >= 0],
-                      vectors[[at >= 0 for at in places[start : start + AT_ONCE]]])  # fmt: skip
-            context = some[-BEFORE:]
-        counts = np.bincount([at for at in places if at >= 0], minlength=len(words))
-        means: Floats = (found / np.maximum(counts, 1)[:, None]).astype(np.float32)
-        return means
+        context = self._wordpiece.ids(before)
+        for start in range(0, len(subwords), AT_ONCE):
+            some, own = subwords[start : start + AT_ONCE], word_of[start : start + AT_ONCE]
+            ids, begins = framed(turn.role, context, some)
+            vectors = self._encoder.run([LOWER], model_input(ids, begins))[0][0, begins:-1]
+            np.add.at(found, own[own >= 0], vectors[own >= 0])
+            context = some
+        counts = np.bincount(word_of[word_of >= 0], minlength=len(words))
+        return (found / np.maximum(counts, 1)[:, None]).astype(np.float32)
 
-    def _cut(self, text: str, words: Sequence[Token]) -> tuple[list[int], list[int]]:
-        """Return the ids of a text's pieces, and of each the word that it belongs to, -1 between words."""
-        pieces: list[int] = []
-        places: list[int] = []
+    def _cut(self, text: str, words: Sequence[Token]) -> tuple[list[int], NDArray[np.int64]]:
+        """Return the ids of a text's subwords, and the word of each, -1 between words."""
+        subwords: list[int] = []
+        word_of: list[int] = []
         end = 0
         for at, word in enumerate(words):
-            for some, place in ((text[end : word.start], -1), (text[word.start : word.end], at)):
-                new = self._pieces.ids(some)
-                pieces += new
-                places += [place] * len(new)
+            for some, number in ((text[end : word.start], -1), (text[word.start : word.end], at)):
+                new = self._wordpiece.ids(some)
+                subwords += new
+                word_of += [number] * len(new)
             end = word.end
-        return pieces, places
-
-    def _read(self, role: Role, before: list[int], pieces: list[int]) -> Floats:
-        head = [BEGIN, ROLE_MARKS.get(role, ROLE_MARKS["client"]), *before, END]
-        own = np.zeros((1, len(head) + len(pieces) + 1), dtype=np.float32)
-        own[0, len(head) : -1] = 1
-        given = {"pieces": np.array([[*head, *pieces, END]], dtype=np.int64), "own": own}
-        vectors: Floats = self._encoder.run([LOWER], given)[0][0, len(head) : -1]
-        return vectors
+        return subwords, np.array(word_of, dtype=np.int64)

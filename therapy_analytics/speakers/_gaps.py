@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from therapy_analytics.behaviours.encoder import BEGIN, END
+from therapy_analytics.behaviours.encoder import CLS, SEP, model_input
 from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.wordpiece import WordPiece
@@ -57,10 +57,9 @@ def _reading(words: Sequence[str]) -> Any:
     def read(begin: int) -> NDArray[np.float32]:
         first = max(0, begin - MARGIN)
         some = pieces[first : begin + CORE + MARGIN]
-        ids = [BEGIN, *(piece for word in some for piece in word), END]
-        given = {"pieces": np.array([ids], dtype=np.int64), "own": np.ones((1, len(ids)), dtype=np.float32)}
+        given = model_input([CLS, *(subword for word in some for subword in word), SEP])
         vectors = encoder.run([LOWER], given)[0][0]
-        ends = np.cumsum([len(word) for word in some])  # the last piece of each word: BEGIN stands before the first
+        ends = np.cumsum([len(word) for word in some])  # the last subword of each word: a mark stands before the first
         at = np.arange(begin, min(begin + CORE, len(words) - 1)) - first
         return np.asarray(np.hstack([vectors[ends[at]], vectors[ends[at] + 1]]), dtype=np.float32)
 
