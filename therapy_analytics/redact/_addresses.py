@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from therapy_analytics.redact._found import Found
-from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, runs
+from therapy_analytics.redact._spoken import DIGITS, TEENS, TENS, alphanumerics
 from therapy_analytics.redact._vocabulary import KEPT, SPOKEN, word_set
 
 _ENDINGS = word_set(
@@ -94,11 +94,11 @@ def addresses(text: str) -> Iterator[Found]:
 
 def _numbered_names(text: str) -> Iterator[Found]:
     """Yield screen names of two words and a number: "he's velvet mole ninety seven"."""
-    for run in runs(text):
-        lead = next((one for one in _CALLED_SO.finditer(text[: run.start] + "0") if one.end() == run.start), None)
+    for code in alphanumerics(text):
+        lead = next((one for one in _CALLED_SO.finditer(text[: code.start] + "0") if one.end() == code.start), None)
         words = lead["name"].lower().split() if lead else []
-        if len(run.digits) > 1 and words and not any(word in SPOKEN | KEPT or word.endswith("ing") for word in words):
-            yield Found(lead.start("name") if lead else run.start, run.end, "ID", "unsure", "screen_name_said")
+        if len(code.digits) > 1 and words and not any(word in SPOKEN | KEPT or word.endswith("ing") for word in words):
+            yield Found(lead.start("name") if lead else code.start, code.end, "ID", "unsure", "screen_name_said")
 
 
 def _is_name(words: str) -> bool:

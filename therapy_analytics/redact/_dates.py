@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from therapy_analytics.redact._found import Found
-from therapy_analytics.redact._spoken import TEENS, number, runs
+from therapy_analytics.redact._spoken import TEENS, alphanumerics, number
 
 _LONG = "january|february|march|april|may|june|july|august|september|october|november|december"
 _SHORT = "jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
@@ -186,10 +186,10 @@ def _dated(match: re.Match[str], rule: str) -> Found:
 
 def _births(text: str, before: str) -> Iterator[Found]:
     """Yield birthdays said as digits (oh three oh four), and years of birth that tell an age over 89."""
-    for run in runs(text):
-        near = text[max(0, run.start - 40) : run.start] or before[-40:]
-        if run.said and len(run.digits) >= 4 and not _YEARS.fullmatch(run.digits) and _BIRTH.search(near):
-            yield Found(*_day_part(text, run.start, run.end), "DATE", "certain", "birthday_said")
+    for code in alphanumerics(text):
+        near = text[max(0, code.start - 40) : code.start] or before[-40:]
+        if code.said and len(code.digits) >= 4 and not _YEARS.fullmatch(code.digits) and _BIRTH.search(near):
+            yield Found(*_day_part(text, code.start, code.end), "DATE", "certain", "birthday_said")
     yield from (Found(*one.span("year"), "DATE", "certain", "year_of_birth") for one in _BIRTH_YEAR.finditer(text))
 
 

@@ -13,10 +13,10 @@ from therapy_analytics.redact._codes import numbered, written
 from therapy_analytics.redact._dates import ages, dates
 from therapy_analytics.redact._found import PLACEHOLDER, SURE, Found, Sure, protected, settle
 from therapy_analytics.redact._names import Known, names, person, spelled
-from therapy_analytics.redact._places import homes, places
+from therapy_analytics.redact._places import addresses_of_homes, places
 from therapy_analytics.redact._reader import Reading, Verdict
-from therapy_analytics.redact._spoken import runs
-from therapy_analytics.redact._tokens import Token, plain, straight, texts_before, tokens, without_capitals
+from therapy_analytics.redact._spoken import alphanumerics
+from therapy_analytics.redact._tokens import Passage, Token, plain, straight, texts_before, tokens, without_capitals
 from therapy_analytics.redact._vocabulary import CALLINGS, SPOKEN, TITLES, word_set
 from therapy_analytics.session import Session
 
@@ -42,16 +42,16 @@ class Again:
         self._phrases: dict[tuple[str, ...], str] = {}
         for kind, words in items:
             if kind not in _NO_CODES:
-                self._codes.update({run.signs: kind for run in runs(words) if len(run.signs) >= _FEW})
+                self._codes.update({code.signs: kind for code in alphanumerics(words) if len(code.signs) >= _FEW})
             if kind in _ADDRESSES:
                 self._phrases[tuple(plain(words).split())] = kind
 
     def found(self, text: str, words: Sequence[Token]) -> Iterator[Found]:
         """Yield what is said again in a turn."""
-        for run in runs(text) if self._codes else ():
-            kind = next((kind for signs, kind in self._codes.items() if self._is_part(run.signs, signs)), None)
+        for code in alphanumerics(text) if self._codes else ():
+            kind = next((kind for signs, kind in self._codes.items() if self._is_part(code.signs, signs)), None)
             if kind is not None:
-                yield Found(run.start, run.end, kind, "likely", "said_again")
+                yield Found(code.start, code.end, kind, "likely", "said_again")
         for phrase, kind in self._phrases.items():
             yield from self._phrase(words, phrase, kind)
 
@@ -168,32 +168,32 @@ def _learn(known: dict[str, Sure], written: Iterable[str], sure: Sure) -> None:
 
 
 def all_found(text: str, before: str, learned: Learned) -> list[Found]:
-    """Return what all rules find, what counts more first."""
-    plain, previous = straight(text), straight(before[-_NEAR:])
-    words, found, found_places = _whatever_the_names(plain, previous)
+    """Return what all rules find, in the order of precedence."""
+    previous = straight(before[-_NEAR:])
+    passage, found, found_places = _whatever_the_names(straight(text), previous)
     named = [
-        *spelled(plain, previous, learned.names),
-        *names(plain, words, learned.names, previous, small=learned.small),
+        *spelled(passage.written, previous, learned.names),
+        *names(passage, learned.names, previous, small=learned.small),
     ]
     firm = [one for one in named if one.sure == "certain"]
     sure_places = [one for one in found_places if one.sure != "unsure"]
-    return [*found, *sure_places, *firm, *found_places, *named, *learned.again.found(plain, words)]
+    again = learned.again.found(passage.written, passage.words)
+    return [*found, *sure_places, *firm, *found_places, *named, *again]
 
 
-def _holds(one: Found, other: Found) -> bool:
-    """Return whether one finding holds another and more."""
+def _contains(one: Found, other: Found) -> bool:
+    """Return whether one finding contains another and is longer."""
     return one.start <= other.start and other.end <= one.end and one.end - one.start > other.end - other.start
 
 
 @functools.lru_cache(maxsize=1 << 9)
-def _whatever_the_names(plain: str, previous: str) -> tuple[list[Token], list[Found], list[Found]]:
-    """Return what is found without knowing the session's names; its turns are asked several times."""
-    words = tokens(plain)
-    coded = [*addresses(plain), *homes(plain), *written(plain), *numbered(plain, previous)]
-    whole = [one for one in coded if not any(_holds(other, one) for other in coded)]
+def _whatever_the_names(text: str, previous: str) -> tuple[Passage, list[Found], list[Found]]:
+    """Return the words of a turn, its codes and dates, and its places; cached, because turns are searched repeatedly."""
+    passage = Passage(text)
+    coded = [*addresses(text), *addresses_of_homes(text), *written(text), *numbered(text, previous)]
+    whole = [one for one in coded if not any(_contains(other, one) for other in coded)]
     first = [one for one in whole if one.sure == "certain" and one.kind != "PHONE"]
-    found = [*first, *dates(plain, previous), *ages(plain, previous), *whole]
-    return words, found, list(places(plain, words))
+    return passage, [*first, *dates(text, previous), *ages(text, previous), *whole], list(places(passage))
 
 
 def label_names(label: str) -> list[Found]:

@@ -26,7 +26,7 @@ from therapy_analytics.behaviours.lower_layers import LOWER, WIDTH, lower_layers
 from therapy_analytics.language.cores import threads
 from therapy_analytics.language.data_files import Wanted, json_list, json_object, parsing, read_arrays
 from therapy_analytics.redact._found import SURE, Found, settle
-from therapy_analytics.redact._spoken import Run, runs
+from therapy_analytics.redact._spoken import Alphanumeric, alphanumerics
 from therapy_analytics.redact._tokens import Token, straight, texts_before, tokens, without_capitals, word_list
 from therapy_analytics.redact._vocabulary import CALLINGS, SPOKEN, TITLES, TWO_WORD_STATES
 from therapy_analytics.session import Session, Turn
@@ -128,9 +128,9 @@ class Reading:
     def __init__(self, session: Session) -> None:
         self._small = without_capitals(session.turns)
         self._words = [tokens(turn.text) for turn in session.turns]
-        found = [list(runs(straight(turn.text))) for turn in session.turns]
+        found = [list(alphanumerics(straight(turn.text))) for turn in session.turns]
         self._runs = [
-            [_inside(words, run) for run in some if not _YEAR.fullmatch(run.signs)]
+            [_inside(words, code) for code in some if not _YEAR.fullmatch(code.signs)]
             for some, words in zip(found, self._words, strict=True)
         ]
         self._years = [
@@ -209,18 +209,18 @@ def _verdict(row: _Row, found: Sequence[Found], judged_by: tuple[Reader, Limits]
     return Verdict(tuple(sorted([*agreed, *removed], key=lambda one: one.start)), tuple(looked_at))
 
 
-def _inside(words: Sequence[Token], one: Found | Run) -> list[int]:
+def _inside(words: Sequence[Token], one: Found | Alphanumeric) -> list[int]:
     """Return the positions of the words that a finding, or a row of digits or letters, touches."""
     return [at for at, word in enumerate(words) if _overlap(word, one)]
 
 
-def _overlap(one: Token | Found, other: Token | Found | Run) -> bool:
+def _overlap(one: Token | Found, other: Token | Found | Alphanumeric) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _years(text: str, found: Sequence[Run]) -> list[Found]:
+def _years(text: str, found: Sequence[Alphanumeric]) -> list[Found]:
     """Return the years of a text, written or said; they identify nobody, and stay beside a date that is removed."""
-    spans = [(run.start, run.end) for run in found if _YEAR.fullmatch(run.signs)]
+    spans = [(code.start, code.end) for code in found if _YEAR.fullmatch(code.signs)]
     spans += [match.span() for match in _SAID_YEAR.finditer(text)]
     return [Found(start, end, "DATE", "unsure", "year") for start, end in spans]
 

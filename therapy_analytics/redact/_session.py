@@ -13,7 +13,7 @@ from therapy_analytics.redact._known import Learned, all_found, judged, label_na
 from therapy_analytics.redact._left import left_in
 from therapy_analytics.redact._names import Person, person
 from therapy_analytics.redact._reader import Verdict
-from therapy_analytics.redact._spoken import runs
+from therapy_analytics.redact._spoken import alphanumerics
 from therapy_analytics.redact._tokens import plain, texts_before, tokens
 from therapy_analytics.session import Mark, Session, Turn
 
@@ -277,7 +277,7 @@ class _Numbers:
         if kind == "NAME":
             who = person(words)
             return self._people.get(who, who)
-        digits = "".join(run.digits for run in runs(words))
+        digits = "".join(code.digits for code in alphanumerics(words))
         return digits if len(digits) >= _FEWEST_DIGITS else re.sub(r"\W+", " ", plain(words)).strip()
 
 

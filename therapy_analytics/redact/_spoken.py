@@ -72,7 +72,7 @@ class _Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Alphanumeric:
     """Digits and letters in a row, said, spelled or written: one number or code.
 
     Attributes
@@ -116,14 +116,14 @@ class Run:
         )
 
 
-def runs(text: str) -> Iterator[Run]:
+def alphanumerics(text: str) -> Iterator[Alphanumeric]:
     """Yield the rows of digits, letters and pieces of codes that a text holds, the longest stretches.
 
     Examples
     --------
-    >>> [run.signs for run in runs("it's five five five, oh one double two, so call at 9")]
+    >>> [code.signs for code in alphanumerics("it's five five five, oh one double two, so call at 9")]
     ['5550122', '9']
-    >>> [run.signs for run in runs("k o w a l, then 1eg4-te5-mk73 and b as in boy two")]
+    >>> [code.signs for code in alphanumerics("k o w a l, then 1eg4-te5-mk73 and b as in boy two")]
     ['kowal', '1eg4te5mk73', 'b2']
     """
     group: list[_Element] = []
@@ -196,7 +196,7 @@ def _is_piece(text: str, match: re.Match[str]) -> bool:
     return not is_word and bool(re.match(r"[/-]\w*\d", behind) or re.search(r"\d[/-]$", before))
 
 
-def _run(text: str, group: list[_Element]) -> Iterator[Run]:
+def _run(text: str, group: list[_Element]) -> Iterator[Alphanumeric]:
     """Yield the code that a row of elements is, without articles and words at its edges."""
     is_number = any(one.kind in {"digits", "said", "mixed", "hundred"} for one in group)
     if is_number and [one.signs for one in group[:2]] == ["i", "d"]:  # the i d is no part of it
@@ -214,7 +214,7 @@ def _run(text: str, group: list[_Element]) -> Iterator[Run]:
     start, end = _whole(text, group[0].start, group[-1].end)
     steps = tuple(_steps(group))
     said = any(one.kind == "said" for one in group)
-    yield Run(start, end, "".join(steps), said, steps, dots)
+    yield Alphanumeric(start, end, "".join(steps), said, steps, dots)
 
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int]:

@@ -114,6 +114,52 @@ class Token:
         return not (self.listed or self.ordinary or self.kept)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """A text and its words.
+
+    Attributes
+    ----------
+    written : str
+        The text, with straight apostrophes.
+    words : list of Token
+        Its words, in order.
+    cased : bool
+        Whether it has capital letters, not counting that of "I".
+    """
+
+    written: str
+    words: list[Token] = field(init=False, repr=False)
+    cased: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        words = tokens(self.written)
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "cased", any(word.capital and word.word != "i" for word in words))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, at: int) -> Token:
+        return self.words[at]
+
+    def before(self, at: int) -> str:
+        """Return the word before a word, "" for the first."""
+        return self.words[at - 1].word if at > 0 else ""
+
+    def after(self, at: int) -> str:
+        """Return the word after a word, "" for the last."""
+        return self.words[at + 1].word if at + 1 < len(self.words) else ""
+
+    def gap(self, at: int) -> str:
+        """Return what is written between a word and the next, "" for the last."""
+        return self.written[self.words[at].end : self.words[at + 1].start] if at + 1 < len(self.words) else ""
+
+    def until(self, at: int) -> str:
+        """Return what is written before a word."""
+        return self.written[: self.words[at].start]
+
+
 def tokens(text: str) -> list[Token]:
     """Return the words of a text, in order."""
     text = straight(text)
