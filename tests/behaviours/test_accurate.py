@@ -44,7 +44,7 @@ def test_probabilities_lie_between_0_and_1_for_the_role_and_are_nan_for_others()
 
 def test_a_kind_is_never_likelier_than_its_group() -> None:
     codes = load_accurate().predict(arrays(TALK))
-    p = codes.probabilities(0, len(TALK.turns))
+    p = codes.by_name(codes.probability[0 : len(TALK.turns)])
     for name in codes.names:
         group = {"question": "mi_question", "questions": "mi_question", "reflections": "mi_reflection"}.get(
             name.split("_")[1]

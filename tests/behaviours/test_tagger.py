@@ -80,7 +80,7 @@ def test_a_decision_near_its_threshold_is_unsure() -> None:
     assert codes.unsure.any()
     assert not codes.unsure[np.isnan(codes.probability)].any()
     np.testing.assert_array_equal(
-        codes.doubts(2, 5)["mi_question"], codes.unsure[2:5, codes.names.index("mi_question")]
+        codes.by_name(codes.unsure[2:5])["mi_question"], codes.unsure[2:5, codes.names.index("mi_question")]
     )
 
 
@@ -178,9 +178,12 @@ def test_neither_order_nor_grouping_nor_processes_matter() -> None:
 def test_one_session_can_be_cut_out_of_a_batch() -> None:
     codes = predict(SHORT, TALK)
     np.testing.assert_array_equal(
-        codes.probabilities(2, 8)["mi_question"], predict(TALK).probabilities(0, 6)["mi_question"]
+        codes.by_name(codes.probability[2:8])["mi_question"],
+        predict(TALK).by_name(predict(TALK).probability[0:6])["mi_question"],
     )
-    np.testing.assert_array_equal(codes.decisions(2, 8)["mi_change"], predict(TALK).decisions(0, 6)["mi_change"])
+    np.testing.assert_array_equal(
+        codes.by_name(codes.decision[2:8])["mi_change"], predict(TALK).by_name(predict(TALK).decision[0:6])["mi_change"]
+    )
 
 
 def test_two_runs_and_two_loads_agree() -> None:
@@ -224,9 +227,9 @@ def test_obvious_therapist_turns(text: str, wanted: str, write: object) -> None:
     assert callable(write)
     texts = [write(one) for one in ("Okay.", "I drink too much coffee and I sleep badly.", text, "Yes, I guess.")]
     codes = predict(session(*texts))
-    p = {name: codes.probabilities(2, 3)[name][0] for name in ("mi_question", "mi_reflection", "mi_input")}
+    p = {name: codes.by_name(codes.probability[2:3])[name][0] for name in ("mi_question", "mi_reflection", "mi_input")}
     assert max(p, key=p.__getitem__) == wanted
-    assert codes.decisions(2, 3)[wanted][0]
+    assert codes.by_name(codes.decision[2:3])[wanted][0]
 
 
 def test_obvious_client_turns() -> None:
@@ -237,7 +240,10 @@ def test_obvious_client_turns() -> None:
         "No, I don't want to quit, I like smoking.",
     )
     codes = predict(session(*texts))
-    change, sustain = codes.probabilities(0, 4)["mi_change"], codes.probabilities(0, 4)["mi_sustain"]
+    change, sustain = (
+        codes.by_name(codes.probability[0:4])["mi_change"],
+        codes.by_name(codes.probability[0:4])["mi_sustain"],
+    )
     assert change[1] > sustain[1]
     assert sustain[3] > sustain[1]
 

@@ -178,7 +178,8 @@ def evidence(
                 rows += [(*about, "blend", kind, "", None, None, weight) for kind, weight in each]
     columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(COLUMNS, ())
     types = {"turn": "int64", "start": "Int64", "end": "Int64", "weight": "float64"}
-    return pd.DataFrame({name: pd.Series(list(of), dtype=types.get(name, "object")) for name, of in columns.items()})
+    series = {name: pd.Series(list(values), dtype=types.get(name, "object")) for name, values in columns.items()}
+    return pd.DataFrame(series)
 
 
 class _Term(NamedTuple):

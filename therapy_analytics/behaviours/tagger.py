@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from therapy_analytics.errors import UnknownNameError
 from therapy_analytics.language import Batch, TurnArrays
 from therapy_analytics.session import ROLES
 
+_T = TypeVar("_T", bound=np.generic)
 STEEPEST = 30.0
 """Scores are clipped at this absolute value, so that no probability rounds to exactly 0 or 1."""
 NEAR = 0.25
@@ -59,17 +60,9 @@ class Codes:
     unsure: NDArray[np.bool_]
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    def probabilities(self, start: int, stop: int) -> Mapping[str, NDArray[np.float64]]:
-        """Return the probabilities of turns ``start:stop`` by code (views)."""
-        return dict(zip(self.names, self.probability[start:stop].T, strict=True))
-
-    def decisions(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
-        """Return the decisions on turns ``start:stop`` by code (views)."""
-        return dict(zip(self.names, self.decision[start:stop].T, strict=True))
-
-    def doubts(self, start: int, stop: int) -> Mapping[str, NDArray[np.bool_]]:
-        """Return which decisions on turns ``start:stop`` are unsure, by code (views)."""
-        return dict(zip(self.names, self.unsure[start:stop].T, strict=True))
+    def by_name(self, values: NDArray[_T]) -> dict[str, NDArray[_T]]:
+        """Return the columns (views) of an array (n, n_codes) by code."""
+        return dict(zip(self.names, values.T, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Names that the words in front of them announce: titles, kin, introductions, greetings."""
+"""Names that the words before them announce: titles, kin, introductions, greetings."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _is_number(code: Alphanumeric) -> bool:
     """Return whether digits may be part of a number that identifies somebody: three or more, or letters in a row."""
     if not code.digits:
         return len(set(code.signs)) >= _LETTERS
-    is_round = code.said and (len(code.steps) == 1 or (len(code.steps) == 2 and code.steps[1] in _ROUND))
+    is_round = code.spoken and (len(code.steps) == 1 or (len(code.steps) == 2 and code.steps[1] in _ROUND))
     return len(code.signs) >= _SHORTEST and not is_round and not code.counts and not _YEAR.fullmatch(code.signs)
 
 

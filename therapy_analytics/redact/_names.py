@@ -202,9 +202,8 @@ def _opens_as_name(text: Passage, at: int) -> bool:
         return True
     if text.gap(at) != " ":
         return False
-    acts = (
-        follows.endswith("s") and text[at + 1].ordinary and follows not in {"his", "its", "this", "us", "as"} | IS_VERBS
-    )
+    no_verb = {"his", "its", "this", "us", "as"} | IS_VERBS
+    acts = follows.endswith("s") and text[at + 1].ordinary and follows not in no_verb
     if word.word == "will" and (acts or follows in SPEECH_VERBS):
         return True
     if word.word in ABSTRACT or not word.common:

@@ -1,4 +1,4 @@
-"""Places smaller than a state: addresses, towns, and what has a name of its own."""
+"""Places smaller than a state: addresses, towns, institutions, firms, streets."""
 
 from __future__ import annotations
 
@@ -113,14 +113,14 @@ def addresses_of_homes(text: str) -> Iterator[Found]:
     yield from (Found(*one.span("zip"), "PLACE", "certain", "postal_code") for one in _STATE_ZIP.finditer(text))
     for code in alphanumerics(text):
         match = _STREET_SAID.match(text, code.end) or _STREET_OR_FLAT_SAID.match(text, code.end)
-        spoken = code.said and 0 < len(code.digits) <= 5 + 2 * code.letters
+        spoken = code.spoken and 0 < len(code.digits) <= 5 + 2 * code.letters
         if match and spoken and _is_home(f"1 {match['name']}x"):
             before = _FLAT_BEFORE.search(text[: code.start])
             yield Found(before.start() if before else code.start, match.end(), "PLACE", "certain", "address")
 
 
 def _is_home(words: str) -> bool:
-    """Leave "3 times on the street" out: between number and street stand only words that name one."""
+    """Return whether a number and a kind of street enclose only words of a name: not in "3 times on the street"."""
     return not _NO_STREET & set(words.lower().split()[1:-1])
 
 
@@ -157,12 +157,11 @@ def _may_be_town(text: Passage, at: int, length: int) -> bool:
     cased = all(one.capital for one in row)
     if " ".join(one.word for one in row) in TWO_WORD_STATES or (length == 1 and row[0].kept):
         return False
-    led = before in _TO and text.gap(at - 1) == " "
-    placed = led or bool(_AFTER_PLACE.match(text.written, row[-1].end))
+    followed = bool(_AFTER_PLACE.match(text.written, row[-1].end))
     if length > 1:
         rare = not any(one.ordinary or one.listed for one in row)
-        follows_on = before in {"um", "uh", "then", "and", *_TO}
-        return cased or rare or follows_on or (placed and (not led or not all(one.ordinary for one in row)))
+        return cased or rare or followed or before in {"um", "uh", "then", "and", *_TO}
+    placed = followed or (before in _TO and text.gap(at - 1) == " ")
     word = row[0]
     if word.ordinary:
         return cased and placed and not word.opens
@@ -299,9 +298,9 @@ def _kind_first(text: Passage, at: int) -> int:
     if words[0] not in _NAME_FIRST | _OF_FIRST or len(words) < 2:
         return 0
     if words[1] == "of":
-        of = words[3:4] if words[2:3] == ["the"] else words[2:3]
-        named = bool(of) and of[0] not in SPOKEN and words[0] in _OF_FIRST
-        return at + words.index(of[0]) + 1 if named else 0
+        name = words[3:4] if words[2:3] == ["the"] else words[2:3]
+        named = bool(name) and name[0] not in SPOKEN and words[0] in _OF_FIRST
+        return at + words.index(name[0]) + 1 if named else 0
     follows = text[at + 1]
     named = words[1] not in SPOKEN | VAGUE and not follows.kept and text.gap(at) == " "
     if not named or words[0] in _OF_FIRST or (words[0] in {"lake", "fort", "mount"} and follows.ordinary):

@@ -1,11 +1,10 @@
-"""A small model that reads each word where it stands and says whether it identifies somebody.
+"""A word classifier: a small model that reads each word in its context and says whether it identifies somebody.
 
-Rules know forms: digits, cues, titles. Much of what identifies people in real talk has no form, above all where a
-recogniser wrote it without capitals: *then marisol walks in*, *i'm at kettle and crane four nights a week*. This model
-reads the words around. What it knows of a word is the vector that the lower half of the package's encoder gives it in
-its context, what the lists of names, places and words say of it and its neighbours, and what the rules find there. It
-was taught with invented talk by several writers (``tools/train_redact.py``); ``docs/redact.md`` says how often it is
-right on talk by others.
+Rules know forms: digits, cues, titles. Much of what identifies people has no form, above all where a speech recogniser
+wrote it without capitals: *then marisol walks in*, *i'm at kettle and crane four nights a week*. The input of this
+model is, for a word and its two neighbours, the contextual vector from the lower half of the package's encoder, what
+the lists of names, places and words have, and what the rules found. It was trained on invented talk by several writers
+(``tools/train_redact.py``); ``docs/redact.md`` gives its accuracy on talk by others.
 """
 
 from __future__ import annotations
@@ -33,27 +32,27 @@ from therapy_analytics.session import Session, Turn
 
 Floats = NDArray[np.float32]
 
-MODEL = Path(__file__).with_name("reader")
+MODEL = Path(__file__).with_name("classifier")
 N_LISTED, N_RULED = 11, 6
 N_FEATURES = 3 * (WIDTH + N_LISTED + N_RULED)
 """Of a word, of the one before and of the one after."""
-_YEAR = re.compile("(?:19|20)\\d\\d")
-_SAID_YEAR = re.compile(r"\btwo thousand(?: and)?(?: (?:\w+teen|ten|eleven|twelve|twenty|one|two|three|four|five|six|"
-                        r"seven|eight|nine)\b)+", re.IGNORECASE)  # fmt: skip
-_REMEDY = "Install the package again"
 AT_ONCE = 300
 """How many subwords of a turn are read at a time."""
+_YEAR = re.compile("(?:19|20)\\d\\d")
+_YEAR_SAID = re.compile(r"\btwo thousand(?: and)?(?: (?:\w+teen|ten|eleven|twelve|twenty|one|two|three|four|five|six|"
+                        r"seven|eight|nine)\b)+", re.IGNORECASE)  # fmt: skip
+_REMEDY = "Install the package again"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Thresholds:
     """Probabilities from which something is done with a word.
 
     Attributes
     ----------
     remove, plain, join : float
-        It is removed; it is removed although it is an ordinary word, with a small letter or at the beginning of a
-        sentence, where a capital says nothing; it is removed if a word in the same row is.
+        It is removed; it is removed although it is an ordinary word that its capital does not mark as a name; it is
+        removed if a word in the same row is.
     trust : float
         A rule that is not certain of it is believed.
     look : float
@@ -68,22 +67,22 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """The model: a network with one hidden layer, which says whether a word identifies somebody, and one that says how.
+class WordClassifier:
+    """The model: a network with one hidden layer for whether a word identifies somebody, and a linear one for the kind.
 
     Attributes
     ----------
     kinds : tuple of str
-        Those of `_found.KINDS` that it tells apart.
+        Those of `_found.KINDS` that it distinguishes.
     hidden, hidden_bias : float32 array (n_features, n_units), (n_units,)
-        From what is known of a word to the hidden layer, whose units are rectified.
+        Weights of the hidden layer (rectified linear units).
     out : float32 array (n_units,)
-        From the hidden layer to the log-odds that the word identifies somebody.
+        Weights from the hidden layer to the log-odds that the word identifies somebody.
     out_bias : float
-        Of these log-odds.
+        Intercept of these log-odds.
     sort, sort_bias : float32 array (n_features, n_kinds), (n_kinds,)
-        From what is known of a word that identifies somebody to the log-odds of its kind.
-    written, recognised : Limits
+        Weights from the features to the log-odds of each kind.
+    written, recognised : Thresholds
         For talk with capital letters, and for talk without.
     """
 
@@ -94,18 +93,18 @@ class Reader:
     out_bias: float
     sort: Floats = field(repr=False)
     sort_bias: Floats = field(repr=False)
-    written: Limits
-    recognised: Limits
+    written: Thresholds
+    recognised: Thresholds
 
-    def identifies(self, known: Floats) -> Floats:
-        """Return the probability that words identify somebody, (n_words,), of what is known of them."""
-        units = np.maximum(known @ self.hidden + self.hidden_bias, 0.0)
-        chance: Floats = 1.0 / (1.0 + np.exp(-np.clip(units @ self.out + self.out_bias, -30.0, 30.0)))
-        return chance
+    def identifies(self, features: Floats) -> Floats:
+        """Return the probability that words identify somebody, float32 (n_words,)."""
+        units = np.maximum(features @ self.hidden + self.hidden_bias, 0.0)
+        probability: Floats = 1.0 / (1.0 + np.exp(-np.clip(units @ self.out + self.out_bias, -30.0, 30.0)))
+        return probability
 
-    def kind(self, known: Floats) -> str:
-        """Return the kind that fits best to a row of words, of what is known of them."""
-        return self.kinds[int((known @ self.sort + self.sort_bias).sum(axis=0).argmax())]
+    def kind(self, features: Floats) -> str:
+        """Return the likeliest kind of a row of words, from their features (n_words, n_features)."""
+        return self.kinds[int((features @ self.sort + self.sort_bias).sum(axis=0).argmax())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,28 +115,31 @@ class Verdict:
     looked_at: tuple[Found, ...]
 
 
-class Reading:
-    """A session as the model reads it.
+class SessionWords:
+    """The words of a session's turns, with the features that do not depend on rules.
 
     Parameters
     ----------
     session : Session
-        Any.
+        The session.
+
+    Attributes
+    ----------
+    words : list of list of Token
+        The words of each turn.
     """
 
     def __init__(self, session: Session) -> None:
         self._small = without_capitals(session.turns)
-        self._words = [tokens(turn.text) for turn in session.turns]
-        found = [list(alphanumerics(straight(turn.text))) for turn in session.turns]
-        self._runs = [
-            [_inside(words, code) for code in some if not _YEAR.fullmatch(code.signs)]
-            for some, words in zip(found, self._words, strict=True)
-        ]
-        self._years = [
-            [at for year in _years(straight(turn.text), some) for at in _inside(words, year)]
-            for turn, some, words in zip(session.turns, found, self._words, strict=True)
-        ]
-        self._fixed = list(_known_alone(session.turns, self._words, small=self._small))
+        self.words = [tokens(turn.text) for turn in session.turns]
+        self._codes: list[list[list[int]]] = []
+        self._years: list[list[int]] = []
+        for turn, words in zip(session.turns, self.words, strict=True):
+            text = straight(turn.text)
+            codes = list(alphanumerics(text))
+            self._codes.append([_inside(words, code) for code in codes if not _YEAR.fullmatch(code.signs)])
+            self._years.append([at for year in _years(text, codes) for at in _inside(words, year)])
+        self._fixed = list(_features_without_rules(session.turns, self.words, small=self._small))
 
     def judge(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Verdict]:
         """Yield for each turn what is to be removed from it.
@@ -145,63 +147,51 @@ class Reading:
         Parameters
         ----------
         by_rules : sequence of sequence of Found
-            What rules find in each turn, without overlaps. What they are certain of stays; the rest only if the model
-            agrees.
+            Findings of the rules in each turn, without overlaps. Those that are certain stay; the others only if the
+            model agrees.
         """
-        reader = load()
-        limits = reader.recognised if self._small else reader.written
-        for at, (known, found) in enumerate(zip(self.known(by_rules), by_rules, strict=True)):
-            words, chance = self._words[at], reader.identifies(known)
-            for places in self._runs[at]:  # a number or a spelled word identifies as a whole, if most of it does
-                if (chance[places] >= limits.join).mean() > 0.5:
-                    chance[places] = chance[places].max()
-            row = _Row(words, known, chance, _stays(words, self._years[at]))
-            yield _verdict(row, found, (reader, limits)) if words else Verdict(tuple(found), ())
+        classifier = load_classifier()
+        limits = classifier.recognised if self._small else classifier.written
+        for at, (features, found) in enumerate(zip(self.features(by_rules), by_rules, strict=True)):
+            words, probability = self.words[at], classifier.identifies(features)
+            for places in self._codes[at]:  # a number or a spelled word identifies as a whole, if most of it does
+                if (probability[places] >= limits.join).mean() > 0.5:
+                    probability[places] = probability[places].max()
+            turn = _TurnWords(words, features, probability, _stays(words, self._years[at]))
+            yield _verdict(turn, found, classifier, limits) if words else Verdict(tuple(found), ())
 
-    def known(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Floats]:
-        """Yield for each turn what is known of its words, (n_words, n_features).
-
-        That is, of a word and of its two neighbours: the vector in context, what lists say, and what rules say.
-        """
-        for words, fixed, found in zip(self._words, self._fixed, by_rules, strict=True):
-            yield np.hstack([fixed, _beside(_ruled(words, found))])
-
-    @property
-    def words(self) -> list[list[Token]]:
-        """The words of each turn."""
-        return self._words
+    def features(self, by_rules: Sequence[Sequence[Found]]) -> Iterator[Floats]:
+        """Yield the features of the words of each turn, float32 (n_words, N_FEATURES)."""
+        for words, fixed, found in zip(self.words, self._fixed, by_rules, strict=True):
+            yield np.hstack([fixed, _with_neighbours(_ruled(words, found))])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Row:
-    """The words of a turn, what is known of them (n_words, n_features), how likely each identifies, which must stay."""
+class _TurnWords:
+    """The words of a turn, their features (n_words, n_features), their probabilities, and which must stay."""
 
     words: Sequence[Token]
-    known: Floats
-    chance: Floats
+    features: Floats
+    probability: Floats
     stays: NDArray[np.bool_]
 
 
-def _verdict(row: _Row, found: Sequence[Found], judged_by: tuple[Reader, Limits]) -> Verdict:
-    reader, limits = judged_by
-    words, known, chance = row.words, row.known, row.chance
-    inside = [_inside(words, one) for one in found]
+def _verdict(turn: _TurnWords, found: Sequence[Found], classifier: WordClassifier, limits: Thresholds) -> Verdict:
+    words, probability = turn.words, turn.probability
     agreed = [
         one
-        for one, places in zip(found, inside, strict=True)
-        if one.sure == "certain" or not places or chance[places].max() >= limits.trust
+        for one in found
+        if one.sure == "certain" or not (own := _inside(words, one)) or probability[own].max() >= limits.trust
     ]
     covered = np.array([any(_overlap(word, one) for one in agreed) for word in words], dtype=bool)
-    flagged = _rows(chance, covered | row.stays, words, limits)
-    removed = [
-        Found(words[start].start, words[end - 1].end, reader.kind(known[start:end]), "likely", "read")
-        for start, end in flagged
-    ]
-    for start, end in flagged:
+    removed = []
+    for start, end in _rows(turn, covered | turn.stays, limits):
+        kind = classifier.kind(turn.features[start:end])
+        removed.append(Found(words[start].start, words[end - 1].end, kind, "likely", "read"))
         covered[start:end] = True
     look = [
         Found(word.start, word.end, "WORD", "unsure", "read")
-        for word, looks in zip(words, (chance >= limits.look) & ~covered, strict=True)
+        for word, looks in zip(words, (probability >= limits.look) & ~covered, strict=True)
         if looks and word.word not in SPOKEN | TITLES | CALLINGS
     ]
     doubted = [one for one in found if one not in agreed and not any(_overlap(one, other) for other in removed)]
@@ -210,7 +200,7 @@ def _verdict(row: _Row, found: Sequence[Found], judged_by: tuple[Reader, Limits]
 
 
 def _inside(words: Sequence[Token], one: Found | Alphanumeric) -> list[int]:
-    """Return the positions of the words that a finding, or a row of digits or letters, touches."""
+    """Return the positions of the words that a finding or code overlaps."""
     return [at for at, word in enumerate(words) if _overlap(word, one)]
 
 
@@ -218,15 +208,15 @@ def _overlap(one: Token | Found, other: Token | Found | Alphanumeric) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _years(text: str, found: Sequence[Alphanumeric]) -> list[Found]:
-    """Return the years of a text, written or said; they identify nobody, and stay beside a date that is removed."""
-    spans = [(code.start, code.end) for code in found if _YEAR.fullmatch(code.signs)]
-    spans += [match.span() for match in _SAID_YEAR.finditer(text)]
+def _years(text: str, codes: Sequence[Alphanumeric]) -> list[Found]:
+    """Return the years of a text, written or spoken; they identify nobody, and stay beside a date that is removed."""
+    spans = [(code.start, code.end) for code in codes if _YEAR.fullmatch(code.signs)]
+    spans += [match.span() for match in _YEAR_SAID.finditer(text)]
     return [Found(start, end, "DATE", "unsure", "year") for start, end in spans]
 
 
 def _stays(words: Sequence[Token], years: Sequence[int]) -> NDArray[np.bool_]:
-    """Return which words identify nobody, (n_words,): weekdays, countries, states, languages, and years."""
+    """Return which words identify nobody, bool (n_words,): weekdays, countries, states, languages, and years."""
     stays = np.array([one.kept and not one.word[0].isdigit() for one in words], dtype=bool)
     stays[list(years)] = True
     for at, (one, other) in enumerate(pairwise(words)):
@@ -235,23 +225,23 @@ def _stays(words: Sequence[Token], years: Sequence[int]) -> NDArray[np.bool_]:
     return stays
 
 
-def _rows(chance: Floats, covered: NDArray[np.bool_], words: Sequence[Token], limits: Limits) -> list[tuple[int, int]]:
-    """Return rows of words that are not covered yet: one at least is likely enough, its neighbours nearly."""
-    plain = np.array([one.ordinary and (one.opens or not one.capital) for one in words], dtype=bool)
-    enough = chance >= np.where(plain, limits.plain, limits.remove)
-    near = np.concatenate([[0], (chance >= limits.join) & ~covered, [0]]).astype(np.int8)
+def _rows(turn: _TurnWords, covered: NDArray[np.bool_], limits: Thresholds) -> list[tuple[int, int]]:
+    """Return rows of uncovered words in which each is nearly likely enough to be removed, and one is."""
+    plain = np.array([one.ordinary and (one.opens or not one.capital) for one in turn.words], dtype=bool)
+    enough = turn.probability >= np.where(plain, limits.plain, limits.remove)
+    near = np.concatenate([[0], (turn.probability >= limits.join) & ~covered, [0]]).astype(np.int8)
     edges = np.flatnonzero(np.diff(near)).tolist()
     return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if enough[start:end].any()]
 
 
 @functools.cache
-def load() -> Reader:
+def load_classifier() -> WordClassifier:
     """Return the model of the package."""
     path = MODEL / "model.json"
     with parsing(path, "the description of a model", _REMEDY):
         about = json_object(path.read_bytes())
         kinds, units = tuple(json_list(about, "kinds")), int(about["units"])
-        written, recognised = (Limits(**about[manner]) for manner in ("written", "recognised"))
+        written, recognised = (Thresholds(**about[manner]) for manner in ("written", "recognised"))
     shapes = {
         "hidden": (N_FEATURES, units), "hidden_bias": (units,), "out": (units,), "out_bias": (),
         "sort": (N_FEATURES, len(kinds)), "sort_bias": (len(kinds),),
@@ -260,25 +250,28 @@ def load() -> Reader:
     path = MODEL / "weights.npz"
     found = read_arrays(path, path.read_bytes(), wanted, what="an archive of weights", remedy=_REMEDY)
     out_bias = float(found.pop("out_bias"))
-    return Reader(kinds=kinds, out_bias=out_bias, written=written, recognised=recognised, **found)
+    return WordClassifier(kinds=kinds, out_bias=out_bias, written=written, recognised=recognised, **found)
 
 
-def _known_alone(turns: Sequence[Turn], cut: Sequence[Sequence[Token]], *, small: bool) -> Iterator[Floats]:
-    """Yield for each turn what is known of its words without rules; the end of the turn before is read along."""
+def _features_without_rules(
+    turns: Sequence[Turn], words_of: Sequence[Sequence[Token]], *, small: bool
+) -> Iterator[Floats]:
+    """Yield for each turn the contextual vectors of its words and what lists say, with those of the neighbours."""
     vectors = _Vectors()
     with ThreadPoolExecutor(threads()) as pool:
-        for words, of_words in zip(cut, pool.map(vectors.of_turn, turns, texts_before(turns), cut), strict=True):
-            yield np.hstack([_beside(of_words), _beside(_listed(words, small=small))])
+        read = pool.map(vectors.of_turn, turns, texts_before(turns), words_of)
+        for words, of_words in zip(words_of, read, strict=True):
+            yield np.hstack([_with_neighbours(of_words), _with_neighbours(_listed(words, small=small))])
 
 
-def _beside(rows: Floats) -> Floats:
-    """Put what stands before and after each row beside it, zeros at the ends: (n, d) becomes (n, 3 d)."""
+def _with_neighbours(rows: Floats) -> Floats:
+    """Return each row with those before and after it, zeros at the ends: (n, d) to (n, 3 d)."""
     blank = np.zeros_like(rows[:1])
     return np.hstack([rows, np.vstack([blank, rows[:-1]])[: len(rows)], np.vstack([rows[1:], blank])[: len(rows)]])
 
 
 def _listed(words: Sequence[Token], *, small: bool) -> Floats:
-    """Return what lists and the writing say of words, (n_words, 11)."""
+    """Return what lists and capitals say of words, float32 (n_words, N_LISTED)."""
     rows = [
         (
             one.first, one.last, one.common, one.ordinary, one.kept, one.unknown, one.word in word_list("places"),
@@ -290,7 +283,7 @@ def _listed(words: Sequence[Token], *, small: bool) -> Floats:
 
 
 def _ruled(words: Sequence[Token], found: Sequence[Found]) -> Floats:
-    """Return what rules say of words, (n_words, 6): how sure they are, and of what."""
+    """Return what rules say of words, float32 (n_words, N_RULED): three columns for how sure, three for what."""
     rows = np.zeros((len(words), N_RULED), dtype=np.float32)
     for one in found:
         column = {"NAME": 3, "PLACE": 4}.get(one.kind, 5)
