@@ -136,11 +136,11 @@ def _chats(path: Path) -> Iterator[Any]:
 def _turns(path: Path) -> Iterator[tuple[str, Mapping[str, list[str]]]]:
     """Yield the assistant's turns that were judged, with the quotations of each mark."""
     for chat in _chats(path):
-        said = [one["content"] for one in chat["transcript"] if one["role"] == "assistant"]
+        spoken = [one["content"] for one in chat["transcript"] if one["role"] == "assistant"]
         for chunk in sorted(chat["judgements"]):
             marks = chat["judgements"][chunk]
             for at in marks.get("assistant_turn_indexes", []):
-                yield said[at], {name: [one[0] for one in quoted] for name, quoted in marks["full_metrics"].items()}
+                yield spoken[at], {name: [one[0] for one in quoted] for name, quoted in marks["full_metrics"].items()}
 
 
 def _letters(cut: Segments) -> list[str]:
@@ -154,11 +154,11 @@ def _covered(letters: Sequence[str], quotes: Sequence[str]) -> Ints:
     """Return which sentences are covered by half by a quotation, or hold half of one."""
     whole, bounds = "".join(letters), np.cumsum([0, *map(len, letters)])
     found = np.zeros(len(letters), dtype=np.int64)
-    for piece in (_SIGNS.sub("", part.lower()) for quote in quotes for part in _LEFT_OUT.split(quote)):
-        at = whole.find(piece)
-        if at >= 0 and len(piece) >= _FEWEST_LETTERS:
-            common = np.minimum(bounds[1:], at + len(piece)) - np.maximum(bounds[:-1], at)
-            found[(common > 0) & (2 * common >= np.minimum(len(piece), np.diff(bounds)))] = 1
+    for part in (_SIGNS.sub("", one.lower()) for quote in quotes for one in _LEFT_OUT.split(quote)):
+        at = whole.find(part)
+        if at >= 0 and len(part) >= _FEWEST_LETTERS:
+            common = np.minimum(bounds[1:], at + len(part)) - np.maximum(bounds[:-1], at)
+            found[(common > 0) & (2 * common >= np.minimum(len(part), np.diff(bounds)))] = 1
     return found
 
 

@@ -35,17 +35,17 @@ def main() -> None:
     options = parser.parse_args()
     every = talks(options.data)
     with threadpool_limits(1):  # the order of additions must not depend on the number of cores
-        said, read = utterances(every), vectors(every, options.cache)
-        wrong = evident(every, said)
+        texts, read = utterances(every), vectors(every, options.cache)
+        wrong = evident(every, texts)
         right = ~wrong & np.array([talk.corpus in LEARNT for talk in every])
-        limits = limits_of(every, left_out(every, said, read, "recording", right), right)
-        weights, gaps = fit_voice(every, said, right), fit_gaps(every, read, right)
+        limits = limits_of(every, left_out(every, texts, read, "recording", right), right)
+        weights, gaps = fit_voice(every, texts, right), fit_gaps(every, read, right)
     write(options.out, weights[:, None], {}, kinds=["therapist"], version=VERSION)
     write_gaps(options.out, gaps)
     moved = {manner: asdict(limit) for manner, limit in limits.moved.items()}
     about = {"units": UNITS, "exchanged": asdict(limits.exchanged), "moved": moved, "joint": asdict(limits.joint)}
     (options.out / "speakers.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    print(f"{int(wrong.sum())} sessions with labels that are evidently exchanged were left out")
+    print(f"{int(wrong.sum())} sessions with labels that are evidently swapped were left out")
     print(json.dumps(about, indent=1))
 
 

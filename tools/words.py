@@ -18,7 +18,17 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = ("therapy_analytics", "tests", "benchmarks", "tools")
 SUFFIXES = (".py", ".js", ".css", ".html", ".toml", ".md", ".ipynb")
 OURSELVES = {"tools/words.py", "tests/contract/test_words.py"}
-DATA = ("therapy_analytics/redact/lists", "tests/formats", "tools/invented_sessions", "tools/redact_texts")
+DATA = (
+    "therapy_analytics/redact/lists",
+    "therapy_analytics/redact/_vocabulary.py",
+    "therapy_analytics/behaviours/codebooks",
+    "tests/formats",
+    "tools/invented_sessions",
+    "tools/redact_texts",
+    "tools/belief_statements.toml",
+    "tools/question_seeds.toml",
+    "tools/seed_sentences.toml",
+)
 """Folders of dialogues and lists, where words are what people say."""
 DRAWN = ("plots", "report", "results", "run", "cli", "exports", "docs", "notebooks", "README", "CHANGELOG", "tools")
 """Places in which a figure is a picture."""

@@ -70,7 +70,7 @@ ODD = [
 ]
 
 
-def test_odd_turns_are_fine_and_turns_without_pieces_are_left_to_the_fast_tagger() -> None:
+def test_odd_turns_are_fine_and_turns_without_subwords_are_left_to_the_fast_tagger() -> None:
     batch = arrays(session(*ODD), session(name="none"), session("", name="empty"))
     tagger = load_accurate()
     codes, fast = tagger.predict(batch), tagger.fast.predict(batch)

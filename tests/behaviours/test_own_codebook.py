@@ -64,8 +64,8 @@ HEAD, JOINING, HOPE = BOOK.split("[[codes]]")
 COLUMNS = ("our_clinic_joining", "our_clinic_hope")
 
 
-def session(*said: tuple[Role, str]) -> Session:
-    turns = (Turn(index=i, speaker=role, role=role, text=text, first_row=i + 1) for i, (role, text) in enumerate(said))
+def session(*texts: tuple[Role, str]) -> Session:
+    turns = (Turn(index=i, speaker=role, role=role, text=text, first_row=i + 1) for i, (role, text) in enumerate(texts))
     return Session(id="s", source_file="s.txt", turns=tuple(turns))
 
 
@@ -266,7 +266,7 @@ def test_what_the_model_is_not_told_asks_nothing_again(book: Path, fake: Any, op
     assert "Our clinic, 2026" in set(analysis.codebook["source"])
 
 
-def test_a_run_with_two_processes_figures_and_an_edit_meanwhile(
+def test_a_run_with_two_processes_plots_and_an_edit_during_it(
     book: Path, fake: Any, options: TaggerOptions, samples: Path, tmp_path: Path
 ) -> None:
     paths = [samples / "nair_yuki.txt", samples / "aria_ben.json"]

@@ -210,7 +210,7 @@ def plainly(text: str) -> str:
         ("It sounds like you feel torn about this.", "mi_reflection"),
         ("So you are worried that your daughter will follow your example.", "mi_reflection"),
         (
-            "On the one hand you like the company, and on the other hand you hate the mornings after.",
+            "On the one hand you like the neighbours, and on the other hand you hate the mornings after.",
             "mi_reflection",
         ),
         ("What brings you here today?", "mi_question"),

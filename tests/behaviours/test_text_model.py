@@ -14,7 +14,7 @@ from therapy_analytics.language.segments import turns_from_texts
 
 FOLDERS = sorted(Path(behaviours.__file__).parent.glob("*_weights"))
 EVERY = pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: one.name)
-SAID = ["Why do you think so?", "", "i never get anything right", "You are right, what an insight!", "..."]
+TEXTS = ["Why do you think so?", "", "i never get anything right", "You are right, what an insight!", "..."]
 
 
 def test_there_are_four() -> None:
@@ -43,12 +43,12 @@ def test_broken_weights_are_named(folder: Path, tmp_path: Path, name: str, data:
 
 
 @EVERY
-def test_no_bit_depends_on_the_company(folder: Path) -> None:
+def test_no_bit_depends_on_the_other_texts(folder: Path) -> None:
     model = load_text_model(folder)
-    extra = np.zeros((len(SAID), len(model.extras))) if model.extras else None
-    together = model.probabilities(read_texts(turns_from_texts(SAID)), extra)
-    assert together.shape == (len(SAID), len(model.kinds))
-    for i, text in enumerate(SAID):
+    extra = np.zeros((len(TEXTS), len(model.extras))) if model.extras else None
+    together = model.probabilities(read_texts(turns_from_texts(TEXTS)), extra)
+    assert together.shape == (len(TEXTS), len(model.kinds))
+    for i, text in enumerate(TEXTS):
         alone = model.probabilities(read_texts(turns_from_texts([text])), None if extra is None else extra[:1])
         assert alone[0].tobytes() == together[i].tobytes()
 
@@ -56,8 +56,8 @@ def test_no_bit_depends_on_the_company(folder: Path) -> None:
 @EVERY
 def test_probabilities_are_probabilities(folder: Path) -> None:
     model = load_text_model(folder)
-    extra = np.zeros((len(SAID), len(model.extras))) if model.extras else None
-    p = model.probabilities(read_texts(turns_from_texts(SAID)), extra)
+    extra = np.zeros((len(TEXTS), len(model.extras))) if model.extras else None
+    p = model.probabilities(read_texts(turns_from_texts(TEXTS)), extra)
     assert ((p >= 0) & (p <= 1)).all()
     if model.exclusive:
         assert p.sum(axis=1) == pytest.approx(1)

@@ -108,7 +108,7 @@ WORDS = """
     tired exhausted diamond; husband wife chemistry; work job banana; money debt violin; help support cloud
     lonely isolated triangle; anxiety worry kitchen; depressed hopeless basketball; child kid engine
     pain hurt library; therapy counseling railway; begin start elephant; car vehicle poem; medication pills soccer
-    hate dislike river; house home comma; speak talk mountain; ashamed guilty copper; calm relaxed invoice
+    hate dislike river; child children comma; speak talk mountain; ashamed guilty copper; calm relaxed invoice
     argue quarrel butter; weep cry planet
 """
 SENTENCES = [

@@ -78,8 +78,8 @@ def _phrases(tokens: Tokens, matcher: Matcher, turn_of: NDArray[np.int64]) -> li
     beginning: dict[tuple[int, int], list[tuple[int, list[frozenset[int]], int]]] = {}
     for number, (phrase, column) in enumerate(matcher.phrases):
         words = [_types_of(word, index) for word in phrase]
-        for pair in product(*words[:2]) if all(words) else ():
-            beginning.setdefault(pair, []).append((number, words, column))
+        for one, other in product(words[0], words[1]) if all(words) else ():
+            beginning.setdefault((one, other), []).append((number, words, column))
     ids, turns = tokens.ids.tolist(), turn_of.tolist()
     found = []
     for first, pair in enumerate(pairwise(ids)):

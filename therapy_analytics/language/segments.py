@@ -82,7 +82,8 @@ def segments(turns: TurnArrays) -> Segments:
 
 def _n_words(begins: Ints, word: Bools) -> Ints:
     """Return how many words there are from each begin to the next, (n_begins,)."""
-    return np.diff(np.append(0, np.cumsum(word))[np.append(begins, len(word))])
+    n_words: Ints = np.diff(np.append(0, np.cumsum(word))[np.append(begins, len(word))])
+    return n_words
 
 
 def _window_begins(begins: Ints, word: Bools) -> Ints:

@@ -45,7 +45,7 @@ def inclusive_we(session: AnnotatedSession) -> Marks:
 
 def _others(words: WordSequence, at: Ints) -> Marks:
     """Return where people of one's own life, or what is done with them, are near."""
-    people = words.near(words.are(slot("alliance.own_people")), _ELSEWHERE, 8, of=words.turn_of, at=at)
+    people = words.near(words.are(slot("alliance.own_people")), _ELSEWHERE, 8, within=words.turn_of, at=at)
     third = words.near(words.are(slot("alliance.third_persons")), 8, 4, at=at)
     life = words.near(words.are(slot("alliance.own_life")), 4, 6, at=at)
     return people | third | life
