@@ -343,7 +343,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("right", "wrong", "said"), [(a, b, c) for a, faults in FAULTS.items() for b, c in faults])
+@pytest.mark.parametrize(("right", "wrong", "texts"), [(a, b, c) for a, faults in FAULTS.items() for b, c in faults])
 def test_what_is_wrong_is_said_plainly(right: str, wrong: str, texts: str, path: Path) -> None:
     path.write_text(GOOD.replace(right, wrong, 1), encoding="utf-8")
     with pytest.raises(BadDataFileError) as caught:

@@ -144,7 +144,7 @@ def test_what_is_taken_from_an_answer(content: str | None, outcome: str, fake: A
 
 
 @pytest.mark.parametrize(
-    ("said", "named", "expected"),
+    ("spoken", "named", "expected"),
     [
         ("Where?", ["mi_question_open"], ["mi_question", "mi_question_open"]),
         ("Where?", ["mi_question_open", "mi_question_closed"], ["mi_question", "mi_question_closed"]),

@@ -139,12 +139,12 @@ STAYS = [
 ]
 
 
-@pytest.mark.parametrize(("said", "expected"), STRUCTURED + DATES + NAMES)
+@pytest.mark.parametrize(("spoken", "expected"), STRUCTURED + DATES + NAMES)
 def test_it_is_removed(spoken: str, expected: str) -> None:
     assert redacted(spoken) == [expected]
 
 
-@pytest.mark.parametrize("said", STAYS)
+@pytest.mark.parametrize("spoken", STAYS)
 def test_it_stays(spoken: str) -> None:
     assert redacted(spoken) == [spoken]
 
