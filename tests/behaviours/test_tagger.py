@@ -29,7 +29,6 @@ from therapy_analytics.behaviours.tagger import Tagger
 from therapy_analytics.errors import BadDataFileError, UnknownNameError
 from therapy_analytics.language import annotate
 from therapy_analytics.language.lexicons import Matcher
-from therapy_analytics.run import open_executor
 from therapy_analytics.session import Session
 
 WEIGHTS = Path(tagger_module.__file__).parent / "weights"
@@ -161,18 +160,15 @@ def test_a_session_does_not_depend_on_its_batch() -> None:
     np.testing.assert_array_equal(predict(*crowd, TALK).probability[-len(alone) :], alone)
 
 
-def test_neither_order_nor_grouping_nor_processes_matter() -> None:
+def test_neither_order_nor_grouping_matters() -> None:
     sessions = [TALK, SHORT, session("", "\U0001f600", name="u"), session(*["well, I want to stop"] * 9, name="v")]
     alone = {one.id: predict(one) for one in sessions}
     groupings = [[sessions], [sessions[::-1]], [sessions[2:], sessions[:2]], [[one] for one in sessions]]
     for groups in groupings:
-        batches = [arrays(*group) for group in groups]
-        for processes in (1, 2) if len(groups) == 2 else (1,):
-            with open_executor(processes=processes) as workers:
-                found = [codes for _, codes in workers.in_order(load_tagger().predict, batches)]
-            for part in ("probability", "decision", "unsure"):
-                wanted = [getattr(alone[one.id], part) for group in groups for one in group]
-                np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))
+        found = [load_tagger().predict(arrays(*group)) for group in groups]
+        for part in ("probability", "decision", "unsure"):
+            wanted = [getattr(alone[one.id], part) for group in groups for one in group]
+            np.testing.assert_array_equal(np.vstack([getattr(one, part) for one in found]), np.vstack(wanted))
 
 
 def test_one_session_can_be_cut_out_of_a_batch() -> None:

@@ -142,7 +142,7 @@ def test_the_words_are_few_and_common() -> None:
     "path", ["annomi/annomi.csv", "hlqc/hlqc.csv", "mibot/mibot.csv", "vera_mh", "spiral_bench", "mindeval"]
 )
 def test_no_session_of_the_corpora_is_flagged(path: str, corpora: Path) -> None:
-    found = batch(*ta.read(corpora / path))
+    found = batch(*ta.read(corpora / path)[::4])
     assert np.nanmin(english_shares(found)) > 2 * LEAST_SHARE
     assert with_language_notes(found).sessions == found.sessions
 
